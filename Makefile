@@ -1,18 +1,18 @@
-# Each target does all its own set-up: a virtual environment in .venv, and what the requirements files name.
+# Each target first installs what it needs: a virtual environment in .venv, with the packages of the requirements files.
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-unexport PYTHONDONTWRITEBYTECODE # each process of tests, and each server, would compile everything anew
+unexport PYTHONDONTWRITEBYTECODE # otherwise each test process and each server would compile every module again
 
 .PHONY: run quick test test-long test-bench test-held-back test-ray lint lint-components demo bench gpu-check clean
 
-# ARGS: as the command `selfattn` takes them, such as ARGS="path/to/folder --port 8600".
+# ARGS: arguments of the command `selfattn`, such as ARGS="path/to/folder --port 8600".
 run: .venv/runtime
 	$(BIN)/python -m selfattn $(ARGS)
 
-# At each change, about a minute: no browser, no server, nothing slow. With ROOM=charts (a folder of tests/) or ROOM=kernel
-# (tests/test_kernel.py): all that `make test` has of that room, and of lint what takes no time.
+# For each change: lint and all fast tests, in about a minute. No test starts a browser or a server. With ROOM=charts (a folder of
+# tests/) or ROOM=kernel (tests/test_kernel.py): ruff and all tests in this room that `make test` runs.
 ifdef ROOM
 quick: .venv/dev
 	$(BIN)/ruff check .
@@ -27,7 +27,7 @@ test: lint
 	$(BIN)/python tests/browser/find_chromium.py
 	$(BIN)/python -m pytest -n 3 --no-loadscope-reorder -m "not (ray or long or bench)"
 
-# Every benchmark once, small.
+# Runs every benchmark once, with small inputs.
 test-bench: .venv/dev
 	$(BIN)/python tests/browser/find_chromium.py
 	$(BIN)/python -m pytest -n 2 -m bench tests/test_benchmarks.py
@@ -36,9 +36,9 @@ test-long: .venv/dev
 	$(BIN)/python tests/browser/find_chromium.py
 	$(BIN)/python -m pytest -m long --timeout 3600
 
-# The rooms that compute once more, as a processor without AVX would: figures of one machine, and tolerances too near to them,
-# fail here. Each switch holds back another library: ATen's own loops, oneDNN, and MKL, for which MKL_ENABLE_INSTRUCTIONS does
-# nothing on AMD. Two threads: the other runs have one.
+# Runs the numerical tests as on a processor without AVX. This finds expected numbers that are right on one machine only, and
+# tolerances that are too small. The first three variables restrict ATen, oneDNN and MKL. MKL_CBWR also
+# works on AMD, where MKL ignores MKL_ENABLE_INSTRUCTIONS. This run has two threads, because the other runs have one.
 COMPUTING := $(addprefix tests/,analysis as_shown encoders lessons senses scan/test_measure.py test_examples.py test_tidy_tables.py \
 	test_kernel.py test_notebook.py test_stored_reports.py views/test_rounding.py dashboard/test_while_loading.py \
 	$(addprefix pages/test_,gallery.py head_pages.py learn_pages.py what_it_cannot_tell.py))
@@ -55,7 +55,7 @@ lint: .venv/dev lint-components
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m mypy
 
-# JavaScript and CSS of the components. Without npm the rest of lint goes on.
+# Checks the components' JavaScript and CSS. Without npm, it only prints a message, so that the rest of lint runs.
 lint-components:
 ifeq ($(shell command -v npm 2>/dev/null),)
 	@echo "npm is missing: the components' JavaScript and CSS are not checked. Install Node.js 20 or later, then run make lint."
@@ -68,21 +68,21 @@ node_modules/installed: package.json package-lock.json .npmrc
 	touch $@
 endif
 
-# The first example: the page that README links to, and the figure that is shown while an encoder loads.
+# Writes the demo page that README.md links to, and the figure that the dashboard shows while an encoder loads.
 demo: .venv/runtime
 	$(BIN)/python docs/demo.py
 
 bench: .venv/dev
 	$(BIN)/python -m benchmarks
 
-# What only a machine with a GPU can tell; ARGS=--dry runs it small on any device.
+# Runs the checks that need a GPU. ARGS=--dry runs them with small inputs on any device.
 gpu-check: .venv/runtime
 	$(BIN)/python -m benchmarks.gpu_check $(ARGS)
 
 clean:
 	rm -rf .venv node_modules .pytest_cache .ruff_cache .mypy_cache .hypothesis
 
-# pip comes last: without it the next make begins again.
+# venv installs pip last. If venv is interrupted, pip is missing, and the next make repeats it.
 .venv/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "selfattn needs Python 3.11 or later: make run PYTHON=python3.12")'
 	$(PYTHON) -m venv .venv
@@ -91,7 +91,7 @@ clean:
 	$(PIP) --require-hashes --no-deps -r requirements-encoder.txt
 	touch $@
 
-# --no-compile: of 15,000 files two thousand are ever imported, and compiled then.
+# --no-compile saves time: Python imports only 2,000 of 15,000 files, and compiles them at the import.
 .venv/runtime: requirements.txt constraints.txt .venv/encoder
 	$(PIP) --no-compile -c constraints.txt -r requirements.txt
 	touch $@

@@ -1,6 +1,6 @@
-"""Configure the page and its navigation in three sections; load no data and no model.
+"""Set up the page and its menu. This file loads no data and no model.
 
-`streamlit run app.py` serves `app` below. Each run of this file for a visitor calls `show`.
+`streamlit run app.py` serves `app`, defined at the end. Each rerun for a visitor calls `show`.
 """
 
 import importlib
@@ -16,7 +16,7 @@ from selfattn.dashboard.streamlit_internals import bound_uploads, let_navigation
 from selfattn.dashboard.while_loading import check_stored_figure, loaded, show_stored_figure
 from selfattn.settings import Settings
 
-# An arrow from A's dot to B's: one word moves another.
+# Two dots, for sentences A and B, and an arrow from A to B.
 LOGO = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 176 32" font-family="Source Sans, sans-serif">
 <style>text{fill:#1b2330}@media(prefers-color-scheme:dark){text{fill:#eef1f6}}</style>
 <path d="M9 18C9 0 33 0 33 16" fill="none" stroke="#2a9d8f" stroke-width="3"/><path d="M28 13h10l-5 8z" fill="#2a9d8f"/>
@@ -25,25 +25,25 @@ LOGO = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 176 32" font-fami
 
 
 def show() -> None:
-    """Draw the frame, then the page that the address names."""
+    """Draw the parts that all pages share, then the page that the address names."""
     st.set_page_config(page_title="selfattn", page_icon="🔎", layout="wide", initial_sidebar_state=230)
-    # Streamlit leaves 6 rem above the first line; the main view needs that space for its second row. Captions are st.text.
+    # Streamlit leaves 6 rem above the first line; the main view needs this space for its second row. st.text draws captions.
     one_entry_a_page(
         "<style>[data-testid=stMainBlockContainer]{padding:0 2rem 4rem}[data-testid=stText]{font-size:.9rem}"
-        "input,textarea{unicode-bidi:plaintext}"  # for right-to-left sentences while they are typed
+        "input,textarea{unicode-bidi:plaintext}"  # right-to-left sentences are typed from the right
         ".st-key-history,:has(>.st-key-news):not(:has(>.st-key-news>*>:not(.stEmpty))){display:none}"
-        # The popover's button for the visitor's own sentences looks like the button of a chosen example.
+        # Style the button that opens the visitor's own sentences like the button of a chosen example.
         "[data-testid=stPopover] button[kind=primary]"
         "{color:inherit!important;background:color-mix(in srgb,#174f97 12%,transparent)!important}"
-        "[data-testid=stLayoutWrapper]:has(>.st-key-headline){min-width:min(100%,260px)}"  # or the links break its words
+        "[data-testid=stLayoutWrapper]:has(>.st-key-headline){min-width:min(100%,260px)}"  # narrower, its words would break
         ".st-key-question h1{font-size:22px!important;font-weight:500!important}"
-        # A picture that is wider than its room shrinks; buttons in a row wrap.
+        # Shrink pictures that are wider than their container; wrap buttons in a row.
         "[data-testid=stVegaLiteChart],[data-testid=stVegaLiteChart] :is(.vega-embed,.chart-wrapper,svg.marks){max-width:100%}"
         "[data-testid=stVegaLiteChart] svg.marks{height:auto}[data-testid=stButtonGroup] [role=radiogroup]{flex-wrap:wrap}"
         ".st-key-both_sentences{max-height:7rem;overflow:auto}"  # a text may have 512 tokens
-        # Two encoders: two halves fill the window.
+        # Page "Two encoders": two halves fill the window.
         "[class*=st-key-halves]{flex-wrap:wrap}[class*=st-key-halves]>*{flex:1 1 460px!important;min-width:0!important}"
-        # All heads: a line between steps, and the chosen head's name in a frame as in the map.
+        # Page "All heads": draw a line between steps, and frame the chosen head's name as in the map.
         ".st-key-all_heads>*+*{padding-top:1.2rem;border-top:1px solid color-mix(in srgb,currentColor 15%,transparent)}"
         ".st-key-all_heads h3{padding:.2rem 0 .7rem!important;font-size:20px!important}"
         ".st-key-all_heads h3 code{padding:0 .35em;border:2.5px solid;border-radius:5px;background:none;font:inherit}"
@@ -56,7 +56,7 @@ def show() -> None:
         ".st-key-all_heads summary{min-height:0!important;padding:0!important}"
         ".vega-bindings{display:flex;flex-wrap:wrap;gap:0 2rem}h1{font-size:24px!important;padding:0!important}"
         "@media(max-width:1150px){[data-testid=stMainBlockContainer]{padding-top:3.6rem}}"
-        # Hide Streamlit's own toolbars: only "Download" adds the provenance and escapes the cells of a CSV.
+        # Hide Streamlit's toolbars for charts and tables: only our "Download" adds the provenance and escapes CSV cells.
         "[data-testid=stElementContainer]:has([data-testid=stVegaLiteChart]) [data-testid=stElementToolbar],"
         "[data-testid=stDataFrame] button[aria-label^='Download as CSV']{display:none}</style>"
     )
@@ -65,12 +65,12 @@ def show() -> None:
     st.logo(LOGO, size="large")
     page = st.navigation(session.MENU.get(), expanded=True)
     entry = ENTRIES[OLD.get(page.url_path, page.url_path)]
-    # Transient elements have a separate container, so that the other elements keep their places: fields keep their focus, and
-    # charts aren't redrawn.
+    # Transient messages have their own container. Otherwise they would shift the other elements: fields would lose their focus,
+    # and charts would be redrawn.
     news = st.container(key="news")
     with news:
         stored = None if page.url_path or loaded() else show_stored_figure()
-    # Import late: these modules load slowly, and the frame appears first.
+    # Import late: these modules load slowly, and the menu should appear first.
     from selfattn.dashboard.download import show_download
     from selfattn.dashboard.figures import Page, PageEnds, end_page, show_error
     from selfattn.dashboard.pickers import pick_for
@@ -89,7 +89,7 @@ def show() -> None:
                 check_stored_figure(stored, record)
         except PageEnds:
             pass
-        except (NotFinite, OutOfMemory) as error:  # from any computation on the page
+        except (NotFinite, OutOfMemory) as error:  # any computation on the page can raise these
             show_error(error)
         finally:
             if stored and not record.panels:  # the page ended before it drew its figure
@@ -102,7 +102,7 @@ def show() -> None:
 
 @asynccontextmanager
 async def started(_: st.App):
-    """When the server starts, begin to import torch, which takes seconds, before the first visitor comes."""
+    """Start to import torch, which takes seconds, before the first visitor comes."""
     let_navigation_find_the_pages()
     bound_uploads(Settings.read().uploaded_megabytes * 2**20)
     threading.Thread(target=importlib.import_module, args=("selfattn.dashboard.encoder_picker",), daemon=True).start()

@@ -5,7 +5,7 @@ import globals from "globals";
 const FOLDER = "selfattn/dashboard/components";
 const ENTRY = /export default/;
 
-// A component's files become one module text: what one file declares at its top level, the others may use.
+// The dashboard joins a component's files into one module, so a file may use the top-level names of the other files.
 const texts = Object.fromEntries(
   readdirSync(FOLDER)
     .filter((name) => name.endsWith(".js"))
@@ -40,7 +40,7 @@ export default [
         "error",
         ...["innerHTML", "outerHTML", "insertAdjacentHTML"].map((property) => ({
           property,
-          message: "Set text as text.",
+          message: "Set textContent instead: HTML could run code.",
         })),
       ],
     },

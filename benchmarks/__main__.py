@@ -1,4 +1,4 @@
-"""Run benchmarks (`python -m benchmarks [NAME ...]`; none: all), print their tables, and keep them in RESULTS.md."""
+"""Run benchmarks, print their tables, and write them to RESULTS.md: `python -m benchmarks [NAME ...]`."""
 
 import argparse
 import subprocess
@@ -8,21 +8,21 @@ from pathlib import Path
 
 from benchmarks.table import keep, show
 
-# Scan runs first: a child's peak memory counts the memory of this process at its start.
+# The scan benchmark runs first, because a child process's peak memory includes the memory that this process has at the fork.
 NAMES = ("scan", "base_size", "hiding", "load", "soak", "start_up", "visitors")
 
 
 def main() -> None:
     """Run the benchmarks that the command line names."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(NAMES)}; none: all")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(NAMES)} (default: all)")
     parser.add_argument("--against", type=Path, metavar="FOLDER", help="compare with another checkout (soak, visitors)")
-    parser.add_argument("--minutes", type=float, help="of a class (soak; 10)")
-    parser.add_argument("--small", action="store_true", help="try it: few rounds, and nothing is kept")
-    parser.add_argument("--dry", action="store_true", help="leave RESULTS.md as it is")
+    parser.add_argument("--minutes", type=float, help="minutes of soak (default: 10)")
+    parser.add_argument("--small", action="store_true", help="run few rounds, and don't write RESULTS.md")
+    parser.add_argument("--dry", action="store_true", help="don't write RESULTS.md")
     options = parser.parse_args()
     if unknown := set(options.names) - set(NAMES):
-        parser.error(f"there is no benchmark {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
+        parser.error(f"expected one of {', '.join(NAMES)}, got {', '.join(sorted(unknown))}")
     for name in options.names or NAMES:
         benchmark = import_module(f"benchmarks.{name}")
         taken = signature(benchmark.main).parameters

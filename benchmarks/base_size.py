@@ -1,4 +1,4 @@
-"""Time the main view's first picture and its answer on a base-size encoder (12 layers of 12 heads, random weights)."""
+"""Time the first picture and the finding of the main view, on a base-size encoder (12 layers of 12 heads, random weights)."""
 
 import shutil
 import tempfile
@@ -17,51 +17,51 @@ from selfattn.encoders.sources import resolve
 from selfattn.examples import PAIRS
 
 TITLE = "The main view on a base-size encoder"
-COLUMNS = ("measured", "at most")
+COLUMNS = ("measured", "target")
 APP = Path(__file__).parents[1] / "app.py"
 FIRST_PICTURE, ANSWER = 1.0, 2.5  # seconds
 ROUNDS = 3
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """Yield the rows, timed by the clock and by the processor's time, which other processes don't disturb."""
+    """Yield the rows in wall time and in CPU time. Other processes hardly change the CPU time."""
     with tempfile.TemporaryDirectory() as folder:
         base_size("sdpa", small).save_pretrained(folder)
         copy_tokenizer(Path(folder))
         encoder = load_encoder(folder, device="cpu")
         places = [encoder.locate(text, PAIRS[0].word)[0] for text in PAIRS[0].sentences]
-        what = "every word hidden, its 144 heads by gradient"
+        what = "hide every word, and estimate 144 heads by gradient"
         yield from _rows(what, ANSWER, lambda: hidden_pair(encoder, *places), 1 if small else ROUNDS)
         pictures = _first_picture(encoder.name)
     for kind, (first, figure, whole) in pictures.items():
         most = f"{FIRST_PICTURE:g} s"
-        what = "from the load to the first picture, the sentences"
-        yield Row(f"{what}, {kind}", duration(first), most, first / FIRST_PICTURE, 1, 1)
-        yield Row(f"from the load to the measured figure, {kind}", duration(figure), "", None, 1)
-        yield Row(f"from the load to the whole page, {kind}", duration(whole), "", None, 1)
+        what = "from the loaded encoder to the first picture (the sentences)"
+        yield Row(f"{what}: {kind}", duration(first), most, first / FIRST_PICTURE, 1, 1)
+        yield Row(f"from the loaded encoder to the measured figure: {kind}", duration(figure), "", None, 1)
+        yield Row(f"from the loaded encoder to the complete page: {kind}", duration(whole), "", None, 1)
 
 
 def copy_tokenizer(folder: Path) -> None:
-    """Put the bundled encoder's tokeniser into a folder."""
+    """Copy the bundled encoder's tokeniser into a folder."""
     for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "special_tokens_map.json"):
         shutil.copy(resolve().folder / name, folder)
 
 
 def _rows(what: str, most: float, run, rounds: int) -> Iterator[Row]:
     run()
-    for kind, clock in (("by the clock", time.perf_counter), ("of the processor", time.process_time)):
+    for kind, clock in (("wall time", time.perf_counter), ("CPU time", time.process_time)):
         seconds = []
         for _ in range(rounds):
             start = clock()
             run()
             seconds.append(clock() - start)
         least = min(seconds)  # the round that other processes disturbed least
-        yield Row(f"{what}, {kind}", duration(least), f"{most:g} s", least / most, rounds, 1)
+        yield Row(f"{what}: {kind}", duration(least), f"{most:g} s", least / most, rounds, 1)
 
 
 def _first_picture(name: str) -> dict[str, tuple[float, ...]]:
-    """Return, for each clock, the seconds from the load's end to the sentences, to the figure and to the page's end."""
-    clocks = {"by the clock": time.perf_counter, "of the processor": time.process_time}
+    """Return, for each clock, the seconds from the loaded encoder to the sentences, to the figure and to the complete page."""
+    clocks = {"wall time": time.perf_counter, "CPU time": time.process_time}
     marks: list[dict[str, float]] = []
 
     def noted(function):
@@ -72,7 +72,7 @@ def _first_picture(name: str) -> dict[str, tuple[float, ...]]:
 
         return run
 
-    word_figure.LONG = 0  # the small model shows its sentences first, too
+    word_figure.LONG = 0  # so that the page shows the sentences first with a small model too
     steps = (encoder_picker, "load_encoder"), (word_figure, "show_stored"), (figures, "show_live")
     before = [getattr(*step) for step in steps]
     for step, function in zip(steps, before):

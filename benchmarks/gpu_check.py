@@ -1,9 +1,9 @@
-"""Run the checks that need a GPU (`make gpu-check`), and keep their table in RESULTS.md.
+"""Run the checks that need a GPU (`make gpu-check`), and write their table to RESULTS.md.
 
     python -m benchmarks.gpu_check [--device cuda:1] [--dry]
 
-The program needs torch and transformers. A check that needs another package, if that is missing, says so. --dry runs small
-checks on any device, judges no times and keeps nothing. Exit status: 0 if all bounds hold; 1 if one is broken; 2 without a GPU.
+The program needs torch and transformers. If a check needs a package that is missing, its row says so. --dry runs small checks on
+any device, ignores the limits on times, and writes no file. Exit status: 0 if all limits are met, 1 if not, 2 without a GPU.
 """
 
 import argparse
@@ -27,15 +27,15 @@ from selfattn.encoders.loading import available_devices, choose_device
 from selfattn.encoders.memory import give_memory_back, is_out_of_memory
 from selfattn.examples import PAIRS
 
-CAPTURE, LESSON = 1.10, 1.5  # bounds on ratios
-BORDERLINE = 2  # up to this many sentences may have a share that rounds to another hundredth
-# The largest allowed differences from eager weights, and from the CPU's states and shares.
-WEIGHTS, STATES, SHARES = 1e-5, 1e-4, 1e-3
+CAPTURE, LESSON = 1.10, 1.5  # limits on ratios of times
+BORDERLINE = 2  # sentences whose share may round to another hundredth than on the CPU
+WEIGHTS = 1e-5  # limit on the difference from eager weights
+STATES, SHARES = 1e-4, 1e-3  # limits on the differences from the CPU's hidden states and shares
 
 
 @dataclass(frozen=True)
 class Check:
-    """One line of the table. holds: whether the bound holds; None if there is no bound."""
+    """One row of the table. holds: True if the limit is met; None without a limit."""
 
     what: str
     found: str
@@ -43,14 +43,14 @@ class Check:
     holds: bool | None = None
 
     def line(self) -> str:
-        """Return the line in Markdown."""
+        """Return the row in Markdown."""
         kept = {None: "", True: "yes", False: "NO"}[self.holds]
         return f"| {self.what} | {self.found} | {self.bound} | {kept} |"
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The sizes of a run."""
+    """How much to measure."""
 
     lengths: tuple[int, ...] = (16, 128, 512)
     rounds: int = 30
@@ -63,7 +63,7 @@ DRY = Plan(lengths=(16,), rounds=2, rows=24, words=1, judges_time=False)
 
 
 def checks(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Run every check. A check whose package is missing says so. Times have no bound unless the plan judges them."""
+    """Run every check and yield its rows. If the plan doesn't judge times, rows about times have no verdict."""
     numbers = parity, removal, hiding, senses, content, memory_runs_out, seeds
     for check in (*numbers, capture, scan_rate, peak_memory, lesson):
         try:
@@ -74,23 +74,23 @@ def checks(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def parity(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Compare the kernel with the model's own eager weights on this device, and the hidden states with the CPU's."""
+    """Compare the kernel's weights with the model's eager weights on this device, and the hidden states with the CPU's."""
     precision = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("highest")  # TF32 would round the factors to ten bits
+    torch.set_float32_matmul_precision("highest")  # no TF32, which rounds factors to ten bits
     try:
         for n in plan.lengths:
             sentence = text(n)
             encoding, own = encoder.encode(sentence), encoder.reference_weights(sentence)
             weights = max(float((encoding.weights(i) - own[i]).abs().max()) for i in range(encoder.n_layers))
-            yield _most(f"weights beside eager, {n} tokens", weights, WEIGHTS)
+            yield _most(f"attention weights, {n} tokens: difference from eager", weights, WEIGHTS)
             states = float((encoding.hidden - on_cpu.encode(sentence).hidden).abs().max())
-            yield _most(f"largest difference from the CPU: hidden states, {n} tokens", states, STATES)
+            yield _most(f"hidden states, {n} tokens: difference from the CPU", states, STATES)
     finally:
         torch.set_float32_matmul_precision(precision)
 
 
 def capture(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Compare the time of a pass with a recorder to the time without one."""
+    """Compare the time of a recorded pass with the time of a plain pass."""
     for n in plan.lengths:
         inputs = {name: tensor.to(encoder.device) for name, tensor in ids(n).items()}
         with torch.no_grad():
@@ -101,25 +101,25 @@ def capture(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
                 for _ in range(plan.rounds)
             ]
         ratio = statistics.median(ours / theirs for ours, theirs in pairs)
-        yield _most(f"time with a recorder / bare, {n} tokens", ratio, CAPTURE)
+        yield _most(f"recorded pass / plain pass, {n} tokens: time", ratio, CAPTURE)
 
 
 def removal(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Remove each head, and compare the effect on the first example's word with the effect on the CPU."""
+    """Remove each head, and compare the effect on the word of the first example with the effect on the CPU."""
     ours, theirs = (removal_effect(each, *_places(each)) for each in (encoder, on_cpu))
-    yield _most("largest difference from the CPU: effects of removed heads", float((ours - theirs).abs().max()), SHARES)
+    yield _most("effects of removed heads: difference from the CPU", float((ours - theirs).abs().max()), SHARES)
 
 
 def hiding(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Hide each of the first example's words, in all heads and by gradient in each head, and compare with the CPU."""
+    """Hide each word of the first example, and compare the shares, in all heads and by head, with the CPU's."""
     ours, theirs = (hidden_pair(each, *_places(each)) for each in (encoder, on_cpu))
-    for what in ("share", "by_head"):
+    for what, title in {"share": "shares of hidden words", "by_head": "shares of hidden words by head"}.items():
         apart = max(float((a - b).abs().max()) for a, b in zip(getattr(ours, what), getattr(theirs, what)))
-        yield _most(f"largest difference from the CPU: one pair, {what.replace('_', ' ')}", apart, SHARES)
+        yield _most(f"{title}: difference from the CPU", apart, SHARES)
 
 
 def senses(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Compute shares, heads and the noise level over the labelled sentences, and compare them with the CPU's."""
+    """Compare shares of words, shares of heads and the noise level, over the labelled sentences, with the CPU's."""
     from selfattn.examples import labelled_sentences
     from selfattn.senses import hidden_words
 
@@ -128,32 +128,31 @@ def senses(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
     ours, theirs = (hidden_words(each, read) for each in (encoder, on_cpu))
     for what in ("words", "heads"):
         apart = (getattr(ours, what)["share"] - getattr(theirs, what)["share"]).abs().max()
-        yield _most(
-            f"largest difference from the CPU: {what} over {len(read)} labelled sentences", float(apart), SHARES
-        )
+        yield _most(f"{what}, {len(read)} labelled sentences: difference from the CPU", float(apart), SHARES)
     counts = (each.noise.set_index("share") for each in (ours, theirs))
     apart = float(next(counts).sub(next(counts), fill_value=0).abs().max().max())
-    yield _most("largest difference from the CPU: number of sentences that move", apart, BORDERLINE)
+    yield _most("number of sentences at each share: difference from the CPU", apart, BORDERLINE)
     if plan.words >= len(set(labelled_sentences()["word"])):
         found = [f"{each.level.level:.2f}" for each in (ours, theirs)]
-        yield Check("noise level here and on the CPU", " and ".join(found), "equal", found[0] == found[1])
+        yield Check("noise level, here and on the CPU", " and ".join(found), "equal", found[0] == found[1])
 
 
 def content(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Check that the encoder's content is the same as on the CPU, so that a report measured on the CPU is found here."""
-    yield _true("content, by which reports are kept, is the CPU's", encoder.content == on_cpu.content)
+    """Check that `content` is the same as on the CPU. A stored report is found by its encoder's content."""
+    yield _true("`content` is the same as on the CPU", encoder.content == on_cpu.content)
 
 
 def memory_runs_out(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Check that an out-of-memory error is recognised, that the encoder runs afterwards, and that no missing device is used."""
+    """Check that an out-of-memory error is recognised, that the encoder runs afterwards, and that a missing device is refused."""
     try:
         torch.empty(2**50, dtype=torch.uint8, device=encoder.device)
         known = False
     except Exception as error:
         known = is_out_of_memory(error)
-    yield _true("memory that runs out is known by its error", known)
+    yield _true("an out-of-memory error is recognised", known)
     give_memory_back()
-    yield _true("the encoder runs after it", bool(encoder.encode("The bank of the river.").hidden.isfinite().all()))
+    finite = bool(encoder.encode("The bank of the river.").hidden.isfinite().all())
+    yield _true("the encoder runs after an out-of-memory error", finite)
     try:
         choose_device(f"{encoder.device.split(':')[0]}:99")
         refused = False
@@ -163,18 +162,18 @@ def memory_runs_out(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[C
 
 
 def seeds(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Check that random weights from a seed leave the device's random numbers unchanged."""
+    """Check that `random_twin`, which sets a seed, leaves the state of the device's random generator unchanged."""
     from selfattn.senses import random_twin
 
     kind = encoder.device.split(":")[0]
     state = {"cuda": torch.cuda.get_rng_state, "mps": torch.mps.get_rng_state}.get(kind, torch.get_rng_state)
     before = state()
     random_twin(encoder)
-    yield _true("a seed leaves the device's random numbers alone", torch.equal(state(), before))
+    yield _true("`random_twin` leaves the random generator's state unchanged", torch.equal(state(), before))
 
 
 def scan_rate(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Measure the corpus job's rows per second, and compare the job's time with a bare pass over the same batches."""
+    """Measure the rate of a corpus scan, and compare it with the rate of plain passes over the same batches."""
     from selfattn.scan.measure import measure
     from selfattn.scan.tables import Row
 
@@ -193,15 +192,15 @@ def scan_rate(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
     job(), bare()
     seconds, least = _seconds(job, encoder.device), _seconds(bare, encoder.device)
-    yield Check("corpus job", f"{len(rows) / seconds:,.0f} rows a second")
-    # No bound: the bare pass of a small encoder takes a GPU less time than Python takes to read the rows and find their words.
-    yield Check("corpus job, its rate / the bare pass's", f"{least / seconds:.2f}")
+    yield Check("corpus scan: rate", f"{len(rows) / seconds:,.0f} rows a second")
+    # No limit: on a GPU, a small encoder's plain passes take less time than Python needs to read rows and find words.
+    yield Check("corpus scan / plain passes: rate", f"{least / seconds:.2f}")
 
 
 def peak_memory(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Compare the peak memory of a recorded pass with that of an eager pass with weights, on the longest text."""
+    """Compare the peak memory of a recorded pass with the peak memory of an eager pass with weights, on the longest text."""
     if not encoder.device.startswith("cuda"):
-        yield Check("peak memory", "not measured: only CUDA counts it")
+        yield Check("peak memory", "not measured: only CUDA reports it")
         return
     inputs, peaks = encoder.inputs([encoder.tokenize(text(plan.lengths[-1]))]), {}
     passes = {"recorded": lambda: run(encoder.model, inputs, Recorder()), "eager": lambda: encoder.eager(inputs)}
@@ -214,17 +213,18 @@ def peak_memory(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check
             forward()
         peaks[name] = torch.cuda.max_memory_allocated(encoder.device) - before
     found = f"{size(peaks['recorded'])}, eager {size(peaks['eager'])}"
-    yield Check(f"peak memory, {plan.lengths[-1]} tokens", found, "less than eager", peaks["recorded"] < peaks["eager"])
+    what = f"recorded pass, {plan.lengths[-1]} tokens: peak memory"
+    yield Check(what, found, "less than eager", peaks["recorded"] < peaks["eager"])
 
 
 def lesson(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Check the recurrence lesson's claim: on a GPU, one matrix product takes little longer for 100 words than for 10."""
+    """Check a claim of the lessons: on a GPU, one matrix product takes little longer for 100 words than for 10."""
     from selfattn.lessons.recurrence import race
 
     found = race(lengths=(10, 100), repeats=min(plan.rounds, 15), device=encoder.device).set_index(["way", "words"])
     one, loop = (found["milliseconds"][way] for way in ("one matrix product", "recurrent, word by word"))
-    yield _most("100 words / 10, one matrix product", one[100] / one[10], LESSON)
-    yield Check("100 words / 10, recurrent", f"{loop[100] / loop[10]:.3g}")
+    yield _most("one matrix product, 100 words / 10 words: time", one[100] / one[10], LESSON)
+    yield Check("recurrent net, 100 words / 10 words: time", f"{loop[100] / loop[10]:.3g}")
 
 
 def _most(what: str, value: float, bound: float) -> Check:
@@ -240,7 +240,7 @@ def _places(encoder: Encoder) -> list[PlacedWord]:
 
 
 def _seconds(function: Callable[[], object], device: str) -> float:
-    """Return the seconds that a call takes. A GPU's call returns before the GPU has finished, so wait before and after."""
+    """Return the seconds that a call takes. The call returns before the GPU has finished, so synchronise before and after."""
     wait = {"cuda": torch.cuda.synchronize, "mps": torch.mps.synchronize}.get(device.split(":")[0], lambda: None)
     wait()
     start = time.perf_counter()
@@ -252,19 +252,19 @@ def _seconds(function: Callable[[], object], device: str) -> float:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu_check", description=__doc__.split("\n")[0])
-    parser.add_argument("--device", default="auto", help="cuda, cuda:1, mps (default: the best there is)")
-    parser.add_argument("--dry", action="store_true", help="small, on any device, keeping nothing")
+    parser.add_argument("--device", default="auto", help="cuda, cuda:1 or mps (default: auto)")
+    parser.add_argument("--dry", action="store_true", help="run small checks on any device, and write no file")
     options = parser.parse_args(arguments)
     try:
         device = choose_device("cpu" if options.dry and options.device == "auto" else options.device)
     except LoadError as error:
         parser.error(str(error))
     if device == "cpu" and not options.dry:
-        print(f"No GPU: torch finds {', '.join(available_devices())} here. `--dry` runs the check on the CPU.")
+        print(f"Expected a GPU; torch finds {', '.join(available_devices())}. `--dry` runs the checks on the CPU.")
         return 2
     encoder, on_cpu = load_encoder(device=device), load_encoder(device="cpu")
     name = torch.cuda.get_device_name(device) if device.startswith("cuda") else device
-    lines = [f"| On {name} | found | bound | kept |", "|---|---|---|---|"]
+    lines = [f"| On {name} | measured | limit | met |", "|---|---|---|---|"]
     print("\n".join(lines), flush=True)
     held = []
     for check in checks(encoder, on_cpu, DRY if options.dry else Plan()):

@@ -1,4 +1,4 @@
-"""Time the first load of a base-size folder, proof included, compared with transformers' load and two forward passes."""
+"""Time `load_encoder`, with its check of the attention, compared with transformers' load and two forward passes."""
 
 import statistics
 import subprocess
@@ -13,12 +13,12 @@ from transformers import AutoModel, BertConfig, MPNetConfig
 from benchmarks.base_size import copy_tokenizer
 from benchmarks.table import Row, duration
 
-TITLE = "The first load of a folder"
-COLUMNS = ("load_encoder", "transformers")
+TITLE = "The first load of a base-size folder"
+COLUMNS = ("`load_encoder`", "reference: transformers")
 ROUNDS = 5
-MORE = 1.2  # load_encoder may take this many seconds longer by the clock
-CLOCKS = ("by the clock", "of the processor")
-# The modules are imported and the files are in the system's cache before the clocks start.
+MORE = 1.2  # load_encoder may take this many seconds longer, in wall time
+CLOCKS = ("wall time", "CPU time")
+# Before the clocks start, the modules are imported and the files are in the system's cache.
 CODE = """
 import importlib, sys, time
 from pathlib import Path
@@ -43,7 +43,7 @@ print(*(clock() - start for clock, start in zip(clocks, before)))
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """Yield the rows of BERT and MPNet with random weights. Each load runs in a new process, ours and theirs in turn."""
+    """Yield the rows of BERT and MPNet with random weights. Each load runs in a new process; the two loads alternate."""
     sizes = {"num_hidden_layers": 2} if small else {}
     with tempfile.TemporaryDirectory() as root:
         for config in (BertConfig(**sizes), MPNetConfig(vocab_size=30_522, **sizes)):
@@ -55,9 +55,9 @@ def main(small: bool = False) -> Iterator[Row]:
             for kind, pairs in zip(CLOCKS, zip(*(zip(*each) for each in rounds))):
                 ours, theirs = (statistics.median(side) for side in zip(*pairs))
                 more = statistics.median(first - second for first, second in pairs)
-                kept = f"at most {MORE:g} s more: {'yes' if more <= MORE else 'NO'}" if kind == CLOCKS[0] else ""
-                aim = f"{duration(more)} more; {kept}".rstrip("; ")
-                shown = f"{config.model_type}, {kind}", duration(ours), duration(theirs)
+                kept = f"at most {MORE:g} s longer: {'yes' if more <= MORE else 'NO'}" if kind == CLOCKS[0] else ""
+                aim = f"{duration(more)} longer; {kept}".rstrip("; ")
+                shown = f"{config.model_type}: {kind}", duration(ours), duration(theirs)
                 yield Row(*shown, ours / theirs, len(rounds), aim=aim)
 
 

@@ -19,20 +19,20 @@ def bundled() -> Encoder:
 
 
 def base_size(implementation: str = IMPLEMENTATION, small: bool = False) -> nn.Module:
-    """Make a model with BERT-base's shape and random weights: 12 layers of 12 heads, d_model 768 (small: 2 layers, 48)."""
+    """Make a model of BERT-base's size with random weights: 12 layers of 12 heads, d_model 768 (small: 2 layers, d_model 48)."""
     torch.default_generator.manual_seed(0)
     shape = {"num_hidden_layers": 2, "hidden_size": 48, "intermediate_size": 48} if small else {}
     return AutoModel.from_config(BertConfig(**shape), attn_implementation=implementation).eval()
 
 
 def ids(n: int) -> dict[str, torch.Tensor]:
-    """Return random model input of n tokens, unpadded."""
+    """Return a model input of n random token ids, without padding."""
     generator = torch.Generator().manual_seed(n)
     numbers = torch.randint(1000, 20_000, (1, n), generator=generator)
     return {"input_ids": numbers, "attention_mask": torch.ones_like(numbers)}
 
 
 def text(n: int) -> str:
-    """Return a text that has n tokens in the bundled encoder, special tokens included."""
+    """Return a text of n tokens in the bundled encoder, with special tokens."""
     words = SENTENCE.split()
     return " ".join(words[i % len(words)] for i in range(n - 2))

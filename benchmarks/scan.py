@@ -1,7 +1,7 @@
-"""Compare the corpus job's time with a bare forward pass over the same batches, with and without --sources; measure memory.
+"""Compare the time of `selfattn scan` with plain forward passes over the same batches, and measure the scan's peak memory.
 
-Both sides tokenise the same rows and run the same batches of similar length. The job also reads the table, finds the word,
-computes the word's weights in all heads and writes Parquet. Memory is the peak of a separate process.
+Both tokenise the same rows and run the same batches. The scan also reads the table, finds the word, computes the word's weights
+in all heads and writes Parquet. The memory is measured in a separate process.
 """
 
 import csv
@@ -23,15 +23,15 @@ from selfattn.encoders.batches import BATCH_TOKENS, length_batches
 from selfattn.examples import labelled_sentences
 from selfattn.scan.job import PART_ROWS, Job, run
 
-TITLE = "A corpus job"
-COLUMNS = ("the whole job", "bare batched pass")
+TITLE = "`selfattn scan`"
+COLUMNS = ("scan", "reference: plain forward passes")
 ROWS, FEW, ROUNDS = 1500, 100, 5
-SIZES = (1_000, 10_000, 30_000)  # rows of the jobs whose memory is measured
-BOUND = 1.053  # The job takes at most 1.053 times as long as the bare pass: it reaches 0.95 of its rate.
+SIZES = (1_000, 10_000, 30_000)  # numbers of rows for the memory measurements
+BOUND = 1.053  # largest ratio of times, so that the scan has at least 0.95 of the rate of plain passes
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """Yield the rows. Memory comes first, while this process is small: a child starts with a copy of its memory."""
+    """Yield the rows. Measure memory first, because a child's peak includes this process's memory at the fork."""
     rows, few, rounds, sizes = (8, 8, 1, SIZES[:0]) if small else (ROWS, FEW, ROUNDS, SIZES)
     for count in sizes:
         yield _peak(count)
@@ -39,15 +39,15 @@ def main(small: bool = False) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder, "table.csv")
         write_table(table, rows)
-        what = f"{rows:,} rows, one process"
+        what = f"{rows:,} rows: time"
         yield compare(what, lambda: scanned(encoder, table), lambda: bare(encoder, table), rounds, BOUND)
         write_table(table, few)
-        what = f"{few:,} rows, one process, with `--sources` beside the job without"
+        what = f"{few:,} rows with `--sources`: time; reference: a scan without `--sources`"
         yield compare(what, lambda: scanned(encoder, table, sources=True), lambda: scanned(encoder, table), rounds)
 
 
 def write_table(path: Path, rows: int) -> None:
-    """Write the labelled sentences repeatedly, with numbers so that no two rows are the same."""
+    """Write a table of labelled sentences. Repeated sentences end with different numbers."""
     sentences = labelled_sentences()
     with open(path, "w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
@@ -58,7 +58,7 @@ def write_table(path: Path, rows: int) -> None:
 
 
 def bare(encoder: Encoder, path: Path) -> None:
-    """Tokenise the rows, and run the model over the job's batches."""
+    """Tokenise the rows, and run the model on the same batches as the scan."""
     with open(path, encoding="utf-8", newline="") as stream:
         texts = [row["sentence"] for row in csv.DictReader(stream)]
     for first in range(0, len(texts), PART_ROWS):
@@ -69,13 +69,13 @@ def bare(encoder: Encoder, path: Path) -> None:
 
 
 def scanned(encoder: Encoder, path: Path, sources: bool = False) -> None:
-    """Run the job on the same rows, including reading and writing, but without loading the encoder."""
+    """Run the scan on the same rows, with reading and writing, but without loading the encoder."""
     with tempfile.TemporaryDirectory() as folder, mock.patch.object(Job, "load", lambda job: encoder):
         run(Job(str(path), f"{folder}/scan", sources=sources))
 
 
 def _peak(rows: int) -> Row:
-    """Return the row with the peak memory and the time of a job of this many rows."""
+    """Run a scan of this many rows, and return the row with its peak memory and time."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "table.csv")
         write_table(path, rows)
@@ -85,6 +85,6 @@ def _peak(rows: int) -> Row:
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode:
-            raise RuntimeError(f"The job ended with {process.returncode}.")
+            raise RuntimeError(f"The scan ended with exit status {process.returncode}, expected 0.")
         seconds = duration(time.perf_counter() - start)
-        return Row(f"peak memory of {rows:,} rows, in {seconds}", size(usage.ru_maxrss * 1024), "", None, 1)
+        return Row(f"{rows:,} rows ({seconds}): peak memory", size(usage.ru_maxrss * 1024), "", None, 1)

@@ -1,4 +1,4 @@
-"""Visit the dashboard without a browser, by a websocket session that sends what Streamlit's page would send."""
+"""Visit the dashboard without a browser: open a websocket, and send the messages that Streamlit's page would send."""
 
 import json
 import time
@@ -14,17 +14,17 @@ from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 from websockets.sync.client import connect
 
 UNFINISHED = ForwardMsg.FINISHED_EARLY_FOR_RERUN
-REPORTER = "selfattn_kernel"  # on the main view, this component reports a head that is chosen in the map above it
-LONGEST = 240  # seconds until a wait fails
+REPORTER = "selfattn_kernel"  # the component that reports the chosen head on the main view
+LONGEST = 240  # seconds to wait for a message
 WIDGETS = ("text_input", "text_area", "selectbox", "slider", "checkbox", "button_group", "number_input")
 
 
 @dataclass
 class Run:
-    """What the messages of one run of the page's script contain."""
+    """The contents of the messages from one run of the page's script."""
 
     seconds: float = 0.0
-    first_chart: float | None = None  # seconds until the first picture's data arrived
+    first_chart: float | None = None  # seconds until the data of the first picture arrive
     exceptions: list[str] = field(default_factory=list)
     alerts: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
@@ -32,7 +32,7 @@ class Run:
 
 
 class Session:
-    """One open connection. Widgets keep their values, as in a browser."""
+    """One connection to the dashboard. Widgets keep their values, as in a browser."""
 
     def __init__(self, address: str, headers: Mapping[str, str] | None = None):
         self._address = address.rstrip("/")
@@ -40,13 +40,13 @@ class Session:
         self._closing = ExitStack()
         options = {"subprotocols": ["streamlit"], "max_size": None, "additional_headers": headers or {}}
         self._socket = self._closing.enter_context(connect(socket, **options))
-        self.widgets: dict[str, str] = {}  # the page's widgets, key: id
-        self.downloads: dict[str, str] = {}  # the page's download buttons, label: id of the file to make
-        self._values: dict[str, tuple[str, object]] = {}  # key: (field of WidgetState, value)
-        # The map of heads: widget id, the part of the page to run, heads per layer, and True if it reports by a trigger.
+        self.widgets: dict[str, str] = {}  # widget key -> widget id
+        self.downloads: dict[str, str] = {}  # label of the download button -> file id
+        self._values: dict[str, tuple[str, object]] = {}  # widget key -> (field of WidgetState, value)
+        # The map of heads: widget id, fragment of the page, heads per layer, and whether a click is sent as a trigger value.
         self.heads: tuple[str, str, int, bool] | None = None
         self._reported_below = False
-        # For each widget id, a field of WidgetState and its value; sent once.
+        # Widget id -> {field of WidgetState: value}. These values are sent with the next message only.
         self._picked: dict[str, dict[str, str]] = {}
         self._query, self._page, self._id = "", "", ""
 
@@ -57,7 +57,7 @@ class Session:
         self._closing.close()
 
     def open(self, page: str = "", query: str = "") -> Run:
-        """Open a page by its address ("" is the default page) and wait until its script has finished."""
+        """Open a page by its name in the address ("": the default page), and wait until its script has finished."""
         self._page, self._query = page, query
         self._values.clear()
         self.widgets.clear()
@@ -68,12 +68,12 @@ class Session:
         return self._read()
 
     def set(self, **values: object) -> Run:
-        """Set widgets (key: a text, a head's name, True or a number) and wait until the page has run."""
+        """Set widgets, by their keys, to a text, a head's name, True or a number, and wait until the page has run."""
         self.send(**values)
         return self._read()
 
     def click_head(self, layer: int, head: int) -> Run:
-        """Click a head in the map of all heads and wait until the page, or the map's part of it, has run."""
+        """Click a head in the map of all heads, and wait until the page, or only the map's fragment, has run."""
         held, part, n_heads, trigger = self.heads
         value = layer * n_heads + head
         if trigger:
@@ -85,14 +85,14 @@ class Session:
         return self._read()
 
     def send(self, **values: object) -> None:
-        """Set widgets by their keys without waiting."""
+        """Set widgets by their keys, without waiting for the page."""
         for key, value in values.items():
             self._values[key] = _state(value, key)
         self._ask()
 
     def download(self, label: str) -> bytes:
-        """Click the download button with this label, wait until the server has made the file, and return the file."""
-        while label not in self.downloads:  # the button comes with a run that hasn't been read yet
+        """Click the download button with this label, wait until the server has made the file, and return the bytes."""
+        while label not in self.downloads:  # the button is in messages that haven't been read yet
             self._read()
         message = BackMsg()
         message.backend_operation_request.request_id = label
@@ -110,7 +110,7 @@ class Session:
             return response.read()
 
     def _ask(self, part: str = "") -> None:
-        """Request a run of the page, or of one part of the page."""
+        """Request a run of the page, or of one fragment of the page."""
         self._read_what_came()
         message = BackMsg()
         message.rerun_script.fragment_id = part
@@ -146,7 +146,7 @@ class Session:
                 return run
 
     def _read_what_came(self) -> None:
-        """Read the messages of a part that ran by itself after the page. They would be mistaken for the next run."""
+        """Read the messages of fragments that ran after the page. Otherwise `_read` would take them for the next run."""
         running = False
         while True:
             try:

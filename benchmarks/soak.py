@@ -1,10 +1,10 @@
-"""Simulate a class of fifty visitors at one server, half of them on one example, and measure each action's seconds and memory.
+"""Simulate fifty visitors who use one server at once, and measure the time of each action and the server's memory.
 
     python -m benchmarks soak [--against DIR] [--minutes 10]
 
-Half of the visitors follow a lesson: they all use the first example, click heads, open pages and links, and download. The other
-half open a random example and type sentences too. The visitors share the machine with the server. Two checkouts take turns,
-each for half of the minutes.
+Half of the visitors follow a lesson: they use the first example, click heads, open pages and links, and download pictures. The
+others use a random example and also type sentences. The visitors run on the same machine as the server. With --against,
+visitors use this checkout and the other checkout in turn, each for half of the minutes.
 """
 
 import random
@@ -26,34 +26,35 @@ from benchmarks.session import Run, Session
 from benchmarks.table import Row, beside, size, spread
 from selfattn.examples import PAIRS
 
-TITLE = "A class of fifty: median (95 %)"
-COLUMNS = ("this code", "the other")
-CLASS, THOUGHT = 50, 4.0  # number of visitors, and seconds between two actions of one visitor
+TITLE = "Fifty visitors: median (95th percentile)"
+COLUMNS = ("this checkout", "other checkout")
+CLASS = 50  # visitors
+THOUGHT = 4.0  # mean seconds between two actions of a visitor
 PLACES = ("river", "loan", "garden", "harbour", "cellar", "market", "winter", "office", "forest", "stage")
 PAGES = ("inside-a-head", "all-heads", "from-scratch", "before-attention")
 ACTIONS = ("head", "link", "figure", "text", "superseded")
-LESSON, ALONE = (8, 3, 1, 0, 0), (8, 3, 1, 8, 4)  # how often a visitor takes each of ACTIONS
+LESSON, ALONE = (8, 3, 1, 0, 0), (8, 3, 1, 8, 4)  # weights of ACTIONS in the random choice of an action
 STEP = 2.0  # seconds between two measurements of memory
 OPENED = ("open the main view", "open a link")
-TYPED = "type a sentence, first picture"
+TYPED = "type a sentence: first picture"
 
 
 @dataclass
 class Soak:
-    """The results: seconds of each action, errors, and the server's memory over time."""
+    """The results: the seconds of each action, the errors, and the server's memory."""
 
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     trouble: list[str] = field(default_factory=list)
     memory: list[tuple[float, float]] = field(default_factory=list)  # (seconds since the start, resident bytes)
 
     def mean_memory(self, start: float, stop: float) -> float:
-        """Return the mean number of resident bytes between these seconds."""
+        """Return the mean of the resident bytes from `start` to `stop` (seconds since the start)."""
         held = [bytes_held for seconds, bytes_held in self.memory if start <= seconds < stop]
         return sum(held) / len(held)
 
 
 def main(small: bool = False, against: Path | None = None, minutes: float = 10) -> Iterator[Row]:
-    """Yield the rows of each action, then the rows of memory and errors."""
+    """Yield a row for each action, then the rows for memory and errors."""
     visitors, thought, seconds = (2, 0.2, 6.0) if small else (CLASS, THOUGHT, 60 * minutes)
     folders = [folder for folder in (ROOT, against) if folder]
     found = [Soak() for _ in folders]
@@ -73,19 +74,19 @@ def main(small: bool = False, against: Path | None = None, minutes: float = 10) 
             each.trouble += trouble_in(log)
             print(*each.trouble, sep="\n", end="\n" * bool(each.trouble), file=sys.stderr)
     actions = sorted({*chain(*(each.seconds for each in found))} - {TYPED})
-    for what, several in (("every action", actions), ("an example opened", OPENED), (TYPED, [TYPED])):
+    for what, several in (("every action", actions), ("open the main view or a link", OPENED), (TYPED, [TYPED])):
         yield spread(what, [[*chain(*(each.seconds[action] for action in several))] for each in found], 1.5, most=3.0)
     for action in actions:
         yield spread(action, [each.seconds[action] for each in found])
     memory = [max(each) for each in ends]
-    yield beside("resident memory, the last fifth of a turn", memory, [size(each) for each in memory], len(ends[0]))
+    yield beside("resident memory, last fifth of the run", memory, [size(each) for each in memory], len(ends[0]))
     errors = [float(len(each.trouble)) for each in found]
     kept = "none: NO" if errors[0] else "none: yes"
     yield beside("errors", [None, None], [f"{each:.0f}" for each in errors], len(ends[0]), kept)
 
 
 def soak(address: str, pid: int, visitors: int, seconds: float, thought: float = THOUGHT) -> Soak:
-    """Let `visitors` sessions use the server for `seconds`. pid: the server's process."""
+    """Run `visitors` threads, each one a visitor, for `seconds` against the server. pid: the server's process id."""
     found, stop = Soak(), threading.Event()
     server = psutil.Process(pid)
     every = [(address, random.Random(n), found, stop, thought, n % 2 == 0) for n in range(visitors)]
@@ -100,7 +101,7 @@ def soak(address: str, pid: int, visitors: int, seconds: float, thought: float =
     for thread in threads:
         thread.join(120)
         if thread.is_alive():
-            found.trouble.append("a visitor waited for more than two minutes")
+            found.trouble.append("A visitor waited for more than two minutes.")
     return found
 
 
@@ -111,13 +112,13 @@ def _visit(
     while not stop.is_set():
         word = PAIRS[0].word if lesson else chance.choice(PAIRS[1:]).word
         try:
-            with Session(address) as session:  # a visitor arrives, takes some actions, and leaves
+            with Session(address) as session:  # a visitor comes, takes a few actions, and leaves
                 _note(found, "open the main view", session.open("", f"example={word}"))
                 for _ in range(chance.randint(3, 8)):
                     if stop.wait(chance.uniform(0.5, 1.5) * thought):
                         return
                     _act(session, chance, found, word, LESSON if lesson else ALONE)
-        except Exception as error:  # the benchmark reports every error
+        except Exception as error:  # count any error as a result
             found.trouble.append(repr(error))
             stop.wait(1)
 
@@ -132,7 +133,7 @@ def _act(session: Session, chance: random.Random, found: Soak, word: str, often:
         _note(found, "type a sentence", run)
         found.seconds[TYPED].append(run.first_chart or run.seconds)
     elif action == "superseded" and "a" in session.widgets:
-        session.send(a=_sentence(chance, word))  # the next sentence comes before the page for this one is complete
+        session.send(a=_sentence(chance, word))  # don't wait: the next sentence comes before this page is complete
         session.send(a=_sentence(chance, word))
         run = session.set(a=_sentence(chance, word))
         _note(found, "type three sentences in a row", run)
@@ -141,7 +142,7 @@ def _act(session: Session, chance: random.Random, found: Soak, word: str, often:
         session.downloads.clear()
         _note(found, "open the downloads", session.set(download=True))
         if not session.download("PNG").startswith(b"\x89PNG"):
-            found.trouble.append("a download that isn't a PNG")
+            found.trouble.append("Expected a PNG file, got another download.")
         found.seconds["download the figure"].append(time.monotonic() - started)
         session.set(download=False)
     else:

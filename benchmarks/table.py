@@ -1,4 +1,4 @@
-"""Time two things for comparison, write the result as a row, and keep each benchmark's latest table in RESULTS.md."""
+"""Time selfattn and a reference, write the result as a table row, and write each benchmark's latest table to RESULTS.md."""
 
 import platform
 import re
@@ -17,22 +17,23 @@ RESULTS = Path(__file__).parent / "RESULTS.md"
 PACKAGES = ("torch", "transformers", "streamlit", "altair", "vl-convert-python")
 HEAD = """# Results
 
-Each row is a ratio of two things measured alternately in one run on one machine. On other machines times and sizes differ, but
-the ratios hardly change. `make bench` writes this file; a benchmark that is run alone replaces only its own table.
+Most tables compare selfattn with a reference, measured alternately in one run on one machine. `ratio` is the first number divided
+by the second: the median over the rounds. On other machines the times differ, but the ratios hardly change. After a limit, yes or
+NO says whether the row meets it. `make bench` writes this file, and `python -m benchmarks NAME` replaces one table.
 """
 
 
 @dataclass(frozen=True)
 class Row:
-    """A comparison of two figures. ratio: ours / theirs; less than 1 if ours is smaller."""
+    """One row of a benchmark's table: selfattn's figure, the reference's figure, and ratio = ours / theirs."""
 
     what: str
     ours: str
     theirs: str
-    ratio: float | None  # None if theirs has no figure
+    ratio: float | None  # None without a reference
     rounds: int
     bound: float | None = None  # the largest allowed ratio
-    aim: str = ""  # a bound on a figure, with "yes" or "NO"
+    aim: str = ""  # the text of another limit, with "yes" or "NO"
 
     def line(self) -> str:
         """Return the row in Markdown."""
@@ -45,7 +46,7 @@ class Row:
 def compare(
     what: str, ours: Callable[[], object], theirs: Callable[[], object], rounds: int, bound: float | None = None
 ) -> Row:
-    """Time both functions alternately after a warm-up, in changing order. Return the row with the rounds' median ratio."""
+    """Warm up, then time both functions in each round, in alternating order. Return the row with the median ratio."""
     ours(), theirs()
     pairs = []
     for number in range(rounds):
@@ -58,25 +59,27 @@ def compare(
 def paired(
     what: str, pairs: Sequence[tuple[float, float]], shown: Callable[[float], str], bound: float | None = None
 ) -> Row:
-    """Return the row of pairs (ours, theirs): the medians of both sides and of the ratios. shown: formats a figure."""
+    """Return the row of pairs (ours, theirs), with both medians and the median ratio. shown: formats a figure."""
     ours, theirs = (statistics.median(side) for side in zip(*pairs))
     ratio = statistics.median(first / second for first, second in pairs)
     return Row(what, shown(ours), shown(theirs), ratio, len(pairs), bound)
 
 
 def spread(what: str, sides: Sequence[Sequence[float]], aim: float | None = None, most: float | None = None) -> Row:
-    """Return the row of one or two sides' seconds: median (95th percentile). aim, most: bounds on our median and percentile."""
+    """Return the row of one or two checkouts' seconds: median (95th percentile). aim, most: our limits on these."""
     times = [sorted(each) for each in sides]
     middle = [statistics.median(each) if each else None for each in times]
     high = [each[min(len(each) - 1, int(0.95 * len(each)))] if each else None for each in times]
     shown = ["none" if a is None else f"{duration(a)} ({duration(b)})" for a, b in zip(middle, high)]
-    aims = [] if middle[0] is None else [(middle[0], aim), (high[0], most)]
-    kept = "; ".join(f"{duration(limit)}: {held(value, limit)}" for value, limit in aims if limit is not None)
-    return beside(what, middle, shown, len(times[0]), kept)
+    aims = [] if middle[0] is None else [("median", middle[0], aim), ("95 %", high[0], most)]
+    named = [
+        f"{name} at most {duration(limit)}: {held(value, limit)}" for name, value, limit in aims if limit is not None
+    ]
+    return beside(what, middle, shown, len(times[0]), "; ".join(named))
 
 
 def beside(what: str, figures: Sequence[float | None], shown: Sequence[str], rounds: int, aim: str = "") -> Row:
-    """Return the row of one or two sides' figures (None for a side without one). shown: the figures as texts."""
+    """Return the row of one or two checkouts' figures (None: no figure). shown: the figures as texts."""
     ratio = figures[0] / figures[1] if len(figures) == 2 and None not in figures else None
     return Row(what, shown[0], shown[1] if len(shown) == 2 else "", ratio, rounds, aim=aim)
 
@@ -94,19 +97,19 @@ def timed(function: Callable[[], object]) -> float:
 
 
 def duration(seconds: float) -> str:
-    """Write seconds, or milliseconds below a second, with three digits."""
+    """Format a duration in seconds, or in milliseconds below one second, with three digits."""
     return f"{seconds:.3g} s" if seconds >= 1 else f"{seconds * 1000:.3g} ms"
 
 
 def size(count: float) -> str:
-    """Write bytes in kB or MB, with three digits."""
+    """Format a number of bytes in kB or MB, with three digits."""
     return f"{count / 1e6:.3g} MB" if count >= 1e6 else f"{count / 1e3:.3g} kB"
 
 
 def show(name: str, title: str, columns: tuple[str, str], rows: Iterable[Row], command: str) -> str:
     """Print each row when it is ready, and return the benchmark's section for RESULTS.md."""
     ours, theirs = columns
-    lines = [f"| {title} | {ours} | {theirs} | ratio | bound | rounds |", "|---|---|---|---|---|---|"]
+    lines = [f"| {title} | {ours} | {theirs} | ratio | limit | rounds |", "|---|---|---|---|---|---|"]
     print("\n".join(lines), flush=True)
     for row in rows:
         lines.append(row.line())
@@ -115,7 +118,7 @@ def show(name: str, title: str, columns: tuple[str, str], rows: Iterable[Row], c
 
 
 def made_by(command: str) -> str:
-    """Return a section's line with the command, the date and the versions."""
+    """Return the line under a section's heading: the command, the date, the machine and the versions."""
     today = datetime.now(UTC).date().isoformat()
     machine = f"{torch.get_num_threads()} threads on {platform.system()} {platform.machine()}"
     found = [f"Python {platform.python_version()}"]
@@ -126,7 +129,7 @@ def made_by(command: str) -> str:
 
 
 def keep(section: str) -> None:
-    """Write a section into RESULTS.md, in alphabetical order; it replaces an older section with the same name."""
+    """Add a section to RESULTS.md, or replace the section of the same name. Sections are in alphabetical order."""
     text = RESULTS.read_text("utf-8") if RESULTS.exists() else HEAD
     parts = re.split(r"(?m)^(?=## )", text)[1:]
     sections = {part.split("\n", 1)[0]: part.strip() + "\n" for part in [*parts, section]}

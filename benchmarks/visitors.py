@@ -1,8 +1,8 @@
-"""Time a visitor's actions in Chromium on a warm server, for this code and another checkout in turn.
+"""Time a visitor's actions in Chromium. With --against, this checkout and another checkout run in turn.
 
     python -m benchmarks visitors [--against DIR]
 
-Times are measured in the browser, from the event to the painted frame with the change. An action without a change has no time.
+The browser measures the time from an event to the painted frame with the change. An action that changes nothing has no time.
 """
 
 import statistics
@@ -22,24 +22,24 @@ from benchmarks.table import Row, beside, held, spread
 from tests.browser.conftest import ARGUMENTS, wait_until_idle
 from tests.browser.find_chromium import find
 
-TITLE = "From the event to the painted picture: median (95 %)"
-COLUMNS = ("this code", "the other")
+TITLE = "From an event to the painted change: median (95th percentile)"
+COLUMNS = ("this checkout", "other checkout")
 ROUNDS = 12
 CELL = '[role=gridcell][aria-label^="head {head} of layer {layer}"]'
 PAIRS = {
     12: ("We sat on the bank of the wide green river at noon.", "We went to the bank in town for a small new loan."),
     64: (text(66), " ".join(text(77).split()[11:])),
 }
-TYPED = ((12, 0.25, 0.6), (128, 0.5, 1.5))  # tokens of a sentence; aims in seconds for the first and the last picture
-MESSAGES = 12  # the largest number of messages to the browser for one choice
-SHOWN = 0.1  # in 95 of 100 rounds, at most this many seconds to the first change
-LOOKS = {"hover": "a head, hovered", "head": "a head, clicked", "word": "a word, clicked"}
+TYPED = ((12, 0.25, 0.6), (128, 0.5, 1.5))  # tokens; limits in seconds on the first and on the last picture
+MESSAGES = 12  # limit on the messages to the browser after one click
+SHOWN = 0.1  # limit in seconds on the first change, in 95 % of the rounds
+LOOKS = {"hover": "hover a head", "head": "click a head", "word": "click a word"}
 
-# This script times the first and the latest new picture since the visitor acted, or since the page was requested. A picture is
-# new if it wasn't there at `begin`. It is examined in the frame after it was drawn, so that the examination isn't timed.
+# This script times the first and the last new picture since the visitor's action, or since the request of the page. A picture
+# is new if it wasn't on the page when `begin` was called. Pictures are compared after the frame, outside the measured time.
 WATCH = """(() => {
   const marks = '[data-testid=stVegaLiteChart] :is(canvas, svg.marks)', drawn = new Set(), roots = new Set();
-  const chart = drawing => {  // a hash of its picture, 0 for none
+  const chart = drawing => {  // a hash of the drawn picture; 0 if nothing is drawn
     if (drawing.closest('[data-stale=true]')) return 0;
     const hash = (length, at) => {
       let sum = 7;
@@ -47,7 +47,7 @@ WATCH = """(() => {
       return sum;
     };
     if (drawing.tagName !== 'CANVAS') {
-      const markup = drawing.outerHTML.replace(/(gradient_|clip)\\d+/g, '');  // numbered anew at each drawing
+      const markup = drawing.outerHTML.replace(/(gradient_|clip)\\d+/g, '');  // these numbers change with each drawing
       return hash(markup.length, i => markup.charCodeAt(i));
     }
     if (!drawing.width) return 0;
@@ -56,7 +56,7 @@ WATCH = """(() => {
   };
   const picture = each => each.matches('.selfattn') ? each.outerHTML : each.matches(marks) && chart(each);
   const components = () => [...roots].map(root => root.querySelector('.selfattn')).filter(each => each);
-  const attach = Element.prototype.attachShadow;  // a component draws in a shadow root of its own
+  const attach = Element.prototype.attachShadow;  // each component draws in its own shadow root
   Element.prototype.attachShadow = function (...how) {
     const root = attach.apply(this, how);
     roots.add(root);
@@ -65,7 +65,7 @@ WATCH = """(() => {
     return root;
   };
   let acted = 0, known = new Set();
-  const clear = CanvasRenderingContext2D.prototype.clearRect;  // Vega's first call for each canvas picture
+  const clear = CanvasRenderingContext2D.prototype.clearRect;  // Vega calls clearRect first when it draws a canvas
   CanvasRenderingContext2D.prototype.clearRect = function (...at) {
     drawn.add(this.canvas);
     return clear.apply(this, at);
@@ -95,11 +95,11 @@ WATCH = """(() => {
       const seen = picture(each);
       if (!seen || known.has(seen)) continue;
       known.add(seen);
-      if (acted === null) continue;  // the mouse on its way to a click
+      if (acted === null) continue;  // the mouse moves before the click
       window.last = painted - acted;
       window.first ??= window.last;
     }
-    requestAnimationFrame(() => setTimeout(look));  // after this frame's paint
+    requestAnimationFrame(() => setTimeout(look));  // run after this frame is painted
   };
   look();
 })();"""
@@ -107,16 +107,16 @@ WATCH = """(() => {
 
 @dataclass
 class Side:
-    """One checkout's server, with the times of each action."""
+    """The server of one checkout, with the times of each action."""
 
     address: str
     context: BrowserContext
-    seconds: dict[str, list[float]] = field(default_factory=dict)  # job: seconds in each round
-    messages: dict[str, list[int]] = field(default_factory=dict)  # job: messages to the browser in each round
-    received: int = 0  # messages since the job began
+    seconds: dict[str, list[float]] = field(default_factory=dict)  # action -> seconds in each round
+    messages: dict[str, list[int]] = field(default_factory=dict)  # action -> messages to the browser in each round
+    received: int = 0  # messages to the browser since the action began
 
     def note(self, **seconds: float | None) -> None:
-        """Keep the seconds of each action that changed something."""
+        """Store the seconds of each action. Leave out an action that changed nothing (None)."""
         for job, each in seconds.items():
             if each is not None:
                 self.seconds.setdefault(job, []).append(each)
@@ -125,19 +125,19 @@ class Side:
         self.received += 1
 
     def page(self, **query: str) -> Page:
-        """Open the main view in a new page, which starts a new session, and wait until the page is idle."""
+        """Open the main view in a new browser page, which starts a new session, and wait until the page is idle."""
         page = self.context.new_page()
         page.set_default_timeout(60_000)
         page.on("websocket", lambda socket: socket.on("framereceived", self._count))
         page.goto(f"{self.address}/?{urlencode(query)}")
-        page.wait_for_function("window.last")  # Streamlit's page looks idle before it is connected too
+        page.wait_for_function("window.last")  # before it is connected, Streamlit's page looks idle
         wait_until_idle(page)
-        page.wait_for_timeout(500)  # an image in a picture is decoded after the page is idle
+        page.wait_for_timeout(500)  # time to decode images
         return page
 
 
 def main(small: bool = False, against: Path | None = None) -> Iterator[Row]:
-    """Yield each action's rows as soon as both sides have taken the action."""
+    """Yield the rows of each action when both checkouts have run it."""
     rounds, typed, pairs = (1, TYPED[:1], [*PAIRS][:1]) if small else (ROUNDS, TYPED, [*PAIRS])
     with ExitStack() as stack:
         playwright = stack.enter_context(sync_playwright())
@@ -150,23 +150,22 @@ def main(small: bool = False, against: Path | None = None) -> Iterator[Row]:
             return spread(what, [side.seconds.get(job, []) for side in sides], *aims)
 
         _in_turn(sides, rounds + 1, _open)
-        new = "the main view in a new session"
-        yield row(f"{new}, from its address: the first picture", "opened")
-        yield row(f"{new}, from its first word to the server: the first picture", "asked", 0.5)
-        yield row(f"{new}, from its first word to the server: the last picture", "asked, whole")
+        yield row("open the main view: from the request to the first picture", "opened")
+        yield row("open the main view: from the first websocket message to the first picture", "asked", 0.5)
+        yield row("open the main view: from the first websocket message to the last picture", "asked, whole")
         for n, first, last in typed:
             _type(sides, rounds, n)
-            yield row(f"a sentence of {n} tokens, typed: the first picture", f"typed {n}", first)
-            yield row(f"a sentence of {n} tokens, typed: the last picture", f"typed {n}, whole", last)
+            yield row(f"type a sentence of {n} tokens: first picture", f"typed {n}", first)
+            yield row(f"type a sentence of {n} tokens: last picture", f"typed {n}, whole", last)
         for n in pairs:
             for job, action in LOOKS.items():
                 _look(sides, rounds, n, job)
-                yield row(f"{action}, {n} words a sentence: the first change", f"{job} {n}", None, SHOWN)
-            yield row(f"a head, clicked, {n} words a sentence: the last change", f"head {n}, whole")
+                yield row(f"{action}, {n} words per sentence: first change", f"{job} {n}", None, SHOWN)
+            yield row(f"click a head, {n} words per sentence: last change", f"head {n}, whole")
         for job in ("head", "word"):
             rounds_of = [side.messages[f"{job} 12"] for side in sides]
             counts = [statistics.median(each) for each in rounds_of]
-            kept = f"{MESSAGES}: {held(counts[0], MESSAGES)}"
+            kept = f"at most {MESSAGES}: {held(counts[0], MESSAGES)}"
             shown = [f"{each:.0f}" for each in counts]
             yield beside(f"{LOOKS[job]}: messages to the browser", counts, shown, len(rounds_of[0]), kept)
         for n in range(len(sides)):
@@ -182,7 +181,7 @@ def _side(stack: ExitStack, browser: Browser, folder: Path, log: Path) -> Side:
 
 
 def _in_turn(sides: Sequence[Side], rounds: int, job: Callable[[Side, int], None], start: int = 0) -> None:
-    """Call job(side, round) for each side and round; the order of the sides changes each round."""
+    """Call job(side, round) for each side in each round. The order of the sides alternates."""
     for number in range(start, start + rounds):
         for side in sides if number % 2 else sides[::-1]:
             job(side, number)
@@ -190,7 +189,7 @@ def _in_turn(sides: Sequence[Side], rounds: int, job: Callable[[Side, int], None
 
 def _open(side: Side, number: int) -> None:
     page = side.page()
-    if number:  # the first round only fills the browser's cache
+    if number:  # the first round, which fills the browser's cache, doesn't count
         first, last, asked = page.evaluate("[window.first, window.last, window.asked].map(each => each / 1000)")
         side.note(opened=first, asked=first - asked, **{"asked, whole": last - asked})
     page.close()
@@ -241,7 +240,7 @@ def _look(sides: Sequence[Side], rounds: int, n: int, what: str) -> None:
 
 
 def _painted(page: Page, act: Callable[[], object], kind: str) -> tuple[float | None, float | None]:
-    """Act, wait until the page is idle, and return the seconds to the first and the last new picture, or None for each."""
+    """Call `act`, wait until the page is idle, and return the seconds to the first and to the last new picture (None: none)."""
     wait_until_idle(page)
     page.evaluate("kind => window.begin(kind)", kind)
     act()

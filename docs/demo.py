@@ -1,4 +1,4 @@
-"""Write the first example's figure twice: as docs/demo.html, which works offline, and for the page while the encoder loads."""
+"""Write the figure of the first example as docs/demo.html, and its data for the page to show while the encoder loads."""
 
 import json
 import sys

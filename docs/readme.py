@@ -1,7 +1,7 @@
-"""Write the docs' generated parts: the tree (from the files' first lines), the limits, the support table.
+"""Write the generated parts of the docs: the file tree, the limits and the support table.
 
-python docs/readme.py            the tree and the limits; `tests/test_docs.py` fails if they are out of date
-python docs/readme.py --support  the support table too: builds a tiny encoder of every family, half a minute
+python docs/readme.py            write the tree and the limits; `tests/test_docs.py` fails if they are out of date
+python docs/readme.py --support  write the support table too, in half a minute, with a tiny encoder of every family
 """
 
 import ast
@@ -13,12 +13,12 @@ from importlib.metadata import version
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-FILES = {"tree": "architecture.md", "limits": "operating.md", "support": "support.md"}  # in docs/
+FILES = {"tree": "architecture.md", "limits": "operating.md", "support": "support.md"}  # files in docs/
 SHOWN = ("app.py", "pages/", "selfattn/", "benchmarks/", "deploy/", "docs/")
 
 
 def tree() -> str:
-    """Return every Python file by folder, with the first sentence of the file's docstring."""
+    """Return a list of the Python files, by folder, each with the first sentence of its docstring."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.py"],
         cwd=ROOT,
@@ -45,24 +45,24 @@ def summary(path: Path) -> str:
 
 
 def limits() -> str:
-    """Return the operator's limits as a Markdown table."""
+    """Return the settings for operators as a Markdown table."""
     from selfattn.settings import Settings, variable
 
     rows = [
         f"| `{variable(each.name)}` | {each.metadata['default']} | {each.metadata['meaning']} |"
         for each in fields(Settings)
     ]
-    return "\n".join(["| Variable | Default | What it bounds |", "|---|---|---|", *rows])
+    return "\n".join(["| Variable | Default | Meaning |", "|---|---|---|", *rows])
 
 
 def support() -> str:
-    """Return the families as a Markdown table: how each is recomputed (from which input), and the largest error.
+    """Return a Markdown table of the families: support, the tensors the recomputation starts with, and the largest error.
 
-    The error is the largest over all heads and three sentences, also compared with a separate eager pass.
+    The error is the largest over three sentences and all heads, compared with two references (see `prove`).
     """
     from selfattn.encoders.families import FAMILIES, save_tiny
 
-    rows = ["| Family | Support | From | Largest error | |", "|---|---|---|---|---|"]
+    rows = ["| Family | Support | From | Largest error | Reason or note |", "|---|---|---|---|---|"]
     for name, family in FAMILIES.items():
         with tempfile.TemporaryDirectory() as folder:
             rows.append(f"| {name} | {' | '.join(supported(name, save_tiny(family, Path(folder))))} |")
@@ -71,7 +71,7 @@ def support() -> str:
 
 
 def supported(name: str, folder: Path) -> tuple[str, str, str, str]:
-    """Return a checkpoint's support ("recomputed", "shown", "refused"), source, largest error, and a reason or note."""
+    """Load a checkpoint. Return its support ("recomputed", "shown", "refused"), source, largest error, and reason or note."""
     import pandas as pd
 
     from selfattn.analysis.proof import prove
@@ -92,7 +92,7 @@ def supported(name: str, folder: Path) -> tuple[str, str, str, str]:
 
 
 def filled(text: str, name: str, part: str) -> str:
-    """Return the text with the part between the markers of `name` replaced."""
+    """Return the text with a new part between the markers <!-- name --> and <!-- /name -->."""
     begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
     before, rest = text.split(begin)
     return f"{before}{begin}\n{part}\n{end}{rest.split(end)[1]}"

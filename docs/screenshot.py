@@ -1,4 +1,4 @@
-"""Make the README's pictures: `python docs/screenshot.py` photographs the dashboard's main view and films docs/demo.html."""
+"""Make the README's pictures: a screenshot of the dashboard's main view, and an animation of docs/demo.html."""
 
 import sys
 from io import BytesIO
@@ -27,7 +27,7 @@ def photograph(browser: Browser, address: str) -> None:
 
 
 def film(browser: Browser) -> None:
-    """Save docs/main-view.webp: clicks on the demo, with a still of 1.5 seconds before and after each click."""
+    """Save docs/main-view.webp, an animation of clicks on the demo, with pauses of 1.5 seconds between the clicks."""
     page = browser.new_page(viewport={"width": 1320, "height": 900}, color_scheme="light")
     page.goto((ROOT / "docs/demo.html").as_uri())
     frames, lasting = [page.screenshot()], [1500]

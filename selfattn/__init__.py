@@ -1,4 +1,4 @@
-"""selfattn shows what the attention heads of a pretrained encoder do, and recomputes every step."""
+"""selfattn shows what the attention heads of a pretrained encoder do, and recomputes each step of their attention."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from selfattn.kernel_inputs import Term as Term
     from selfattn.words import Word as Word
 
-__version__ = "0.2.0"  # written nowhere else
+__version__ = "0.2.0"  # pyproject.toml reads this version
 
 forbid_the_hub()
 
-# Each name is imported on first use: importing torch and transformers takes seconds, and the dashboard's frame needs neither.
+# Import each name on first use, because importing torch and transformers takes seconds.
 _HOMES = {
     "AttentionTrace": "kernel",
     "Encoder": "encoders.encoder",

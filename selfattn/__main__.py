@@ -1,4 +1,4 @@
-"""The command `selfattn` (or `python -m selfattn`) starts the dashboard or a corpus scan, or writes the examples as a site."""
+"""Start the dashboard, scan a corpus or write static pages: the command `selfattn` (or `python -m selfattn`)."""
 
 import argparse
 import os
@@ -13,9 +13,9 @@ from selfattn.settings import Settings
 
 DESCRIPTION = """\
 selfattn [FOLDER_OR_ID] [--port N] [--address NAME]
-                                      the dashboard, opened on an encoder of yours or on the bundled one
-selfattn scan INPUT --output DIR      what words attend to, over a table of any size (selfattn scan --help)
-selfattn site DIR                     the example pairs as static pages for any web space (selfattn site --help)
+                                      open the dashboard with your encoder or the bundled encoder
+selfattn scan INPUT --output DIR      measure what words attend to, in a table of any size (selfattn scan --help)
+selfattn site DIR                     write the example pairs as static web pages (selfattn site --help)
 """
 
 
@@ -34,12 +34,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("model", metavar="FOLDER_OR_ID", nargs="?", help="a folder of yours or a Hub id")
+    parser.add_argument("model", metavar="FOLDER_OR_ID", nargs="?", help="a folder or a Hugging Face Hub id")
     parser.add_argument("--version", action="version", version=f"selfattn {__version__}")
+    parser.add_argument("--port", type=_free_port, help="the dashboard's port (default: 8501, or the next free port)")
     parser.add_argument(
-        "--port", type=_free_port, help="the dashboard's port (default: 8501, or the next that is free)"
+        "--address", type=_host, help="this machine's name or IP address; other machines can then open the dashboard"
     )
-    parser.add_argument("--address", type=_host, help="this machine's name or IP address, to let other machines in")
     options = parser.parse_args(given)
     if options.model is not None:
         from selfattn import LoadError
@@ -66,7 +66,7 @@ def _free_port(text: str) -> int:
         socket.create_server(("localhost", port)).close()
     except (OSError, OverflowError):
         raise argparse.ArgumentTypeError(
-            f"port {port} is not free. Name another from 1024 to 65535, or leave --port out."
+            f"port {port} is not free. Give another port from 1024 to 65535, or leave --port out."
         ) from None
     return port
 
@@ -78,7 +78,7 @@ def _host(text: str) -> str:
 
 
 def _check(model: str) -> None:
-    """Fetch a Hub id's files. Raise LoadError if the encoder doesn't exist or its folder may not be read."""
+    """Download the files if `model` is a Hub id. Raise LoadError if the folder doesn't hold an encoder that may be loaded."""
     from selfattn.encoders.checkpoint import check_folder
     from selfattn.encoders.sources import resolve
 
@@ -88,9 +88,9 @@ def _check(model: str) -> None:
 
 def _site(given: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
-        prog="selfattn site", description="The example pairs as static pages with an index."
+        prog="selfattn site", description="Write the example pairs as static web pages with an index."
     )
-    parser.add_argument("folder", metavar="DIR", type=Path, help="a new or empty folder; put it on any web space")
+    parser.add_argument("folder", metavar="DIR", type=Path, help="a new or empty folder for the pages")
     parser.add_argument("--model", metavar="FOLDER_OR_ID", help="default: the bundled encoder")
     options = parser.parse_args(given)
 
@@ -105,13 +105,13 @@ def _site(given: Sequence[str]) -> int:
         print(f"selfattn site: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("selfattn site: stopped. Pages that were written stay.", file=sys.stderr)
+        print("selfattn site: stopped. The pages written so far are in the folder.", file=sys.stderr)
         return 130
     return 0
 
 
 def app() -> Path:
-    """Return the path of app.py: an installation has it in the package selfattn_app, a checkout in the parent folder."""
+    """Return the path of app.py. In an installation it is in the package selfattn_app, in a checkout in the parent folder."""
     above = Path(__file__).parents[1]
     return next(path for path in (above / "selfattn_app" / "app.py", above / "app.py") if path.exists())
 

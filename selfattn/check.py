@@ -1,9 +1,9 @@
-"""Checks against two published data sets, which aren't shipped: a user passes a local copy.
+"""Check an encoder against two published data sets. They aren't shipped, so the user passes a local copy.
 
-    python -m selfattn.check rawc raw-c.csv             does hiding name the word that makes the sense?
+    python -m selfattn.check rawc raw-c.csv             does hiding find the word that decides the sense?
     python -m selfattn.check coarsewsd CoarseWSD-20     how well does each layer separate senses?
 
-Both take --encoder FOLDER_OR_ID. Sources: Trott and Bergen 2021, "RAW-C: Relatedness of Ambiguous Words in Context"
+Both checks take --encoder FOLDER_OR_ID. Sources: Trott and Bergen 2021, "RAW-C: Relatedness of Ambiguous Words in Context"
 (github.com/seantrott/raw-c, data/processed/raw-c.csv); Loureiro et al. 2021, "Analysis and Evaluation of Language Models for
 Word Sense Disambiguation" (github.com/danlou/bert-disambiguation, data/CoarseWSD-20).
 """
@@ -32,35 +32,35 @@ from selfattn.senses.word_rankings import WordRankings
 from selfattn.words import to_groups
 
 WAYS = ("hiding", "most attended", "last layer", "largest single weight", "rollout", "gradient")
-LAST_FOUR = "sum of the last four"  # layers; the paper uses this sum as a word's vector
-PUBLISHED = f"BERT-base, as published: 0.940, {LAST_FOUR} layers (feature extraction; its other method is fine-tuning)"
+LAST_FOUR = "sum of the last four"  # layers' outputs; the paper uses this sum as a word's vector
+PUBLISHED = f"published for BERT-base: 0.940 (feature extraction, {LAST_FOUR} layers)"
 MEASURED = Path(__file__).with_name("data") / "raw_c.csv"
-BATCH = 64  # sentences that are encoded together
+BATCH = 64  # sentences in one batch
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RawCReport(OfTables):
-    """How often each ranking names the marked word, which decides the sense, and how well distances fit human judgements."""
+    """How often each way of ranking puts the marked, sense-deciding word first, and how distances fit human judgements."""
 
     ways: pd.DataFrame
-    # way ("most attended": mean of all weights; "last layer": mean of that layer's weights; "chance": 1 / words), every (how
-    # often the way names the marked word, 0 to 1), next (only marked words next to the target), apart (all other marked words)
-    sentences: pd.DataFrame  # sentence, next, chance; and for each way, whether the way names the marked word
-    distances: pd.DataFrame  # of (whose distances), correlation (Spearman's, of 1 - cosine with mean human relatedness)
+    # way: one of WAYS, or "chance" (1 / number of words). "most attended" and "last layer" use mean weights. every: how often
+    # the marked word comes first, 0 to 1. next: only marked words next to the target. apart: only the other marked words.
+    sentences: pd.DataFrame  # sentence, next, chance, and for each way 1 if the marked word comes first, else 0
+    distances: pd.DataFrame  # of (the model), correlation (Spearman's, between 1 - cosine and mean human relatedness)
     rejected: pd.DataFrame  # sentence, reason
 
 
 def raw_c(encoder: Encoder, pairs: pd.DataFrame) -> RawCReport:
     """Check an encoder on RAW-C: pairs of sentences that differ in one marked word. pairs: the table raw-c.csv.
 
-    Each sentence counts once: in the first pair with two senses whose sentences are both new. Hiding and the gradient are
-    measured along the way to the target's vector in the other sentence. Distances are compared over all pairs. Raises
+    Words are ranked in each pair with two senses if neither sentence was in an earlier such pair. Hiding and the gradient are
+    measured along the difference of the target's vectors in the two sentences. Distances are compared over all pairs. Raises
     ValueError if a column is missing or no sentence can be used, NotRecomputable if no word can be hidden.
     """
     encoder.check_hideable()
     sides = [f"{name}{side}" for side in (1, 2) for name in ("sentence", "disambiguating_word")]
     if missing := {"string", "same", "mean_relatedness", "distance_bert", *sides}.difference(pairs):
-        raise ValueError(f"Expected RAW-C's columns; missing: {', '.join(sorted(missing))}.")
+        raise ValueError(f"Expected the columns of RAW-C, but these are missing: {', '.join(sorted(missing))}.")
     units: dict[str, Tensor] = {}
     rankings, lines, rejected, distance, judged = WordRankings(encoder), [], {}, [], set()
     for pair in pairs.itertuples():
@@ -98,22 +98,22 @@ def raw_c(encoder: Encoder, pairs: pd.DataFrame) -> RawCReport:
 
 
 def raw_c_measured(content: str) -> dict[str, float]:
-    """Return how often each way names the marked word, 0 to 1, from data/raw_c.csv; empty if the encoder isn't in that file."""
+    """Return an encoder's numbers in data/raw_c.csv: how often each way ranks the marked word first, 0 to 1. May be empty."""
     table = pd.read_csv(MEASURED)
     return table[table["content"] == content].set_index("way")["named"].to_dict()
 
 
 def _unit(states: Tensor, placed: PlacedWord) -> Tensor:
-    """Return the word's unit vector in each of the states: (..., n, d_model) -> (..., d_model) float64."""
+    """Return the word's unit vector for each state: (..., n, d_model) -> (..., d_model) float64."""
     return normalize(states[..., list(placed.positions), :].mean(dim=-2).double(), dim=-1)
 
 
 def _named(rankings: WordRankings, placed: PlacedWord, marked: str, unit: Tensor, way: Tensor) -> Iterator[float]:
-    """Yield whether the marked word is next to the target, the chance to guess it, and whether each of WAYS names it."""
+    """Yield a sentence's row of `RawCReport.sentences`, after its first column."""
     words = [word for word in placed.others if not word.is_punctuation]
     found = [at for at, word in enumerate(words) if word.text.casefold() == str(marked).casefold()]
     if len(found) != 1:
-        raise TextError(f"The marked word {marked!r} occurs {len(found)} times beside the target; once is expected.")
+        raise TextError(f"Expected the marked word {marked!r} once besides the target, found it {len(found)} times.")
     before = sum(word.start < placed.positions[0] for word in words)
     yield found[0] in (before - 1, before)
     yield 1 / len(words)
@@ -128,27 +128,27 @@ def _named(rankings: WordRankings, placed: PlacedWord, marked: str, unit: Tensor
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CoarseWSDReport(OfTables):
-    """Each layer's accuracy if a sentence gets the sense whose mean over the training sentences has the largest cosine."""
+    """Each layer's accuracy in word sense disambiguation by the nearest sense mean."""
 
-    layers: pd.DataFrame  # layer ("embedding", 0 ..., "sum of the last four"), accuracy (0 to 1: the mean over words)
+    layers: pd.DataFrame  # layer ("embedding", 0 ..., "sum of the last four"), accuracy (0 to 1, mean over words)
     words: pd.DataFrame  # word, layer, accuracy, n (test sentences)
     rejected: pd.DataFrame  # word, split ("train", "test"), row (from 0), reason
 
 
 def coarse_wsd(encoder: Encoder, folder: Path, most: int | None = None) -> CoarseWSDReport:
-    """Check an encoder on CoarseWSD-20. folder: contains a folder for each word, with {train,test}.{data,gold}.txt.
+    """Check an encoder on CoarseWSD-20. folder: has a subfolder for each word, with {train,test}.{data,gold}.txt.
 
-    The method is the paper's 1-NN: each sense is the mean over its training sentences, and a test sentence gets the sense with
-    the largest cosine. The paper uses the sum of the last four layers; the report has each single layer too. most: draw at most
-    this many training sentences and test sentences of each sense (seed 0); None: use all, as in the paper. Raises ValueError if
-    there is no such folder.
+    The method is the paper's 1-NN. A sense's vector is the mean over its training sentences, and a test sentence gets the sense
+    whose vector has the largest cosine. The paper uses the sum of the last four layers; the report also has each single layer.
+    most: use at most this many random training (and test) sentences of each sense; None: use all, as in the paper. Raises
+    ValueError if `folder` has no such subfolder or `most` is below 1.
     """
     if most is not None and most < 1:
-        raise ValueError(f"Expected at least 1 sentence of a sense, got {most}.")
+        raise ValueError(f"Expected at least 1 sentence of each sense, got {most}.")
     folders = sorted(path.parent for path in folder.glob("*/test.data.txt"))
     if not folders:
         raise ValueError(
-            f"Expected a folder for each word in {folder}, each with train.data.txt, train.gold.txt and test's."
+            f"Expected a folder for each word in {folder}, with train.data.txt, train.gold.txt, test.data.txt and test.gold.txt."
         )
     names, lines, rejected = ["embedding", *range(encoder.n_layers), LAST_FOUR], [], []
     for word_folder in folders:
@@ -169,7 +169,7 @@ def coarse_wsd(encoder: Encoder, folder: Path, most: int | None = None) -> Coars
 def _vectors(
     encoder: Encoder, folder: Path, split: str, rejected: list, most: int | None = None
 ) -> Iterator[tuple[str, Tensor]]:
-    """Yield each sentence's sense and the word's vectors (n_layers + 2, d_model). The last row sums the last four layers."""
+    """Yield each sentence's sense and the word's vectors, (n_layers + 2, d_model). The last row sums the last four layers."""
     lines, senses = ((folder / f"{split}.{kind}.txt").read_text("utf-8").split("\n") for kind in ("data", "gold"))
     rows = _drawn(pd.Series({row: senses[row].strip() for row, line in enumerate(lines) if line}), most)
     for start in range(0, len(rows), BATCH):
@@ -186,14 +186,14 @@ def _vectors(
 
 
 def _drawn(senses: pd.Series, most: int | None) -> list[int]:
-    """Return the indices of the sentences to read, in order: all, or a random sample of at most `most` for each sense."""
+    """Return the sorted numbers of the rows to use: all, or a random sample of at most `most` for each sense."""
     if most is not None:
         senses = senses.iloc[np.random.default_rng(0).permutation(len(senses))].groupby(senses).head(most)
     return sorted(senses.index)
 
 
 def _placed(encoder: Encoder, line: str) -> PlacedWord:
-    """Return the word that a line marks. The line has the word's index (from 0), a TAB and the words. Raises TextError."""
+    """Return the marked word of a line, which has the word's index (from 0), a tab and the sentence."""
     number, _, text = line.partition("\t")
     words = text.split()
     start = sum(len(word) + 1 for word in words[: int(number)])
@@ -210,24 +210,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m selfattn.check", description=__doc__.split("\n")[0])
     parser.add_argument("check", choices=("rawc", "coarsewsd"))
     parser.add_argument("path", type=Path, help="raw-c.csv, or the folder CoarseWSD-20")
-    parser.add_argument("--encoder", help="a folder of yours or a Hub id (default: the bundled encoder)")
-    parser.add_argument("--most", type=int, help="coarsewsd: sentences of a sense, by lot (default: all)")
+    parser.add_argument("--encoder", help="a folder or a Hub id (default: the bundled encoder)")
+    parser.add_argument("--most", type=int, help="coarsewsd: use at most this many random sentences of each sense")
     options = parser.parse_args(arguments)
     try:
         encoder = load_encoder(options.encoder)
         if options.check == "rawc":
             report = raw_c(encoder, pd.read_csv(options.path))
             tables = report.ways, report.distances
-            summary = (
-                f"{len(report.sentences)} sentences, in {(~report.sentences['next']).sum()} the marked word is apart"
-            )
+            apart = (~report.sentences["next"]).sum()
+            summary = f"{len(report.sentences)} sentences, {apart} with the marked word not next to the target"
         else:
             report = coarse_wsd(encoder, options.path, most=options.most)
             tables, summary = (report.layers,), PUBLISHED
     except (LoadError, NotRecomputable, OSError, ValueError) as error:
         print(f"selfattn.check: {error}", file=sys.stderr)
         return 2
-    print(f"{encoder.title}: {summary}; left out: {len(report.rejected)}.")
+    print(f"{encoder.title}: {summary}; rejected: {len(report.rejected)}.")
     for table in tables:
         print(table.to_string(index=False, float_format="%.3f"))
     return 0

@@ -1,4 +1,4 @@
-"""Attention from scratch: softmax(Q K^T / sqrt(d_head)) V, with every step kept.
+"""Attention from scratch: softmax(Q K^T / sqrt(d_head)) V. The result has every step.
 
 Source: Vaswani et al. 2017, "Attention Is All You Need", section 3.2.1 (scaled dot-product attention)."""
 
@@ -17,18 +17,18 @@ class AttentionTrace(OfSteps):
     """Every step of one attention computation. Rows are queries ("from"), columns are keys ("to")."""
 
     query: Tensor  # (..., n_query, d_head)        what each token looks for
-    key: Tensor  # (..., n_key, d_head)            what each token is filed under
-    value: Tensor  # (..., n_key, d_value)         what each token hands over
+    key: Tensor  # (..., n_key, d_head)            what a query is compared with
+    value: Tensor  # (..., n_key, d_value)         what each token passes on
     scores: Tensor  # (..., n_query, n_key)        query . key: how well each key fits each query
-    scale: float  # a number                       1 / sqrt(d_head) unless given: longer vectors, larger scores
+    scale: float  # a number                       1 / sqrt(d_head) unless given, because scores grow with d_head
     scaled: Tensor  # (..., n_query, n_key)        scores * scale
-    terms: Terms  # each (..., n_query, n_key)     none in most models; in some, a number for the distance of two tokens
-    mask: Tensor | None  # (..., n_query, n_key)   bool: True = may attend; or float: added
-    masked: Tensor  # (..., n_query, n_key)        scaled + terms + mask; minus infinity (-inf) gets the weight 0
-    maximum: Tensor  # (..., n_query, 1)           the largest number of each row of masked
+    terms: Terms  # each (..., n_query, n_key)     in some models, a number for the distance between two tokens
+    mask: Tensor | None  # (..., n_query, n_key)   bool (True = may attend), or float (added)
+    masked: Tensor  # (..., n_query, n_key)        scaled + terms + mask; -inf gets the weight 0
+    maximum: Tensor  # (..., n_query, 1)           each row's largest number in masked
     shifted: Tensor  # (..., n_query, n_key)       masked - maximum: 0 at most
     exponentials: Tensor  # (..., n_query, n_key)  e^shifted: 1 for the largest, 0 for -inf
-    total: Tensor  # (..., n_query, 1)             the sum of each row of exponentials
+    total: Tensor  # (..., n_query, 1)             each row's sum of exponentials
     weights: Tensor  # (..., n_query, n_key)       exponentials / total: a row sums to 1; a fully masked row is all 0
     context: Tensor  # (..., n_query, d_value)     the values, averaged with the weights
 
@@ -36,40 +36,41 @@ class AttentionTrace(OfSteps):
 def attend(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, scale: float | None = None, terms: Terms = ()
 ) -> AttentionTrace:
-    """Compute attention for one head or any batch of heads. A row that may attend to nothing has weights 0 and context 0.
+    """Compute attention for one head or any batch of heads, with the shapes of `AttentionTrace`.
 
-    Every step has the inputs' dtype. 16-bit inputs are computed in float32, as models compute their softmax, and then each step
-    is rounded; a step with a number too large for 16 bits stays float32. Raises ValueError for inputs that don't fit together.
+    A fully masked row has weights 0 and context 0. Every step has the inputs' dtype. 16-bit inputs are computed in float32, and
+    each step is then rounded, unless a number is too large for 16 bits. Raises ValueError for inputs that don't fit together.
     """
     check_inputs(query, key, value, mask, scale, terms)
-    if torch.finfo(query.dtype).bits == 16:  # float16 ends at 65,504: a score above it would be infinite
+    if torch.finfo(query.dtype).bits == 16:  # float16's maximum is 65,504; a larger score would be infinite
         return rounded(attend(query.float(), key.float(), value.float(), mask, scale, terms), query.dtype)
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
     scores = query @ key.transpose(-2, -1)
     scaled = scores * scale
     masked = add_mask(scaled, mask, terms)  # -inf where a query may not attend: e^-inf is 0, so the weight is 0
-    # Softmax, row by row. Subtracting the largest leaves the weights as they are, and e^x can't overflow.
+    # Softmax of each row. Subtracting the row's maximum doesn't change the weights, and e^x then can't overflow.
     maximum = masked.amax(dim=-1, keepdim=True)
-    shifted = masked - maximum.clamp(min=torch.finfo(masked.dtype).min)  # in a row of only -inf, -inf - -inf is NaN
+    shifted = masked - maximum.clamp(min=torch.finfo(masked.dtype).min)  # avoid -inf - -inf in a fully masked row
     exponentials = shifted.exp()
     total = exponentials.sum(dim=-1, keepdim=True)
-    weights = exponentials / total.clamp(min=1)  # in a row of only -inf, 0 / 0 is NaN; any other total is at least 1
+    weights = exponentials / total.clamp(min=1)  # avoid 0 / 0 in a fully masked row; other totals are at least 1
     context = weights @ value
-    return AttentionTrace(**locals())  # locals() is every name here with its value: the arguments and the steps
+    return AttentionTrace(**locals())  # locals() has all arguments and steps by name
 
 
 def add_mask(scaled: Tensor, mask: Tensor | None, terms: Terms = ()) -> Tensor:
-    """Return the scaled scores plus the terms, with minus infinity where a query may not attend to a key."""
+    """Return the scaled scores plus the terms and the mask: -inf where a query may not attend to a key."""
     summed = sum((term.values for term in terms), start=scaled)
     if mask is not None and mask.dtype == torch.bool:
         return summed.masked_fill(~mask, -math.inf)
-    # A float mask of -1e9 gives the weight 0 too, except in a fully masked row: -1e9 is then the largest number and is
-    # subtracted again. Float32 gives that row even weights (1e9 leaves no digits for a score), float64 those without a mask.
+    # A float mask of -1e9 gives the weight 0 too, except in a row with -1e9 at every key: the maximum there is about -1e9 and is
+    # subtracted again. In float32 such a row gets equal weights, because adding -1e9 rounds the scores away. In float64 it gets
+    # the weights of the row without a mask.
     return summed if mask is None else summed + mask.to(summed.dtype)
 
 
 def rounded(trace: AttentionTrace, dtype: torch.dtype) -> AttentionTrace:
-    """Convert the steps to another dtype, except a boolean mask and a step with a number too large for 16 bits."""
+    """Convert the steps to another dtype. A boolean mask and a step with a number too large for 16 bits stay unchanged."""
 
     def fit(step):
         if not isinstance(step, Tensor) or step.dtype == torch.bool:

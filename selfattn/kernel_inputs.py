@@ -1,4 +1,4 @@
-"""The kernel's inputs: the terms that some families add to the scaled scores, and the check of all inputs."""
+"""Check the inputs of `selfattn.kernel.attend`, and define the terms that some model families add to the scaled scores."""
 
 import math
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from torch import Tensor
 
 @dataclass(frozen=True, eq=False)
 class Term:
-    """A term that a family adds to the scaled scores, such as a learned number for the distance between two tokens."""
+    """Numbers that a model family adds to the scaled scores, such as a learned bias for the distance between two tokens."""
 
     name: str
     values: Tensor  # float, broadcasts to (..., n_query, n_key)
@@ -33,7 +33,7 @@ def check_inputs(
     if query.shape[-1] != key.shape[-1] or query.shape[-1] == 0:
         raise ValueError(f"query and key must have the same d_head (last dimension, at least 1), got {shapes}.")
     if key.shape[-2] != value.shape[-2] or key.shape[-2] == 0:
-        raise ValueError(f"Each key needs one value (second to last dimension, at least 1), got {shapes}.")
+        raise ValueError(f"key and value need the same n_key (second to last dimension, at least 1), got {shapes}.")
     dtypes = {query.dtype, key.dtype, value.dtype}
     if len(dtypes) > 1 or not query.is_floating_point():
         got = f"{query.dtype}, {key.dtype}, {value.dtype}"
@@ -48,7 +48,7 @@ def check_inputs(
     for term in terms:
         if not term.values.is_floating_point() or not _broadcasts(term.values, wanted):
             got = f"{term.values.dtype} {tuple(term.values.shape)}"
-            raise ValueError(f"The term {term.name!r} must be of floats that broadcast to {tuple(wanted)}, got {got}.")
+            raise ValueError(f"The term {term.name!r} must be floats that broadcast to {tuple(wanted)}, got {got}.")
     if mask is None:
         return
     if mask.dtype != torch.bool and not mask.is_floating_point():
@@ -58,7 +58,7 @@ def check_inputs(
             f"mask {tuple(mask.shape)} doesn't broadcast to (..., n_query, n_key) {tuple(wanted)}; got {shapes}."
         )
     if mask.is_floating_point() and bool((mask.isnan() | (mask == math.inf)).any()):
-        raise ValueError("A float mask holds finite numbers or minus infinity; this one holds NaN or plus infinity.")
+        raise ValueError("A float mask must have only finite numbers and minus infinity, got NaN or plus infinity.")
 
 
 def _broadcasts(tensor: Tensor, wanted: torch.Size) -> bool:

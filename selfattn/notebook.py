@@ -1,10 +1,10 @@
-"""Draw the dashboard's charts in a notebook, as Altair charts. Each takes three lines:
+"""Draw the dashboard's charts in a notebook, as Altair charts. For example:
 
     from selfattn import load_encoder
     from selfattn.notebook import two_sentences
     two_sentences(load_encoder(), "The bank of the river.", "The bank approved the loan.", layer=0, head=10)
 
-In JupyterLab without a network call altair.renderers.enable("mimetype") first.
+In JupyterLab without a network connection, call altair.renderers.enable("mimetype") first.
 """
 
 import copy
@@ -47,9 +47,9 @@ from selfattn.words import shared_words
 def attention(
     encoder: Encoder, text: str, layer: int, head: int, theme: Theme = LIGHT, *, pair: str | None = None
 ) -> alt.TopLevelMixin:
-    """Draw one head's complete map of a text, or of two segments with `pair`: row i holds the weights of token i.
+    """Draw one head's attention weights for a text, or for two segments with `pair`. Row i has the weights of query token i.
 
-    Limit: a weight isn't an effect. A large weight on a small value has little effect.
+    Limit: a weight isn't an effect. A large weight on a short value vector has little effect.
     """
     encoding = encoder.encode(text, pair)
     weights = encoding.weights(layer, head).numpy()
@@ -67,10 +67,10 @@ def two_sentences(
     head: int,
     theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
-    """Draw one head's complete maps of two sentences, with the rows of a word outlined.
+    """Draw one head's attention weights for two sentences, with the rows of a chosen word outlined.
 
-    word: a word that both sentences have (None: the longest). at: which occurrence of the word in each sentence, from 1.
-    Limit: the maps don't show which other words give the word its meaning; `hidden_words` does.
+    word: a word of both sentences (None: the longest). at: the number of the word's occurrence in each sentence, from 1.
+    Limit: the maps don't show which other words give the word its meaning; `hidden_words` shows that.
     """
     sides = _sides(encoder, first, second, word, at)
     at_head = Head(layer, head)
@@ -92,11 +92,12 @@ def all_heads(
     chosen: str = "",
     theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
-    """Draw every head's map of a text, each shaded up to its largest weight, with a strip under it that shows a measure.
+    """Draw every head's attention map of a text, with a strip under each map that shows a measure.
 
-    chosen: a head to outline, "L0 H10". measure: one of `analysis.measures.MEASURES`. A measure of a word compares the text with
-    `second`, and with a `control` in which the word has the text's sense; word, at: as in `two_sentences`. maps_of: "A" for the
-    text's maps, "B" for those of `second`. Raises ValueError for an unknown measure, head or `maps_of`.
+    Each map is shaded up to its own largest weight. measure: one of `analysis.measures.MEASURES`. A measure of a word compares
+    the text with `second`, and with `control`, a sentence in which the word has the same sense as in the text. word, at: as in
+    `two_sentences`. maps_of: "A" draws the maps of the text, "B" the maps of `second`. chosen: a head to outline, "L0 H10".
+    Raises ValueError for an unknown measure, head or `maps_of`.
     Limit: the chart doesn't show a head's purpose. A pattern may occur only in this text, and attention is not explanation.
     """
     texts = {"A": text} | ({} if second is None else {"B": second})
@@ -134,7 +135,7 @@ def steps(
     """Draw a head's arithmetic for a word in two sentences, token by token, from query times key to weight times value.
 
     word, at: as in `two_sentences`. If the word is split into pieces, the first piece is drawn.
-    Limit: the chart shows the recomputed arithmetic softmax(QKᵀ/√d)V, not its meaning; later layers decide on its effect.
+    Limit: the chart shows the arithmetic of softmax(QKᵀ/√d)V, not its meaning. A head's effect depends on later layers.
     """
     sides = _sides(encoder, first, second, word, at)
     rows = [word_row(side, Head(layer, head), name) for name, side in sides.items()]
@@ -152,15 +153,15 @@ def hidden_words(
     senses: pd.DataFrame | None = None,
     theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
-    """Draw how far hiding each other word moves a word, and through which heads: the picture of the main view.
+    """Draw how far hiding each other word moves a chosen word's vector, and through which heads, as the main view does.
 
-    The picture has the finding, both sentences, how far the word moves without the leading words, and the effect of hiding the
-    leading word in each head alone. control: a sentence in which the word has the first sentence's sense. senses: labelled
-    sentences (columns sentence, word, sense); with them, shares are shares of the way to the word's other sense, and with the
-    built-in sentences, a noise level decides which words are named. word, at: as in `two_sentences`. Numbers:
-    `tidy_tables.hidden_words_frame`, `hidden_heads_frame`, `hidden_curves_frame`.
-    Limits: a result between two sentences is about these two, and no evidence about the sense. Other words may pass on what
-    they read from the hidden word. A large weight isn't a large effect. Shares of single heads don't add up.
+    The picture has the finding, both sentences, how far the chosen word moves without the leading words, and the effect of
+    hiding the leading word in each head alone. word, at: the chosen word, as in `two_sentences`. control: a sentence in which
+    the word has the first sentence's sense. senses: a table of labelled sentences (columns sentence, word, sense); a share is
+    then a share of the way to the word's other sense. With the built-in sentences as `senses`, a noise level decides which
+    words are named. Numbers: `tidy_tables.hidden_words_frame`, `hidden_heads_frame`, `hidden_curves_frame`.
+    Limits: without `senses`, a result is about these two sentences and isn't evidence about the sense. Other words may pass on
+    information from the hidden word. A large weight isn't a large effect. Shares of single heads don't add up.
     """
     sides = _sides(encoder, first, second, word, at, control)
     report = None if senses is None else stored("hidden_words", encoder, senses)
@@ -169,9 +170,9 @@ def hidden_words(
 
 
 def explained_words(found: Mapping[str, Explained], theme: Theme = LIGHT) -> alt.TopLevelMixin:
-    """Draw texts whose words (in a long text, sentences) are shaded by the effect of hiding them on the encoder's answer.
+    """Draw texts with words shaded by how much hiding each word changes the encoder's answer.
 
-    found: the result of `explain` for each text, keyed by the line to print for that text. Numbers:
+    In a long text, sentences are shaded. found: the result of `explain` for each text, keyed by a label for the text. Numbers:
     `tidy_tables.explained_words_frame`, `Explained.sentence_frame`.
     Limit: effects of single words and sentences don't add up (`Explained.together`).
     """
@@ -179,10 +180,10 @@ def explained_words(found: Mapping[str, Explained], theme: Theme = LIGHT) -> alt
 
 
 def similar(encoder: Encoder, a: str, b: str, theme: Theme = LIGHT) -> alt.TopLevelMixin:
-    """Draw which pairs of words make two texts similar for a sentence embedder, and the cosine without each word.
+    """Draw how much each pair of words adds to a sentence embedder's cosine of two texts, and the cosine without each word.
 
-    If the cosines of 1,000 unrelated pairs are stored, the chart has them too. Numbers: `analysis.cosine_parts.cosine_parts`,
-    `hidden_cosines`. Raises NoPooling, TextError. Limit: the parts account for the cosine as a sum; they don't show causes.
+    If the cosines of 1,000 unrelated pairs are stored for the encoder, the chart shows them. Numbers: `cosine_parts` and
+    `hidden_cosines` of `analysis.cosine_parts`. Raises NoPooling, TextError. Limit: the parts aren't causes of the cosine.
     """
     kept = stored("unrelated_pairs", encoder, labelled_sentences())
     panel = similar_view.similar(encoder, encoder.encode(a), encoder.encode(b), unrelated=kept and kept.report)
@@ -198,27 +199,27 @@ def chart(shown: Panel | Spec, theme: Theme = LIGHT) -> alt.TopLevelMixin:
 
 
 GONE = {
-    "from_link": 'Open the link and take the lines of "Download", "Copy as Python"; or call hidden_words, steps or all_heads.',
+    "from_link": 'Open the link and copy the code from "Download", "Copy as Python"; or call hidden_words, steps or all_heads.',
     "swaps": "Call hidden_words, or all_heads with the measure 'effect'.",
     "brought_in": "Call hidden_words, or all_heads with the measure 'effect'.",
     "removals": "Call all_heads(encoder, first, 'effect', second=second, word=word).",
     "separated": "Call chart(selfattn.views.senses.layers(report)).",
     "scanned": "Call chart(selfattn.views.scanned.means(scan.heads(), measure, head, scan.n_rows)).",
-    "counterparts": "Take the distances of selfattn.analysis.compare.counterpart_distances, or senses.compare_checkpoints.",
+    "counterparts": "Call selfattn.analysis.compare.counterpart_distances or selfattn.senses.compare_checkpoints.",
     "difference": "Call chart with a panel of selfattn.views.two_encoders.one_sentence.",
-    "explained_heads": "Take the numbers of selfattn.tidy_tables.explained_heads_frame(found).",
+    "explained_heads": "Call selfattn.tidy_tables.explained_heads_frame(found).",
 }
 
 
 def __getattr__(name: str) -> NoReturn:
-    """Name the replacement of a function that earlier versions had. Raises ImportError, or AttributeError for other names."""
+    """Raise ImportError that names the replacement of a removed function, or AttributeError for any other name."""
     if name in GONE:
         raise ImportError(f"selfattn.notebook.{name} is gone. {GONE[name]}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class _Whole(alt.TopLevelMixin):
-    """A complete spec that Altair shows without validation, because its schema lacks properties that Vega-Lite passes to Vega."""
+    """A Vega-Lite spec that Altair shows without validation, because Altair's schema lacks some properties that we use."""
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
@@ -247,8 +248,8 @@ def _place(encoding: Encoding, word: str, number: int = 1) -> PlacedWord[Encodin
     if not places:
         raise TextError(
             encoding.why_unknown(word)
-            or f"{word!r} is not a word of {encoding.text!r}. Write it as it is spelled there (letter case aside)."
+            or f"{word!r} is not a word of {encoding.text!r}. Spell it as in the text; letter case doesn't matter."
         )
     if not 1 <= number <= len(places):
-        raise TextError(f"{word!r} occurs {len(places)} times in {encoding.text!r}; there is no number {number}.")
+        raise TextError(f"Expected occurrence 1 to {len(places)} of {word!r} in {encoding.text!r}, got {number}.")
     return places[number - 1]

@@ -24,7 +24,7 @@ class OfTables:
         return html_table(type(self).__name__, rows)
 
     def _tables(self) -> dict[str, Any]:
-        values = {field.name: getattr(self, field.name) for field in fields(self)}  # without cached properties
+        values = {field.name: getattr(self, field.name) for field in fields(self)}  # vars() has cached properties too
         return {name: value for name, value in values.items() if hasattr(value, "columns")}
 
 

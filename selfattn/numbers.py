@@ -1,8 +1,8 @@
-"""Write numbers for readers: one rule for captions, charts and files.
+"""Format numbers by the same rules in captions, charts and files.
 
-A true minus sign (−, U+2212), a space before %, halves rounded away from zero as d3 rounds them on the charts, no sign on
-a zero, and no power of ten where a plain decimal is readable. NaN is "unknown". The constants are the same rules as d3 format
-strings (https://d3js.org/d3-format), for a chart with LOCALE in its config.
+A minus sign is U+2212 (−). A space precedes %. Halves are rounded away from zero, as d3 rounds them in charts. A zero has no
+sign. NaN is "unknown". The constants WEIGHT to ERROR are d3 format strings for these rules (https://d3js.org/d3-format); a
+chart that uses them needs LOCALE in its config.
 """
 
 import math
@@ -12,10 +12,10 @@ from decimal import ROUND_CEILING, ROUND_HALF_UP, Context, Decimal
 WEIGHT = ".2f"
 COSINE_PLACES = 2  # decimals
 COSINE = f".{COSINE_PLACES}f"
-FINE = ".4f"  # a weight in a tooltip, with more digits
+FINE = ".4f"  # weights in tooltips
 CHANGE = "+.2f"
 SHARE = ".0%"
-ERROR = ".2~r"  # two digits: a colour bar may have a tick at 1.5e-7
+ERROR = ".2~r"  # two significant digits, for a tick at 1.5e-7
 LOCALE = {"number": {"decimal": ".", "thousands": ",", "grouping": [3], "currency": ["", ""], "percent": " %"}}
 
 TICKS = 5  # number of ticks on a colour bar
@@ -23,14 +23,14 @@ TICKS = 5  # number of ticks on a colour bar
 UNKNOWN = "unknown"
 SMALLEST_WEIGHT = 0.0001  # a smaller weight is written as "under 0.0001"
 PLACES = 12  # largest number of decimals
-SMALLEST_DECIMAL = 1e-9  # a smaller number has too many zeros to count
-NOISE = 1e-6  # sums of float32 weights miss 0 and 1 by up to this much
+SMALLEST_DECIMAL = 1e-9  # a smaller error is written with a power of ten
+NOISE = 1e-6  # a sum of float32 weights may differ from 0 or 1 by this much
 EXACT = Context(prec=400)  # enough for every digit of a float64
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def weight(value: float) -> str:
-    """Write a weight, 0 to 1: "0.31". If two decimals would show 0, it keeps its first digit: "0.003"."""
+    """Write a weight, 0 to 1, with two decimals: "0.31". A weight below 0.005 keeps its first significant digit: "0.003"."""
     if 0 < value < SMALLEST_WEIGHT:
         return f"under {SMALLEST_WEIGHT}"
     if 0 < value < 0.005:
@@ -44,7 +44,7 @@ def cosine(value: float) -> str:
 
 
 def decimal(value: float, places: int = 2, plus: str = "") -> str:
-    """Write a number with a fixed count of decimals: "12.50", "−0.3", "−∞". plus: the sign of a positive number."""
+    """Write a number with a fixed count of decimals: "12.50", "−0.3", "−∞". plus: the sign before a positive number."""
     value = float(value)
     if math.isnan(value):
         return UNKNOWN
@@ -68,7 +68,7 @@ def effect(value: float) -> str:
 
 
 def share(value: float, places: int = 0) -> str:
-    """Write a share, 0 to 1, in per cent: "12 %". If rounding alone would make it 0 or 100: "under 1 %" or "over 99 %"."""
+    """Write a share, 0 to 1, in per cent: "12 %". A share that rounds to 0 or 100 is "under 1 %" or "over 99 %"."""
     unit = 10.0**-places
     if NOISE < value < unit / 200:
         return f"under {decimal(unit, places)} %"
@@ -83,30 +83,30 @@ def percent(value: float) -> str:
 
 
 def fitting(maximum: float, kind: str = CHANGE) -> str:
-    """Return the d3 format of a colour bar from -maximum to maximum, so that no two of its TICKS have the same label.
+    """Return a d3 format for a colour bar from -maximum to maximum that gives its TICKS different labels.
 
-    kind: CHANGE or SHARE, which sets the least number of decimals. More are added if the step between two ticks needs them; d3
-    chooses that step from 1, 2, 5, 10, ...
+    kind: CHANGE or SHARE. The result has at least as many decimals as `kind`, and more if the step between two ticks needs
+    more. d3 chooses a step of 1, 2 or 5 times a power of ten.
     """
     step = 2 * abs(maximum) / TICKS
     if not (math.isfinite(step) and step > 0):
         return kind
     power = math.floor(math.log10(step))
-    power += step / 10**power >= math.sqrt(50)  # d3 takes the next power of ten from here on
+    power += step / 10**power >= math.sqrt(50)  # d3 rounds a larger step up to the next power
     sign, least, unit = kind[: kind.index(".")], int(kind[-2]), kind[-1]
     return f"{sign}.{min(max(least, -power - 2 * (unit == '%')), PLACES)}{unit}"
 
 
 def error(value: float) -> str:
-    """Write a numerical error as a bound, rounded up at its first digit: "0.0000002". Only an error of exactly 0 is "0".
+    """Write an upper bound of a numerical error, rounded up to one significant digit: "0.0000002". Only an error of 0 is "0".
 
-    An error of 0.01 or more is rounded up to two decimals; one below 1e-9 is written as "3 × 10⁻¹⁶".
+    An error of 0.01 or more is rounded up to two decimals. An error below 1e-9 is written as "3 × 10⁻¹⁶".
     """
     value = abs(value)
     if value == 0 or not math.isfinite(value):
         return decimal(value, 0)
     power = min(math.floor(math.log10(value)), -2)
-    # Round to nine digits first: the float 3e-7 is a little more than 3e-7, and would become 4e-7.
+    # Round to nine digits first: the float 3e-7 is slightly more than 3e-7, and rounding it up would give 4e-7.
     rounded = Decimal(f"{value:.8e}").quantize(Decimal(1).scaleb(power), ROUND_CEILING, EXACT).normalize()
     if value >= SMALLEST_DECIMAL:
         return f"{rounded:f}"
@@ -120,7 +120,7 @@ def count(value: int) -> str:
 
 
 def plain(value: float) -> str:
-    """Write a number as one would type it, with four significant digits: "2", "−1.235", "12346", "0.0000012"."""
+    """Write a number with up to four significant digits and its whole integer part: "2", "−1.235", "12346", "0.0000012"."""
     if value == 0 or not math.isfinite(value):
         return decimal(value, 0)
     places = min(max(3 - math.floor(math.log10(abs(value))), 0), PLACES)
@@ -129,7 +129,7 @@ def plain(value: float) -> str:
 
 
 def vector(values: Iterable[float], places: int | None = None) -> str:
-    """Write a short vector: "[3, −1]" as one would type it, or "[1.79, 1.44]" with a fixed count of decimals."""
+    """Write a vector with `plain` numbers, "[3, −1]", or with a fixed count of decimals, "[1.79, 1.44]"."""
     write = plain if places is None else lambda value: decimal(value, places)
     return f"[{', '.join(write(float(value)) for value in values)}]"
 

@@ -1,4 +1,4 @@
-"""A panel is one finding with its picture and tables. Pages, notebooks, "Download" and reports show lists of panels."""
+"""Define `Panel`, one finding with its picture and tables. Pages, notebooks, downloads and reports show panels."""
 
 import copy
 import functools
@@ -43,7 +43,7 @@ class Live:
         _validator(self.component)(self.data)
 
     def changed(self, **parts: Any) -> "Live":
-        """Return a copy with other values for these keys. Only these values are checked."""
+        """Return a copy with new values for these keys of `data`. Only the new values are checked."""
         for name, value in parts.items():
             _validator(self.component, name)(value)
         other = copy.copy(self)
@@ -52,7 +52,7 @@ class Live:
 
 
 class Tables(Mapping[str, pd.DataFrame]):
-    """Tables by name. Each table is made when it is first read."""
+    """A mapping from names to tables. Each table is computed on first access."""
 
     def __init__(self, makers: Mapping[str, Callable[[], pd.DataFrame]]) -> None:
         self._makers = {name: functools.cache(make) for name, make in makers.items()}
@@ -69,20 +69,20 @@ class Tables(Mapping[str, pd.DataFrame]):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Panel:
-    """One finding with its picture, and everything about it that a visitor can download."""
+    """One finding, its picture, and the data that a visitor can download."""
 
     name: str  # the panel's id in links, file names and tests: "words", "heads", "kernel"
     finding: str  # one sentence, computed from the numbers
-    picture: Callable[[Look], Spec]  # complete Vega-Lite
-    alt: str  # the picture in words
-    tables: Mapping[str, pd.DataFrame]  # the numbers in the picture, tidy
-    arrays: Mapping[str, np.ndarray] = field(default_factory=dict)  # for NPZ
+    picture: Callable[[Look], Spec]  # returns a complete Vega-Lite spec
+    alt: str  # alternative text of the picture
+    tables: Mapping[str, pd.DataFrame]  # the numbers of the picture as tidy tables
+    arrays: Mapping[str, np.ndarray] = field(default_factory=dict)  # for the NPZ download
     code: str = ""  # lines of Python that compute the finding
     method: str = ""  # how the finding was measured, and what it can't show
     live: Live | None = None
     note: str = ""  # one line under the picture
-    one_head: bool = False  # True if the panel shows the page's chosen head; its file names then contain the head
-    sentences: tuple[str, ...] = ()  # names of the sentences that the panel shows, such as "A"; (): all
+    one_head: bool = False  # True if the panel shows the page's chosen head; file names then name the head
+    sentences: tuple[str, ...] = ()  # names of the sentences in the panel, such as "A"; (): all
     share: Callable[[Look], Spec] | None = None  # a picture to share, 1200 x 675
 
     @property
@@ -93,7 +93,7 @@ class Panel:
 
 @functools.cache
 def _validator(component: str, part: str = "") -> Callable[[Any], Any]:
-    """Return a function that raises for data that don't fit the component's schema, or the part of the schema for one key."""
+    """Return a validator for the component's schema, or for one property (`part`) of the schema."""
     schema = json.loads((COMPONENTS / f"{component}.schema.json").read_text("utf-8"))
     wanted = schema["properties"][part] | {"$defs": schema.get("$defs", {})} if part else schema
     return fastjsonschema.compile(wanted, use_default=False)

@@ -1,4 +1,4 @@
-"""Every variable SELFATTN_... that an operator may set, with its default and meaning. No other module reads them.
+"""The environment variables SELFATTN_... that an operator may set. No other module reads them.
 
 `docs/readme.py` writes the variables into docs/operating.md as a table.
 """
@@ -18,48 +18,48 @@ def _setting(default: Any, meaning: str, shown: str = "") -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """The settings that `Settings.read()` finds in the environment; the field `max_rows` is the variable SELFATTN_MAX_ROWS."""
+    """The operator's settings. The field `max_rows` is the environment variable SELFATTN_MAX_ROWS."""
 
     max_characters: int = _setting(40_000, "characters of one text")
     max_rows: int = _setting(5_000, "rows of an uploaded table")
     max_table_characters: int = _setting(2_000_000, "characters of an uploaded table, all cells together")
-    uploaded_megabytes: int = _setting(200, "megabytes of uploaded files kept, of all visitors; the oldest go first")
-    max_models: int = _setting(2, "encoders kept in memory; the least recently used goes first")
+    uploaded_megabytes: int = _setting(200, "megabytes of all visitors' uploaded files; the oldest are deleted first")
+    max_models: int = _setting(2, "encoders in memory; the least recently used encoder is removed first")
     cached_megabytes: int = _setting(
-        320, "megabytes of results kept; the least recently used go first, one always stays"
+        320, "megabytes of cached results; the least recently used are removed first, one always stays"
     )
     separate_pass_megabytes: int = _setting(
-        80, "megabytes of attention maps that the check against a separate eager pass may hold; beyond, it is left out"
+        80, "megabytes of attention maps in the check against a separate eager pass; a larger check is left out"
     )
-    devices: tuple[str, ...] = _setting((), "devices to offer, separated by commas: cpu, cuda, mps", "all")
-    models: tuple[str, ...] = _setting((), "encoders to offer, separated by commas; no other can be opened", "any")
-    model_dir: Path | None = _setting(None, "the one folder that local encoders may come from", "any")  # noqa: RUF009
-    scan_dir: Path | None = _setting(None, "the one folder that finished scans may be opened from", "any")  # noqa: RUF009
+    devices: tuple[str, ...] = _setting((), "devices to choose from, separated by commas: cpu, cuda, mps", "all")
+    models: tuple[str, ...] = _setting((), "encoders that visitors may open, separated by commas", "any")
+    model_dir: Path | None = _setting(None, "the only folder from which local encoders can be opened", "any")  # noqa: RUF009
+    scan_dir: Path | None = _setting(None, "the only folder from which finished scans can be opened", "any")  # noqa: RUF009
     cache: Path | None = _setting(  # noqa: RUF009
         None,
-        "the folder in which measurements of encoders are kept, at most 1 MB an encoder",
+        "the folder for measurements of encoders, at most 1 MB for each encoder",
         "the user's cache folder",
     )
-    offline: bool = _setting(False, "1, true, yes or on: never ask the Hub", "0")
+    offline: bool = _setting(False, "1, true, yes or on: never connect to the Hub", "0")
 
     @classmethod
     def read(cls) -> "Settings":
-        """Read the settings from the environment; an empty variable counts as not set.
+        """Read the settings from the environment. An empty variable counts as not set.
 
-        Raises SystemExit for an invalid number, a word that means neither yes nor no, and a variable SELFATTN_... that isn't a
-        setting, because only the person who started the program can correct these.
+        Raises SystemExit for an invalid number or yes/no value, and for a variable SELFATTN_... that isn't a setting, because
+        only the person who started the program can correct them.
         """
         for name, text in os.environ.items():
             if name.startswith(PREFIX) and text.strip() and name not in VARIABLES:
                 raise SystemExit(
-                    f"{name} is no setting, or no longer one. Unset it; docs/operating.md lists the settings."
+                    f"{name} is not a setting of this version. Unset it; docs/operating.md lists the settings."
                 )
         given = {each: os.environ.get(name, "").strip() for name, each in VARIABLES.items()}
         return cls(**{each.name: _parsed(each, text) for each, text in given.items() if text})
 
 
 def forbid_the_hub() -> None:
-    """Pass SELFATTN_OFFLINE on to the Hub's library, which reads the variable HF_HUB_OFFLINE when it is imported."""
+    """Set HF_HUB_OFFLINE if SELFATTN_OFFLINE is set. huggingface_hub reads HF_HUB_OFFLINE when it is imported."""
     if os.environ.get(variable("offline"), "").strip().lower() in YES:
         os.environ["HF_HUB_OFFLINE"] = "1"
 
@@ -85,4 +85,4 @@ def _parsed(setting, text: str) -> Any:
         case tuple():
             return tuple(part.strip() for part in text.split(",") if part.strip())
         case _:
-            return Path(os.path.abspath(text))  # links stay, so that visitors can write the operator's path
+            return Path(os.path.abspath(text))  # don't resolve links: visitors enter the path as set here

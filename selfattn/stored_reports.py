@@ -1,10 +1,10 @@
-"""Reports on the built-in sentences, kept on disk for each encoder: shipped with the library, or measured once by a user.
+"""Store reports on the built-in sentences on disk, for each encoder.
 
-`python -m selfattn.stored_reports [NAME ...] [--encoder FOLDER]` computes all reports on an encoder, or the named ones, and
-writes them to selfattn/data/reports. A report is a folder with its tables as compressed CSV, and about.json with the encoder's
-content, the digest of the sentences, the version of the method, the libraries and the date. `stored` returns a report only if
-content, digest and version agree. For any other encoder, `measured` and `made_once` compute a report and keep it in the user's
-cache folder.
+The library ships the reports on some encoders. The command `python -m selfattn.stored_reports [NAME ...] [--encoder FOLDER]`
+computes the named reports, or all reports, and writes them to selfattn/data/reports. For other encoders, `measured` and
+`made_once` compute a report once and store it in the user's cache folder.
+A report is a folder with its tables as compressed CSV, and about.json with `Encoder.content`, the digest of the sentences,
+the version of the method, the libraries and the date. `stored` returns a report only if content, digest and version agree.
 """
 
 import argparse
@@ -45,8 +45,8 @@ T = TypeVar("T")
 FOLDER = Path(str(files("selfattn") / "data" / "reports"))
 LIBRARIES = ("torch", "transformers", "numpy", "pandas")
 DIGITS = "%.7g"
-# The order in which the words are measured. First come the words whose right sense, in the bundled encoder, is given much more
-# often by the leading word alone than by any other single word.
+# The words in the order of measurement. In the bundled encoder, the leading word alone gives the first words their right sense
+# much more often than any other single word does.
 MOST_TELLING = (
     "trunk", "pitch", "seal", "light", "pitcher", "palm", "board", "star", "cabinet", "match", "temple",
     "bat", "bank", "spring", "ruler", "note", "fan", "jam", "organ", "port", "cell", "mouse",
@@ -67,7 +67,7 @@ class Kind:
 @final
 @dataclass(frozen=True, eq=False)
 class Stored(Generic[T]):
-    """A report that was computed before, and its date."""
+    """A stored report and the date on which it was computed."""
 
     report: T
     date: str
@@ -78,15 +78,15 @@ class AllSenseMeans:
     """The `SenseMeans` of every word."""
 
     senses: pd.DataFrame  # word, sense, count, within
-    means: np.ndarray  # (rows of senses, d_model)
-    places: pd.DataFrame  # place of each labelled sentence, as in `LabelledRow`, with the index of the table
+    means: np.ndarray  # (len(senses), d_model)
+    places: pd.DataFrame  # place (as in `LabelledRow`) of each labelled sentence, with the index of the labelled table
 
     def of(self, word: str, encoder: Encoder, read: pd.DataFrame) -> SenseMeans:
-        """Return one word's means. read: the table they were made from. Raises ValueError for a word that it doesn't have."""
+        """Return one word's means. read: the labelled sentences behind the means. Raises ValueError if they lack the word."""
         word = fold(word)
         lines, rows = self.senses["word"] == word, read[read["word"] == word]
         if rows.empty:
-            raise ValueError(f"There are no stored means of {word!r}: the table has no labelled sentences of it.")
+            raise ValueError(f"There are no stored means of {word!r}, because no labelled sentence has this word.")
         return SenseMeans(
             word=word,
             senses=tuple(self.senses.loc[lines, "sense"]),
@@ -103,7 +103,7 @@ class AllSenseMeans:
 
 
 def all_sense_means(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -> AllSenseMeans:
-    """Compute `sense_means` of each word of a table. All rows of the table must be usable."""
+    """Compute `sense_means` of each word of a table of labelled sentences. All rows must be usable."""
     found = [sense_means(encoder, frame, word) for word in followed(sorted(set(frame["word"])), progress)]
     table = [(each.word, *sense, each.within) for each in found for sense in zip(each.senses, each.counts)]
     means = torch.cat([each.means for each in found]).numpy()
@@ -131,9 +131,9 @@ KINDS = {
 
 
 def stored(name: str, encoder: Encoder, read: object, folder: Path | None = None) -> Stored[Any] | None:
-    """Return the report stored under a name for an encoder and the sentences `read`, or None if it is missing or damaged.
+    """Return the stored report with this name on this encoder and the sentences `read`, or None if it is missing or damaged.
 
-    folder: the only place to look. None: look in the shipped reports, then in those that `measured` has kept.
+    folder: the folder with the reports; None: the shipped reports, then the user's cache folder.
     """
     if folder is None:
         return stored(name, encoder, read, FOLDER) or stored(name, encoder, read, kept_folder())
@@ -145,7 +145,7 @@ def stored(name: str, encoder: Encoder, read: object, folder: Path | None = None
         if {key: about[key] for key in ("content", "read", "version")} != _identity(name, encoder, read):
             return None
         return _read(name, place, about)
-    except (OSError, EOFError, ValueError, TypeError, LookupError, zlib.error):  # damaged: the caller makes a new one
+    except (OSError, EOFError, ValueError, TypeError, LookupError, zlib.error):  # a damaged file counts as missing
         return None
 
 
@@ -160,7 +160,6 @@ def shipped_of_others(name: str, encoder: Encoder, read: object) -> dict[str, An
 
 
 def _read(name: str, place: Path, about: dict[str, Any]) -> Stored[Any]:
-    """Read the report in the folder of about.json."""
     values = {key: tuple(value) if isinstance(value, list) else value for key, value in about["values"].items()}
     for field in fields(KINDS[name].type):
         table = place.with_name(f"{field.name.strip('_')}.csv.gz")
@@ -174,7 +173,7 @@ def _read(name: str, place: Path, about: dict[str, Any]) -> Stored[Any]:
 
 
 def store(name: str, encoder: Encoder, read: object, report: object, folder: Path | None = None) -> None:
-    """Write a report where `stored` finds it, completely or not at all. folder: by default, that of the shipped reports."""
+    """Write a report for `stored` to read, completely or not at all. folder: by default, the folder of shipped reports."""
     place = _place(name, encoder, folder or FOLDER)
     place.parent.mkdir(parents=True, exist_ok=True)
     arrays, values = {}, {}
@@ -210,17 +209,17 @@ def _place(name: str, encoder: Encoder, folder: Path) -> Path:
 
 
 def kept_folder() -> Path:
-    """Return the folder in which `measured` keeps reports: SELFATTN_CACHE, or the user's cache folder."""
+    """Return the folder of reports that weren't shipped: SELFATTN_CACHE, or the user's cache folder."""
     home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
     return Settings.read().cache or Path(home) / "selfattn"
 
 
 def measured(encoder: Encoder, progress: Progress = silent) -> senses.HiddenWordsReport:
-    """Return `hidden_words` of all built-in words for an encoder, from disk if it was measured before.
+    """Return the `hidden_words` report of all built-in words for an encoder, from disk if it was computed before.
 
-    Words are measured in the order of MOST_TELLING. Each word's report is kept when it is done, so that a stopped measurement
-    can continue. progress(done, total) is called after each sentence; an exception that it raises ends the computation. Raises
-    what `hidden_words` raises.
+    Words are measured in the order of MOST_TELLING. Each word's report is stored at once, so that a stopped measurement can
+    continue later. progress(done, total) is called after each sentence; an exception that it raises ends the computation.
+    Raises the same errors as `hidden_words`.
     """
     read = labelled_sentences()
     if found := stored("hidden_words", encoder, read):
@@ -235,7 +234,7 @@ def measured(encoder: Encoder, progress: Progress = silent) -> senses.HiddenWord
             reports[word] = kept.report
         else:
             reports[word] = senses.hidden_words(encoder, sentences, lambda at, _, n=done: progress(n + at, len(usable)))
-            with suppress(OSError):  # if there is no room for a word, there is none for all words: `_keep` warns of it
+            with suppress(OSError):  # if the disk is full, `_keep` warns later
                 store("hidden_words", encoder, sentences, reports[word], folder / word)
         done += int((usable["word"] == word).sum())
     ordered = [reports[word] for word in sorted(reports)]
@@ -247,7 +246,7 @@ def measured(encoder: Encoder, progress: Progress = silent) -> senses.HiddenWord
 
 
 def made_once(name: str, encoder: Encoder, progress: Progress = silent) -> Any:
-    """Compute the named report on the built-in sentences, and keep it where `stored` finds it."""
+    """Compute the named report on the built-in sentences, and store it in the user's cache folder."""
     read = KINDS[name].reads()
     report = KINDS[name].make(encoder, read, progress=progress)
     if encoder.dtype == "float32":
@@ -262,7 +261,7 @@ def _keep(name: str, encoder: Encoder, read: object, report: object) -> None:
     except OSError as error:
         reason = error.strerror or brief(error)
         warnings.warn(
-            f"The report on {encoder.title} can't be kept: {reason}. Make room, or set SELFATTN_CACHE.", stacklevel=3
+            f"The report on {encoder.title} can't be stored: {reason}. Make room, or set SELFATTN_CACHE.", stacklevel=3
         )
 
 
@@ -277,8 +276,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from selfattn import load_encoder
 
     parser = argparse.ArgumentParser(prog="python -m selfattn.stored_reports", description=__doc__.split("\n")[0])
-    parser.add_argument("names", metavar="NAME", nargs="*", choices=[*KINDS, []], help=f"of {', '.join(KINDS)}")
-    parser.add_argument("--encoder", help="a folder of yours or a Hub id (default: the bundled encoder)")
+    parser.add_argument("names", metavar="NAME", nargs="*", choices=[*KINDS, []], help=f"one of {', '.join(KINDS)}")
+    parser.add_argument("--encoder", help="a folder or a Hub id (default: the bundled encoder)")
     options = parser.parse_args(arguments)
     encoder = load_encoder(options.encoder, device="cpu")
     for name in options.names or KINDS:

@@ -1,7 +1,7 @@
 """Convert tensors to tidy pandas frames, one observation per row, and write frames as CSV.
 
-Positions, layers and heads count from 0. `query` is the token that a weight comes from (the row of an attention map), `key` the
-token that it goes to (the column). Frames are keyed on positions, because words repeat in a sentence.
+Positions, layers and heads count from 0. A weight goes from the token `query` (the row of an attention map) to the token `key`
+(the column). Frames are keyed on positions, because words repeat in a sentence.
 """
 
 import math
@@ -24,8 +24,8 @@ from selfattn.kernel import AttentionTrace
 from selfattn.senses import HiddenWordsReport
 from selfattn.words import Word, fold
 
-# The start of a cell that a spreadsheet would run as a formula. It may have full-width or small signs, and spaces or control
-# characters before the sign. Leading apostrophes match too, so that `unescaped` can restore every text.
+# The start of a cell that a spreadsheet would run as a formula. Spaces or control characters may precede the sign, and the sign
+# may be a full-width or small form. Leading apostrophes match too, so that `unescaped` can restore every text.
 SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b"
 FORMULA = re.compile(rf"'*(?:[\t\r\n]|[\s\0-\x1f\ufeff]*[{SIGNS}])")
 
@@ -44,15 +44,16 @@ def heads_frame(**measures: Tensor) -> pd.DataFrame:
     return pd.DataFrame(heads, columns=["layer", "head"]).assign(name=list(map(str, heads)), **columns)
 
 
-PARTS = ("", " (query)", " (document)")  # added to a line: for a single text, or for the first or second of two texts
+PARTS = ("", " (query)", " (document)")  # label suffixes for a single text, the first and the second of two texts
 
 
 def explained_words_frame(said: Mapping[str, Explained]) -> pd.DataFrame:
-    """Return a row for each word: said, text, gap (True after a blank), effect (on the target, of hiding the word), kind, at.
+    """Return a row for each word. Columns: said, text, gap, effect, kind, at.
 
-    said: each sentence's result, keyed by the line to print for the sentence; each of two texts gets a line. kind: "chosen" for
-    the word of the target, whose effect is NaN; else "punctuation" or "word". at: the index of the word's first character. A
-    typed special token, such as the mask, is a word too.
+    The argument `said` has each sentence's result by label. The column `said` has the label, with a suffix for two texts.
+    gap: True after a blank. effect: the change of the target if the word is hidden; NaN for the target's word. kind: "chosen"
+    for the target's word, else "punctuation" or "word". at: the index of the word's first character. A special token in the
+    text, such as the mask token, counts as a word.
     """
     rows = []
     for line, found in said.items():
@@ -71,7 +72,7 @@ def explained_words_frame(said: Mapping[str, Explained]) -> pd.DataFrame:
 
 
 def explained_heads_frame(found: Explained) -> pd.DataFrame:
-    """Return `heads_frame` with each head's `effect` on the target if removed, and `how` ("exact" or "by gradient")."""
+    """Return a `heads_frame` with `effect` (of removing the head, on the target) and `how` ("exact" or "by gradient")."""
     run = found.heads.isfinite()
     how = ["exact" if each else "by gradient" for each in run.flatten().tolist()]
     return heads_frame(effect=torch.where(run, found.heads, found.by_gradient)).assign(how=how)
@@ -90,8 +91,8 @@ def hidden_words_frame(pair: HiddenPair) -> pd.DataFrame:
 
     Columns: sentence ("A", "B"), place (of the first token), text, share, chosen, leads, punctuation. share: how far hiding
     this word moves the chosen word, as a signed share of the way; NaN for the chosen word and for words that weren't hidden.
-    leads: True for the word with the largest share, never for punctuation. Limits: other words still pass on what they read
-    from a hidden word. Between two sentences, no share is evidence about the sense. The shares of a sentence needn't add up.
+    leads: True for the word with the largest share, never for punctuation. Limits: other words still pass on information from a
+    hidden word. A share between two sentences isn't evidence about the sense. Shares of single words needn't add up.
     """
     rows = []
     for name, chosen, words, share, top in zip("AB", pair.placed, pair.words, pair.share, pair.top):
@@ -105,9 +106,9 @@ def hidden_words_frame(pair: HiddenPair) -> pd.DataFrame:
 def hidden_heads_frame(pair: HiddenPair, run: Mapping[tuple[str, int], Tensor] | None = None) -> pd.DataFrame:
     """Return a row for each word and head: sentence, place, text, layer, head, name, share, how.
 
-    share: the effect of hiding the word in this head alone. run: shares (n_layers, n_heads) of `hidden_heads` for some words,
-    keyed by (sentence, place). how is "exact" for all heads of these words, "by gradient" for the other words. The shares of
-    single heads don't add up to the share of all heads at once.
+    share: the effect of hiding the word in this head alone. run: the results of `hidden_heads`, (n_layers, n_heads) each, for
+    some words, keyed by (sentence, place). how: "exact" for the words in `run`, "by gradient" for the other words. The shares
+    of single heads don't add up to the share of all heads at once.
     """
     tables = []
     for name, words, by_head in zip("AB", pair.words, pair.by_head):
@@ -121,9 +122,9 @@ def hidden_heads_frame(pair: HiddenPair, run: Mapping[tuple[str, int], Tensor] |
 
 
 def hidden_curves_frame(pair: HiddenPair) -> pd.DataFrame:
-    """Return the cosine of a pair's two vectors before and after each layer, unchanged and with the leading words hidden.
+    """Return the cosine of the chosen word's two vectors at each depth, with nothing hidden and with the leading words hidden.
 
-    Columns: curve, depth (0 ...), stage (its name), similarity.
+    Columns: curve, depth (0: the embedding; l + 1: after layer l), stage (the depth's name), similarity.
     """
     i, j = (0 if at is None else at + 1 for at in pair.top)
     hidden = " and ".join(f'"{words[at].label}"' for words, at in zip(pair.words, pair.top) if at is not None)
@@ -135,10 +136,10 @@ def hidden_curves_frame(pair: HiddenPair) -> pd.DataFrame:
 
 
 def leading_words_frame(report: HiddenWordsReport, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return each sentence's leading words, the largest share first. The index is the sentence's row in the table `frame`.
+    """Return a row for each sentence with its two leading words. The largest share comes first. frame: the sentences' table.
 
-    Columns: word, sense, first, share, second, next, sentence. first, second: the two leading words, never punctuation. share,
-    next: their shares of the way to the other senses.
+    Columns: word, sense, first, share, second, next, sentence. first, second: the two words with the largest shares of the way
+    to the other senses, never punctuation. share: the share of `first`. next: the share of `second`.
     """
     words = report.named.sort_values("share", ascending=False, kind="stable")
     places = words.groupby("row", sort=False).cumcount()
@@ -148,9 +149,9 @@ def leading_words_frame(report: HiddenWordsReport, frame: pd.DataFrame) -> pd.Da
 
 
 def shaded_frame(report: HiddenWordsReport, sentences: Mapping[Hashable, Sequence[Word]]) -> pd.DataFrame:
-    """Return a row for each word: row (of its sentence in the labelled table), text, gap, share (of the way, or NaN), kind.
+    """Return a row for each word of some labelled sentences. Columns: row, text, gap, share (of the way, or NaN), kind.
 
-    sentences: each sentence's words, keyed by the sentence's row. gap, kind: as in `explained_words_frame`.
+    sentences: each sentence's words, keyed by its row in the labelled table. gap, kind: as in `explained_words_frame`.
     """
     shown = report.words[report.words["row"].isin(list(sentences))]
     shares = dict(zip(zip(shown["row"], shown["start"]), shown["share"].tolist()))
@@ -163,7 +164,10 @@ def shaded_frame(report: HiddenWordsReport, sentences: Mapping[Hashable, Sequenc
 
 
 def sentence_words(rows: Iterable[tuple[Hashable, Word, str, float, bool]], first: str, number: str) -> pd.DataFrame:
-    """Return a row for each word: `first`, text, gap, `number`, kind. rows: key, word, text, number, True for the chosen one."""
+    """Return a row for each word. Columns: text, gap, kind, and two columns with the names `first` and `number`.
+
+    rows: for each word (value of `first`, Word, text, value of `number`, True if it is the chosen word).
+    """
     found, end = [], None
     for key, word, text, value, chosen in rows:
         kind = "chosen" if chosen else "punctuation" if word.is_punctuation else "word"
@@ -180,7 +184,7 @@ def named_heads(heads: pd.DataFrame) -> pd.DataFrame:
 
 
 def sources_frame(tables: Iterable[Any]) -> pd.DataFrame:
-    """Count which word moves each word's vector most when hidden, over a scan's Arrow tables, with one in memory at a time.
+    """Count, for each word, which other word (the source) moves its vector most if hidden. tables: a scan's Arrow tables.
 
     Columns: word, source (both case-folded), n (occurrences), share (0 to 1, of all occurrences of the word), move (mean of
     1 - cosine, 0 to 2), sentence (of the largest move). A word's most frequent source comes first.
@@ -198,15 +202,15 @@ def sources_frame(tables: Iterable[Any]) -> pd.DataFrame:
 
 
 def csv_text(frame: pd.DataFrame, header: bool = True) -> str:
-    """Return a table as CSV, with lines that end in CR LF (RFC 4180). Numbers stay numbers; a missing value is an empty cell.
+    """Return a table as CSV with CR LF line ends (RFC 4180). A missing value is an empty cell.
 
-    No cell can begin a new row, and no spreadsheet runs a cell as a formula: an apostrophe before such a text marks it as text.
-    Cells with a line break of any kind are quoted. (OWASP, "CSV Injection")
+    A text that a spreadsheet would run as a formula gets an apostrophe in front (OWASP, "CSV Injection"). A cell with a line
+    break of any kind is quoted, so that it can't begin a new row.
     """
-    # Use plain objects: pandas' own string type can't hold half of a surrogate pair.
+    # Use dtype object, because pandas' string type can't hold half of a surrogate pair.
     others = [name for name, column in frame.items() if not is_numeric_dtype(column)]
     texts = {name: pd.Series(map(escaped, frame[name]), frame.index, dtype=object) for name in others}
-    # Python's writer quotes a cell only for characters of the line end: with LF alone, it wouldn't quote a cell with a CR.
+    # With CR LF line ends, Python's CSV writer quotes cells with CR or LF. With LF line ends, it wouldn't quote CR.
     table = frame.assign(**texts).rename(columns=escaped)
     return table.to_csv(index=False, header=header, lineterminator="\r\n")
 
@@ -217,5 +221,5 @@ def escaped(cell: Any) -> Any:
 
 
 def unescaped(cell: str) -> str:
-    """Return the original text of a cell that `escaped` has made."""
+    """Undo `escaped`."""
     return cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell

@@ -1,9 +1,9 @@
 """Group tokens into orthographic words, by one rule for every tokeniser.
 
-A run of letters, marks and digits, with apostrophes and hyphens inside it, is one word. An emoji's complete sequence is one
-word. Any other character, with the marks that follow it, is also one word. In scripts without spaces (Chinese, Japanese, Thai)
-each letter is a unit. Invisible characters belong to the word they touch. Tokens are assigned to words by their character
-offsets, never by their spelling ("##", "Ġ", "▁"). Units that share a token form one word.
+A run of letters, marks and digits is one word, with the apostrophes and hyphens inside it. A complete emoji sequence is one
+word. Any other visible character is one word, with the marks that follow it. An invisible character belongs to the word next to
+it. In scripts without spaces (Chinese, Japanese, Thai) each letter is a separate unit, and units that share a token form one
+word. Tokens are assigned to words by their character offsets, never by their spelling ("##", "Ġ", "▁").
 """
 
 import unicodedata
@@ -25,7 +25,7 @@ UNSEEN = r"[[\p{Default_Ignorable_Code_Point}\p{Cc}]--\s]"  # zero-width charact
 SPACELESS = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}ー\uff70〆\p{Line_Break=Complex_Context}]"
 SPACED = rf"[[\p{{L}}\p{{M}}\p{{N}}]--{SPACELESS}--{UNSEEN}]"
 INNER = r"['’\-\u2010\u2011]"  # joins two runs into one word: didn't, well-known
-# Characters shown as pictures by default or if U+FE0F follows. Pictographs from U+2600 on are often typed without U+FE0F.
+# Characters that are pictures by default or if U+FE0F follows, and pictographs from U+2600 on, often typed without U+FE0F.
 EMOJI = (
     r"\p{Emoji_Presentation}|\p{Extended_Pictographic}\uFE0F|[\p{Extended_Pictographic}&&[\u2600-\U0010FFFF]]"
     r"|[0-9#*]\uFE0F?\u20E3"
@@ -54,7 +54,7 @@ class Word:
     text: str
     start: int
     stop: int
-    unknown: str = ""  # "[UNK]" or the like if the tokeniser doesn't know a piece of the word
+    unknown: str = ""  # the unknown token, such as "[UNK]", if the tokeniser doesn't know a piece of the word
     at: int = field(default=0, compare=False, repr=False)  # the index of the word's first character in its segment
 
     @property
@@ -64,12 +64,12 @@ class Word:
 
     @property
     def span(self) -> Span:
-        """The word's characters in its segment."""
+        """The (start, stop) characters of the word in its segment."""
         return self.at, self.at + len(self.text)
 
     @property
     def label(self) -> str:
-        """The word for a picture or a table, with a mark if the tokeniser doesn't know it."""
+        """The text, followed by `unknown` if the tokeniser doesn't know the word."""
         return f"{self.text} {self.unknown}" if self.unknown else self.text
 
     @property
@@ -82,14 +82,14 @@ class Word:
 def fold(text: str) -> str:
     """Return the key by which words match. The key ignores case, kinds of apostrophes and hyphens, and invisible characters.
 
-    Canonically equivalent spellings have the same key; so do "İ" and "i".
+    Spellings that Unicode calls canonically equivalent have the same key. "İ" and "i" have the same key.
     """
     decomposed = unicodedata.normalize("NFD", unicodedata.normalize("NFD", text).casefold())
     return unicodedata.normalize("NFC", NOT_SEEN.sub("", decomposed).translate(ALIKE).replace("i\u0307", "i"))
 
 
 def character_spans(text: str) -> list[Span]:
-    """Return the (start, stop) character span of each word of the text, in order. Only white space is left out.
+    """Return the character span of each word of the text, in order. Only white space is in no span.
 
     In a script without spaces, each run of letters is one span.
     """
@@ -102,7 +102,7 @@ def split_words(text: str) -> tuple[str, ...]:
 
 
 def spans_in_runs(text: str, words: Collection[str]) -> Iterator[Span]:
-    """Yield spans of folded `words` in runs of a script without spaces: at each place the longest match, without overlaps."""
+    """Yield the spans of `words` (folded) in scripts without spaces. The longest match wins; matches don't overlap."""
     wanted = {word for word in words if IN_RUNS.search(word)}
     if not wanted:
         return
@@ -123,14 +123,14 @@ def spans_in_runs(text: str, words: Collection[str]) -> Iterator[Span]:
 
 
 def has_runs(text: str) -> bool:
-    """Return True if part of the text is in a script without spaces, so that a visitor has to name the words."""
+    """Return True if part of the text is in a script without spaces, so that a visitor must name the words."""
     return IN_RUNS.search(text) is not None
 
 
 def words_in(text: str, words: Iterable[str]) -> tuple[str, ...]:
-    """Return the folded `words` that occur in the text by the word rule, whatever the tokeniser."""
+    """Return those of `words` (folded) that are words of the text by the word rule. No tokeniser is needed."""
     folded = fold.__wrapped__(text)
-    possible = [word for word in words if word in folded]  # most texts have none, and the word rule is slow
+    possible = [word for word in words if word in folded]  # a fast test first, because the word rule is slow
     if not possible:
         return ()
     folded_words = {fold(word) for word in WORD.findall(text)}
@@ -152,12 +152,13 @@ def token_words(text: str, offsets: Sequence[Span], special: Sequence[bool]) -> 
     """Return the words of `text` with their tokens.
 
     offsets: each token's (start, stop) characters in the text. Special tokens and tokens over white space belong to no word.
-    Units that share a token form one word, with all characters between them. Words without a token are left out.
+    A unit is a word, or a letter in a script without spaces. Units that share a token form one word, with all characters
+    between them. Words without a token are left out.
     """
     readable = [(at, span) for at, (span, out) in enumerate(zip(offsets, special)) if span[0] < span[1] and not out]
     units = [unit.span() for unit in UNITS.finditer(text)]
     starts, stops = zip(*units) if units else ((), ())
-    # For each token: the first unit that it overlaps, and the unit after the last that it overlaps.
+    # For each token: the units that it overlaps, as (first, last + 1).
     reached = [(at, (bisect_right(stops, start), bisect_left(starts, stop))) for at, (start, stop) in readable]
     reached = [(at, span) for at, span in reached if span[0] < span[1]]
     groups = merged(span for _, span in reached)
@@ -172,7 +173,7 @@ def token_words(text: str, offsets: Sequence[Span], special: Sequence[bool]) -> 
 
 
 def run_of(words: Sequence[Word], positions: Collection[int]) -> Word:
-    """Join the words that have one of these positions into one word. Raises IndexError if there is no such word."""
+    """Join the words with a token at one of these positions into one word. Raises IndexError if no word has one."""
     chosen = {*positions}
     joined = [word for word in words if not chosen.isdisjoint(word.positions)]
     parts = [joined[0].text]
@@ -182,7 +183,7 @@ def run_of(words: Sequence[Word], positions: Collection[int]) -> Word:
 
 
 def with_run(words: Sequence[Word], positions: Collection[int]) -> list[Word]:
-    """Return the words in order. Those that have one of these positions are joined into one word."""
+    """Return the words in order, with the words at these positions joined into one word."""
     chosen = {*positions}
     apart = [word for word in words if chosen.isdisjoint(word.positions)]
     joined = [run_of(words, positions)] if len(apart) < len(words) else []
@@ -190,9 +191,9 @@ def with_run(words: Sequence[Word], positions: Collection[int]) -> list[Word]:
 
 
 def shared_words(first: Sequence[Word], second: Sequence[Word]) -> list[str]:
-    """Return the words that both sentences have, longest first, as spelled in the first; no punctuation, no unknown words.
+    """Return the words that both sentences have, longest first, spelled as in the first sentence.
 
-    If only one sentence has a word of several parts ("/river"), its parts count as words that may be shared.
+    Punctuation and unknown words are left out. If a word of several parts ("/river") isn't shared, its parts may be shared.
     """
     others = {name for word in second if not word.unknown for name in map(fold, _names(word))}
     kept: dict[str, str] = {}
@@ -204,43 +205,43 @@ def shared_words(first: Sequence[Word], second: Sequence[Word]) -> list[str]:
 
 
 def shared_runs(first: str, second: str) -> list[str]:
-    """Return the runs of letters that both texts have, in a script without spaces, longest first."""
+    """Return the runs of letters of a script without spaces that both texts have, longest first."""
     blocks = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
     runs = (run[0] for at, _, size in blocks for run in IN_RUNS.finditer(first[at : at + size]))
     return sorted(dict.fromkeys(runs), key=len, reverse=True)
 
 
 def _names(word: Word) -> list[str]:
-    """Return the texts by which a word can be found: the complete word, then its parts."""
+    """Return the texts that match a word: the complete word, then its parts. No punctuation."""
     return [name for name in dict.fromkeys([word.text, *WORD.findall(word.text)]) if NAMED.search(name)]
 
 
 def to_groups(weights: Tensor, groups: Sequence[Sequence[int]]) -> Tensor:
-    """Sum weights to tokens (..., n) over groups of token positions: (..., m)."""
+    """Sum weights over m groups of key positions: (..., n) -> (..., m)."""
     if not groups:
         return weights.new_zeros(*weights.shape[:-1], 0)
     return torch.stack([weights[..., list(group)].sum(-1) for group in groups], dim=-1)
 
 
 def between_groups(weights: Tensor, rows: Sequence[Sequence[int]], columns: Sequence[Sequence[int]]) -> Tensor:
-    """Convert weights between tokens (..., n, n) to weights between groups of positions, (..., n_rows, n_columns).
+    """Convert weights between tokens to weights between groups of positions: (..., n, n) -> (..., n_rows, n_columns).
 
-    A weight to a split word is the sum over the word's pieces; a weight from a split word is the mean over them. If the columns
-    hold every token, rows still sum to 1. (Clark et al. 2019, section 4.1)
+    A weight to a split word is the sum over the word's pieces. A weight from a split word is the mean over the word's pieces.
+    If the columns have every token, rows still sum to 1. (Clark et al. 2019, section 4.1)
     """
     summed = to_groups(weights, columns)
     return torch.stack([summed[..., list(group), :].mean(-2) for group in rows], dim=-2)
 
 
 def token_groups(n: int, words: Sequence[Word]) -> list[tuple[int, ...]]:
-    """Group the positions 0 ... n - 1: a group for each word, and one for every other token, in order."""
+    """Group the positions 0 ... n - 1, in order: one group for each word, and one for each token outside words."""
     first = {word.start: word.positions for word in words}
     others = {position for word in words for position in word.positions[1:]}
     return [first.get(position, (position,)) for position in range(n) if position not in others]
 
 
 def numbered(texts: Sequence[str]) -> list[str]:
-    """Return the texts for a list to choose from; a text that occurs more than once gets a number, "the (2)"."""
+    """Return the texts. A text that occurs more than once gets the number of its occurrence: "the (2)"."""
     return [
         text if texts.count(text) == 1 else f"{text} ({texts[: at + 1].count(text)})" for at, text in enumerate(texts)
     ]

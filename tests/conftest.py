@@ -1,21 +1,21 @@
-"""Fixtures for all tests: the bundled encoder, tiny checkpoints, and a server and a Chromium for each test process.
+"""Fixtures for all tests: the bundled encoder, tiny checkpoints, a server and a browser.
 
-Each fixture imports what it needs, so that tests without an encoder start at once.
+The imports are inside the fixtures, so that tests without an encoder start fast.
 """
 
 import functools
 import os
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # no test may use the network by accident
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests and servers share the cores: more threads would only wait
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # test processes and servers share the cores, so more threads don't help
 
 import pytest
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run browser tests first, because they wait most, then the files with slow tests, so that the processes end together.
+    """Run browser tests first, then files with slow tests, then the rest, so that all processes end at about the same time.
 
-    A browser test that fails runs once more, because a click can be lost on a busy machine.
+    A failed browser test runs once more, because a busy machine can lose a click.
     """
     slow = {item.path for item in items if "slow" in item.keywords}
     items.sort(key=lambda item: ("browser" not in item.nodeid, item.path not in slow))
@@ -25,11 +25,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
-    """Return the scheduler that distributes the tests over the processes of `-n`."""
+    """Return the scheduler for `pytest -n`."""
     from xdist.scheduler import LoadFileScheduling
 
     class BrowserInOne(LoadFileScheduling):
-        """Run each file's tests in one process, and all browser tests together in one, with one Chromium and one server."""
+        """Run each test file in one process, and all browser tests in one process with one Chromium and one server."""
 
         def _split_scope(self, nodeid: str) -> str:
             return "browser" if "browser" in nodeid else super()._split_scope(nodeid)
@@ -47,7 +47,7 @@ def encoder():
 
 @pytest.fixture(scope="session")
 def checkpoint(tmp_path_factory):
-    """checkpoint("BERT") returns the folder of a tiny BERT; each folder is written once."""
+    """Return a function: checkpoint("BERT") returns the folder of a tiny BERT, which is written once."""
     from selfattn.encoders.families import FAMILIES, save_tiny
 
     @functools.cache
@@ -59,7 +59,7 @@ def checkpoint(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def encoder_of(checkpoint):
-    """encoder_of("BERT") returns the encoder of checkpoint("BERT"), loaded once."""
+    """Return a function: encoder_of("BERT") loads checkpoint("BERT") once, and returns the encoder."""
     from selfattn import load_encoder
 
     @functools.cache
@@ -71,7 +71,7 @@ def encoder_of(checkpoint):
 
 @pytest.fixture(scope="session")
 def overflowing(tmp_path_factory):
-    """The folder of a tiny BERT with finite weights that gives NaN for every sentence with "loan"."""
+    """Return the folder of a tiny BERT. Its weights are finite, but every sentence with "loan" gives NaN."""
     from safetensors.torch import load_file, save_file
 
     from selfattn.encoders.families import FAMILIES, save_tiny, wordpiece_tokenizer
@@ -87,7 +87,7 @@ def overflowing(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
-    """The address of a running dashboard. It is offline, and opens encoders and scans from the tests' folders only."""
+    """Start an offline dashboard, and return its address. It opens encoders and scans only from the tests' folders."""
     from benchmarks.server import start_server
 
     folder = str(tmp_path_factory.getbasetemp())
@@ -107,10 +107,10 @@ def browser():
 
     path = find()
     if path is None:
-        assert os.environ.get("CI") != "true", "CI needs a Chromium, and there is none."
+        assert os.environ.get("CI") != "true", "CI needs a Chromium, but find() found none."
         pytest.skip("no Chromium on this machine, and none could be installed")
     with sync_playwright() as playwright:
-        # A server's pages share one process, so that Streamlit's scripts are compiled only once.
+        # With one process for all pages of a server, the browser compiles Streamlit's scripts only once.
         launched = playwright.chromium.launch(executable_path=path, args=[*ARGUMENTS, "--process-per-site"])
         yield launched
         launched.close()
@@ -118,7 +118,7 @@ def browser():
 
 @pytest.fixture(scope="session")
 def window(browser):
-    """One window for all pages. A new window would take seconds, because it compiles Streamlit's scripts again."""
+    """Return one window for all pages. A new window would compile Streamlit's scripts again, which takes seconds."""
     opened = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
     opened.new_page()  # keeps the window open
     yield opened
@@ -127,11 +127,11 @@ def window(browser):
 
 @pytest.fixture
 def page(window, request: pytest.FixtureRequest):
-    """A fresh page. The test fails on a console error, a page error, or a request that leaves the machine."""
+    """Return a new page. The test fails on a console error, a page error, or a request that leaves the machine."""
     from tests.browser.conftest import watch
 
     if "server" in request.fixturenames and window.pages[0].url == "about:blank":
-        # Keep one of the server's pages open: without one, the browser ends its process for these pages.
+        # Keep one page of the server open. Otherwise the browser ends the process that holds the compiled scripts.
         window.pages[0].goto(f"{request.getfixturevalue('server')}/_stcore/health")
     opened = window.new_page()
     trouble = watch(opened)

@@ -1,4 +1,4 @@
-"""A hand-made HiddenPair with a repeated word, punctuation, a word that wasn't hidden, and two layers with three heads each."""
+"""A hand-made HiddenPair with a repeated word, punctuation and an unmeasured word. Both layers have three heads."""
 
 import math
 from types import SimpleNamespace
@@ -10,7 +10,7 @@ from selfattn.encoders.placed_word import PlacedWord
 from selfattn.words import Word
 
 TEXTS = (["the", "bank", "of", "the", "river", "."], ["A", "huge", "bank", "."])
-AT = (1, 2)  # the places of "bank"
+AT = (1, 2)  # the index of "bank" in each sentence
 WORDS = tuple(tuple(Word(text, at + 1, at + 2) for at, text in enumerate(texts)) for texts in TEXTS)
 PLACED = tuple(
     PlacedWord(SimpleNamespace(words=words, text=" ".join(texts)), words[at].positions)
@@ -22,7 +22,7 @@ EXACT = {("A", 5): torch.arange(6).reshape(2, 3) / -7}
 
 
 def hidden_pair_of(**other) -> HiddenPair:
-    """Return the pair, with the fields in `other` replaced. The full stop of A has the largest share, but "river" leads."""
+    """Return the pair, with the fields in `other` replaced. In A, "river" leads, because punctuation never leads."""
     curves = torch.arange(6 * 4 * 3).reshape(6, 4, 3) / 72
     curves[:, 2] = torch.nan
     fields = {

@@ -9,12 +9,10 @@ from selfattn.panel import Panel
 
 
 def panel_of(spec: Spec, table: pd.DataFrame | None = None, *, name: str = "figure", **parts) -> Panel:
-    """Return a panel that draws this spec in every look."""
     words = {"finding": "A finding.", "alt": "A picture."} | parts
     tables = {"its numbers": pd.DataFrame({"x": [1]}) if table is None else table}
     return Panel(name=name, picture=lambda look: spec, tables=tables, **words)
 
 
 def view_of(origin: Provenance, *panels: Panel, **parts) -> View:
-    """Return a view of these panels."""
     return View("name", origin, {panel.name: panel for panel in panels}, **parts)

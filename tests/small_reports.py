@@ -1,4 +1,4 @@
-"""Small hand-made results about an encoder's own answer, for tests of sentences and pictures."""
+"""A small hand-made result of `explain`, for tests of texts and charts."""
 
 import math
 

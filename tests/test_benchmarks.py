@@ -1,4 +1,4 @@
-"""Every benchmark runs at a small size; the GPU check reports broken bounds; fifty visitors see no error in ten minutes."""
+"""Tests of the benchmarks, of the GPU check, and of a server with fifty visitors."""
 
 import subprocess
 import sys
@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[1]
     [pytest.param(["visitors"], marks=pytest.mark.browser), sorted({*NAMES} - {"visitors"})],
     ids=["visitors", "all others"],
 )
-def test_benchmarks_run(names):
+def test_every_benchmark_runs_at_a_small_size(names):
     command = [sys.executable, "-m", "benchmarks", "--small", *names]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
@@ -36,16 +36,16 @@ def test_benchmarks_run(names):
 
 
 @pytest.mark.bench
-def test_gpu_check_runs_dry_on_the_cpu(capsys, monkeypatch):
+def test_the_gpu_check_has_a_dry_run_on_the_cpu(capsys, monkeypatch):
     monkeypatch.setattr(gpu_check, "keep", lambda section: pytest.fail("a dry run must not write its result"))
     assert main(["--dry"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "| On cpu | found | bound | kept |"
+    assert lines[0] == "| On cpu | measured | limit | met |"
     kept = [line.rsplit("|", 2)[1].strip() for line in lines[2:]]
-    assert kept.count("yes") >= 13 and {*kept} == {"yes", ""}  # times have no verdict
+    assert kept.count("yes") >= 13 and {*kept} == {"yes", ""}  # rows about running times have no verdict
 
 
-def test_gpu_check_reports_wrong_numbers_and_broken_bounds(encoder, monkeypatch):
+def test_the_gpu_check_reports_wrong_numbers_and_broken_bounds(encoder, monkeypatch):
     def wrong(other, on_cpu, plan):
         yield gpu_check._most("largest", float("nan"), 1)
         yield gpu_check._most("small", 0.5, 1)
@@ -54,7 +54,7 @@ def test_gpu_check_reports_wrong_numbers_and_broken_bounds(encoder, monkeypatch)
         monkeypatch.setattr(gpu_check, name, lambda *_: iter(()))
     monkeypatch.setattr(gpu_check, "parity", wrong)
     assert [check.holds for check in checks(encoder, encoder, DRY)] == [False, True]
-    monkeypatch.setattr(gpu_check, "capture", lambda *arguments: wrong(*arguments))  # a check of times
+    monkeypatch.setattr(gpu_check, "capture", lambda *arguments: wrong(*arguments))  # a check of running times
     assert [check.holds for check in checks(encoder, encoder, DRY)] == [False, True, None, None]
     assert [check.holds for check in checks(encoder, encoder, replace(DRY, judges_time=True))] == [False, True] * 2
     monkeypatch.setattr(gpu_check, "load_encoder", lambda device: encoder)
@@ -63,8 +63,8 @@ def test_gpu_check_reports_wrong_numbers_and_broken_bounds(encoder, monkeypatch)
 
 @pytest.mark.long
 @pytest.mark.timeout(1500)
-def test_fifty_visitors_for_ten_minutes(tmp_path):
-    """No page and no log shows an error, and the memory doesn't grow."""
+def test_fifty_visitors_see_no_error_in_ten_minutes(tmp_path):
+    """The log shows no error either, and the server's memory doesn't grow."""
     with warm_server(tmp_path / "log") as (address, pid):
         found = soak(address, pid, visitors=50, seconds=600)
     assert not found.trouble, found.trouble
@@ -73,7 +73,7 @@ def test_fifty_visitors_for_ten_minutes(tmp_path):
 
 
 @pytest.mark.bench
-def test_session_and_log_report_a_failing_page(tmp_path):
+def test_the_session_and_the_log_report_a_failing_page(tmp_path):
     (tmp_path / "app.py").write_text("import streamlit as st\nst.text('here')\nraise ValueError('boom')\n")
     with warm_server(tmp_path / "log", tmp_path) as (address, _), Session(address) as session:
         run = session.open()

@@ -1,4 +1,4 @@
-"""The checks give the same numbers as plain loops, on small files with the columns of the published data sets."""
+"""selfattn.check gives the same numbers as plain loops, on small files in the format of the published data sets."""
 
 from unittest.mock import Mock
 
@@ -33,7 +33,7 @@ def test_raw_c_matches_plain_loops(encoder_of, checkpoint, pairs):
     encoder, model = encoder_of("BERT"), plain_hiding.load(checkpoint("BERT"))
     report = raw_c(encoder, pairs)
     judged = [(PAIRS[at], side) for at in (0, 3, 5) for side in (0, 1)]
-    judged.remove((PAIRS[5], 0))  # this sentence doesn't have its marked word
+    judged.remove((PAIRS[5], 0))  # this sentence doesn't contain its marked word
     expected = []
     for (word, *texts, _, first, second, _, _), side in judged:
         row, other = (plain_hiding.placed(encoder, text, word) for text in (texts[side], texts[1 - side]))
@@ -59,7 +59,7 @@ def test_raw_c_matches_plain_loops(encoder_of, checkpoint, pairs):
         assert table[name].tolist() == pytest.approx(numbers[rows].mean(axis=0).tolist())
     assert 0 < near.mean() < 1
     reasons = dict(report.rejected.itertuples(index=False))
-    assert "'night' occurs 0 times beside the target" in reasons["The morning bank sat."]
+    assert "marked word 'night' once besides the target, found it 0 times" in reasons["The morning bank sat."]
     assert "'bank' occurs 0 times" in reasons["No word of it."] and len(reasons) == 2
 
 
@@ -77,7 +77,7 @@ def test_raw_c_distances_correlate_with_human_judgements(encoder_of, pairs):
     assert found["BERT-base, from the file"] == pytest.approx(usable["distance_bert"].corr(people, method="spearman"))
 
 
-def test_raw_c_names_missing_columns_and_the_first_rejection(encoder_of, pairs):
+def test_raw_c_errors_name_missing_columns_and_the_first_rejected_row(encoder_of, pairs):
     with pytest.raises(ValueError, match="missing: same, string"):
         raw_c(encoder_of("BERT"), pairs.drop(columns=["same", "string"]))
     with pytest.raises(ValueError, match=r"None of the sentences can be used. .*'bank' occurs 0 times"):
@@ -135,18 +135,18 @@ def test_coarse_wsd_matches_plain_loops(encoder_of, coarse):
     assert report.rejected["reason"].str.contains("tokens").all()
 
 
-def test_the_sample_of_sentences_is_random_and_in_order():
+def test_sentences_are_sampled_at_random_and_in_order():
     senses = pd.Series(list("aabbbbab"), index=[0, 1, 2, 3, 5, 6, 7, 8])
     drawn = check._drawn(senses, 2)
     assert drawn == sorted(drawn) == check._drawn(senses, 2) and sorted(senses[drawn]) == ["a", "a", "b", "b"]
     assert check._drawn(senses, None) == check._drawn(senses, 9) == list(senses.index)
-    assert len({tuple(check._drawn(pd.Series(list("ab" * n)), 2)) for n in range(4, 9)}) > 2  # not only the first rows
+    assert len({tuple(check._drawn(pd.Series(list("ab" * n)), 2)) for n in range(4, 9)}) > 2  # samples differ
 
 
-def test_a_limit_of_one_sentence_for_each_sense(encoder_of, coarse):
+def test_the_argument_most_limits_the_sentences_of_each_sense(encoder_of, coarse):
     report = coarse_wsd(encoder_of("BERT"), coarse, most=1)
     assert (report.words["n"] == 2).all() and set(report.words["accuracy"]) <= {0.0, 0.5, 1.0}
-    with pytest.raises(ValueError, match="at least 1 sentence of a sense, got 0"):
+    with pytest.raises(ValueError, match="at least 1 sentence of each sense, got 0"):
         coarse_wsd(encoder_of("BERT"), coarse, most=0)
 
 
@@ -157,7 +157,7 @@ def test_the_command_prints_its_tables(encoder_of, pairs, coarse, tmp_path, monk
     assert check.main(["rawc", str(tmp_path / "pairs.csv"), "--encoder", "a folder"]) == 0
     assert check.main(["coarsewsd", str(coarse)]) == 0
     printed = capsys.readouterr().out
-    assert "5 sentences, in 1 the marked word is apart; left out: 2." in printed
+    assert "5 sentences, 1 with the marked word not next to the target; rejected: 2." in printed
     assert "0.940" in printed and "feature extraction" in printed and "sum of the last four" in printed
     assert asked == ["a folder", None]
 

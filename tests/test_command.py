@@ -51,7 +51,7 @@ def test_the_dashboard_starts_with_the_given_encoder_and_port(given, passed_on, 
         ("/no/such/folder", "There is no folder '/no/such/folder'"),
         ("nobody/has-this", "hf download nobody/has-this"),
         ("empty", "empty has no config.json"),
-        ("empty/../model.safetensors", "is a file. Name the folder it is in: 'empty/..'"),
+        ("empty/../model.safetensors", "is a file. Give the folder that contains it: 'empty/..'"),
     ],
 )
 def test_an_encoder_that_cannot_be_found_or_read_is_refused(name, words, monkeypatch, tmp_path, capsys):
@@ -70,8 +70,8 @@ def test_ports_and_addresses_that_cannot_serve_are_refused(monkeypatch, capsys):
     with socket.create_server(("localhost", 0)) as taken:
         port = str(taken.getsockname()[1])
         for given, words in [
-            (["--port", port], f"port {port} is not free. Name another"),
-            (["--port", "99999"], "port 99999 is not free. Name another"),
+            (["--port", port], f"port {port} is not free. Give another"),
+            (["--port", "99999"], "port 99999 is not free. Give another"),
             (["--address", "http://192.168.1.20:8501"], "expected a name or an IP address such as 192.168.1.20"),
         ]:
             with pytest.raises(SystemExit):

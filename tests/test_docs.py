@@ -1,4 +1,4 @@
-"""README and docs: all Python snippets and commands run, without starting a server; every name and file they mention exists."""
+"""Tests of README and docs: all snippets and commands run, and all mentioned names and files exist."""
 
 import importlib
 import inspect
@@ -43,9 +43,9 @@ CORPUS = "Rain fell. The bank of the river was muddy.\nThe bank approved the loa
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch, encoder):
-    """Prepare a folder with the files that the snippets read. Return the list of servers that they start; none of them runs.
+    """Write the files that the snippets read. Return a list that records each start of a server; no server runs.
 
-    The encoder that a snippet names is a tiny classifier, or the tiny embedder or reranker that is saved here.
+    load_encoder(name) returns the tiny embedder or reranker that is saved here, or else a tiny classifier.
     """
     named = load_encoder(str(save_tiny(FAMILIES["DistilBERT"], tmp_path / "tiny", classes=("NEGATIVE", "POSITIVE"))))
     monkeypatch.chdir(tmp_path)
@@ -67,8 +67,8 @@ def folder(tmp_path, monkeypatch, encoder):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [name for name, found in SNIPPETS.items() if found])
-def test_every_snippet_runs(page, folder, encoder):
-    """The results must be those that the page states."""
+def test_every_snippet_of_the_docs_runs(page, folder, encoder):
+    """For docs/notebook.md and docs/scan.md, compare the results with the encoder's numbers, too."""
     names: dict = {}
     for kind, text in SNIPPETS[page]:
         if kind == "python":
@@ -88,14 +88,14 @@ def test_every_snippet_runs(page, folder, encoder):
 
 
 def check_class(report):
-    """Check which words carry a class."""
+    """Check the counts, intervals and heads in the report on a class."""
     words, heads = report.words.set_index("word"), report.heads.dropna()
     assert words.loc[["the", "river", "muddy", "loan"], "n"].tolist() == [3, 2, 2, 1]
     assert words.loc["the", "low"] < words.loc["the", "effect"] < words.loc["the", "high"] and {*heads["n"]} == {3}
 
 
 def check_queries(names, encoder):
-    """Compare what pandas and DuckDB return, for both sentences and both texts, with the encoder's weights of L0 H10."""
+    """Check that the results of pandas and DuckDB equal the encoder's attention weights in L0 H10."""
 
     def top(text):
         encoding = encoder.encode(text)
@@ -124,7 +124,7 @@ def check_queries(names, encoder):
 
 
 def run(command: list[str], started: list) -> None:
-    """Run a line of a shell snippet, or check only its arguments if it can't run here."""
+    """Run one command of a shell snippet. If the command can't run here, check only its arguments."""
     while command and "=" in command[0]:
         command = command[1:]
     match command:
@@ -179,7 +179,7 @@ def test_every_name_of_the_library_in_the_docs_exists(page):
 
 
 @pytest.mark.parametrize("part", ["tree", "limits"])
-def test_generated_parts_are_current(part):
+def test_generated_parts_of_the_docs_are_current(part):
     assert written[part]() in (ROOT / "docs" / written["FILES"][part]).read_text("utf-8"), "run python docs/readme.py"
 
 
@@ -190,7 +190,7 @@ def test_every_linked_file_exists(page):
 
 
 def test_the_architecture_page_is_current():
-    """The page names the rooms in order, and only files that exist."""
+    """The page lists the library's packages in import order, and names only files that exist."""
     text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
     assert tuple(re.findall(r"^\| `(?:selfattn/)?(\w+)(?:\.py|/)` \|", text, re.M)) == ROOMS
     named = re.findall(r"`((?:selfattn|pages|tests|docs)/[a-z_./]*|[a-z]+\.py)`", text)

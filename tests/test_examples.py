@@ -23,12 +23,12 @@ def lower(sentence: str) -> list[str]:
 
 
 def occurs_once(word: str, sentence: str) -> bool:
-    """Return True if the sentence has the word once, in this spelling and in no other letter case."""
+    """Return True if the word occurs exactly once, in any letter case, and the occurrence is spelled like `word`."""
     return lower(sentence).count(word.lower()) == 1 and word in words(sentence)
 
 
 def share(first: str, second: str) -> float:
-    """Return the Jaccard index: of all different words in two sentences, the share that occurs in both."""
+    """Return the Jaccard index: the number of shared words, divided by the number of different words in both sentences."""
     a, b = set(lower(first)), set(lower(second))
     return len(a & b) / len(a | b)
 
@@ -40,7 +40,7 @@ def spread(values) -> float:
 
 @pytest.fixture(scope="module")
 def senses() -> dict[str, dict[str, list[str]]]:
-    """The labelled sentences, by word and sense."""
+    """Return the labelled sentences by word and sense."""
     groups: dict[str, dict[str, list[str]]] = {}
     for sentence, word, sense in examples.labelled_sentences()[["sentence", "word", "sense"]].itertuples(index=False):
         groups.setdefault(word, {}).setdefault(sense, []).append(sentence)
@@ -48,7 +48,7 @@ def senses() -> dict[str, dict[str, list[str]]]:
 
 
 def test_labelled_sentences_are_distinct_and_have_their_word_once(senses):
-    """Each word has two senses with twelve sentences each: ASCII, 5 to 22 words, a capital first, and "." or "?" last."""
+    """Each word has two senses with twelve sentences each. Sentences are ASCII, and have 5 to 22 words."""
     assert len(senses) >= 26
     every = [s.lower() for by_sense in senses.values() for sentences in by_sense.values() for s in sentences]
     assert len({*every}) == len(every)
@@ -62,8 +62,7 @@ def test_labelled_sentences_are_distinct_and_have_their_word_once(senses):
             assert not {word + "s", word + "es", word + "'s"} & set(lower(sentence)), sentence
 
 
-def test_neither_other_words_nor_position_nor_length_separate_the_senses(senses):
-    """In each sense the word comes before the middle of some sentences, and after the middle of others."""
+def test_the_senses_of_a_word_have_similar_words_positions_and_lengths(senses):
     for word, by_sense in senses.items():
         every = [sentence for sentences in by_sense.values() for sentence in sentences]
         assert not [pair for pair in combinations(every, 2) if share(*pair) > 0.6]
@@ -76,15 +75,14 @@ def test_neither_other_words_nor_position_nor_length_separate_the_senses(senses)
 
 
 @pytest.mark.slow
-def test_before_attention_nothing_separates_the_senses(senses, encoder):
-    """The word is one token and has the same positions, equally often, in both senses: so its first vectors are the same."""
+def test_the_embeddings_of_a_word_do_not_separate_its_senses(senses, encoder):
     for word, by_sense in senses.items():
         first, second = (sorted(encoder.tokenize(s).tokens.index(word) for s in each) for each in by_sense.values())
         assert first == second, word
 
 
-def test_a_pairs_sentences_are_built_alike(senses):
-    """Each sentence has the word once, after equally many words, and 4 to 9 words in all; lengths differ by at most two."""
+def test_the_sentences_of_a_pair_have_the_word_at_the_same_place(senses):
+    """Each sentence has the word once, and 4 to 9 words in all. Lengths differ by at most two words."""
     pairs = examples.PAIRS
     assert pairs[0].sentences[:2] == ("We sat on the bank of the river.", "We went to the bank for a loan.")
     assert (
@@ -95,16 +93,16 @@ def test_a_pairs_sentences_are_built_alike(senses):
         assert len({words(sentence).index(pair.word) for sentence in pair.sentences}) == 1
         lengths = [len(words(sentence)) for sentence in pair.sentences]
         assert min(lengths) >= 4 and max(lengths) <= 9 and spread(lengths) <= 2
-        # The control shares as many words with the first sentence as the second does, and one more in the first pair.
+        # The control and the second sentence share equally many words with the first, except in the first pair.
         first, second, control = (set(lower(sentence)) for sentence in pair.sentences)
         assert len(first & control) == len(first & second) + (pair is pairs[0])
         assert len(set(pair.senses)) == 2 and all(1 <= len(words(sense)) <= 3 for sense in pair.senses)
-        # "crane" and "nail" have no labelled sentences: the encoder hardly separates their senses.
+        # "crane" and "nail" have no labelled sentences, because the encoder hardly separates their senses.
         assert {*pair.senses} == {*senses[pair.word]} if pair.word in senses else pair.word in ("crane", "nail")
 
 
 def test_pronoun_sentences_are_balanced():
-    """The antecedent is the first noun in half of the sentences. Twins differ in one word and in the antecedent."""
+    """The antecedent is the first noun in half of the sentences. Twin sentences differ in one word and in the antecedent."""
     orders, twins = {}, {}
     for item in (*examples.PRONOUNS, examples.UNRESOLVED):
         marked = (item.antecedent, item.distractor, item.pronoun)
@@ -137,8 +135,8 @@ def test_removing_the_negator_gives_the_plain_sentence():
         assert negated.index(item.negator) < negated.index(item.target_word), item
 
 
-def test_the_published_numbers_were_measured_on_these_examples():
-    """Pages, README and benchmarks quote numbers measured on these sentences: measure again after a change."""
+def test_the_examples_have_the_recorded_digest():
+    """Pages, README and benchmarks quote numbers measured on these sentences. After a change, measure again."""
     files = b"".join(path.read_bytes() for path in sorted(DATA.glob("*.csv")))
     digest = hashlib.sha256(files).hexdigest()[:16]
     assert digest == "bdfe39d8a7d4b806", (

@@ -1,4 +1,4 @@
-"""The kernel reproduces published figures and torch's attention in float64, keeps invariants, and refuses wrong inputs."""
+"""selfattn.kernel.attend reproduces published numbers and torch's attention in float64, and refuses invalid inputs."""
 
 import math
 
@@ -18,21 +18,21 @@ def random(*shape, seed=0):
     return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
-def test_worked_example_of_the_lesson():  # S7
+def test_attend_gives_the_lessons_worked_example():
     trace = attend(tensor([[3, 1]]), tensor([[3, 1], [1, 4], [1.5, 0.5]]), tensor([[2, 1.5], [0, 1], [2, 1]]))
     assert trace.scores.tolist() == [[10, 7, 5]]
     assert [round(100 * w) for w in trace.weights[0].tolist()] == [87, 10, 3]
     assert trace.context[0].tolist() == pytest.approx([1.79, 1.44], abs=0.005)
 
 
-def test_three_words():  # S9
+def test_attend_gives_the_published_weights_of_three_words():
     trace = attend(tensor([[0, 1]]), tensor([[0, 1], [0.5, 0.5], [0, 0]]), tensor([[1, 0], [0, 1], [1, 1]]))
     assert trace.scores.tolist() == [[1, 0.5, 0]]
     # The source prints two digits: .46, .32, .22.
     assert trace.weights[0].tolist() == pytest.approx([0.46, 0.32, 0.22], abs=0.006)
 
 
-def test_twelve_tokens_without_and_with_the_causal_mask():  # S10
+def test_attend_gives_the_published_weights_of_twelve_tokens():
     query, value = torch.zeros(12, 2, dtype=torch.float64), torch.zeros(12, 2, dtype=torch.float64)
     query[3], query[4], query[10] = tensor([20, 20]), tensor([0, 1]), tensor([19, 19])
     value[3], value[4], value[10] = tensor([1, 0]), tensor([0, 1]), tensor([1, 1])
@@ -43,7 +43,7 @@ def test_twelve_tokens_without_and_with_the_causal_mask():  # S10
     assert round(causal.weights[4, 3].item(), 2) == 1.00
 
 
-def test_published_embeddings_with_learned_projections():
+def test_attend_gives_the_published_weights_of_projected_embeddings():
     x = torch.tensor(
         [[.43, .15, .89], [.55, .87, .66], [.57, .85, .64], [.22, .58, .33], [.77, .25, .10], [.05, .80, .55]]
     )  # fmt: skip
@@ -73,16 +73,16 @@ BIAS, KEEP = random(5, 6, seed=3), random(2, 4, 5, 6, seed=4) > -0.5  # a bias a
          {"attn_mask": (BIAS + BIAS.abs()).masked_fill(~KEEP, -math.inf)}),
     ],
 )  # fmt: skip
-def test_agrees_with_torch_in_float64(options, torchs):
+def test_attend_agrees_with_torch_in_float64(options, torchs):
     query, key, value = random(2, 4, 5, 8), random(2, 4, 6, 8, seed=1), random(2, 4, 6, 3, seed=2)
     trace = attend(query, key, value, **options)
     assert (trace.context - scaled_dot_product_attention(query, key, value, **torchs)).abs().max() < 1e-12
     assert trace.scale == options.get("scale", 1 / math.sqrt(8))
-    assert torch.equal(trace.scaled, trace.scores * trace.scale)  # the terms are added later
+    assert torch.equal(trace.scaled, trace.scores * trace.scale)  # the terms are added in a later step
     assert [term.name for term in trace.terms] == [term.name for term in options.get("terms", ())]
 
 
-def test_each_step_follows_from_the_one_before():
+def test_each_step_of_a_trace_follows_from_the_previous_step():
     query, key, value = random(3, 4), random(3, 4, seed=1), random(3, 4, seed=2)
     mask = torch.tensor([[True, False, True]])
     trace = attend(query, key, value, mask)
@@ -98,7 +98,7 @@ def test_each_step_follows_from_the_one_before():
     assert torch.equal(trace.context, trace.weights @ value)
 
 
-def test_rows_sum_to_one_and_permuting_tokens_permutes_the_result():
+def test_weight_rows_sum_to_one_and_permuted_tokens_permute_the_result():
     query, key, value = random(6, 4), random(6, 4, seed=1), random(6, 4, seed=2)
     order = torch.tensor([3, 1, 5, 0, 2, 4])
     trace, moved = attend(query, key, value), attend(query[order], key[order], value[order])
@@ -133,7 +133,7 @@ def test_half_precision_agrees_with_the_eager_attention_of_transformers(dtype, r
     steps = {name: step for name, step in vars(trace).items() if isinstance(step, torch.Tensor) and name != "mask"}
     assert {name: step.dtype for name, step in steps.items()} == dict.fromkeys(steps, dtype)
     single = attend(query.float(), key.float(), value.float(), KEEP[0, 0], terms=[Term("bias", BIAS.float())])
-    assert all(torch.equal(step, getattr(single, name).to(dtype)) for name, step in steps.items())  # rounded once
+    assert all(torch.equal(step, getattr(single, name).to(dtype)) for name, step in steps.items())  # rounded only once
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -153,7 +153,7 @@ def test_float16_scores_that_overflow_are_kept_in_float32(sign):
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
 @pytest.mark.parametrize("lowest", [-1e9, torch.finfo(torch.float32).min])
-def test_a_fully_masked_row_with_a_finite_and_an_infinite_mask(dtype, lowest):
+def test_finite_and_infinite_masks_differ_only_in_a_fully_masked_row(dtype, lowest):
     query, key, value = half(dtype, 2, 4), half(dtype, 3, 4, seed=1), half(dtype, 3, 4, seed=2)
     keep = torch.tensor([[True, False, True], [False, False, False]])
     infinite, finite = (
@@ -162,7 +162,7 @@ def test_a_fully_masked_row_with_a_finite_and_an_infinite_mask(dtype, lowest):
     assert torch.equal(infinite.weights, attend(query, key, value, keep).weights)
     assert torch.equal(finite.weights[0], infinite.weights[0])
     assert infinite.weights[1].tolist() == [0, 0, 0]
-    even = torch.full((3,), 1 / 3).to(dtype)  # float32 has no digits left for a score beside so large a number
+    even = torch.full((3,), 1 / 3).to(dtype)  # the scores are rounded away next to such a large number
     free = attend(query, key, value).weights[1]
     expected = free if (dtype, lowest) == (torch.float64, -1e9) else even
     assert torch.allclose(finite.weights[1], expected, atol=1e-6)
@@ -196,14 +196,14 @@ BAD = {
     "mask plus infinity": ((2, 3), (2, 3), (2, 3), {"mask": torch.tensor([[0.0, math.inf]])}, "plus infinity"),
     "mask nan": ((2, 3), (2, 3), (2, 3), {"mask": torch.full((2, 2), math.nan)}, "NaN"),
     "scale": ((2, 3), (2, 3), (2, 3), {"scale": math.nan}, "finite"),
-    "term shape": ((3, 4), (3, 4), (3, 4), {"terms": [Term("bias", random(3, 2))]}, "term 'bias' must be of floats"),
+    "term shape": ((3, 4), (3, 4), (3, 4), {"terms": [Term("bias", random(3, 2))]}, "term 'bias' must be floats"),
     "term batch": ((3, 4), (3, 4), (3, 4), {"terms": [Term("bias", random(5, 3, 3))]}, r"broadcast to \(3, 3\)"),
-    "term dtype": ((3, 4), (3, 4), (3, 4), {"terms": [Term("bias", torch.ones(3, 3).bool())]}, "must be of floats"),
+    "term dtype": ((3, 4), (3, 4), (3, 4), {"terms": [Term("bias", torch.ones(3, 3).bool())]}, "must be floats"),
 }
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_inputs_that_do_not_fit_together_are_refused(case):
+def test_invalid_inputs_are_refused(case):
     query, key, value, options, message = BAD[case]
     with pytest.raises(ValueError, match=message):
         attend(random(*query), random(*key), random(*value), **options)
@@ -216,5 +216,5 @@ def test_mixed_or_integer_dtypes_are_refused():
         attend(*(torch.ones(2, 3, dtype=torch.long) for _ in range(3)))
 
 
-def test_the_kernel_calls_neither_attention_nor_softmax_of_torch():
+def test_attend_calls_neither_attention_nor_softmax_of_torch():
     assert not {"softmax", "scaled_dot_product_attention", "functional"} & {*attend.__code__.co_names}

@@ -1,4 +1,4 @@
-"""Imports go one way, only the dashboard imports streamlit, and `import selfattn` needs torch and transformers only."""
+"""Tests of imports: their order, who imports streamlit, and what `import selfattn` needs."""
 
 import ast
 import subprocess
@@ -28,7 +28,8 @@ def test_only_the_dashboard_imports_streamlit():
         assert "dashboard" in path.parts or "streamlit" not in {name.split(".")[0] for name in imported(path)}, path
 
 
-# The rooms of the library in reading order (docs/architecture.md): each imports only from itself and from earlier rooms.
+# The library's top-level packages and modules ("rooms"), in the order of docs/architecture.md.
+# Each room imports only from itself and from earlier rooms.
 ROOMS = (
     "notebook_repr", "kernel_inputs", "kernel", "words", "settings", "examples", "encoders",
     "analysis", "senses", "check", "lessons", "stored_reports", "numbers", "tidy_tables", "scan", "charts",
@@ -43,13 +44,13 @@ def room(module):
 
 @cache
 def modules():
-    """Map each module of the library, the pages and the app to the project's modules that it imports, by dotted names."""
+    """Return, for each module of the project, the project's modules that it imports. Names are dotted."""
     paths = [*(ROOT / "selfattn").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]
     names = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in paths}
     found = {}
     for name, path in names.items():
         wanted = {next((n for n in (i, i.rpartition(".")[0]) if n in names), "") for i in imported(path)}
-        # A module may import from its own package, and from "selfattn", which imports lazily: neither counts.
+        # Imports from a module's own package don't count. Imports from "selfattn" don't count either, because they are lazy.
         found[name] = {n for n in wanted if n and n != name and not name.startswith(f"{n}.") and n != "selfattn"}
     return found
 
@@ -70,7 +71,7 @@ def test_no_circular_imports():
     graph = {name: others for name, others in modules().items() if name != "selfattn"}
     while leaves := [name for name, others in graph.items() if not others & graph.keys()]:
         graph = {name: others for name, others in graph.items() if name not in leaves}
-    assert not graph, f"part of a circle, or importing one: {sorted(graph)}"
+    assert not graph, f"in an import cycle, or importing a module in a cycle: {sorted(graph)}"
 
 
 def test_import_selfattn_needs_torch_and_transformers_only():
@@ -80,7 +81,7 @@ def test_import_selfattn_needs_torch_and_transformers_only():
 
 
 def test_the_folder_pages_has_no_python_files():
-    """Such files switch on Streamlit's legacy mode, which runs a page without app.py."""
+    """Python files directly in this folder switch on Streamlit's legacy mode, which runs a page without app.py."""
     assert list((ROOT / "pages").glob("*.py")) == []
 
 

@@ -1,4 +1,4 @@
-"""A notebook's charts draw the encoder's own numbers."""
+"""The charts of selfattn.notebook show the encoder's numbers."""
 
 import json
 import re
@@ -37,7 +37,7 @@ def drawn(chart):
 
 
 def texts_of(chart):
-    """Return all texts that a chart draws from its records."""
+    """Return the texts in a chart's records."""
     rows = [row for records in chart.to_dict()["datasets"].values() for row in records]
     return " | ".join(row["text"] for row in rows if "text" in row).replace("\u00a0", " ")
 
@@ -56,10 +56,10 @@ def test_two_sentences_outlines_the_chosen_occurrence_of_a_repeated_word(encoder
     twice = "She waded on and waded back."
     records = drawn(notebook.two_sentences(encoder, twice, WADED[1], "waded", at=(2, 1), layer=3, head=7))
     outlined = records[["low", "high"]].dropna()
-    assert outlined.iloc[0].tolist() == [5.5, 7.5]  # the two pieces of the second occurrence
+    assert outlined.iloc[0].tolist() == [5.5, 7.5]  # the two tokens of the second occurrence
     cells = records[records["part"] == 1].sort_values(["row", "column"])
     np.testing.assert_allclose(cells["value"], encoder.reference_weights(twice)[3, 7].flatten(), atol=1e-5)
-    with pytest.raises(TextError, match=r"occurs 2 times in .*; there is no number 3"):
+    with pytest.raises(TextError, match=r"Expected occurrence 1 to 2 of .*, got 3"):
         notebook.two_sentences(encoder, twice, WADED[1], "waded", at=(3, 1), layer=3, head=7)
 
 
@@ -71,8 +71,8 @@ def test_an_unknown_measure_or_head_is_refused(encoder_of):
         notebook.all_heads(encoder, PAIR[0], chosen="L9 H0")
 
 
-def test_all_heads_with_the_effect_of_removing_each(encoder_of):
-    """The effects are those of the pair; the head with the largest measure is outlined."""
+def test_all_heads_shows_the_effect_of_removing_each_head(encoder_of):
+    """The head with the largest effect is outlined."""
     encoder, texts = encoder_of("BERT"), (*PAIR, "A bank of the river.")
     chart = notebook.all_heads(encoder, *texts[:1], "effect", second=texts[1], control=texts[2], word="bank").to_dict()
     places = [(text, encoder.encode(text).places("bank")[0].positions) for text in texts]
@@ -85,7 +85,7 @@ def test_all_heads_with_the_effect_of_removing_each(encoder_of):
     assert outlined.index(True) == int(effect.argmax()) and sum(outlined) == 1
 
 
-def test_steps_draws_the_kernel_figure_of_the_words_first_piece(encoder):
+def test_steps_draws_the_kernel_figure_of_the_words_first_token(encoder):
     chart = notebook.steps(encoder, *WADED[:2], "waded", layer=3, head=7).to_dict()
     rows = [word_row(encoder.encode(text).places("waded")[0], Head(3, 7), name) for name, text in zip("AB", WADED)]
     assert [row.query for row in rows] == [pieces[0] for pieces in PIECES[:2]]
@@ -101,16 +101,16 @@ def test_steps_draws_the_kernel_figure_of_the_words_first_piece(encoder):
             "We went to the bank for a loan.",
             "of the distance between its senses, toward finance.",
         ),
-        # The first sentence fits no sense.
+        # The first sentence is far from both labelled senses.
         ("The printer had a paper jam again.", "They ate toast with jam.", "to the other sentence's"),
     ],
 )
-def test_hidden_words_names_the_gap_that_it_measures(encoder, first, second, says):
+def test_the_chart_of_hidden_words_explains_its_percentages(encoder, first, second, says):
     chart = notebook.hidden_words(encoder, first, second, senses=labelled_sentences())
     assert says in texts_of(chart)
 
 
-def test_heads_are_measured_by_gradient_if_no_single_head_can_hide_a_word(encoder_of):
+def test_hidden_words_uses_gradients_if_one_head_alone_cannot_hide_a_word(encoder_of):
     chart = notebook.hidden_words(encoder_of("XLM"), *PAIR)
     assert "by gradient" in texts_of(chart)
 
@@ -144,14 +144,14 @@ def test_a_removed_function_is_refused_with_the_remedy(name):
     assert not hasattr(notebook, "to_link")
 
 
-def test_a_word_that_is_missing_is_named(encoder):
+def test_an_error_names_the_missing_word(encoder):
     with pytest.raises(TextError, match=r"'loan' is not a word of 'The bank of the river\.'"):
         notebook.two_sentences(encoder, *PAIR, word="loan", layer=0, head=0)
     with pytest.raises(TextError, match="No word is in both"):
         notebook.two_sentences(encoder, "One.", "Two!", layer=0, head=0)
 
 
-def test_a_notebooks_representations_are_escaped(encoder):
+def test_html_representations_are_escaped(encoder):
     html = encoder.encode("A <b> & bank.")._repr_html_()
     assert "<td>[CLS]</td><td>a</td><td>&lt;</td><td>b</td><td>&gt;</td><td>&amp;</td><td>bank</td>" in html
     assert "<b>" not in html and "Encoding of &#x27;A &lt;b&gt; &amp; bank.&#x27;: 9 tokens" in html

@@ -1,4 +1,4 @@
-"""Every kind of variable that an operator sets is read, and a wrong value is refused."""
+"""Settings are read from environment variables of each type, and wrong values are refused."""
 
 import os
 from dataclasses import fields, replace
@@ -36,17 +36,17 @@ def test_a_setting_is_read_from_its_variable(monkeypatch, name):
 @pytest.mark.parametrize(
     ("text", "offline"), [("True", True), ("YES", True), ("on", True), ("false", False), ("No", False), ("0", False)]
 )
-def test_yes_and_no_in_words(monkeypatch, text, offline):
+def test_yes_and_no_are_read_in_several_spellings(monkeypatch, text, offline):
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     monkeypatch.setenv("SELFATTN_OFFLINE", text)
     forbid_the_hub()
     assert (Settings.read().offline, hub.offline(), os.environ.get("HF_HUB_OFFLINE") == "1") == (offline,) * 3
     monkeypatch.setenv("SELFATTN_OFFLINE", "0")
     monkeypatch.setenv("HF_HUB_OFFLINE", text)
-    assert hub.offline() is offline  # as the Hub's own library reads it
+    assert hub.offline() is offline  # huggingface_hub reads this variable in the same way
 
 
-def test_neither_yes_nor_no(monkeypatch):
+def test_a_value_that_is_neither_yes_nor_no_is_refused(monkeypatch):
     monkeypatch.setenv("SELFATTN_OFFLINE", "perhaps")
     with pytest.raises(
         SystemExit, match="SELFATTN_OFFLINE must be one of 1, true, yes, on, 0, false, no, off, got 'perhaps'"
@@ -54,11 +54,11 @@ def test_neither_yes_nor_no(monkeypatch):
         Settings.read()
 
 
-def test_unknown_variable(monkeypatch):
+def test_an_unknown_variable_is_refused(monkeypatch):
     monkeypatch.setenv("SELFATTN_PROBE_SECONDS", "")
     assert Settings.read() == Settings()
     monkeypatch.setenv("SELFATTN_PROBE_SECONDS", "300")
-    with pytest.raises(SystemExit, match=r"^SELFATTN_PROBE_SECONDS is no setting, or no longer one\. Unset it"):
+    with pytest.raises(SystemExit, match=r"^SELFATTN_PROBE_SECONDS is not a setting of this version\. Unset it"):
         Settings.read()
 
 

@@ -1,4 +1,4 @@
-"""The stored reports equal what the current sentences, encoder and method give."""
+"""The stored reports are up to date with the labelled sentences, the encoder and the method."""
 
 import dataclasses
 import json
@@ -21,7 +21,7 @@ def test_a_report_is_stored_for_the_current_sentences_and_weights(name, encoder)
     assert stored(name, encoder, KINDS[name].reads()) is not None, ANEW
 
 
-def test_the_stored_separation_of_a_word_equals_the_live_one(encoder):
+def test_the_stored_separation_of_a_word_equals_a_new_measurement(encoder):
     frame = KINDS["separation"].reads()
     found = stored("separation", encoder, frame).report
     live = separation(encoder, frame[frame["word"] == "bank"], shuffles=1, floor=False)
@@ -33,7 +33,7 @@ def test_the_stored_separation_of_a_word_equals_the_live_one(encoder):
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", KINDS)
-def test_every_stored_number_equals_the_live_one(name, encoder):
+def test_every_stored_number_equals_a_new_measurement(name, encoder):
     kind = KINDS[name]
     found = stored(name, encoder, kind.reads()).report
     live = kind.make(encoder, kind.reads(), progress=lambda done, total: None)
@@ -41,7 +41,7 @@ def test_every_stored_number_equals_the_live_one(name, encoder):
 
 
 def same(found, expected, atol):
-    """Compare every field of two reports. On another processor, near ties can change p-values by a few shuffles of 1,000."""
+    """Check that two reports are equal. p-values may differ by a few shuffles of 1,000 on another processor."""
     for field in dataclasses.fields(expected):
         one, other = getattr(found, field.name), getattr(expected, field.name)
         if isinstance(other, pd.DataFrame):
@@ -56,7 +56,7 @@ def same(found, expected, atol):
 
 
 @pytest.mark.slow
-def test_a_report_is_read_only_for_the_same_encoder_sentences_and_method(encoder, tmp_path, monkeypatch):
+def test_a_stored_report_counts_only_for_its_encoder_sentences_and_method(encoder, tmp_path, monkeypatch):
     labelled = KINDS["separation"].reads().query("word in ('bank', 'bat')")
     report = separation(encoder, labelled, shuffles=20, floor=False)
     store("separation", encoder, labelled, report, tmp_path)
@@ -77,8 +77,7 @@ def test_an_encoders_stored_reports_are_smaller_than_a_megabyte():
     assert len(sizes) == 2 and max(sizes) < 1_000_000
 
 
-def test_the_second_encoder_has_its_reports():
-    """The second encoder is all-mpnet-base-v2."""
+def test_all_mpnet_base_v2_has_stored_reports():
     about = [json.loads(file.read_text()) for file in FOLDER.glob("*/hidden_words/about.json")]
     (second,) = [each for each in about if each["encoder"] == "all-mpnet-base-v2"]
     assert second["content"] == "73af991a599b62680403a5071d9f99f2986fe0dddc731bbb93b5845c53b8eb0b"
@@ -88,7 +87,7 @@ def test_the_second_encoder_has_its_reports():
 
 @pytest.fixture
 def two_words(monkeypatch, tmp_path):
-    """Labelled sentences of two words in place of the built-in ones, and an empty cache folder."""
+    """Replace the built-in sentences by a table of two words, use an empty cache folder, and return the table."""
     table = tiny_table("water", "money").sort_values("word")
     monkeypatch.setattr(stored_reports, "labelled_sentences", lambda: table)
     monkeypatch.setattr(stored_reports, "MOST_TELLING", ("riverbank", "bank"))
@@ -97,7 +96,7 @@ def two_words(monkeypatch, tmp_path):
 
 
 @pytest.mark.slow
-def test_an_encoder_is_measured_once(encoder_of, two_words, monkeypatch):
+def test_an_interrupted_measurement_resumes_and_is_stored(encoder_of, two_words, monkeypatch):
     encoder, counted, asked, make = encoder_of("BERT"), [], [], stored_reports.senses.hidden_words
     monkeypatch.setattr(
         stored_reports.senses, "hidden_words", lambda *given: asked.append(given[1]["word"].iloc[0]) or make(*given)
@@ -135,13 +134,13 @@ def test_a_word_that_cannot_be_measured_is_left_out(encoder_of, two_words, monke
 
 
 @pytest.mark.slow
-def test_a_measurement_that_cannot_be_kept_is_returned_with_a_warning(encoder_of, two_words, tmp_path):
+def test_a_measurement_that_cannot_be_stored_is_returned_with_a_warning(encoder_of, two_words, tmp_path):
     encoder = encoder_of("BERT")
     (tmp_path / "kept").write_text("no folder")
-    with pytest.warns(UserWarning, match="on bert can't be kept: Not a directory. Make room"):
+    with pytest.warns(UserWarning, match="on bert can't be stored: Not a directory. Make room"):
         found = measured(encoder)
     same(found, hidden_words(encoder, two_words), atol=1e-6)
-    with pytest.warns(UserWarning, match="can't be kept"):
+    with pytest.warns(UserWarning, match="can't be stored"):
         assert len(made_once("sense_means", encoder).senses)
     assert (tmp_path / "kept").read_text() == "no folder"
 
@@ -158,7 +157,7 @@ def test_a_damaged_report_counts_as_missing(encoder, tmp_path, name, change):
     same(stored("sense_means", encoder, labelled_sentences(), tmp_path).report, report, atol=1e-6)
 
 
-def test_a_failed_write_keeps_the_stored_report(encoder, tmp_path, monkeypatch):
+def test_a_failed_write_does_not_change_the_stored_report(encoder, tmp_path, monkeypatch):
     means = stored("sense_means", encoder, labelled_sentences()).report
     store("sense_means", encoder, labelled_sentences(), means, tmp_path)
     monkeypatch.setattr(np, "savetxt", lambda *given, **options: (_ for _ in ()).throw(OSError("no space")))
@@ -168,7 +167,7 @@ def test_a_failed_write_keeps_the_stored_report(encoder, tmp_path, monkeypatch):
     assert [each.name for each in (tmp_path / encoder.content[:12]).iterdir()] == ["sense_means"]
 
 
-def test_the_order_of_measurement_follows_the_stored_accuracies(encoder):
+def test_words_are_measured_in_the_order_of_their_stored_accuracies(encoder):
     accuracy = stored("hidden_words", encoder, labelled_sentences()).report.accuracy
     by_word = accuracy[accuracy["word"] != "all"].pivot(index="word", columns="what", values="accuracy")
     difference = by_word["the word alone"] - by_word["any other alone"]
@@ -176,7 +175,7 @@ def test_the_order_of_measurement_follows_the_stored_accuracies(encoder):
 
 
 @pytest.mark.slow
-def test_one_command_stores_an_encoders_reports(encoder, tmp_path, monkeypatch, capsys):
+def test_the_command_stores_a_report(encoder, tmp_path, monkeypatch, capsys):
     asked = []
     monkeypatch.setattr("selfattn.load_encoder", lambda name, device: asked.append(name) or encoder)
     monkeypatch.setattr(stored_reports, "FOLDER", tmp_path)

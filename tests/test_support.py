@@ -1,4 +1,4 @@
-"""docs/support.md has the measured outcome of each model type: right, shown or refused."""
+"""docs/support.md lists the measured outcome for each model type: right (recomputed), shown (display-only) or refused."""
 
 import re
 import runpy

@@ -1,4 +1,4 @@
-"""Each number is in its row of a frame, in small hand-made cases with a repeated token; CSV keeps every cell."""
+"""Data frames have each number in the right row, and CSV files keep every cell."""
 
 import csv
 import io
@@ -31,7 +31,7 @@ from tests.small_hidden_pair import BY_HEAD, EXACT, hidden_pair_of
 from tests.small_reports import explained
 
 
-def test_weights_frame_of_two_tokens_that_are_the_same_word():
+def test_weights_frame_keeps_equal_tokens_apart():
     frame = weights_frame(torch.tensor([[0.25, 0.75], [0.5, 0.5]]), ["the", "the"])
     assert frame.to_dict("list") == {
         "query_pos": [0, 0, 1, 1], "key_pos": [0, 1, 0, 1], "query": ["the"] * 4, "key": ["the"] * 4,
@@ -40,8 +40,8 @@ def test_weights_frame_of_two_tokens_that_are_the_same_word():
 
 
 @pytest.mark.parametrize("positions", [[2], [1, 2]])
-def test_a_tokens_share_is_its_projection_on_the_context(positions):
-    """The context of a word of several pieces is the mean of theirs."""
+def test_context_share_is_a_projection_on_the_context(positions):
+    """The context of a split word is the mean of its tokens' contexts."""
     torch.manual_seed(1)
     trace = attend(*torch.randn(3, 4, 5))
     shares, context = context_share(trace, positions), sum(trace.context[at] for at in positions) / len(positions)
@@ -50,8 +50,8 @@ def test_a_tokens_share_is_its_projection_on_the_context(positions):
         assert shares[j].item() == pytest.approx(float(part @ context / (context @ context)), abs=1e-5)
 
 
-def test_the_two_leading_words_of_each_sentence():
-    """Of equal shares the first word leads; a sentence of one other word has no second."""
+def test_leading_words_frame_has_the_two_words_with_the_largest_shares():
+    """Among equal shares, the first word wins. A sentence with only one other word has no second word."""
     shares = {
         "row": [7, 7, 7, 3],
         "word": "bank",
@@ -65,8 +65,8 @@ def test_the_two_leading_words_of_each_sentence():
     assert found.loc[7, ["second", "next"]].tolist() == ["muddy", 0.5] and found.loc[3, ["second", "next"]].isna().all()
 
 
-def test_the_sources_of_a_scan():
-    """A word's first source counts; the sentence is that of its largest move."""
+def test_sources_frame_counts_the_sources_of_each_word():
+    """Only the first source of each row counts. The column `sentence` has the sentence with the largest move."""
     rows = [
         ("Bank", ["River", "of"], [0.2, 0.9], "s1"), ("bank", ["river"], [0.4], "s2"), ("bank", ["river"], [0.3], "s3"),
         ("bank", ["loan"], [0.5], "s4"), ("bank", [], [], "s5"), ("bat", ["cave"], [0.0], "s6"),
@@ -88,8 +88,8 @@ def test_each_heads_number_is_in_the_row_with_its_name():
     assert "unmeasured" not in named_heads(frame.drop(columns="name").assign(unmeasured=float("nan")))
 
 
-def test_the_frames_of_an_explanation(encoder):
-    """The target's word has no effect. Heads that were run have exact numbers; the others are by gradient."""
+def test_explained_frames_have_the_effects_of_words_and_heads(encoder):
+    """The target's own word has no effect. Heads without an exact effect have an estimate by gradient."""
     sentence, target = encoder.tokenize("The [MASK] of it"), SimpleNamespace(positions=(2,))
     found = explained((0.1, 0.2), named=("The", "it"))
     heads = explained_heads_frame(found)
@@ -108,8 +108,8 @@ def test_a_sentence_of_one_word_has_one_curve_and_no_heads():
     assert hidden_curves_frame(pair)["curve"].unique().tolist() == ["as they are"] and hidden_heads_frame(pair).empty
 
 
-def test_the_frames_of_a_hand_made_pair():
-    """The full stop has the largest share, but doesn't lead; "huge" was not hidden."""
+def test_hidden_frames_have_the_numbers_of_the_hand_made_pair():
+    """The full stop has the largest share, but doesn't lead. "huge" was not hidden."""
     words = hidden_words_frame(hidden_pair_of())
     assert list(words) == ["sentence", "place", "text", "share", "chosen", "leads", "punctuation"]
     assert words["text"].tolist() == ["the", "bank", "of", "the", "river", ".", "A", "huge", "bank", "."]

@@ -1,4 +1,4 @@
-"""Tokens are grouped into words: examples in many scripts, and properties that hold for any text and tokeniser."""
+"""Tests of grouping tokens into words: examples in many scripts, and properties for any text and tokeniser."""
 
 import itertools
 import re
@@ -48,7 +48,7 @@ BETWEEN = [" ", "  ", "\n", "\t", "\u00a0", "\u200b", "\x00", "\x85"]
 PIECES = st.sampled_from([*SPELLED.split(" "), *BETWEEN])
 TEXTS = st.lists(PIECES | st.characters(exclude_categories=["Cs"]), max_size=12).map("".join)
 
-WHITE = re.compile(r"[^\S\x1c-\x1f]")  # Unicode's white space, without four controls that Python adds
+WHITE = re.compile(r"[^\S\x1c-\x1f]")  # Unicode white space; Python's \s also matches four control characters
 in_any_time = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a machine may be busy
 
 
@@ -71,12 +71,12 @@ def words_of(text: str) -> list[str]:
         ("a\u00a0b\u200bc\x00d\u00ade", ["a", "b\u200bc\x00d\u00ade"]),
         ("\ufeffThe bank\u200b. \u200b", ["\ufeffThe", "bank\u200b", ".", "\u200b"]),
         ("abc银行 2023年 ラーメンです ภาษาไทย", ["abc", "银行", "2023", "年", "ラーメンです", "ภาษาไทย"]),
-        ("a \u0301b \u0301", ["a", "\u0301b", "\u0301"]),  # a mark that follows nothing visible
+        ("a \u0301b \u0301", ["a", "\u0301b", "\u0301"]),  # combining marks after white space
         (" \n\t", []),
         ("", []),
     ],
 )
-def test_examples_of_the_word_rule(text, words):
+def test_character_spans_splits_a_text_into_words(text, words):
     assert words_of(text) == words
 
 
@@ -104,7 +104,7 @@ def test_no_character_is_lost_and_pooled_rows_still_sum_to_one(kind, text):
         assert len(owners) == bool(characters)
         assert all(characters <= {*range(*word.span)} for word in owners)
         read |= characters
-    for start, stop in (unit.span() for unit in UNITS.finditer(text)):  # a unit is in one word, or no token reads it
+    for start, stop in (unit.span() for unit in UNITS.finditer(text)):  # a unit is in one word, or no token covers it
         holders = [word for word in words if word.at <= start and stop <= word.span[1]]
         assert len(holders) == (not read.isdisjoint(range(start, stop)))
     n = len(found.ids)
@@ -129,15 +129,15 @@ def test_no_character_is_lost_and_pooled_rows_still_sum_to_one(kind, text):
         ("❤", "❤️"),
     ],
 )
-def test_spellings_that_match(same):
+def test_fold_makes_equivalent_spellings_equal(same):
     assert len({fold(text) for text in same}) == 1
 
 
-def test_spellings_that_differ():
+def test_fold_keeps_different_words_different():
     assert len({fold(text) for text in ("cafe", "café", "ı", "i", "x²", "x2", "its", "it's")}) == 8
 
 
-def test_words_in_a_text_of_any_script():
+def test_words_in_finds_words_of_any_script():
     wanted = ("bank", "银行", "i̇stanbul", "river")
     assert words_in("The Bank in İSTANBUL, the a/river", tuple(map(fold, wanted))) == ("bank", "istanbul", "river")
     assert [words_in(text, ["银行"]) for text in ("我去银行取钱", "银行在河边", "中国银行很大")] == [("银行",)] * 3
@@ -156,8 +156,8 @@ def test_emoji_are_words_and_signs_are_not():
     ]  # fmt: skip
 
 
-def test_pooling_by_hand():
-    # "riverbank" has positions 1 and 2: weights to the word are summed, weights from the word averaged.
+def test_pooling_sums_weights_to_a_word_and_averages_weights_from_a_word():
+    # "riverbank" has the positions 1 and 2.
     weights = torch.tensor([[0.1, 0.2, 0.7], [0.5, 0.25, 0.25], [0.3, 0.3, 0.4]])
     groups = token_groups(3, [Word("riverbank", 1, 3)])
     assert groups == [(0,), (1, 2)]
@@ -177,7 +177,7 @@ def test_pooling_by_hand():
         ("unigram", ["<s>", "▁The", "▁river", "bank", "▁", "河", ".", "</s>"], [(1, 2), (2, 4), (4, 6), (6, 7)]),
     ],
 )  # fmt: skip
-def test_each_kind_of_tokeniser(kind, tokens, spans):
+def test_every_kind_of_tokeniser_gives_the_same_words(kind, tokens, spans):
     text = "The riverbank 河."
     found = BACKENDS[kind].encode(text)
     assert found.tokens == tokens
@@ -193,13 +193,13 @@ def test_units_that_share_a_token_are_one_word():
     words = token_words(text, offsets, [False] * 10)
     assert [word.text for word in words] == text.split()
     assert [(word.start, word.stop, word.at) for word in words] == [(n, n + 1, at) for n, at in enumerate(starts)]
-    # Two tokens that overlap in "/" make one word of four units, which includes the white space.
+    # Two tokens overlap in "/". They make one word of four units, with the white space between the units.
     assert token_words("of the/of it", [(0, 7), (6, 9), (10, 12)], [False] * 3) == [
         Word("of the/of", 0, 2), Word("it", 2, 3)
     ]  # fmt: skip
 
 
-def test_shared_words():
+def test_shared_words_are_sorted_by_length_and_matched_in_any_spelling():
     first = [Word("The", 0, 1), Word("Bank", 1, 2), Word(",", 2, 3), Word("riverbank", 3, 5)]
     second = [Word("bank", 0, 1), Word(",", 1, 2), Word("THE", 2, 3)]
     assert shared_words(first, second) == ["Bank", "The"]  # longest first; a comma doesn't count as a word

@@ -1,4 +1,4 @@
-"""Show the loaded encoder's properties, and check each recomputed head against the model's own weights."""
+"""Show the loaded encoder's properties, and check each recomputed head against the model's own attention weights."""
 
 import pandas as pd
 import streamlit as st
@@ -17,14 +17,14 @@ from selfattn.tidy_tables import csv_text
 
 ERRORS = {
     "same_inputs": "weights, on the same inputs",
-    "separate_pass": "weights, to a separate slow pass",
+    "separate_pass": "weights, compared with a separate slow pass",
     "context": "context",
     "projections": "query, key and value from the layer's input",
 }
 
 
 def facts(encoder: Encoder) -> pd.DataFrame:
-    """The loaded encoder's properties as two columns of text: name and value."""
+    """Return the loaded encoder's properties as two columns of text: name and value."""
     lines = {
         "name": encoder.title,
         "family": encoder.family + (f" ({encoder.note})" if encoder.note else ""),
@@ -43,7 +43,6 @@ def facts(encoder: Encoder) -> pd.DataFrame:
 
 
 def run_proof(encoder: Encoder, text: str) -> pd.DataFrame:
-    """Compute the proof, one row per head, with a progress bar."""
     encode_or_stop(encoder, text, "Text")
     bar = st.progress(0.0)
     with costly_slot() as go_on:
@@ -61,7 +60,7 @@ def show_proof(proof: pd.DataFrame, precision: str) -> None:
     """Show the largest errors in one line and by layer, and offer the errors of all heads as a CSV file."""
     worst = proof[list(ERRORS)].max()
     known = [f"{error(worst[column])} ({label})" for column, label in ERRORS.items() if pd.notna(worst[column])]
-    st.text(f"{len(proof)} heads, the largest differences in {precision}: " + "; ".join(known) + ".", width="stretch")
+    st.text(f"Largest differences over {len(proof)} heads, in {precision}: " + "; ".join(known) + ".", width="stretch")
     layers = proof.groupby("layer")[list(ERRORS)].max().rename(columns=ERRORS)
     st.dataframe(layers.map(lambda value: "not known" if pd.isna(value) else error(value)), width="stretch")
     data = csv_text(proof)
@@ -72,22 +71,22 @@ heading("Models and proof")
 encoder = current_encoder()
 show_encoder(encoder)
 
-st.markdown("**What is loaded**")
+st.markdown("**The loaded encoder**")
 st.dataframe(facts(encoder), hide_index=True, height="content")
 
 st.caption(
-    "Where torch finds a GPU, it is chosen. On an NVIDIA H200 (2026-11-26) hidden states and effects differed from the "
-    "CPU's by at most 0.00001; `make gpu-check` compares them on yours. "
-    "Which model types open, each measured, with its errors: docs/support.md."
+    "If torch finds a GPU, selfattn uses it. On an NVIDIA H200 (2026-11-26), hidden states and effects differed from the "
+    "CPU's by at most 0.00001; `make gpu-check` compares them on your GPU. "
+    "docs/support.md lists the model types that open, with their measured errors."
 )
 
-st.markdown("**The proof: every head recomputed, beside the model's own numbers**")
+st.markdown("**The proof: recompute every head, and compare it with the model**")
 st.caption(
-    "The model runs at full speed and reports no attention weights. The kernel recomputes them from the query, key and "
-    "value that each layer received. Here every head is held against the model's own slow attention."
+    "The model runs at full speed and reports no attention weights. selfattn's own attention code (the kernel) recomputes them "
+    "from each layer's queries and keys. The proof compares each head with the model's own slow attention."
 )
 if not encoder.recomputable:
-    st.info("This encoder's attention is shown as the model reports it: there is nothing recomputed to prove.")
+    st.info("selfattn shows this encoder's attention weights as the model reports them. There is nothing to prove.")
 else:
     text = st.text_input("Text", SENTENCES[0], key="proof_text")
     asked = (encoder_key(encoder), text)

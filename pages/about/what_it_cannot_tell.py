@@ -31,7 +31,7 @@ PASSAGE = " ".join(NEUTRAL_SENTENCES)  # more tokens than a head has dimensions
 
 
 def stored_or_few(kind: type[T], encoder: Encoder, make: Callable[..., T]) -> T:
-    """The stored report, or a report computed now over a few sentences of a few words."""
+    """Return the stored report, or a report computed now over a few sentences of a few words."""
     if kept := stored_report(kind, encoder):
         return kept.report
     labelled = labelled_sentences()
@@ -41,7 +41,6 @@ def stored_or_few(kind: type[T], encoder: Encoder, make: Callable[..., T]) -> T:
 
 
 def removed_heads(encoder: Encoder) -> Panel:
-    """The panel of each head's effect in the first example."""
     pair = PAIRS[0]
     first, second, again = (first_word(cached_encode(encoder, text), pair.word) for text in pair.sentences)
     heads = heads_frame(effect=cached_effect(encoder, first, second), control=cached_effect(encoder, first, again))
@@ -54,7 +53,7 @@ def removed_heads(encoder: Encoder) -> Panel:
 
 
 def attention(encoder: Encoder) -> Panel | str:
-    """The panel that compares the most attended word with the most telling word, or the reason why there is no panel."""
+    """Return the panel that compares the most attended word with the most telling word, or the reason for no panel."""
     if encoder.hide_reason:
         return f"No word can be hidden in this encoder: {encoder.hide_reason}"
     report = stored_or_few(HiddenWordsReport, encoder, hidden_words)
@@ -62,26 +61,25 @@ def attention(encoder: Encoder) -> Panel | str:
 
 
 def other_weights(encoder: Encoder) -> Panel | str:
-    """The panel of other weights for the same context, or the reason why there is no panel."""
+    """Return the panel of other weights with the same context, or the reason for no panel."""
     make, title = partial(limits.other_weights, cached_encode(encoder, PASSAGE)), "Looking for other weights ..."
     found = cached(encoder, "other weights", lambda _: make(), title)
     return found or "No other row of weights was found here: the text has too few tokens."
 
 
 def separated(encoder: Encoder) -> Panel:
-    """The panel of attention's gain, with an outline around the head that gains most."""
+    """Return the panel of what attention adds, with an outline around the head that adds most."""
     report = stored_or_few(SeparationReport, encoder, separation)
     best = Head(*report.heads.loc[report.heads["adds"].idxmax(), ["layer", "head"]].astype(int))
     return senses.adds(report, best)
 
 
 def lucky_head(encoder: Encoder) -> Panel:
-    """The panel of the head that is best on the pronoun sentences."""
     return limits.lucky_head(stored_or_made(PronounWeights, encoder, "Reading the pronoun sentences ...")[0])
 
 
 def noise(_: Encoder) -> Panel:
-    """The panel of the kernel's weights on noise."""
+    """Return the panel of recomputed weights of random queries and keys."""
     return limits.recomputed_noise()
 
 
@@ -97,7 +95,9 @@ SECTIONS: dict[str, Callable[[Encoder], Panel | str]] = {
 
 
 heading("What it cannot tell")
-teaching.prose("Here is what the figures of these pages do *not* show, on the encoder that you chose.")
+teaching.prose(
+    "This page shows what the figures of the other pages can *not* prove, with examples from the encoder that you chose."
+)
 encoder = current_encoder()
 show_encoder(encoder)
 if encoder.recomputable:
@@ -105,7 +105,7 @@ if encoder.recomputable:
     call = f"notebook.all_heads(encoder, {first!r}, 'effect', second={second!r}, word={word!r})"
     this_page().python = f"{load(encoder)}\n{call}"
 else:
-    say(f"This encoder is shown, not recomputed, so some counter-examples are missing here: {encoder.reason}")
+    say(f"selfattn can't recompute this encoder's attention, so some counter-examples are missing: {encoder.reason}")
 asked = {title: make for title, make in SECTIONS.items() if encoder.recomputable or make in OF_ANY}
 columns = side_by_side()
 for place, (title, make) in enumerate(asked.items()):
@@ -114,7 +114,7 @@ for place, (title, make) in enumerate(asked.items()):
         try:
             shown = make(encoder)
         except ValueError as error:  # the encoder can't read a text, or can read too few texts
-            shown = f"There is no counter-example of this encoder: {error}"
+            shown = f"There is no counter-example for this encoder: {error}"
         if isinstance(shown, str):
             say(shown)
         else:

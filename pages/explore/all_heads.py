@@ -31,27 +31,24 @@ from selfattn.views.kernel_row import word_row
 from selfattn.views.kernel_view import kernel_panel
 from selfattn.views.rounding import noise_floor
 
-GONE = (
-    "The link is an older one: the maps of a layer's average and of rollout are now in selfattn.analysis.measures only."
-)
+GONE = "This link is from an older version. The maps of a layer's average and of rollout are only in selfattn.analysis.measures."
 SENTENCES = {"A": "A", "B": "B", "both": "A and B as one text"}
 
 
 def step(number: int, text: str) -> None:
-    """Show the heading of a step of the page, in Markdown."""
     st.subheader(f":blue-badge[{number}] {text}", anchor=False)
 
 
 def segments(page: Page) -> PlacedWord:
-    """Encode A and B as the two segments of one text, and return A's word in it."""
+    """Encode sentences A and B as the two segments of one text. Return the chosen word in A's segment."""
     pair = page.pair
     a, b = (side.sentence.text for _, side in pair.sides)
     encoding = encode_or_stop(page.encoder, a, "A and B together", pair=b)
-    return encoding.places(pair.first.word.text)[pair.first.number - 1]  # the places in A come first, as A does
+    return encoding.places(pair.first.word.text)[pair.first.number - 1]  # the words of A come before the words of B
 
 
 def show_grid(page: Page, name: str, side: PlacedWord, rows: Sequence[int]) -> None:
-    """Show every head's map in one picture; a click chooses a head, whose map is shown large, with these rows outlined.
+    """Show every head's map in one picture. A click chooses a head and shows its map large, with `rows` outlined.
 
     name: "A" or "B", or "" for both as one text.
     """
@@ -61,7 +58,7 @@ def show_grid(page: Page, name: str, side: PlacedWord, rows: Sequence[int]) -> N
     # If A and B are two segments of one text, there is no second text to compare with.
     measures = offered(sides if side.sentence.pair is None and encoder.patchable else ())
     labels = {key: each.label for key, each in measures.items()}
-    if (asked := linked(session.MEASURE)) in labels:  # an older link
+    if (asked := linked(session.MEASURE)) in labels:  # a link from an older version
         spell(session.MEASURE, labels[asked])
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         step(1, f"Pick one of {len(encoder.all_heads)} heads: click its map")
@@ -71,7 +68,7 @@ def show_grid(page: Page, name: str, side: PlacedWord, rows: Sequence[int]) -> N
             "The bars show", labels, format_func=labels.__getitem__, key=session.MEASURE, bind="query-params",
             label_visibility="collapsed", width=280,
         )  # fmt: skip
-    missing = "The link asks for the measure {!r}, which this page hasn't got.".format
+    missing = "The link asks for the measure {!r}, which this page doesn't have.".format
     say_what_is_missing(session.MEASURE, labels.values(), labels[picked], missing)
     key, measure = ("measures", side.sentence.text, side.sentence.pair), measures[picked]
     columns = dict(cached(encoder, key, lambda _: head_measures(side.sentence), "Measuring all heads ..."))
@@ -98,7 +95,7 @@ def show_row(page: Page, name: str, side: PlacedWord, query: int) -> None:
 
 
 def show_what_it_does(page: Page, encoding: Encoding) -> None:
-    """Show what the chosen head does over the labelled sentences, or, if no report is stored, in this sentence."""
+    """Show what the chosen head does over the labelled sentences. If no report is stored, describe it in this sentence."""
     encoder, head = page.encoder, page.head
     found, moves = stored_report(HeadProfiles, encoder), stored_report(HiddenWordsReport, encoder)
     if found is None:
@@ -114,7 +111,7 @@ def show_what_it_does(page: Page, encoding: Encoding) -> None:
 
 
 def _open(head: Head, table: pd.DataFrame, _: str, at: Any) -> None:
-    """Show a sentence as A, a sentence of the word's other sense as B, and this head. at: the row, from a browser."""
+    """Open a sentence as A, a sentence of the word's other sense as B, and this head. at: the row number, from a browser."""
     if isinstance(at, int) and 0 <= at < len(table):
         session.HEAD.set(str(head))
         number = table["row"].iloc[at]

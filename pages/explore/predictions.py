@@ -1,4 +1,4 @@
-"""Show an encoder's own answer (a class, a score, a cosine, a tag, a word in a gap), and the words and heads behind it."""
+"""Show a model's prediction (a class, score, cosine, tag, or word in a gap), and the words and heads behind it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -75,7 +75,7 @@ def _field(label: str, first: str, key: session.Key) -> str:
 
 
 def _load_or_stop(encoder: Encoder, what: str, load: Callable[[Encoder], T]) -> T:
-    """Load a head or a pooling from the encoder's folder. If there is none, say why and end the page."""
+    """Load a head or a pooling from the encoder's folder. If the folder has none, say why and end the page."""
 
     def make(_: object) -> T | str:
         try:
@@ -85,20 +85,20 @@ def _load_or_stop(encoder: Encoder, what: str, load: Callable[[Encoder], T]) -> 
 
     loaded = cached(encoder, what, make, f"Loading the {what} ...")
     if isinstance(loaded, str):
-        st.info("This encoder can't be asked that. Ask something else, or choose another encoder.")
+        st.info("This encoder can't make this kind of prediction. Choose another kind, or another encoder.")
         say(loaded)
         st.stop()
     return loaded
 
 
 def _pick(label: str, options: Sequence[Any], first: int, key: str, **more: Any) -> Any:
-    """Draw a picker in the frame's row of pickers."""
+    """Draw a picker in the row of pickers at the top of the page."""
     with this_page().beside:
         return st.selectbox(label, options, first, key=key, width=200, **more)
 
 
 def _linked(key: session.Key, options: Sequence[str], shown: str, missing: str) -> int | None:
-    """Return the index of the option that the address names, or None; warn if the link names a missing option.
+    """Return the index of the option that the address names, or None. Warn if the address names a missing option.
 
     shown: the option that the page shows instead. missing: a sentence with {} for the missing option.
     """
@@ -110,13 +110,13 @@ def _linked(key: session.Key, options: Sequence[str], shown: str, missing: str) 
 
 
 def _link(key: session.Key, options: Sequence[str], index: Any) -> None:
-    """Keep a figure's choice in the address. The index comes from a browser: ignore it if it is out of range."""
+    """Keep a figure's choice in the address. `index` comes from a browser: ignore it if it is out of range."""
     if index is None or (type(index) is int and 0 <= index < len(options)):
         note_in_address({key: None if index is None else options[index]})
 
 
 def _class(encoder: Encoder, text: str, pairs: Sequence[str | None] = (None,)) -> list[Question]:
-    """Ask about the text's class, once for each second text in `pairs` (None: no second text)."""
+    """Return questions about the text's class, one for each second text in `pairs` (None: no second text)."""
     head = _load_or_stop(encoder, "classification head", load_class_head)
     names = ["The sentence" if pair is None else f"Document {n}" for n, pair in enumerate(pairs, 1)]
     encodings = [encode_or_stop(encoder, text, name, pair=pair) for name, pair in zip(names, pairs)]
@@ -130,13 +130,13 @@ def _class(encoder: Encoder, text: str, pairs: Sequence[str | None] = (None,)) -
 
 
 def _pair(encoder: Encoder, query: str) -> list[Question]:
-    """Ask about a class, or a cross-encoder's score, of a query with one or two documents."""
+    """Return questions about the class, or a cross-encoder's score, of a query with one or two documents."""
     texts = [_field("Document", FIRST.second, session.B), _field("Second document", "", session.DOCUMENT)]
     return _class(encoder, query, [text for text in texts if text.strip()] or texts[:1])
 
 
 def _similarity(encoder: Encoder, text: str) -> list[Question]:
-    """Ask about the cosine of two texts. If the embedder cuts off a text, show the cosine of the uncut texts too."""
+    """Return questions about the cosine of two texts. If the embedder cuts a text, also show the cosine of the uncut texts."""
     pooling = _load_or_stop(encoder, "pooling", load_pooling)
     other = _field("Sentence B", FIRST.second, session.B)
     st.pills(
@@ -154,12 +154,12 @@ def _similarity(encoder: Encoder, text: str) -> list[Question]:
             for texts in (encodings.values(), wholes)
         )
         cosines = numbers.cosine(float(as_read)), numbers.cosine(float(as_whole))
-        say(f"The cosine is {cosines[0]}; read whole it would be {cosines[1]}.")
+        say(f"The cosine is {cosines[0]}. Without the cut, it would be {cosines[1]}.")
     return views.similarity_questions(encoder, pooling, encodings, cut)
 
 
 def _as_read(encoder: Encoder, pooling: Pooling, text: str, name: str) -> tuple[Encoding, Tokens]:
-    """Return the text as the embedder reads it, and the uncut text. Warn if its end is cut off."""
+    """Return the text as the embedder reads it, and the uncut text. Warn if the embedder cuts off its end."""
     check_length(text)
     read, whole = pooling.read(encoder, text)
     if len(read.ids) == len(whole.ids):
@@ -178,13 +178,13 @@ def _use_example() -> None:
 
 
 def _tag(encoder: Encoder, text: str) -> list[Question]:
-    """Show every word's tag, and ask about one tag of one word."""
+    """Show every word's tag. Return a question about one tag of one word."""
     head = _load_or_stop(encoder, "token-classification head", load_tag_head)
     sentence = encode_or_stop(encoder, text, "The sentence")
     words, tags = _labels_or_stop(sentence), head.tags(sentence)
     surest = views.most_certain(tags)
     linked = _linked(
-        session.TAGGED, words, words[surest], 'The link asks for the word "{}", which the sentence hasn\'t got.'
+        session.TAGGED, words, words[surest], 'The link asks for the word "{}", which the sentence doesn\'t have.'
     )
     at = surest if linked is None else linked
     previous = session.DEFAULT_OF.of(session.TAG)
@@ -192,7 +192,7 @@ def _tag(encoder: Encoder, text: str) -> list[Question]:
         st.query_params.pop(session.TAG, None)
     previous.set(text)
     options, likeliest = [f"{words[at]}: {label}" for label in head.labels], head.labels.index(tags["tag"][at])
-    first = _linked(session.TAG, options, options[likeliest], 'The link asks for the tag "{}", which isn\'t there.')
+    first = _linked(session.TAG, options, options[likeliest], 'The link asks for the tag "{}", which doesn\'t exist.')
     label = _pick("Tag", head.labels, likeliest if first is None else first, f"tag of {words[at]} in {text}")
     number = head.labels.index(label)
     this_page().address[session.TAG] = None if number == likeliest else options[number]
@@ -202,12 +202,11 @@ def _tag(encoder: Encoder, text: str) -> list[Question]:
 
 
 def _labels(tokens: Tokens) -> list[str]:
-    """The words of a text as labels; repeated words get numbers."""
     return numbered([word.text for word in tokens.words])
 
 
 def _labels_or_stop(tokens: Tokens) -> list[str]:
-    """Return `_labels`. If the text has no word, say so and end the page."""
+    """Return `_labels`. If the text has no word, show an error and end the page."""
     if not tokens.words:
         st.error("The sentence has no word. Type one.", icon=":material/error:")
         st.stop()
@@ -215,7 +214,7 @@ def _labels_or_stop(tokens: Tokens) -> list[str]:
 
 
 def _gap(encoder: Encoder, text: str) -> list[Question]:
-    """Mask a word; ask about one of the words that the encoder expects in its place."""
+    """Mask a word. Return a question about one of the words that the encoder predicts for the mask."""
     head = _load_or_stop(encoder, "masked-language head", load_masked_head)
     check_length(text)
     tokens = encoder.tokenize(text)
@@ -242,7 +241,7 @@ KINDS: dict[str, tuple[str, str, Ask]] = {  # by kind: its name, the first field
 
 
 def show_similar(encoder: Encoder, first: Question, second: Question) -> None:
-    """Show which words make two texts similar, and unrelated pairs: stored, or measured when the visitor asks for them."""
+    """Show which words make two texts similar. Compare with unrelated pairs if they are stored, or on request."""
     place, key = st.container(), encoder_key(encoder)
     kept = stored_report(UnrelatedPairs, encoder)
     unrelated = kept and kept.report
@@ -265,19 +264,19 @@ def show_similar(encoder: Encoder, first: Question, second: Question) -> None:
     if not unrelated:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button("Compare with 1,000 unrelated pairs", on_click=session.UNRELATED.set, args=(key,))
-            st.caption("One pass over some 700 sentences: a minute or two. What is measured is kept.")
+            st.caption("This encodes about 700 sentences, which takes a minute or two. The result is kept.")
 
 
 def _hidden_now(names: Sequence[Sequence[str]]) -> list[int | None]:
-    """The numbers of the words of A and of B that the address hides. names: the words of both texts as labels."""
+    """Return the index of the word that the address hides, for A and for B. names: the words of both texts as labels."""
     return [
-        _linked(key, labels, "nothing hidden", f'The link hides "{{}}", which {name} hasn\'t got.')
+        _linked(key, labels, "nothing hidden", f'The link hides "{{}}", which {name} doesn\'t have.')
         for labels, (name, key) in zip(names, session.HIDE.items())
     ]
 
 
 def _hide(panel: Panel, names: Sequence[Sequence[str]], _: str, given: Any) -> None:
-    """Keep the hidden words in the address. given, from a browser: the figure's key, and a word of A and of B."""
+    """Keep the hidden words in the address. given: the figure's key, and the index of a word of A and of B, from a browser."""
     shown, *hidden = given if isinstance(given, list) and len(given) == 3 else [None]
     if panel.live is None or shown != panel.live.data["key"]:
         return
@@ -287,11 +286,11 @@ def _hide(panel: Panel, names: Sequence[Sequence[str]], _: str, given: Any) -> N
 
 
 def show_words(panel: Panel) -> None:
-    """Show the words; or, for long texts, the sentences, with the sentence that the address names opened."""
+    """Show the words of a short text, or the sentences of a long text. Open the sentence that the address names."""
     rows = panel.live.data["rows"] if panel.live else []
     places = [[n, at] for n, row in enumerate(rows) for at in range(len(row["words"])) if "read" in row]
     named = [f"{n + 1}.{at + 1}" for n, at in places]
-    opened = _linked(session.PASSAGE, named, "the leading one", "The link opens sentence {}, which isn't there.")
+    opened = _linked(session.PASSAGE, named, "the leading one", "The link opens sentence {}, which doesn't exist.")
     if opened is not None and panel.live:
         panel = replace(panel, live=panel.live.changed(opened=places[opened]))
 
@@ -303,11 +302,11 @@ def show_words(panel: Panel) -> None:
 
 
 def explained(encoder: Encoder, question: Question, long: bool, words: tuple | None = None) -> Explained:
-    """Return `explain`'s cached result, with the chosen head run too. long: sentences before words. words: None for all."""
+    """Return the cached result of `explain`, plus the chosen head's effect. long: hide sentences first. words: None for all."""
     sentence, target, head = question.sentence, question.asked(question.sentence), this_page().head
     make = partial(explain, encoder, sentence, target, sentences=sentences_of(sentence) if long else (), words=words)
     key = (sentence.text, sentence.pair, len(sentence.ids), *question.key, long, words)
-    title = "Hiding each sentence, then the words of those that matter most ..." if long else "Hiding each word ..."
+    title = "Hiding each sentence, then words of the sentences that matter most ..." if long else "Hiding each word ..."
     compute = stoppable if long else partial(cached, costly=len(sentence.tokens) > SHORT)
     found = compute(encoder, ("explained", *key), title=title, make=lambda progress: make(progress=progress))
     if session.HEAD.get() is None or found.heads.isnan().all() or found.heads[head].isfinite():
@@ -319,7 +318,7 @@ def explained(encoder: Encoder, question: Question, long: bool, words: tuple | N
 
 
 def copied(encoder: Encoder, found: Mapping[Question, Explained]) -> str:
-    """The lines of "Copy as Python": they ask the questions and draw the answers in a notebook."""
+    """Return the code of "Copy as Python". It asks the questions and draws the answers in a notebook."""
     asked = []
     for question, each in found.items():
         texts = ", ".join(repr(text) for text in (question.sentence.text, question.sentence.pair) if text is not None)

@@ -26,23 +26,21 @@ from selfattn.views import two_encoders as views
 
 
 def show_over_many(first: Encoder, second: Encoder, chosen: Head, partner: str) -> None:
-    """Show each head's distance between two checkpoints over the visitor's sentences, and compare it with chance."""
+    """Show each head's distance between two checkpoints over the visitor's sentences, compared with chance."""
     (left, right), limits = side_by_side(key="halves_many"), Settings.read()
     drawn = left.container()
     _, table, *_ = session.TABLE_READ.get()
     built_in = (*examples.STATIC_WORD_SENTENCES, *examples.NEUTRAL_SENTENCES)
     sentences = built_in if table is None else table["sentence"].astype(str)
-    with left, st.expander("Over which sentences"):
+    with left, st.expander("Choose the sentences"):
         typed = st.text_area(
-            "Sentences, one a line", "\n".join(sentences), key=session.SENTENCES, bind="query-params", height=140,
-            help="At first those of your own table on the page Senses, where you have opened one.",
+            "Sentences, one per line", "\n".join(sentences), key=session.SENTENCES, bind="query-params", height=140,
+            help="If you have opened your own table on the page Senses, its sentences are the default.",
         )  # fmt: skip
     texts = tuple(line.strip() for line in typed.splitlines() if line.strip())
     if len(texts) > limits.max_rows or len(typed) > limits.max_table_characters:
         most = f"{limits.max_rows:,} sentences of {limits.max_table_characters:,} characters"
-        show_error(
-            f"These are {len(texts):,} sentences of {len(typed):,} characters; this server takes at most {most}."
-        )
+        show_error(f"Expected at most {most}, got {len(texts):,} sentences of {len(typed):,} characters. Remove some.")
         return
     make, key = partial(compare_checkpoints, first, second, texts), ("checkpoints", encoder_key(second), texts)
     try:
@@ -75,7 +73,7 @@ first, text, chosen = page.encoder, page.sentence, page.head
 with page.beside:
     second = pick_second_encoder(first)
 if second is None:
-    st.info("Name a second encoder. Both stay loaded while you compare; from the Hub, the first time takes a while.")
+    st.info("Choose a second encoder. Both encoders stay loaded. The first download from the Hub takes a while.")
     st.stop()
 one, other = encode_or_stop(first, text, first.title), encode_or_stop(second, text, second.title)
 key = ("counterparts", encoder_key(second), first.reader, second.reader)
@@ -84,11 +82,11 @@ why = cached(first, key, lambda _: compare())
 partner = chosen
 if why:
     partner = settled_head(second, Head(0, 0), session.SECOND_HEAD)
-    say(f"Their heads are no counterparts of one another: {why}. So you choose a head of each.")
+    say(f"The heads of these encoders don't correspond: {why}. So choose a head of each encoder.")
     with st.container(horizontal=True, gap="large"):
         pick_head(first, chosen, "Head of the first")
         pick_head(second, partner, "Head of the second", session.SECOND_HEAD)
-# If others can connect, show no part of a folder's path.
+# If other computers can connect, show no part of a folder's path.
 names = [short_name(each.name) for each in (first, second)] if beyond_localhost() else [*told_apart(first, second)]
 if not second.digest:
     names = [short_name(first.name), "the untrained twin"]
@@ -114,7 +112,7 @@ for panel, place in zip((row, difference), side_by_side(key="halves_one")):
 if named:
     with over_many:
         show_over_many(first, second, chosen, named)
-with st.expander("The two heads' own maps", expanded=bool(why)):
+with st.expander("The attention map of each head", expanded=bool(why)):
     for panel, place in zip(maps, side_by_side(key="halves_own")):
         with place:
             show_panel(panel)

@@ -1,4 +1,4 @@
-"""Show how a recurrent net passed words along, what attention does instead and what it costs, and what a weighted mean loses."""
+"""Compare a recurrence with attention: the path between two words, the cost, and what a weighted mean loses."""
 
 import pandas as pd
 import streamlit as st
@@ -17,11 +17,11 @@ from selfattn.words import split_words
 EXAMPLES = (recurrence.LONG_SENTENCE, "cat", "ran"), (recurrence.SENTENCE, "bank", "it")
 SENTENCE, START, STOP = "recurrence.sentence", "recurrence.start", "recurrence.stop"
 PUBLISHED = {"recurrence.gain": 0.9, "recurrence.gate": 0.05, "recurrence.asking": 18.0}
-LONGEST = 60  # words: each word is left out in turn, which takes time
+LONGEST = 60  # words; the page leaves out each word in turn, which takes time
 
 
 def choose() -> tuple[tuple[str, ...], int, int]:
-    """Draw the fields; return the sentence's words and the two chosen places, from 1."""
+    """Draw the fields. Return the sentence's words and the two chosen positions, counted from 1."""
     with st.container(horizontal=True):
         for example in EXAMPLES:
             _, first, second = example
@@ -36,11 +36,11 @@ def choose() -> tuple[tuple[str, ...], int, int]:
         if st.session_state.get(key) not in places:
             st.session_state[key] = place
     with st.container(horizontal=True):
-        # The options are numbers whose labels show the words, because a select box doesn't read labels as Markdown.
+        # The options are numbers, because words repeat. A select box doesn't read its labels as Markdown.
         start = st.selectbox("From", places, format_func=lambda n: f"{n} {words[n - 1]}", key=START, width=220)
         stop = st.selectbox("To", places, format_func=lambda n: f"{n} {words[n - 1]}", key=STOP, width=220)
     if start == stop:
-        raise ValueError(f"Expected two different words, got word {start} twice. Choose another.")
+        raise ValueError(f"Expected two different words, got word {start} twice. Choose another word.")
     return words, start, stop
 
 
@@ -50,7 +50,7 @@ def _use(sentence: str, first: str, second: str) -> None:
 
 
 def show_path(words: tuple[str, ...], start: int, stop: int, signal: pd.DataFrame) -> None:
-    """Draw the steps from one word to the other, animated in turn, and attention's single step."""
+    """Draw a recurrence's steps from one word to the other, animated one by one, and attention's single step."""
     steps = stop - start
     moving = "".join(
         f".st-key-path [class*=pathgroup]>g:nth-child({n}){{animation-delay:{n / 4}s}}" for n in range(1, steps + 1)
@@ -66,27 +66,27 @@ def show_path(words: tuple[str, ...], start: int, stop: int, signal: pd.DataFram
     with st.container(key="path"):
         teaching.steps(
             "path",
-            f"Steps through a recurrence: {steps}. By attention: 1.",
-            {"A hop is as thick as what is left of the first word": chart},
+            f"Steps through a recurrence: {steps}. Steps with attention: 1.",
+            {"A thicker step: more is left of the first word": chart},
             key=f"path.{hash((words, start, stop))}",
-            note=f'From word {start}, "{words[start - 1]}", to word {stop}, "{words[stop - 1]}": {steps} steps through a '
-            f"recurrence, with {steps - 1} states in between, and {len(words)} steps in a row for the whole sentence. "
-            f"Attention takes one step, and pays with {len(words) ** 2} scores.",
+            note=f"For the whole sentence, a recurrence needs {len(words)} steps, one after another. Attention needs one step, "
+            f"but {len(words) ** 2} scores.",
         )
 
 
 def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
-    """Show the gradient and the share of the first word along the way, with sliders for the three networks."""
+    """Show the first word's gradient and share along the path, with sliders for the three networks."""
     for key, value in PUBLISHED.items():
         st.session_state.setdefault(key, value)
     path = st.container()
     st.markdown("#### Does the word get through?")
     teaching.prose(
-        "Three small networks read your sentence. A recurrence multiplies its state by the **gain** at each word and adds "
-        "the word; the gated one does only a share of that, the **gate**, but all of it at the first word. The **gradient** "
-        "says how much a state would move if the first word moved; the **share**, how much of the state is that word's doing: "
-        "it shrinks even at a gain of 1, because the others are added. Gate and query are set by hand, as training would set "
-        "them; attention that doesn't ask spreads evenly, and dilutes too."
+        "Three small networks read your sentence. At each word, a recurrence multiplies its state by the **gain** and adds the "
+        "word. A gated recurrence applies only a part of this change, the **gate**; at the first word it applies the whole. "
+        "The **gradient** says how much a state would move if the first word moved. The **share** says how much of a state "
+        "comes from the first word; it shrinks even at a gain of 1, because other words are added. We set the gate and the "
+        "query by hand, as training would. If attention doesn't ask for the word, its weights are even, and the share "
+        "shrinks, too."
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         gain = st.slider("Gain of the recurrence", 0.5, 1.5, step=0.05, key="recurrence.gain", width=230)
@@ -102,7 +102,7 @@ def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
     with teaching.row():
         for column, title, looks in (
             ("gradient", "Gradient: does the first word still matter to this state?", {"log": log}),
-            ("share", "Share: how much of this state is the first word?", {"domain": (0, 1)}),
+            ("share", "Share: how much of this state comes from the first word?", {"domain": (0, 1)}),
         ):
             ends = ", ".join(f"{name} {value:.2f}" for name, value in last[column].items())  # at the second word
             chart = {
@@ -112,13 +112,12 @@ def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
             }
             teaching.steps(column, f"At word {stop}: {ends}.", chart, width=470)
     teaching.prose(
-        "**When recurrence wins:** over a short gap, with a gain near 1, or with a gate that is nearly shut. All three are "
-        "settings; attention needs none of them to be right, only a query that asks for the word."
+        "**When recurrence wins:** over a short gap, with a gain near 1, or with a gate that is nearly shut. "
+        "Attention needs none of these, only a query that asks for the word."
     )
 
 
 def show_costs() -> None:
-    """Show how many multiplications a layer needs, and on request how long it takes here."""
     st.markdown("#### What it costs")
     teaching.explain("query", "key", "score", "weight", "projection", "value", "context")
     counts = recurrence.operations((5, 10, 20, 50, 100, 200, 500, 1000, 2000))
@@ -126,10 +125,10 @@ def show_costs() -> None:
     with teaching.row():
         teaching.steps(
             "cost",
-            "With its four projections attention multiplies more at any length: twice as much for a few words, four times at "
-            "1024 (2 d).",
+            "With its four projections, attention needs more multiplications than a recurrence: twice as many for a few words, "
+            "four times as many at 1024 (2 d).",
             {"Multiplications in one layer, d = 512": drawing(lines, counts, "words", "multiplications", **looks)},
-            note="Scores and values alone need less below 512 (d). What attention saves is steps in a row: 1 for n.",
+            note="Without the projections, attention needs fewer below 512 words (d). It needs 1 sequential step instead of n.",
             width=470,
         )
         with st.container(width=470):
@@ -138,52 +137,52 @@ def show_costs() -> None:
                 device = current_encoder().device
                 session.RACE.set((device, recurrence.race(repeats=5, device=device)))
             if session.RACE.get() is None:
-                st.text("One matrix product against a loop over the words; 10, 100 and 1,000 words.")
+                st.text("Compare one matrix product with a loop over the words, for 10, 100 and 1,000 words.")
             else:
                 device, race = session.RACE.get()
                 table = race.pivot(index="way", columns="words", values="milliseconds")
                 shown = table.rename(columns=lambda words: f"{words:,} words, ms").round(3)
                 st.dataframe(shown.assign(**{"100 against 10": (table[100] / table[10]).round(1)}))
                 st.text(
-                    f"On {device}. Both ways of attention give the same numbers; the loop only takes longer. {verdict(table)}"
+                    f"Device: {device}. Both attention rows compute the same numbers; the loop takes longer. {verdict(table)}"
                 )
 
 
 def verdict(table: pd.DataFrame) -> str:
-    """State at which lengths the recurrence was quicker than attention's one product. table: milliseconds by way and words."""
+    """Say at which lengths the recurrence was quicker than one matrix product. table: milliseconds, ways by numbers of words."""
     quicker = table.loc["recurrent, word by word"] < table.loc["one matrix product"]
     lengths = " and ".join(f"{n:,}" for n in table.columns[quicker])
     if not lengths:
-        return "One product was quicker than the recurrence at every length; n × n scores outgrow n steps only beyond."
-    return f"From there recurrence wins: at {lengths} words it was quicker than one product, for n × n scores outgrow n steps."
+        return "The matrix product was quicker at every length. In longer texts, n × n scores outgrow n steps."
+    return f"The recurrence was quicker at {lengths} words, because n × n scores outgrow n steps."
 
 
 def show_forgetting() -> None:
     """Show other values, and another order, that give the same context."""
-    st.markdown("#### And what attention loses")
+    st.markdown("#### What attention loses")
     trace = worked_example.compute()
     weights, moved = trace.weights[0], trace.value.clone()
     heavy, light = weights.topk(2).indices
-    moved[heavy] += weights[light]  # multiplied by its weight, one value gains as much as the other loses
+    moved[heavy] += weights[light]  # weight × value: one word gains what the other loses
     moved[light] -= weights[heavy]
     same = attend(trace.query, trace.key, moved)
     reverse = attend(trace.query, trace.key.flip(-2), trace.value.flip(-2))
     teaching.prose(
-        '"Attention loses nothing" is too strong. The context is *one* weighted mean: other values, same mean.'
+        '"Attention loses nothing" is too strong. The context is *one* weighted mean, and other values can have the same mean.'
     )
     for name, values in {"values": trace.value, "other values": moved}.items():
         rows = (", ".join(f"{number:5.2f}" for number in row) for row in values.tolist())
         st.text(f"{name}: {'  '.join(f'[{row}]' for row in rows)}")
-    st.text(f"Same weights, same context: {vector(same.context[0], 2)}. Read in reverse order it is the same again.")
+    st.text(f"Same weights, same context: {vector(same.context[0], 2)}. Reverse word order gives this context, too.")
     apart, order = (error(float((each.context - trace.context).abs().max())) for each in (same, reverse))
-    st.expander("Details").text(f"They differ by {apart}; in reverse order by {order}: rounding.")
+    st.expander("Details").text(f"The contexts differ by {apart}, in reverse order by {order}: rounding errors.")
 
 
 heading("Before attention: recurrence")
 teaching.prose(
-    "Before attention, a network read word by word and passed along one *state* of fixed size, as if an "
-    "article had to fit into one tweet. To reach a later word, a "
-    "word must survive every step in between. With attention, any word attends to any other directly."
+    "Before attention, a recurrent network read word by word and passed on one *state* of fixed size, as if an "
+    "article had to fit into one tweet. To reach a later word, a word must survive every step in between. "
+    "With attention, any word attends to any other directly."
 )
 with teaching.messages():
     words, start, stop = choose()
@@ -191,5 +190,5 @@ with teaching.messages():
 show_costs()
 show_forgetting()
 teaching.take(
-    "Through a recurrence a word must survive every step; to attention every word is one step away, for n × n scores."
+    "In a recurrence, a word must survive every step. With attention, every word is one step away, at the cost of n × n scores."
 )

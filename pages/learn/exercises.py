@@ -1,4 +1,4 @@
-"""Show five exercises, which the kernel checks at each change."""
+"""Show five exercises. Each is checked as soon as an input changes."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,18 +26,20 @@ from selfattn.words import numbered
 
 SENTENCES = {text: each for each in (PAIRS[0], REAL) for text in (each.first, each.second)}
 TASKS = (
-    "**1. Which scale gives nine tenths?** *bank* scores −2, 2, −2, −2 and, for *river*, 3. Give *river* 0.90 (± 0.005).",
-    "**2. Three to one.** Two words share the weight; d_k = 1. Change a score so that the first gets three times the second's.",
-    "**3. Make *it* attend to *street*.** Its query is [3, 1]; *animal* has the key [3, 1]. Change the key of *street* only, and "
-    "make it no longer than it is.",
-    "**4. Repair this attention:** later words still count in `softmax(scaled * allowed)`. Choose one of the two lines that do.",
-    "**5. Hide which word?** Find a sentence and *one* word of it that, hidden from *bank* in every head of the encoder, moves "
-    "*bank* at least half of the way to its other sense. What a head attends to most is a start, not a proof.",
+    "**1. Which scale gives nine tenths?** The scores of *bank* are −2, 2, −2, −2 and, for *river*, 3. Give *river* a "
+    "weight of 0.90 (± 0.005).",
+    "**2. Three to one.** Two words share the weight; d_k = 1. Change a score so that the first word gets three times the "
+    "weight of the second.",
+    "**3. Make *it* attend to *street*.** The query of *it* is [3, 1], the key of *animal* is [3, 1]. Change only the key "
+    "of *street*, so that *street* gets the largest weight. Don't make the key longer.",
+    "**4. Repair this attention.** In `softmax(scaled * allowed)`, later words get weight. Choose a line that masks correctly.",
+    "**5. Hide which word?** Find a sentence and *one* word in it. Hiding this word from *bank* in every head of the encoder "
+    "must move *bank* at least half of the way to its other sense. The word with the most attention is a start, not a proof.",
 )
 
 
 class Given(NamedTuple):
-    """The result of an exercise's inputs."""
+    """The check of the visitor's answer to one exercise."""
 
     right: bool
     said: str
@@ -46,7 +48,7 @@ class Given(NamedTuple):
 
 
 def ask(number: int) -> Given:
-    """Draw the inputs of one exercise, which the address keeps, and compute their result."""
+    """Draw the inputs of one exercise, and check them. The address keeps the inputs."""
     field: dict[str, Any] = {"key": f"exercise.{number}", "bind": "query-params"}
     thread = compute()
     if number == 1:
@@ -54,7 +56,7 @@ def ask(number: int) -> Given:
         trace = attend(thread.trace.query, thread.trace.key, thread.trace.value, scale=scale)
         bars = dict(zip(numbered(thread.words), trace.weights[BANK].tolist()))
         most = bars["river"]
-        return Given(abs(most - 0.9) < 0.005, f"river gets {most:.3f}.", bars, scale != 0.71)
+        return Given(abs(most - 0.9) < 0.005, f"river gets a weight of {most:.3f}.", bars, scale != 0.71)
     if number == 2:
         typed = st.text_input("scores", "1, 1", width=150, max_chars=80, **field)
         scores = teaching.numbers("scores", typed, (1, 1))
@@ -68,18 +70,18 @@ def ask(number: int) -> Given:
         key = teaching.numbers("key of street", typed, street)
         weights = worked_example.compute(keys=torch.stack([animal, key, because])).weights[0].tolist()
         right = weights[1] > max(weights[0], weights[2]) and key.norm() <= street.norm() + 1e-9
-        said = f"street gets {weights[1]:.2f}; its length is {key.norm():.2f}, it was {street.norm():.2f}."
+        said = f"street gets a weight of {weights[1]:.2f}. Its key has length {key.norm():.2f}, at first {street.norm():.2f}."
         return Given(bool(right), said, dict(zip(worked_example.TOKENS, weights)), typed != "1, 4")
     if number == 4:
         line = st.radio("The line", LINES, 1, label_visibility="collapsed", **field)
         way = four_ways(thread.trace, causal_mask(len(thread.words)))[LINES.index(line)]
         leaked, least = float(way.leaked.max()), float(way.weights.sum(-1).min())
-        said = f"Up to {leaked:.2f} of a row falls on later words; the smallest row sums to {least:.2f}."
+        said = f"Later words get up to {leaked:.2f} of a row. The smallest sum of a row is {least:.2f}."
         bars = {"on later words, at most": leaked, "a row's sum, at least": least}
         return Given(leaked == 0 and abs(least - 1) < 1e-6, said, bars, line != LINES[1])
     encoder = current_encoder()
     if encoder.hide_reason:
-        raise ValueError(f"In this encoder no word can be hidden: {encoder.hide_reason}")
+        raise ValueError(f"No word can be hidden in this encoder: {encoder.hide_reason}")
     text = st.selectbox("Sentence", list(SENTENCES), width=420, **field)
     chosen = SENTENCES[text]
     placed = [first_word(cached_encode(encoder, each), chosen.word) for each in chosen.sentences]
@@ -90,14 +92,14 @@ def ask(number: int) -> Given:
     share_of = dict(zip(numbered([label for label, _ in words]), (share for _, share in words)))
     hidden = st.selectbox("Hide from “bank”", list(share_of), key="exercise.5.word", bind="query-params", width=420)
     share, first = share_of[hidden], (next(iter(SENTENCES)), next(iter(share_of)))
-    said = f"Hidden, it moves “bank” {100 * share:.0f} % of the way to its other sense."
+    said = f"Hiding this word moves “bank” {100 * share:.0f} % of the way to its other sense."
     return Given(share >= 0.5, said, {hidden: share}, (text, hidden) != first)
 
 
 heading("Exercises")
 teaching.prose(
-    "From easy to hard. The kernel that runs on every page computes each one as soon as you change something. The address keeps "
-    "what you chose: hand that in."
+    "The exercises go from easy to hard. Each is checked as soon as you change something. The page's address keeps your answers: "
+    "hand in the address."
 )
 teaching.explain("query", "key", "score", "softmax", "weight", "mask", "head")
 st.html(Path(__file__).with_suffix(".html"), unsafe_allow_javascript=True)
@@ -119,6 +121,6 @@ for number, task in enumerate(TASKS, start=1):
 st.progress(solved / len(TASKS), text=f"{solved} of {len(TASKS)} solved")
 if solved:
     teaching.take(
-        "You can steer attention: by the scale, a score, a key, the mask. In a real encoder only hiding a word shows what "
-        "it does."
+        "The scale, a score, a key and the mask all change attention. In a real encoder, only hiding a word shows what the "
+        "word does."
     )

@@ -1,4 +1,4 @@
-"""Train a model of 777 parameters in seconds, and show how it learns to attend: curves, a map, controls, and an input to try."""
+"""Train a model of 777 parameters in seconds, and show how it learns to attend."""
 
 import time
 from collections.abc import Sequence
@@ -18,18 +18,18 @@ from selfattn.numbers import share
 from selfattn.views.lesson import drawing
 
 PUBLISHED = {"tiny.seed": 0, "tiny.epochs": 10, "tiny.width": 8, "tiny.magic": 42}
-PRINTED = {"0 45 48 1 4 4 40": "0.0001", "0 34 13 33 42 17 3": "0.9993"}  # the source's probabilities for two sentences
-EVEN = f" (even would be {1 / 7:.2f})"
+# The probabilities that the source prints for two sentences
+PRINTED = {"0 45 48 1 4 4 40": "0.0001", "0 34 13 33 42 17 3": "0.9993"}
+EVEN = f" (an even share is {1 / 7:.2f})"
 TOKENS = ("[CLS]", "1", "2", "3", "4", "5", "6")
 
 
 def choose() -> Settings:
-    """Draw the fields of the settings; return them."""
     for key, value in PUBLISHED.items():
         st.session_state.setdefault(key, value)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        seed = st.number_input("Seed", 0, 10_000, key="tiny.seed", width=120, help="It decides the random numbers.")
-        epochs = st.number_input("Epochs", 1, 30, key="tiny.epochs", width=120, help="Times through all sentences.")
+        seed = st.number_input("Seed", 0, 10_000, key="tiny.seed", width=120, help="The seed of all random numbers.")
+        epochs = st.number_input("Epochs", 1, 30, key="tiny.epochs", width=120, help="Passes over all sentences.")
         width = st.number_input("Width", 2, 32, key="tiny.width", width=120)
         magic = st.number_input("Magic number", 1, 50, key="tiny.magic", width=140)
         teaching.reset("tiny", PUBLISHED)
@@ -37,9 +37,9 @@ def choose() -> Settings:
 
 
 def train(settings: Settings) -> None:
-    """Train, and show each epoch. "Stop" reruns the page, which ends the loop; the finished epochs are kept.
+    """Train the model, and show each epoch. "Stop" reruns the page; this ends the loop and keeps the finished epochs.
 
-    Training holds a place for costly work until it ends. So a class trains one model at a time, and other pages still run.
+    Training holds a slot for costly work until it ends. Visitors who wait for a slot don't block other pages.
     """
     st.button("Stop", key="tiny.stop", icon=":material/stop:")
     bar, picture = st.progress(0.0), st.empty()
@@ -59,14 +59,14 @@ def train(settings: Settings) -> None:
 
 
 def show_map(name: str, title: str, weights: Tensor, more: str = "", key: str | None = None) -> None:
-    """Show a map (7, 7) below the weight from [CLS] to position 4."""
+    """Show a map of weights (7, 7), and above it the weight from [CLS] to position 4."""
     given = float(weights[tiny_model.CLS, tiny_model.TARGET_POSITION])
     chart = drawing(heatmap, weights, TOKENS, maximum=1.0, cell=36)
-    teaching.steps(name, f"[CLS] gives position 4 {given:.2f}{more}.", {title: chart}, width=370, key=key)
+    teaching.steps(name, f"[CLS] gives position 4 a weight of {given:.2f}{more}.", {title: chart}, width=370, key=key)
 
 
 def show_states(states: Sequence[EpochState], key: str, chosen: EpochState | None = None) -> None:
-    """Show loss, recall and accuracy so far, and the map of the epoch `chosen` (None: the last)."""
+    """Show loss, accuracy and recall so far, and the map after the epoch `chosen` (None: after the last epoch)."""
     chosen, last = chosen or states[-1], states[-1].score
     curves = pd.DataFrame([{"epoch": state.epoch, "loss": state.score.loss} for state in states])
     rates = pd.DataFrame(
@@ -78,14 +78,14 @@ def show_states(states: Sequence[EpochState], key: str, chosen: EpochState | Non
         finding = f"After epoch {states[-1].epoch} the loss is {last.loss:.4f}."
         teaching.steps("loss", finding, {"Loss": loss}, width=340, key=f"{key}.loss")
         right = drawing(lines, rates, "epoch", "rate", series="of", domain=(0, 1), size=(240, 230))
-        finding = f"Accuracy {share(last.accuracy, 1)}; of {last.n_positives} positives it finds {share(last.recall)}."
+        finding = f"Accuracy is {share(last.accuracy, 1)}. The model finds {share(last.recall)} of {last.n_positives} positives."
         teaching.steps("right answers", finding, {"Right answers": right}, width=340, key=f"{key}.rates")
-        title = f"Attention on the positives, epoch {chosen.epoch}"
+        title = f"Attention on positives, epoch {chosen.epoch}"
         show_map("positives", title, chosen.weights, EVEN, key=f"{key}.map")
 
 
 def show_result(settings: Settings, states: Sequence[EpochState]) -> None:
-    """Show a finished training: the map of any epoch, the score and its controls, and an input to try."""
+    """Show a finished training: curves, the map of a chosen epoch, controls, and an input to try."""
     epoch = states[-1].epoch
     if epoch > 0:
         epoch = st.slider("The map after epoch", 0, epoch, epoch, key=f"tiny.epoch.{epoch}", width=420)
@@ -95,7 +95,7 @@ def show_result(settings: Settings, states: Sequence[EpochState]) -> None:
     blind = tiny_model.score(last.model, data, tiny_model.without_edge())
     with st.container(horizontal=True, gap="large"):
         for label, accuracy, recall in (
-            ("Sentences it never saw", fresh.accuracy, fresh.recall),
+            ("Sentences not used in training", fresh.accuracy, fresh.recall),
             ("[CLS] may not attend to position 4", blind.accuracy, blind.recall),
             ("Always answering no", 1 - last.score.n_positives / tiny_model.N_SAMPLES, 0.0),
         ):
@@ -103,9 +103,9 @@ def show_result(settings: Settings, states: Sequence[EpochState]) -> None:
         for label, weights in (("positives", last.weights), ("negatives", last.negative_weights)):
             st.metric(f"[CLS] on 4: {label}", f"{float(weights[0, 4]):.2f}", width="content")
     teaching.prose(
-        "You may read that [CLS] ends up giving position 4 *nearly all* of its attention. In this run it gives the share above: "
-        f"**{last.target_weight:.2f}** on positives. That is enough, for the value at position 4 is large when it holds the "
-        "magic number. Forbid this one weight, and the decision is gone."
+        "Some lessons say that [CLS] ends up giving position 4 *nearly all* of its attention. In this run it gives "
+        f"**{last.target_weight:.2f}** on positives. That is enough, because the value vector of the magic number is large. "
+        "Without this one weight, the model can't decide."
     )
     try_it(last, data)
 
@@ -117,47 +117,48 @@ def try_it(last: EpochState, data: tiny_model.Samples) -> None:
         numbers = " ".join(str(number) for number in data.tokens[place].tolist())
         yes = float(last.model.probability(data.tokens[[place]]))
         published = f"; published: {PRINTED[numbers]}" if numbers in PRINTED else ""
-        st.text(f"Sentence {place} of the data, [{numbers}]: {yes:.4f}{published}")
-    show_map("sentence 0", "Sentence 0's own map", tiny_model.mean_weights(last.model, data.tokens[[0]]))
+        st.text(f"Sentence {place} of the data, [{numbers}]: probability of yes {yes:.4f}{published}")
+    show_map("sentence 0", "Attention in sentence 0", tiny_model.mean_weights(last.model, data.tokens[[0]]))
     typed = st.text_input("Six numbers from 1 to 50", "7, 7, 7, 42, 7, 7", key="tiny.try", width=320, max_chars=60)
     with teaching.messages():
         tokens = tiny_model.sentence(typed)
     yes = float(last.model.probability(tokens))
-    st.text(f"It says {'yes' if yes > 0.5 else 'no'} ({yes:.4f}).")
+    st.text(f"The model says {'yes' if yes > 0.5 else 'no'} (probability of yes: {yes:.4f}).")
     labels = ["[CLS]", *(f"{place}: {int(token)}" for place, token in enumerate(tokens[0, 1:], start=1))]
     teaching.kernel("tiny", last.model.attention(tokens[0])[1], labels, tiny_model.CLS)
 
 
 heading("Train a tiny one")
 teaching.prose(
-    "No rule sets the weights. See them learned: a sentence is [CLS] and six random numbers; the answer is *yes* "
-    "where **position 4 holds the magic number**. One head, one layer. Only [CLS] decides, so it must learn "
-    "to attend to position 4."
+    "No rule sets attention weights: a model learns them. Here, a sentence is [CLS] and six random numbers. The answer is *yes* "
+    "if **position 4 holds the magic number**. The model has one layer with one head. It decides from [CLS] alone, so [CLS] "
+    "must learn to attend to position 4."
 )
 teaching.explain("token", "head", "layer", "weight")
 settings = choose()
 layers, n = tiny_model.layers(settings.width), tiny_model.N_SAMPLES
 count = layers["numbers"].sum()
 teaching.prose(
-    f"**{count:,} numbers** to learn, {n:,} sentences, some 2 in 100 *yes*: watch the recall, how many it finds."
+    f"The model learns **{count:,} numbers** from {n:,} sentences. About 2 in 100 are *yes*. Recall is the share of these that "
+    "the model finds."
 )
 if st.button("Train", key="tiny.train", icon=":material/play_arrow:"):
     train(settings)
 used, states = session.TRAINED.get()
 if used is None:
     start = next(tiny_model.train(settings))
-    show_map("positives", "Attention on the positives, untrained", start.weights, f"{EVEN}: nothing is learned yet")
+    show_map("positives", "Attention on positives, before training", start.weights, f"{EVEN}: nothing is learned yet")
 elif states:
     if used != settings:
-        st.info("What follows belongs to the settings of the last training. Train again to use the new ones.")
+        st.info("The results below belong to the settings of the last training. Train again to use the new settings.")
     show_result(used, states)
     teaching.take(
-        "Where to attend is learned from right and wrong answers alone. Enough attention decides; it need not be nearly all."
+        "A model learns where to attend from right and wrong answers alone. Position 4 needs enough attention, not nearly all."
     )
 with st.container(width=560):
     st.markdown("**The model's layers**")
     st.dataframe(layers, hide_index=True)
     st.text(
-        f"Published for width 8: 777 to learn, 2,333 as printed there. Here: {count:,}, and 3 × {count:,} + 2 = "
-        f"{3 * count + 2:,} with what Adam keeps of each."
+        "The published model of width 8 has 777 numbers to learn; its table prints 2,333. This model has "
+        f"{count:,}. The optimiser, Adam, keeps two more for each, and two in all: 3 × {count:,} + 2 = {3 * count + 2:,}."
     )

@@ -1,1 +1,1 @@
-"""Compute numbers about heads and vectors: functions from tensors to tensors."""
+"""Compute numbers about attention heads and word vectors."""

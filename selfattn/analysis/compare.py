@@ -1,9 +1,8 @@
-"""Compare two encoders on one sentence, word by word; find the words that two sentences share.
+"""Compare two encoders on one text, word by word, and find the words that two sentences share.
 
-Two sentences' words are matched in order, as `fold` spells them (Ratcliff and Obershelp's longest common runs, as in difflib).
-Different encoders cut a text into different tokens, so encoders are compared on the text's words, which are matched by their
-characters. Two checkpoints of one architecture, such as before and after fine-tuning, see the same tokens, and each head has a
-counterpart.
+Different encoders split a text into different tokens, so encoders are compared on words, which are matched by their characters.
+Two checkpoints of one architecture, such as before and after fine-tuning, have the same tokens, and each head has a counterpart.
+`align` matches sequences by their longest common runs (Ratcliff and Obershelp, as in difflib).
 """
 
 import os
@@ -24,17 +23,17 @@ from selfattn.encoders.folders import repository
 from selfattn.settings import Settings
 from selfattn.words import Word, fold, merged, run_of, shared_runs, shared_words
 
-Match = tuple[int | None, int | None]  # places in the first and the second sequence; None: no match
+Match = tuple[int | None, int | None]  # an index in each of two sequences; None: no match
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EncoderComparison:
-    """One head of each of two encoders, on the words that both encoders read, without special tokens."""
+    """The attention weights of one head from each of two encoders, between the words that both encoders have."""
 
     words: tuple[str, ...]  # k words
     first: Tensor  # (k, k)
     second: Tensor  # (k, k)
-    left_out: tuple[str, ...]  # words that one of the encoders doesn't read
+    left_out: tuple[str, ...]  # words that only one of the encoders has
 
     @property
     def difference(self) -> Tensor:
@@ -43,12 +42,12 @@ class EncoderComparison:
 
 
 def compare_encoders(first: Encoding, first_head: Head, second: Encoding, second_head: Head) -> EncoderComparison:
-    """Compare heads (layer, head) of two encoders on the words of one text that both read. Raises ValueError for two texts.
+    """Compare one head of each encoder on the words of one text. Raises ValueError if the texts differ.
 
     Words that share characters, such as "24/7" and its parts, count as one word.
     """
     if (first.text, first.pair) != (second.text, second.pair):
-        raise ValueError(f"Two encoders are compared on one text, got {first.text!r} and {second.text!r}.")
+        raise ValueError(f"Expected two encodings of the same text, got {first.text!r} and {second.text!r}.")
     common = _common_words(first, second)
     one, other = (
         word_map(encoding, encoding.weights(*head), words=words, special=False)
@@ -66,7 +65,7 @@ def compare_encoders(first: Encoding, first_head: Head, second: Encoding, second
 
 
 def why_no_counterparts(first: Encoder, second: Encoder) -> str:
-    """Return the reason why two encoders' heads aren't counterparts, or "" if they are."""
+    """Return the reason why two encoders' heads can't be compared one by one, or "" if they can."""
     for what in ("family", "n_layers", "n_heads", "d_model"):
         one, other = getattr(first, what), getattr(second, what)
         if one != other:
@@ -77,7 +76,7 @@ def why_no_counterparts(first: Encoder, second: Encoder) -> str:
 
 
 def told_apart(first: Encoder, second: Encoder) -> tuple[str, str]:
-    """Return the shortest names that tell two encoders apart: with parent folders, if both folders have the same name."""
+    """Return the shortest names that differ for two encoders. If two folders have the same name, add parent folders."""
     both = first, second
     paths = [Path(os.path.abspath(Path(Settings.read().model_dir or "", each.name))) for each in both]
     commits = [each.revision or (path.name if repository(path) else "") for each, path in zip(both, paths)]
@@ -91,14 +90,16 @@ def told_apart(first: Encoder, second: Encoder) -> tuple[str, str]:
 
 
 def counterpart_distances(first: Encoding, second: Encoding, shift: int = 0) -> Tensor:
-    """Return each head's distance from its counterpart: (n_layers, n_heads), 0 (the same) to 1 (nothing shared).
+    """Return each head's distance from its counterpart: (n_layers, n_heads), 0 (equal weights) to 1 (no overlap).
 
-    A token's distance is half the sum of the absolute differences between its rows in both heads (total variation); a head's
-    distance is the mean over the ordinary tokens. shift: as a baseline, compare with the head this many places further in the
-    layer, cyclically. Raises ValueError if the tokens differ.
+    The distance of two heads at a token is the total variation between the token's rows: half the sum of absolute differences.
+    A head's distance is the mean over ordinary tokens. shift: compare with the head `shift` places further in the layer,
+    cyclically, as a baseline. Raises ValueError if the tokens differ.
     """
     if first.ids != second.ids:
-        raise ValueError("Heads are compared one by one on the same tokens; these two encodings have different ones.")
+        raise ValueError(
+            "Expected two encodings with the same tokens. Take one text and encoders that share a tokeniser."
+        )
     rows = ordinary_rows(first)
     layers = [
         (second.weights(layer).roll(-shift, dims=0) - first.weights(layer))[:, rows].abs().sum(-1).mean(-1) / 2
@@ -108,9 +109,9 @@ def counterpart_distances(first: Encoding, second: Encoding, shift: int = 0) -> 
 
 
 def align(first: Sequence[object], second: Sequence[object], anchor: tuple[int, int] | None = None) -> list[Match]:
-    """Match two sequences in order; every place of both occurs once in the result. anchor: two places that must match.
+    """Match two sequences in order. Every index of both sequences occurs once. anchor: two indices to match.
 
-    Places without a match come in order, those of the first sequence before those of the second.
+    Unmatched indices come in order, those of the first sequence before those of the second.
     """
     if anchor is not None:
         i, j = anchor
@@ -128,7 +129,7 @@ def align(first: Sequence[object], second: Sequence[object], anchor: tuple[int, 
 
 
 def _common_words(first: Encoding, second: Encoding) -> tuple[list[Word], list[Word]]:
-    """Return each encoding's words. If one word of the other encoding covers several of them, they are joined."""
+    """Return each encoding's words. Several words are joined if one word of the other encoding covers them."""
     found: tuple[list[Word], list[Word]] = [], []
     for segment in (0, 1):
         both = [encoding.words_of[segment] for encoding in (first, second)]
@@ -140,7 +141,7 @@ def _common_words(first: Encoding, second: Encoding) -> tuple[list[Word], list[W
 
 
 def _characters(by_word: WordMap, encoding: Encoding, words: Sequence[Word]) -> list[tuple[object, object]]:
-    """Return a key for each row: a word's place in the text, or a label for a token in no word. Equal keys match."""
+    """Return a key for each row: a word's place in the text, or the label of a token in no word. Equal keys match."""
     at = {word.start: (encoding.segments[word.start], word.at) for word in words}
     return [at.get(group[0], (None, label)) for group, label in zip(by_word.groups, by_word.labels)]
 
@@ -148,9 +149,9 @@ def _characters(by_word: WordMap, encoding: Encoding, words: Sequence[Word]) -> 
 def rarest_first(first: Encoding, second: Encoding, named: str = "") -> list[str]:
     """Return the words that both sentences have, the rarest first: "crane" before "the", in any language.
 
-    A vocabulary is ordered by frequency, so a rare word has many pieces, or one piece with a high number. If the sentences
-    share no word, return the runs of letters that they share in a script without spaces. named: a word or run to add at the end
-    if both sentences have it.
+    A vocabulary is ordered by frequency, so a rare word has many pieces, or one piece with a high id. If the sentences share no
+    word, return their shared runs of letters in a script without spaces. named: a word or run to add at the end if both
+    sentences have it.
     """
 
     def rarity(text: str) -> tuple[int, int]:

@@ -1,8 +1,8 @@
-"""Split the cosine of two sentences into parts of pairs of words, exactly, for an embedder that averages all tokens.
+"""Split the cosine of two sentences exactly into one part for each pair of words, for a sentence embedder with mean pooling.
 
-With mean pooling, cos(a, b) is the sum of h_i . h_j / (n m |a| |b|) over all tokens i of a and j of b, where h are the last
+With mean pooling, cos(a, b) is the sum of h_i . h_j / (n m |a| |b|) over all tokens i of a and j of b. Here h are the last
 hidden states, a and b their means, and n and m the numbers of tokens. The part of a pair of words is the sum over their tokens.
-Parts add up to the cosine but aren't causes, because attention has mixed all words into each last hidden state.
+The parts add up to the cosine, but they aren't causes, because attention has mixed all words into each last hidden state.
 `hidden_cosines` returns the effects of hiding words.
 """
 
@@ -22,7 +22,7 @@ from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.pooling import NoPooling, Pooling, load_pooling
 from selfattn.words import numbered
 
-SPECIAL = "special"  # label of the row and the column for all tokens that are in no word
+SPECIAL = "special"  # label of the row and the column for the tokens outside words
 AVERAGES = ("mean", "mean_sqrt_len_tokens")  # modes of pooling that average every token
 
 
@@ -37,13 +37,13 @@ class CosineParts:
 
     @cached_property
     def interaction(self) -> Tensor:
-        """Each part minus its row's and its column's mean, plus the mean of all: (n_words_a, n_words_b), no special tokens."""
+        """Each part minus its row's and its column's mean, plus the mean of all parts: (n_words_a, n_words_b)."""
         words = self.table[:-1, :-1]
         return words - words.mean(dim=1, keepdim=True) - words.mean(dim=0) + words.mean()
 
     @property
     def of_special(self) -> float:
-        """The sum of the parts of all pairs with a special token."""
+        """The sum of all parts with a special token."""
         return float(self.table.sum() - self.table[:-1, :-1].sum())
 
     @property
@@ -53,7 +53,7 @@ class CosineParts:
 
     @cached_property
     def parts(self) -> pd.DataFrame:
-        """A row for each pair: word_a, word_b (numbered if repeated, "the (2)"), part, interaction (NaN for special tokens)."""
+        """A row for each pair: word_a, word_b (a repeated word as "the (2)"), part, interaction (NaN for special tokens)."""
         rows, columns = ([*numbered([word.label for word in side.words]), SPECIAL] for side in (self.a, self.b))
         interaction = torch.full_like(self.table, torch.nan)
         interaction[:-1, :-1] = self.interaction
@@ -61,9 +61,9 @@ class CosineParts:
         return pairs.assign(part=self.table.flatten().tolist(), interaction=interaction.flatten().tolist())
 
     def joined(self, most: int = 5, a: int | None = None, b: int | None = None) -> list[tuple[int, int]]:
-        """Return the pairs of words, (place in a, place in b), with the largest interactions above 0; no punctuation.
+        """Return the indices (in a, in b) of the `most` pairs of words with the largest positive interactions.
 
-        a, b: return only pairs that have the word at this place.
+        Punctuation is left out. a, b: if given, return only pairs with the word at this index.
         """
         named = [
             [at for at, word in enumerate(side.words) if not word.is_punctuation and only in (None, at)]
@@ -84,8 +84,8 @@ def cosine_parts(
     pooling = pooling or load_pooling(encoder)
     if pooling.mode not in AVERAGES:
         raise NoPooling(
-            f"{encoder.title} takes one token for its sentence vector (pooling mode {pooling.mode}): its cosine has one pair and "
-            "nothing to split. Expected mean pooling. Take an encoder with it, or ask what hiding each word does."
+            f"Expected mean pooling, but {encoder.title} takes one token for its sentence vector (pooling mode {pooling.mode}), "
+            "so its cosine has no parts. Choose an encoder with mean pooling, or measure the effect of hiding each word."
         )
     sides = [each if isinstance(each, Encoding) else encoder.encode(each) for each in (a, b)]
     vectors, sums, lengths = [], [], []
@@ -104,7 +104,7 @@ def cosine_parts(
 
 @dataclass(frozen=True, eq=False)
 class SentenceVector:
-    """A target whose value isn't one number but the sentence's vector, scaled to length 1."""
+    """A target whose value is the sentence's unit vector, instead of one number."""
 
     positions: tuple[int, ...]
 
@@ -114,10 +114,10 @@ class SentenceVector:
 
 
 def hidden_cosines(encoder: Encoder, pooling: Pooling, a: Tokens, b: Tokens, *, progress: Progress = silent) -> Tensor:
-    """Return the cosine with each pair of words hidden from everything: (n_words_a + 1, n_words_b + 1).
+    """Return the cosine with each pair of words hidden from all tokens: (n_words_a + 1, n_words_b + 1).
 
-    At [i + 1, j + 1], word i of a and word j of b are hidden; in row 0 no word of a, in column 0 no word of b. NaN if no token
-    of a sentence's vector would be left. Raises TextError.
+    At [i + 1, j + 1], word i of a and word j of b are hidden. In row 0, no word of a is hidden; in column 0, no word of b is
+    hidden. NaN if no token is left to pool. Raises TextError.
     """
     vectors = []
     for half, side in enumerate((a, b)):

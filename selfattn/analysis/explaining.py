@@ -1,11 +1,11 @@
-"""Measure which words, sentences and heads an encoder's answer rests on: hide or remove each, and compare the answers.
+"""Measure which words, sentences and heads an encoder's answer depends on: hide or remove each, and compare the answers.
 
-The answer is a target, one number (targets.py). Each word is hidden from everything, as padding is. Heads are ranked by
+The answer is a target, one number (targets.py). Each word is hidden from all tokens, as padding is. Heads are ranked by
 gradient, and each leading head is removed in a separate pass. Limits: effects of single words don't add up, so `together` has
-the effect of hiding all words at once; and without a word or a head, the model runs on inputs that it wasn't trained on.
-In a long text each sentence is hidden first. A sentence's noise level is the largest effect of 19 random draws of words from
-the same segment, each with at least as many tokens as the sentence. A sentence with no more effect than random words passes
-that level once in 20. If two sentences have the same content, either replaces the other, so neither may pass.
+the effect of hiding all words at once. Without a word or a head, the model runs on inputs that it wasn't trained on.
+In a long text, each sentence is hidden first. A sentence's noise level is the largest effect of hiding 19 random sets of words
+from the same segment, each with at least as many tokens as the sentence. A sentence with no more effect than random words
+reaches its level once in 20 by chance. If two sentences say the same, hiding either has little effect.
 Sources: Li et al. 2016, "Understanding Neural Networks through Representation Erasure", section 5 (words); Michel et al. 2019,
 "Are Sixteen Heads Really Better than One?", section 2 (heads), and 4.1 (by gradient).
 """
@@ -26,48 +26,48 @@ from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.placed_word import Tokens
 from selfattn.words import Word
 
-OPENED = 8  # number of sentences of a long text whose words are then hidden one by one
+OPENED = 8  # in a long text, words are hidden one by one only in this many sentences
 NONE = torch.zeros(0)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Explained:
-    """A target in one sentence, and effects on it. A negative effect means a smaller number without the word or the head."""
+    """A target in one sentence, and effects on it: the number after hiding a word or removing a head, minus the number before."""
 
     sentence: Tokens
     target: Target
     number: float  # the target in the unchanged sentence
     words: tuple[Word, ...]  # the words that were hidden: never the target's word
-    effect: Tensor  # (n_words,): effect of hiding each word from everything
-    together: float  # effect of hiding all these words at once; NaN if nothing would be left
+    effect: Tensor  # (n_words,): effect of hiding each word from all tokens
+    together: float  # effect of hiding all these words at once; NaN if the target has no token left
     by_gradient: Tensor  # (n_layers, n_heads): first-order effect of removing each head; NaN if heads can't be removed
-    heads: Tensor  # (n_layers, n_heads): exact effect of removing each head; NaN for heads that weren't run
+    heads: Tensor  # (n_layers, n_heads): exact effect of removing each head; NaN if it wasn't measured
     notes: tuple[str, ...]
     sentences: tuple[Sentence, ...] = ()  # the sentences that were hidden
-    by_sentence: Tensor = NONE  # (n_sentences,): effect of hiding each sentence; NaN if nothing would be left
+    by_sentence: Tensor = NONE  # (n_sentences,): effect of hiding each sentence; NaN if the target has no token left
     level: Tensor = NONE  # (n_sentences,): each sentence's noise level; NaN in a segment of fewer than three sentences
 
     @property
     def order(self) -> list[int]:
-        """The places of the words, the largest absolute effect first; no punctuation."""
+        """The indices of the words in `words`, the largest absolute effect first, without punctuation."""
         named = [at for at, word in enumerate(self.words) if not word.is_punctuation]
         return sorted(named, key=lambda at: -abs(float(self.effect[at])))
 
     @property
     def leading(self) -> tuple[Head, ...]:
-        """The heads that were run, the largest absolute effect first."""
+        """The heads with an exact effect, the largest absolute effect first."""
         run = [Head(*map(int, at)) for at in self.heads.isfinite().nonzero()]
         return tuple(sorted(run, key=lambda head: -abs(float(self.heads[head]))))
 
     @property
     def named(self) -> tuple[int, ...]:
-        """The places of those sentences whose effect reaches their noise level, the largest absolute effect first."""
+        """The indices of the sentences whose effect reaches their noise level, the largest absolute effect first."""
         above = (self.by_sentence.abs() >= self.level) & (self.by_sentence != 0)
         return tuple(sorted(above.nonzero().flatten().tolist(), key=lambda at: -abs(float(self.by_sentence[at]))))
 
     @property
     def sentence_frame(self) -> pd.DataFrame:
-        """A row for each sentence: place, text, segment, start, stop (tokens), effect, level, named, opened (words hidden)."""
+        """A row for each sentence: place, text, segment, start, stop, effect, level, named, opened (True: words were hidden)."""
         columns = ["place", "text", "segment", "start", "stop"]
         rows = [(at, s.text, s.segment, s.positions[0], s.positions[-1] + 1) for at, s in enumerate(self.sentences)]
         return pd.DataFrame(rows, columns=columns).assign(
@@ -88,12 +88,12 @@ def explain(
     heads: Sequence[Head] | None = None,
     progress: Progress = silent,
 ) -> Explained:
-    """Hide each word of a sentence from everything, remove heads, and return how the target changes.
+    """Hide each word of a text from all tokens, remove heads, and return how the target changes.
 
-    sentence: from `Encoder.tokenize` or `encode`. target: a target of targets.py. words: the words to hide; by default, all.
-    sentences: from `sentences_of`; each sentence is hidden first, and then only the words of the eight sentences with the
-    largest effects. heads: the heads to remove, each in a separate pass; by default, the eight that lead by gradient.
-    progress(done, total) counts passes over sentences and words. Raises TextError.
+    sentence: the text, from `Encoder.tokenize` or `encode`. target: a target of targets.py. words: the words to hide; None: all.
+    sentences: from `sentences_of`. Each of these sentences is hidden first, and then only the words of the eight sentences with
+    the largest effects are hidden. heads: the heads to remove, each in a separate pass; None: the eight with the largest effects
+    by gradient. progress(done, total) counts passes over sentences and words. Raises TextError.
     """
     by_sentence = level = NONE
     if sentences:
@@ -125,7 +125,7 @@ def explain(
 def _hidden_sentences(
     encoder: Encoder, tokens: Tokens, target: Target, sentences: Sequence[Sentence], progress: Progress
 ) -> tuple[Tensor, Tensor]:
-    """Return the effect of hiding each sentence, except the target's word, and the noise levels: (n_sentences,) each."""
+    """Return the effects of hiding sentences (but never the target's word) and the noise levels: (n_sentences,) each."""
     draws, places = draws_for(tokens, sentences)
     kept = {p for word in tokens.words if not without(target, word.positions).positions for p in word.positions}
     hidden = [[p for p in each if p not in kept] for each in ((), *(each.positions for each in sentences), *draws)]
@@ -135,7 +135,7 @@ def _hidden_sentences(
 
 
 def heads_by_gradient(encoder: Encoder, sentence: Tokens, target: Target) -> Tensor:
-    """Return the effect on the target of removing each head, to first order in the head's output: (n_layers, n_heads).
+    """Estimate the effect on the target of removing each head, by gradient: (n_layers, n_heads).
 
     Raises NotRecomputable if heads can't be removed or the encoder can't be differentiated.
     """
@@ -146,7 +146,7 @@ def heads_by_gradient(encoder: Encoder, sentence: Tokens, target: Target) -> Ten
 
 
 def removed_in_turn(encoder: Encoder, sentence: Tokens, target: Target, heads: Sequence[Head]) -> list[float]:
-    """Return the target with each of these heads removed in turn (output zero at every position). Raises NotRecomputable."""
+    """Return the target with one of the heads removed at a time (output zero at every position). Raises NotRecomputable."""
     patches = [encoder.removed([head]) for head in heads]
     return changed(encoder, sentence, target, [()] * len(heads), patches).tolist() if heads else []
 

@@ -1,4 +1,4 @@
-"""Differentiate a word's last vector by each head's output at the word, to estimate the effect of changing any head's output.
+"""Differentiate a word's last hidden state with respect to each head's output, to estimate effects of changing the outputs.
 
 Source: Nanda 2023, "Attribution Patching".
 """
@@ -17,22 +17,22 @@ from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.memory import is_out_of_memory
 from selfattn.encoders.placed_word import PlacedWord
 
-SAME = 1e-6  # unit vectors closer than this count as equal: there is no way between them
-LEADING = 8  # the number of heads, the largest by gradient, that are then run exactly
+SAME = 1e-6  # unit vectors closer than this count as equal
+LEADING = 8  # this many heads, those with the largest effects by gradient, are then measured exactly
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ContextGradients:
-    """The derivatives of m numbers by each head's context at a word's p positions."""
+    """The derivatives of m numbers with respect to each head's context at a word's p positions."""
 
     gradient: Tensor  # (m, n_layers, n_heads, p, d_head)
     context: Tensor  # (n_layers, n_heads, p, d_head)
     recordings: tuple[LayerRecording, ...]
 
     def toward(self, donor: Tensor) -> Tensor:
-        """Return the first-order change of the numbers when each head's context becomes donor, (n_layers, n_heads, d_head).
+        """Return how replacing one head's context by `donor` (n_layers, n_heads, d_head) changes the numbers, to first order.
 
-        Returns (m, n_layers, n_heads).
+        The result is (m, n_layers, n_heads).
         """
         return (self.gradient * (donor[..., None, :] - self.context)).sum(dim=(-2, -1))
 
@@ -40,13 +40,14 @@ class ContextGradients:
 def context_gradients(
     encoder: Encoder, words: Sequence[PlacedWord | tuple], directions: Tensor
 ) -> list[ContextGradients]:
-    """Differentiate each word's last unit vector, along directions (m, d_model), by every head's context at the word.
+    """Differentiate each word's last unit vector with respect to every head's context at the word.
 
-    The derivative includes the effect through later layers. One pass runs all words, each in a separate sentence. Raises
-    NotRecomputable if heads' outputs can't be replaced or the encoder can't be differentiated.
+    The m numbers are the products of that vector with `directions`, (m, d_model). Their derivatives include the effect through
+    later layers. One pass runs all words, each in a separate sentence. Raises NotRecomputable if heads' outputs can't be
+    replaced or the encoder can't be differentiated.
     """
 
-    # A sentence's contexts move only the word in that sentence, so the derivative of the sum holds each word's derivative.
+    # Contexts in one sentence affect only the word in that sentence, so the gradient of the sum has each word's gradient.
     def along(states: Sequence[Tensor]) -> Tensor:
         vectors = torch.stack([of_word.mean(dim=0) for of_word in states])
         return directions.to(vectors) @ normalize(vectors, dim=1).sum(dim=0)
@@ -57,7 +58,7 @@ def context_gradients(
 def gradients(
     encoder: Encoder, words: Sequence[PlacedWord | tuple], numbers: Callable[[list[Tensor]], Tensor]
 ) -> list[ContextGradients]:
-    """Differentiate any `numbers` (m,) of the words' last hidden states, (p, d_model) each, as in `context_gradients`."""
+    """Like `context_gradients`, but `numbers` is any function from the words' last hidden states, (p, d_model) each, to (m,)."""
     encoder.check_patchable()
     tokens, at = zip(*(encoder.placed(word) for word in words))
     recorder = Recorder(differentiable=True)
@@ -82,7 +83,7 @@ def gradients(
                     raise
                 reason = str(error).splitlines()[0][:200]
                 raise NotRecomputable(
-                    f"{encoder.title} can't be differentiated by its heads' outputs: {reason}"
+                    f"{encoder.title} can't be differentiated with respect to its heads' outputs: {reason}"
                 ) from None
             for row, positions in enumerate(at):
                 of_word = [slope[:, row, list(positions)].transpose(1, 2) for slope in slopes]

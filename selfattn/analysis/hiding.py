@@ -1,9 +1,10 @@
 """Hide each other word from a chosen word and measure how far the chosen word's vector moves, and through which heads.
 
-A word is hidden as padding is, by the mask, in every head or in some. The move is measured along a way: to the chosen word's
-vector in another sentence, or to its other senses in labelled sentences. A share of 1 means that the vector has arrived, a
-negative share that it moved away. Limits: a hidden word still has an effect through other words that have read it. A result
-between two sentences is about these two and no evidence about the sense (two sentences of one sense name a word as often).
+A word is hidden by the attention mask, as padding is, in every head or in some heads. The move is measured along a way, which is
+a difference vector: from the chosen word's vector to its vector in another sentence, or from the mean of its sense to the mean
+of its other senses. The share of the way is 1 for a move all the way, and negative for a move in the opposite direction. Limits:
+a hidden word still has an effect through other words that attend to it. A result between two sentences isn't evidence about the
+sense: two sentences with the same sense name a word as often as two sentences with different senses.
 Sources: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5
 (attention knockout); DeYoung et al. 2020, "ERASER", section 4 (what is needed, what is enough); Nanda 2023, "Attribution
 Patching" (by gradient).
@@ -29,42 +30,42 @@ from selfattn.encoders.placed_word import PlacedWord
 from selfattn.words import Word
 
 NO_SHARES = "Heads have no shares: "
-NO_WAY = "The word's two vectors are the same, so there is no way from one to the other."
-MOST = 32  # up to this many words of a sentence are all hidden exactly; of more words, the eight that lead by gradient
-PADDING = 32  # tokens; with more padding than this, separate passes take less time than one
+NO_WAY = "The word's two vectors are the same, so there is no share of the way between them."
+MOST = 32  # if a sentence has more other words, only the eight with the largest effects by gradient are hidden
+PADDING = 32  # tokens; with more padding, separate passes are faster than one pass
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HiddenPair:
     """A chosen word in two sentences, A and B, with each other word hidden from it.
 
-    n_A and n_B are the numbers of other words, by the word rule, in A and B. Numbers that weren't computed are NaN.
+    n_A and n_B are the numbers of other words, by the word rule, in A and B. A number that wasn't computed is NaN.
     """
 
     placed: tuple[PlacedWord[Encoding], PlacedWord[Encoding]]
     words: tuple[tuple[Word, ...], tuple[Word, ...]]
-    share: tuple[Tensor, Tensor]  # (n_A,), (n_B,): the share of the way that hiding each word moves the chosen word
-    cosine: Tensor  # (n_A + 1, n_B + 1): of the chosen word's two vectors; row and column 0: nothing hidden
-    curves: Tensor  # (n_A + 1, n_B + 1, n_layers + 1): the same cosine before each layer, and after the last
+    share: tuple[Tensor, Tensor]  # (n_A,), (n_B,): how far hiding each word moves the chosen word along its way
+    cosine: Tensor  # (n_A + 1, n_B + 1): cosine of the chosen word's two vectors; row and column 0: nothing hidden
+    curves: Tensor  # (n_A + 1, n_B + 1, n_layers + 1): this cosine before each layer, and after the last layer
     control_cosine: float  # the cosine of A and the control; NaN without a control
-    control_hidden: float  # the same with one word hidden in each: the one that leads on the way to the other
-    by_head: tuple[Tensor, Tensor]  # (n_A, n_layers, n_heads), (n_B, ...): shares by gradient, hidden in one head alone
+    control_hidden: float  # the cosine of A and the control with the leading word of each hidden
+    by_head: tuple[Tensor, Tensor]  # (n_A, n_layers, n_heads), (n_B, ...): `share` for hiding in one head, by gradient
     top: tuple[int | None, int | None]  # the word with the largest share in A and in B; never punctuation
-    ways: tuple[Tensor, Tensor]  # (d_model,) each: the ways that the shares are parts of
-    senses: tuple[str, str] | None  # the senses of A and B; None: each way is to the other sentence's vector
-    nearest: tuple[str, str] | None  # the senses of the nearest means, whatever the labels; None as for `senses`
+    ways: tuple[Tensor, Tensor]  # (d_model,) each: A's way and B's way, for `share`
+    senses: tuple[str, str] | None  # the senses of A and B; None: each way goes to the other sentence's vector
+    nearest: tuple[str, str] | None  # the senses with the nearest means (labels don't count); None if `senses` is None
     places: tuple[float, float]  # places of A and B along their ways between the senses; NaN if `senses` is None
     notes: tuple[str, ...]  # limits of this result that a reader must know
 
     @property
     def both_hidden(self) -> float:
-        """The cosine with one word hidden in each sentence: the word with the largest share."""
+        """The cosine with the leading word of each sentence (`top`) hidden."""
         i, j = (0 if at is None else at + 1 for at in self.top)
         return float(self.cosine[i, j])
 
     @property
     def other_words(self) -> float:
-        """The largest cosine with one word hidden in each sentence, without the two leading words; NaN if there is none."""
+        """The largest cosine with one word hidden in each sentence, but neither leading word (`top`). NaN without such words."""
         i, j = (
             [at + 1 for at, word in enumerate(words) if at != top and not word.is_punctuation]
             for words, top in zip(self.words, self.top)
@@ -101,23 +102,23 @@ class _Side:
         return normalize(self.states.double(), dim=-1)
 
     def run(self, encoder: Encoder, wanted: Sequence[int], changed: Callable[..., Tensor]) -> None:
-        """Hide each of these words and fill in the states."""
+        """Hide each of the words with these indices, and fill in `states`."""
         hidden = [[Hide(self.word.positions, self.words[at].positions)] for at in wanted]
         states = changed(encoder, self.word, hidden=hidden, layers=True)
         self.states[[at + 1 for at in wanted]] = states
 
     def share(self, way: Tensor) -> Tensor:
-        """Return how far hiding each word moves the chosen word along a way: (n,)."""
+        """Return how far hiding each word moves the chosen word, as a share of the vector `way`: (n,)."""
         values = Along(self.word.positions, way).of(self.states[:, None, -1].double())
         return (values[1:] - values[0]).float()
 
     def leader(self, share: Tensor) -> int | None:
-        """Return the first word with the largest share; no punctuation."""
+        """Return the index of the word with the largest share, without punctuation."""
         named = [at for at, word in enumerate(self.words) if not word.is_punctuation and share[at].isfinite()]
         return max(named, key=lambda at: float(share[at]), default=None)
 
     def to_run(self, by_head: Tensor) -> set[int]:
-        """Return the words to run: all; of more than 32, the eight that lead by gradient, if gradients are known."""
+        """Return the indices of the words to hide: all, or the eight with the largest effects by gradient if over 32."""
         if len(self.words) <= MOST or by_head.isnan().any():
             return set(range(len(self.words)))
         named = [at for at, word in enumerate(self.words) if not word.is_punctuation]
@@ -136,16 +137,17 @@ def hidden_pair(
     changed: Callable[..., Tensor] = Encoder.changed_vectors,
     by_gradient: Callable[..., list[Tensor]] | None = None,
 ) -> HiddenPair:
-    """Hide each other word from a chosen word in two sentences, in every head, and measure how far its last unit vector moves.
+    """Hide each other word from a chosen word in two sentences, and measure how far the chosen word's last unit vector moves.
 
-    first, second, control: the placed word, or (text, positions) with or without a second segment. senses: labelled sentences
-    of the word (columns sentence, word, sense), or their `sense_means`. Without senses, the way goes from one sentence's vector
-    to the other's (u_B - u_A in A). With senses, it goes from the mean of the sentence's sense to the mean of the others, with
-    the sentence itself left out; if a sentence fits no sense, the notes say so and the ways are those without senses. Every
-    word is run; in a sentence of more than 32, only the eight that lead by gradient. control: a sentence of A's sense; in A and
-    in the control, the word that leads on the way to the other sentence is hidden. heads: False to leave out `by_head` where no
-    word is chosen by it; `with_heads` adds it. progress(done, total) counts sentences.
-    changed, by_gradient: `Encoder.changed_vectors` and `hidden_by_head`, or cached versions.
+    first, second, control: the placed word, or (text, positions) with or without a second segment. Words are hidden in every
+    head. In a sentence with more than 32 other words, only the eight with the largest effects by gradient are hidden.
+    senses: labelled sentences of the word (columns sentence, word, sense), or their `sense_means`. Without senses, A's way is
+    u_B - u_A, the difference of the unit vectors. With senses, a way goes from the mean of the sentence's sense to the mean of
+    the other senses, without the sentence itself. If a sentence fits no sense, the ways are as without senses, and `notes` says
+    so. control: a sentence of A's sense. For `control_hidden`, the word with the largest share of the way to the other sentence
+    is hidden in A and in the control. heads: False to leave `by_head` NaN where no word is chosen by it; `with_heads` fills it in
+    later. progress(done, total) counts sentences. changed, by_gradient: `Encoder.changed_vectors`
+    and `hidden_by_head`, or cached versions.
     Raises NotRecomputable if no word can be hidden, TextError, and ValueError for senses that can't be used.
     """
     encoder.check_hideable()
@@ -172,7 +174,7 @@ def hidden_pair(
         side.run(encoder, sorted(set().union(*(each for each, (of, _) in zip(wanted, on_ways) if of is side))), changed)
         if at < 2 and len(wanted[at]) < len(side.words):
             notes.append(
-                f"In {'AB'[at]}, of {len(side.words)} other words only the {len(wanted[at])} that lead by gradient were hidden."
+                f"In {'AB'[at]}, only {len(wanted[at])} of {len(side.words)} other words were hidden (the first by gradient)."
             )
         progress(at + 1, len(sides))
     control_cosine = control_hidden = math.nan
@@ -180,7 +182,7 @@ def hidden_pair(
         leaders = [side.leader(side.share(way)) for side, way in on_ways[2:]]
         hidden = tuple(0 if at is None else at + 1 for at in leaders)
         control_cosine, control_hidden = (float(a.units[i, -1] @ other.units[j, -1]) for i, j in ((0, 0), hidden))
-    for side, of_pair in zip((a, b), wanted):  # words that were run only for the control are left out of the pair
+    for side, of_pair in zip((a, b), wanted):  # words hidden only for the control aren't in the pair
         side.states[[at + 1 for at in range(len(side.words)) if at not in of_pair]] = torch.nan
     a.by_head, b.by_head = by_head[:2]
     return _pair(a, b, (control_cosine, control_hidden), taken, tuple(notes))
@@ -207,7 +209,7 @@ def _pair(
     between: tuple[WayBetweenSenses, WayBetweenSenses] | None,
     notes: tuple[str, ...],
 ) -> HiddenPair:
-    """Combine two sides; words that weren't run get NaN. between: the sides' ways if these are between the senses, or None."""
+    """Combine two sides into a pair. between: each side's way between senses, or None."""
     share = a.share(a.way), b.share(b.way)
     curves = torch.einsum("ild,jld->ijl", a.units, b.units).float()
     return HiddenPair(
@@ -236,9 +238,9 @@ def unmeasured_pair(
     *,
     notes: tuple[str, ...] = (),
 ) -> HiddenPair:
-    """Return a word in two sentences as `hidden_pair` does, but with nothing hidden, for encoders that can't hide words.
+    """Return a pair like that of `hidden_pair`, but with nothing hidden, for encoders that can't hide words.
 
-    The words, the unchanged vectors and the ways between them are known; every share is NaN and no word leads.
+    Every share is NaN, and no word leads. The words, the unchanged vectors and the ways between the vectors are known.
     """
     a, b, *c = (_Side.of(encoder, encoder.placed(word)) for word in (first, second, control) if word is not None)
     a.way, b.way = b.unit - a.unit, a.unit - b.unit
@@ -248,7 +250,7 @@ def unmeasured_pair(
 def _ways(
     encoder: Encoder, a: _Side, b: _Side, senses: pd.DataFrame | SenseMeans | None
 ) -> tuple[tuple[Tensor, Tensor], tuple[WayBetweenSenses, WayBetweenSenses] | None, list[str]]:
-    """Return both ways, the `WayBetweenSenses` of each side (None if the ways are between the sentences), and notes."""
+    """Return both ways, the `WayBetweenSenses` of both sides (None if the ways are between the sentences), and notes."""
     between = b.unit - a.unit, a.unit - b.unit
     if senses is None:
         return between, None, []
@@ -256,16 +258,16 @@ def _ways(
         same = [word for word in a.word.words if word.positions == a.word.positions]
         if not same:
             raise ValueError(
-                f"Expected a whole word where senses are given, got the tokens {a.word.positions}. Leave senses out."
+                f"Expected a whole word, because senses are given, got the tokens {a.word.positions}. Leave senses out."
             )
         senses = sense_means(encoder, senses, same[0].text)
     for side in (a, b):
         if side.word not in side.word.sentence.places(senses.word):
-            raise ValueError(f"Expected {senses.word!r} in both sentences, as in the labelled ones. Leave senses out.")
+            raise ValueError(f"Expected the labelled word {senses.word!r} in both sentences. Leave senses out.")
     taken = [senses.way(side.word.sentence, side.unit) for side in (a, b)]
     strange = [
         f'{name} fits no labelled sense of "{senses.word}": the squared distance to the nearest mean ({each.sense}) is '
-        f"{each.distance:.2f}, and 95 % of the labelled sentences lie within {senses.within:.2f} of theirs."
+        f"{each.distance:.2f}. For 95 % of the labelled sentences it is at most {senses.within:.2f}."
         for name, each in zip("AB", taken)
         if not each.fits
     ]
@@ -276,12 +278,12 @@ def _ways(
 
 
 def hidden_by_head(encoder: Encoder, words: Sequence[PlacedWord | tuple], targets: Sequence[Target]) -> list[Tensor]:
-    """Return, by gradient, how hiding each other word in one head alone changes a word's target: (n, n_layers, n_heads) each.
+    """Estimate how hiding each other word in one head alone changes a word's target: (n, n_layers, n_heads) for each word.
 
-    One backward pass runs all words if padding doesn't change the encoder's numbers and saves time. The result is the gradient
-    of the target by the head's output at the word, times the exact change of that output. Sums over heads fall short of hiding
-    in all heads at once, by a fifth to nine tenths in the pairs of "bank". Raises NotRecomputable if the encoder can't be
-    differentiated.
+    The estimate is the gradient of the target with respect to the head's output at the word, times the exact change of that
+    output. The sum over heads is less than the effect of hiding in all heads at once, by a fifth to nine tenths in the pairs of
+    "bank". All words share one backward pass, if there is little padding and the encoder allows it. Raises NotRecomputable if the
+    encoder can't be differentiated.
     """
     placed = [encoder.placed(word) for word in words]
     if not placed:
@@ -304,8 +306,7 @@ def hidden_by_head(encoder: Encoder, words: Sequence[PlacedWord | tuple], target
 def context_changes(recording: LayerRecording, positions: Sequence[int], hidden: Sequence[Sequence[int]]) -> Tensor:
     """Return how hiding tokens changes a layer's context vectors at some positions: (m, n_heads, p, d_head) float64.
 
-    hidden: m groups of tokens. The weights on the remaining tokens grow in proportion. If a row has all its weight on hidden
-    tokens, the new weights come from the scores of the remaining tokens.
+    hidden: m groups of tokens. The new weights are the softmax of the scores of the remaining tokens.
     """
     steps = [recording.attend(slice(None), slice(p, p + 1)) for p in positions]
     masked, context = (torch.cat([getattr(each, step) for each in steps], dim=1) for step in ("masked", "context"))
@@ -329,9 +330,9 @@ def hidden_heads(
     """Hide `word` in one head at a time, and return how far `first` then moves, as a share of `way`: (n_layers, n_heads).
 
     first: the word that moves, as in `hidden_pair`. word: the word that is hidden. way (d_model,): one of `HiddenPair.ways`.
-    progress: as in `Encoder.knock_out`. changed: as in `hidden_pair`. heads: run only these; the result is (len(heads),). Limit:
-    shares of single heads needn't add up to the share of all heads at once. Raises NotRecomputable if no word can be hidden in
-    a head alone, TextError, ValueError.
+    progress: as in `Encoder.knock_out`. changed: as in `hidden_pair`. heads: measure only these heads; the result is then
+    (len(heads),). Limit: shares of single heads needn't add up to the share of all heads at once. Raises NotRecomputable if no
+    word can be hidden in one head alone, TextError, ValueError.
     """
     encoder.check_hideable(one_head=True)
     first = encoder.placed(first)
@@ -346,13 +347,13 @@ def hidden_heads(
 
 @dataclass(frozen=True, eq=False)
 class HeadsOfWord:
-    """For each head, how far along the pair's way the chosen word moves if another word is hidden in this head alone."""
+    """For each head, how far the chosen word moves if another word is hidden in this head alone, as a share of the way."""
 
     side: int  # 0: in A, 1: in B
-    at: int  # the hidden word's number among the pair's words on this side
+    at: int  # the hidden word's index in `pair.words[side]`
     word: Word
     share: Tensor  # (n_layers, n_heads): NaN if unknown
-    exact: bool  # True: each head was run; False: all shares are by gradient
+    exact: bool  # True: measured for each head; False: by gradient
 
 
 def heads_of_word(
@@ -365,11 +366,11 @@ def heads_of_word(
     progress: Progress = silent,
     changed: Callable[..., Tensor] = Encoder.changed_vectors,
 ) -> HeadsOfWord:
-    """Hide one word of A or B in one head at a time, and return how far each head moves the chosen word.
+    """Hide one word of A or B in one head at a time, and return how far the chosen word moves for each head.
 
-    side: 0 for A, 1 for B. at: the word's number in `pair.words[side]`. exact=False: take the pair's shares by gradient and run
-    nothing. exact=True: run each head. progress, changed: as in `hidden_heads`. Raises NotRecomputable if no word can be hidden
-    in a head alone.
+    side: 0 for A, 1 for B. at: the word's index in `pair.words[side]`. exact=False: return the pair's shares by gradient.
+    exact=True: run the encoder for each head. progress, changed: as in `hidden_heads`. Raises NotRecomputable if no word can be
+    hidden in one head alone.
     """
     word, share = pair.words[side][at], pair.by_head[side][at]
     if exact:
@@ -378,10 +379,10 @@ def heads_of_word(
 
 
 def leading_head(encoder: Encoder, pair: HiddenPair, heads: HeadsOfWord) -> Head | None:
-    """Run the eight heads that lead by gradient and return the one with the largest share; None if no share is known.
+    """Return the head with the largest share among the eight heads with the largest shares by gradient.
 
-    The result is the same before and after the other heads are run. If no word can be hidden in a head alone, the result is the
-    first head by gradient.
+    The shares of the eight heads are measured exactly, so the result doesn't depend on `heads.exact`. If no word can be hidden
+    in one head alone, return the head with the largest share by gradient. None if no share is known.
     """
     estimated = pair.by_head[heads.side][heads.at]
     if not estimated.isfinite().any():

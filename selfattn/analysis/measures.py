@@ -22,7 +22,7 @@ def special_share(weights: Tensor, special: Sequence[bool]) -> Tensor:
 
 
 def hide_special(weights: Tensor, special: Sequence[bool]) -> tuple[Tensor, Tensor]:
-    """Return the weights between ordinary tokens, with each row scaled to a sum of 1, and each row's weight on special tokens.
+    """Return the weights between ordinary tokens (each row scaled to sum 1), and the rows' weights on special tokens.
 
     (..., n_query, n_key) -> (..., m, m) and (..., m). A row with all its weight on special tokens becomes all zeros.
     """
@@ -39,7 +39,7 @@ def similarity(first: Tensor, second: Tensor) -> Tensor:
 
 
 def mean_distance(weights: Tensor) -> Tensor:
-    """Return the mean distance in tokens that each row attends to: the mean of |i - j|, weighted. (..., n, n) -> (..., n)"""
+    """Return the weighted mean of |i - j| for each row i, a distance in tokens. (..., n, n) -> (..., n)"""
     places = torch.arange(weights.shape[-1], dtype=weights.dtype)
     return (weights * (places[:, None] - places).abs()).sum(dim=-1)
 
@@ -55,10 +55,10 @@ def head_average(encoding: Encoding, layer: int) -> Tensor:
 
 
 def rollout(encoding: Encoding) -> Tensor:
-    """Return how attention alone would pass information through the layers: (n_layers, n, n).
+    """Return attention rollout, an estimate of how attention passes information through the layers: (n_layers, n, n).
 
-    Row i of layer l has the share of each input token in token i after layer l. Rows sum to 1. Each layer is counted as one
-    half attention, averaged over the heads, and one half identity (the residual stream).
+    Row i of layer l has each input token's share of token i after layer l. Rows sum to 1. Each layer counts as one half
+    attention, averaged over the heads, and one half identity (the residual stream).
     (Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers", section 3)
     """
     layers = [torch.eye(len(encoding.tokens))]
@@ -69,19 +69,19 @@ def rollout(encoding: Encoding) -> Tensor:
 
 @dataclass(frozen=True)
 class Compared:
-    """A word in the sentences A and B and, if there is one, in a control sentence of A's sense."""
+    """A word in the sentences A and B, and in an optional control sentence of A's sense."""
 
     sides: Mapping[str, PlacedWord[Encoding]]  # "A", "B", "control"
-    run_removals: Callable[..., Tensor]  # `removal_effect` of the encoder; pages pass a cached version
+    run_removals: Callable[..., Tensor]  # `removal_effect` with the encoder bound, or a cached version
 
     @property
     def cosine(self) -> float:
-        """The cosine of the vectors in A and in B, -1 to 1."""
+        """The cosine of the word's last vectors in A and in B, -1 to 1."""
         vectors = [encoding.vector(encoding.n_layers, at) for encoding, at in (self.sides["A"], self.sides["B"])]
         return float(similarity(*vectors))
 
     def effect(self, other: str) -> Tensor:
-        """Return how removing each head changes the cosine of A's vector and the other side's: (n_layers, n_heads)."""
+        """Return how removing each head changes the cosine of the word in A and in `other`: (n_layers, n_heads)."""
         return self.run_removals(self.sides["A"], self.sides[other])
 
 
@@ -91,13 +91,11 @@ class Measure:
 
     name: str  # in pickers, addresses and tables
     unit: str  # "bits" ...; "": a share of the weight; "effect": a change of the cosine
-    of: str  # "text": (weights (..., n, n), encoding) -> (...); "word": (Compared) -> (n_layers, n_heads)
-    compute: Callable[..., Tensor]
+    of: str  # "text" or "word"
+    compute: Callable[..., Tensor]  # of (weights (..., n, n), encoding) -> (...), or of Compared -> (n_layers, n_heads)
     caption: str
     label: str  # the measure's name for a reader
-    beside: tuple[
-        str, ...
-    ] = ()  # names of the measures to show together, this one included; the last measures the control
+    beside: tuple[str, ...] = ()  # names of measures to show together, with this one; the last is for the control
     needs_control: bool = False
 
     @property
@@ -106,7 +104,7 @@ class Measure:
         return self.unit == "effect"
 
     def columns(self, compared: Compared) -> dict[str, Tensor]:
-        """Return a word's measure and those to show with it, by name: (n_layers, n_heads) each."""
+        """Compute this measure of a word and the measures in `beside`, by name: (n_layers, n_heads) each."""
         known = [MEASURES[name] for name in self.beside or (self.name,)]
         known = [each for each in known if "control" in compared.sides or not each.needs_control]
         return {each.name: each.compute(compared) for each in known}
@@ -117,7 +115,7 @@ def _of_ordinary(weights: Tensor, encoding: Encoding) -> Tensor:
 
 
 def _on_token(offset: int) -> Callable[[Tensor, Encoding], Tensor]:
-    """Return a function for the mean weight on the token `offset` places further, over the rows that have such a token."""
+    """Return a function that computes the mean weight on the token `offset` places after each ordinary token."""
 
     def share(weights: Tensor, encoding: Encoding) -> Tensor:
         places = [i for i in ordinary_rows(encoding) if 0 <= i + offset < weights.shape[-1]]
@@ -129,8 +127,8 @@ def _on_token(offset: int) -> Callable[[Tensor, Encoding], Tensor]:
 
 
 REMOVED = (
-    "Removing the head at every position of both sentences (its output is set to zero): by how much the cosine of the word's two "
-    "vectors rises"
+    "How much the cosine of the word's two vectors rises when the head is removed (its output is set to zero at every position "
+    "of both sentences)"
 )
 OF_ROWS = "Mean over the rows of the ordinary tokens."
 MEASURES = {measure.name: measure for measure in (
@@ -163,14 +161,14 @@ MEASURES = {measure.name: measure for measure in (
     ),
     Measure(
         "control", "effect", "word", lambda compared: compared.effect("control"),
-        f"{REMOVED}, of A and a control, a sentence of the same sense.", "effect of removing it, in the control",
+        f"{REMOVED}. The sentences are A and a control of the same sense.", "effect of removing it, in the control",
         ("effect", "control"), needs_control=True,
     ),
 )}  # fmt: skip
 
 
 def offered(beside: Collection[str]) -> dict[str, Measure]:
-    """Return the measures, by name, that can be computed for a text. beside: the other sentences there are ("B", "control")."""
+    """Return the measures that can be computed, by name. beside: the other sentences that are given ("B", "control")."""
     return {
         name: each
         for name, each in MEASURES.items()
@@ -179,7 +177,7 @@ def offered(beside: Collection[str]) -> dict[str, Measure]:
 
 
 def row_measures(weights: Tensor, encoding: Encoding) -> dict[str, Tensor]:
-    """Compute every measure of a text from heads' weights (..., n, n), keyed by the measure's name: (...) each."""
+    """Compute every measure of a text from the weights of heads: (..., n, n) -> (...) for each measure, by name."""
     return {name: each.compute(weights, encoding) for name, each in MEASURES.items() if each.of == "text"}
 
 

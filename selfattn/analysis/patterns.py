@@ -1,6 +1,6 @@
-"""Match attention heads with named patterns. Each pattern has a threshold that a head must reach to have the name.
+"""Match attention heads with named patterns. A head has a pattern if its value reaches the pattern's threshold.
 
-Source: Clark et al. 2019, "What Does BERT Look At?", section 3, for the patterns; the thresholds are ours.
+Source: Clark et al. 2019, "What Does BERT Look At?", section 3 (the patterns). The thresholds are our choice.
 """
 
 import math
@@ -25,7 +25,7 @@ PATTERNS = {
 
 @dataclass(frozen=True)
 class Fit:
-    """A head's value for a named pattern, 0 to 1, and the threshold from which the head has the pattern's name."""
+    """A head's value for a named pattern, 0 to 1, and the pattern's threshold."""
 
     name: str
     meaning: str
@@ -39,7 +39,7 @@ class Fit:
 
 
 def pattern_values(weights: Tensor, encoding: Encoding) -> dict[str, Tensor]:
-    """Return the value of each pattern for heads' weights (..., n, n), in the order of PATTERNS: (...), 0 to 1 each."""
+    """Return the value of each pattern, 0 to 1, in the order of PATTERNS: weights (..., n, n) -> (...) for each pattern."""
     rows, n = ordinary_rows(encoding), weights.shape[-1]
     marks = [p for word in encoding.words if word.is_punctuation for p in word.positions]
     found = row_measures(weights, encoding)
@@ -49,11 +49,11 @@ def pattern_values(weights: Tensor, encoding: Encoding) -> dict[str, Tensor]:
 
 
 def fits(weights: Tensor, encoding: Encoding) -> list[Fit]:
-    """Return every pattern for one head's weights (n, n), the nearest (value / threshold) first."""
+    """Return one head's fit to every pattern, the largest value / threshold first. weights: (n, n)."""
     return nearest_first({name: float(value) for name, value in pattern_values(weights, encoding).items()})
 
 
 def nearest_first(values: Mapping[str, float]) -> list[Fit]:
-    """Return every pattern with its value and threshold, the nearest (value / threshold) first."""
+    """Return the fit to every pattern, the largest value / threshold first. values: keyed by pattern."""
     every = [Fit(name, meaning, values[name], threshold) for name, (meaning, threshold) in PATTERNS.items()]
     return sorted(every, key=lambda fit: fit.value / fit.threshold, reverse=True)

@@ -1,4 +1,4 @@
-"""Recompute every head of an encoder with the kernel, and compare it with the model's own numbers."""
+"""Recompute every head of an encoder with `selfattn.kernel`, and compare the results with the model's own numbers."""
 
 import math
 from contextlib import ExitStack
@@ -15,12 +15,12 @@ from selfattn.encoders.projections import ProjectionsUnknown, project
 def prove(encoder: Encoder, text: str, progress: Progress = silent) -> pd.DataFrame:
     """Compare the kernel with the model's own numbers on one text, and return a row for each head.
 
-    Columns: layer, head, and four largest absolute differences, in float32. `same_inputs`: between the kernel's weights and
-    those of the model's eager function on the recorded query and key. `separate_pass`: between the kernel's weights and those
-    of a separate eager pass (NaN if that pass's maps would exceed the setting separate_pass_megabytes). `context`: between the
-    kernel's context and that of the fast attention call. `projections`: between the recorded query, key and value and those
-    recomputed from the layer's input (NaN if the family's projections aren't known).
-    Raises NotRecomputable for an encoder whose heads can only be shown, TextError for a text that the encoder can't read.
+    Columns: layer, head, and four largest absolute differences, in float32. same_inputs: the kernel's weights against the
+    model's eager function on the same query and key. separate_pass: the kernel's weights against a separate eager pass; NaN if
+    that pass's maps would exceed the setting separate_pass_megabytes. context: the kernel's context against the model's fast
+    attention call. projections: query, key and value recomputed from the layer's input against the recorded query, key and
+    value; NaN if the family's projections aren't known.
+    Raises NotRecomputable for a display-only encoder, TextError for a text that the encoder can't read.
     """
     encoder.check_recomputable()
     with ExitStack() as afterwards:

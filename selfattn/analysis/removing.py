@@ -1,7 +1,7 @@
 """Measure the effect of removing heads, in both sentences, on the cosine of a word's two vectors.
 
-The effect is the cosine after removal minus the cosine before. A positive effect means that the vectors are closer without the
-head, so the head separates them. Effects can be negative and don't add up over heads.
+The effect is the cosine after removal minus the cosine before removal. A positive effect means that the vectors are more similar
+without the head, so the head separates the vectors. Effects can be negative, and they don't add up over heads.
 Source: Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section 2.
 """
 
@@ -25,9 +25,9 @@ def removal_effect(
 ) -> Tensor:
     """Remove each head, in both sentences, and return the change of the cosine of a word's two vectors: (n_layers, n_heads).
 
-    The change is the cosine of last hidden states without the head, minus the cosine with the head. how ("zero" or "mean") and
-    heads are as in `Encoder.knock_out`; with heads, the result is (len(heads),). progress(done, total) counts copies of both
-    sentences. Raises NotRecomputable, TextError.
+    The change is the cosine of the last hidden states without the head, minus the cosine with the head. how ("zero" or "mean")
+    and heads: as in `Encoder.knock_out`; if heads are given, the result is (len(heads),). progress(done, total) counts copies of
+    both sentences. Raises NotRecomputable, TextError.
     """
     words = [encoder.placed(word) for word in (first, second)]
     after = [
@@ -39,5 +39,5 @@ def removal_effect(
 
 
 def change_of_cosine(after: Sequence[Tensor], before: Sequence[Tensor]) -> Tensor:
-    """Return the cosine of the two vectors `after`, (..., d) each, minus that of the two vectors `before`, (d,) each: (...)."""
+    """Return the cosine of the two vectors `after`, (..., d), minus the cosine of the two vectors `before`, (d,): (...)."""
     return similarity(*after) - similarity(*before)

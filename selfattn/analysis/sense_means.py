@@ -1,4 +1,4 @@
-"""Compute a word's senses, each as the mean of the word's last unit vectors in labelled sentences, and the way between them."""
+"""Compute the mean vector of each of a word's senses from labelled sentences, and the way between the senses."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class LabelledRow(NamedTuple):
 
     sense: str
     sentence: str
-    place: float  # as in `WayBetweenSenses`; the sentence is left out of its sense's mean
+    place: float  # as in `WayBetweenSenses`; its sense's mean doesn't include the sentence
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -33,13 +33,13 @@ class SenseMeans:
 
     word: str
     senses: tuple[str, ...]  # in alphabetical order
-    means: Tensor  # (n_senses, d_model) float64: plain means of the rows' unit vectors
+    means: Tensor  # (n_senses, d_model) float64: means of the rows' last unit vectors, not normalised
     counts: tuple[int, ...]  # rows of each sense
-    within: float  # the 95 % quantile of the rows' squared distances from the mean of their sense's other rows
+    within: float  # the 95 % quantile of squared distances between a row and the mean of its sense's other rows
     rows: dict[tuple[int, ...], LabelledRow]  # keyed by the sentence's token ids
 
     def way(self, sentence: Tokens, unit: Tensor) -> "WayBetweenSenses":
-        """Return the way from a sentence's sense to the others. unit (d_model,): the word's last unit vector in the sentence.
+        """Return the way from a sentence's sense to the other senses. unit (d_model,): the word's last unit vector.
 
         A labelled sentence has the sense of its label and is left out of that sense's mean. Any other sentence has the sense of
         the nearest mean.
@@ -77,9 +77,10 @@ class WayBetweenSenses:
 
 
 def sense_means(encoder: Encoder, frame: pd.DataFrame, word: str) -> SenseMeans:
-    """Compute a word's senses from a table with the columns sentence, word, sense. Rows of other words are ignored.
+    """Compute the means of a word's senses. frame: labelled sentences, with the columns sentence, word, sense.
 
-    The word needs two senses with four rows each. Raises ValueError if a column is missing or none of the rows can be used.
+    Rows of other words are ignored. The word needs two senses with four rows each. Raises ValueError if a column is missing or
+    no row can be used.
     """
     usable = rows_of(encoder, frame, word)
     units, labels = last_units(encoder, usable["placed"]), usable["sense"]
@@ -105,11 +106,11 @@ def sense_means(encoder: Encoder, frame: pd.DataFrame, word: str) -> SenseMeans:
 
 
 def rows_of(encoder: Encoder, frame: pd.DataFrame, word: str) -> pd.DataFrame:
-    """Return one word's usable rows of a table, with `placed`, the word in its sentence. Raises what `sense_means` raises."""
+    """Return one word's usable rows, with the column `placed` (a PlacedWord). Raises the same errors as `sense_means`."""
     if list(frame.columns).count("word") == 1:
         of_word = frame["word"].map(lambda each: isinstance(each, str) and fold(each.strip()) == fold(word))
         if not of_word.any():
-            raise ValueError(f"The table has no labelled sentences of {word!r}. Label some, or leave senses out.")
+            raise ValueError(f"The table has no labelled sentences of {word!r}. Add some, or leave senses out.")
         frame = frame[of_word]
     return require_rows(encoder, frame, per_sense=PER_SENSE)[0]
 
@@ -128,10 +129,10 @@ def within_sense(
     word: PlacedWord,
     units: Callable[[Encoder, Sequence[PlacedWord]], Tensor] = last_units,
 ) -> tuple[str, Tensor] | None:
-    """Return the sense of a word in a sentence, and its last vector's cosines (n,) with the labelled sentences of that sense.
+    """Return a word's sense, and the cosines (n,) of its last vector with its vectors in that sense's labelled sentences.
 
-    rows: what `rows_of` returns for the table of `means`. units: `last_units`, or a cached version. The sentence itself is left
-    out. Returns None if the sentence fits no sense.
+    rows: the result of `rows_of` for the table of `means`. units: `last_units`, or a cached version. The sentence itself is left
+    out. The result is None if the sentence fits no sense.
     """
     encoding = encoder.encoded(word)
     unit = normalize(encoding.vector(encoder.n_layers, word.positions).double(), dim=0)

@@ -1,4 +1,4 @@
-"""Split a text into sentences, and draw random words for comparison with the effect of hiding a sentence."""
+"""Split a text into sentences, and draw random sets of words as a baseline for the effect of hiding a sentence."""
 
 import math
 from collections import Counter
@@ -15,12 +15,12 @@ from selfattn.words import Span, Word
 Positions = tuple[int, ...]
 
 LONG, SENTENCES = 64, 3  # a long text has more than 64 tokens, and at least 3 sentences in a segment
-DRAWS = 19  # by chance, a 20th draw exceeds the largest of 19 once in 20
+DRAWS = 19  # by chance, a 20th draw has the largest effect once in 20
 STEP = 1.5  # sentences share their draws if their numbers of tokens differ by up to about this factor
 
-# A sentence ends with . ! ? or ... and the quotation marks and brackets that follow, if a blank and no lower-case letter comes
-# next, but not after a single letter or a common short form. In Chinese and Japanese a sentence ends with a full stop of these
-# scripts. A line break ends any sentence.
+# A sentence ends at . ! ? or ..., after any closing quotation marks and brackets, if a blank and no lower-case letter follow. A
+# full stop after a single letter or a common abbreviation doesn't end a sentence. In Chinese and Japanese, the marks of these
+# scripts end a sentence. A line break always ends a sentence.
 SHORT_FORMS = r"(?<!\b(?:\p{L}|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|No|Fig|vs|etc|approx|e\.g|i\.e)\.)"
 CLOSING = r"[\"'”’»)\]」』）]*"
 END = regex.compile(
@@ -44,7 +44,7 @@ class Sentence:
 
 
 def sentence_spans(text: str) -> list[Span]:
-    """Return the (start, stop) characters of each sentence, without leading and trailing blanks."""
+    """Return the character span of each sentence, without leading and trailing blanks."""
     ends = [0, *(end.end() for end in END.finditer(text)), len(text)]
     parts = ((start, text[start:stop]) for start, stop in pairwise(ends))
     return [
@@ -65,20 +65,21 @@ def sentences_of(tokens: Tokens) -> tuple[Sentence, ...]:
 
 
 def is_long(tokens: Tokens) -> bool:
-    """Return True if a text has over 64 tokens and three or more sentences in a segment, so that sentences are hidden first."""
+    """Return True if a text has over 64 tokens and a segment with three or more sentences. Its sentences are hidden first."""
     return len(tokens.ids) > LONG and bool(segments_with_levels(sentences_of(tokens)))
 
 
 def segments_with_levels(sentences: Sequence[Sentence]) -> set[int]:
-    """Return the segments with three or more sentences. With fewer, any draw would contain most of the text."""
+    """Return the segments with three or more sentences. With fewer, a random draw would contain most of the text."""
     counts = Counter(each.segment for each in sentences)
     return {segment for segment, count in counts.items() if count >= SENTENCES}
 
 
 def draws_for(tokens: Tokens, sentences: Sequence[Sentence]) -> tuple[list[Positions], list[slice | None]]:
-    """Draw random words with at least as many tokens as each sentence. Return all draws, and each sentence's slice of 19 draws.
+    """Draw 19 random sets of words for each sentence. Return the positions of all draws, and each sentence's slice of them.
 
-    The slice is None in a segment without levels. Sentences of similar length share their draws. The seed is fixed.
+    A draw has at least as many tokens as the sentence. The slice is None in a segment of fewer than three sentences. Sentences
+    of similar length share their draws. The seed is fixed.
     """
     levels, found, places = segments_with_levels(sentences), [], {}
     kinds = [(each.segment, _rounded(len(each.positions))) for each in sentences]
@@ -90,12 +91,11 @@ def draws_for(tokens: Tokens, sentences: Sequence[Sentence]) -> tuple[list[Posit
 
 
 def _rounded(size: int) -> int:
-    """Round a number of tokens up to a step, so that sentences of similar length share draws."""
     return math.ceil(STEP ** math.ceil(math.log(size, STEP)))
 
 
 def _draws(words: Sequence[Word], size: int) -> list[Positions]:
-    """Return 19 draws: positions of random words that have at least `size` tokens together; of all words if too few."""
+    """Return 19 random sets of words, as positions. A set has at least `size` tokens, or all words if they are too few."""
     random, found = np.random.default_rng(0), []
     for _ in range(DRAWS):
         order = random.permutation(len(words))

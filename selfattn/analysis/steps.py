@@ -1,7 +1,7 @@
 """Compute one head's steps for one text, from the layer's input to the head's output, and each step's error.
 
-Each step is computed from the one before it, and only the layer's input is taken from the model. Steps are compared with the
-query, key and value that the model's attention received, the model's eager weights, and the context of its fast attention call.
+Each step is computed from the step before it; only the layer's input comes from the model. Steps are compared with the query,
+key and value that the model's attention received, the model's eager weights, and the context of its fast attention call.
 Source: Vaswani et al. 2017, "Attention Is All You Need", sections 3.2.1 and 3.2.2.
 """
 
@@ -15,7 +15,7 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.projections import Projected, ProjectionsUnknown, project
 from selfattn.kernel import AttentionTrace, attend
 
-AS_IT_IS = "read from the model as it is"
+AS_IT_IS = "read from the model, not recomputed"
 RECEIVED = "what the model's attention received"
 
 
@@ -25,7 +25,7 @@ class Step:
 
     name: str  # "query", "weights" ...
     values: Tensor  # (n, d), or (n, n) for the weights
-    own: Tensor | None  # the model's numbers, of the same shape; None if `values` are those
+    own: Tensor | None  # the model's numbers, of the same shape; None if there is nothing to compare with
     own_from: str  # the source of the model's numbers, in words
 
     @property
@@ -56,7 +56,7 @@ class HeadSteps:
 
     @property
     def errors(self) -> pd.DataFrame:
-        """A row for each step: step, error (largest difference from the model's), size (largest number), compared with."""
+        """A row for each step: step, error (largest difference from the model), size (largest number), compared with."""
         rows = [(step.name, step.error, step.size, step.own_from) for step in self.steps]
         return pd.DataFrame(rows, columns=["step", "error", "size", "compared with"])
 
@@ -65,7 +65,7 @@ def head_steps(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> H
     """Compute all steps of one head. The encoding must come from this encoder.
 
     If the projections aren't known, the steps start at the recorded query, key and value, and `note` says so.
-    Raises NotRecomputable for an encoder whose heads can only be shown, IndexError for a layer or head that doesn't exist.
+    Raises NotRecomputable for a display-only encoder, IndexError for a layer or head that doesn't exist.
     """
     recorded = encoding.trace(layer, head)
     context = encoding.own_context(layer)[head]
@@ -95,7 +95,7 @@ def _projected_steps(projected: Projected, recorded: AttentionTrace) -> list[Ste
     steps = [Step("input", projected.layer_input, None, AS_IT_IS)]
     if projected.read_note:
         steps.append(Step("read", projected.read, None, "made by the model's own module"))
-    turned, after = ("query", "key") if projected.rotary else (), "compared with the model's own after the turn"
+    turned, after = ("query", "key") if projected.rotary else (), "compared after the rotation"
     for name, target in (("query", "query_flat"), ("key", "key_flat"), ("value", "value")):
         own, own_from = (None, after) if name in turned else (getattr(recorded, name), RECEIVED)
         steps.append(Step(name, getattr(projected, target), own, own_from))

@@ -1,7 +1,8 @@
 """Compute targets, differentiable numbers of a sentence's last hidden states, also with words hidden or heads patched.
 
-Examples: a word's place on a way, the cosine of two sentences, a class, a word in a gap. A word is hidden from everything, as
-padding is: the attention mask is 0 there in every layer, positions stay the same, and a mean over tokens leaves the word out.
+Examples: a word's place along a vector, the cosine of two sentences, the score of a class, the probability of a masked word. A
+word is hidden from all tokens, as padding is: its attention mask is 0 in every layer, positions stay the same, and mean pooling
+leaves the word out.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -33,18 +34,18 @@ class Target(Protocol):
         """Compute the number from the last hidden states at the positions: (..., p, d_model) -> (...)."""
 
 
-Asked = Callable[[Tokens], Any]  # a function that returns the target in a sentence
+Asked = Callable[[Tokens], Any]  # a function from a sentence to its target
 
 
 @dataclass(frozen=True, eq=False)
 class Along:
-    """The place of a word's last unit vector along a way: 0 at the origin, 1 where the way's length is reached."""
+    """The projection of a word's last unit vector on the vector `way`, divided by the length of `way`."""
 
     positions: tuple[int, ...]
     way: Tensor  # (d_model,)
 
     def of(self, states: Tensor) -> Tensor:
-        """Compute the place: (..., p, d_model) -> (...); NaN if the way is shorter than 1e-6."""
+        """Compute the place: (..., p, d_model) -> (...), 1 at the end of `way`; NaN if `way` is shorter than 1e-6."""
         way = self.way.to(states)
         length = way.square().sum()
         return normalize(states.mean(dim=-2), dim=-1) @ way / (length if length >= SAME**2 else length * torch.nan)
@@ -52,7 +53,7 @@ class Along:
 
 @dataclass(frozen=True, eq=False)
 class Cosine:
-    """The cosine, -1 to 1, of the sentence's vector and a constant vector."""
+    """The cosine, -1 to 1, of the sentence's vector and a fixed vector."""
 
     positions: tuple[int, ...]  # the tokens whose mean is the sentence's vector
     other: Tensor  # (d_model,)
@@ -66,7 +67,7 @@ class Cosine:
 class ClassScore:
     """The lead of a class: the class's logit minus the largest other logit.
 
-    If a text may have several classes, or for a regression's scores, the target is the logit alone.
+    In multi-label classification and regression, the target is the logit alone.
     """
 
     positions: tuple[int, ...]  # every token; for a tag, the word's tokens
@@ -84,9 +85,9 @@ class ClassScore:
 
 @dataclass(frozen=True, eq=False)
 class GapWord:
-    """The log probability of a token in a gap."""
+    """The log probability of a token in the gap, at the mask token."""
 
-    positions: tuple[int, ...]  # the mask token's
+    positions: tuple[int, ...]  # the mask token's position
     head: MaskedHead
     token: int
 
@@ -96,26 +97,26 @@ class GapWord:
 
 
 def class_score(head: ClassHead, label: str | int) -> Asked:
-    """Return a class's target. label: the class's name in `head.labels` or its number. Raises ValueError if it is unknown."""
+    """Return a function from a sentence to a class's target. label: the class's name or number. Raises ValueError if unknown."""
     number = head.number(label)
     return lambda sentence: ClassScore(tuple(range(len(sentence.ids))), head, number)
 
 
 def tag_score(head: TagHead, word: Word, label: str | int) -> Asked:
-    """Return the target of one word's tag. The tag's logits are the mean over the word's tokens."""
+    """Return a function from a sentence to the target of one word's tag. Logits are averaged over the word's tokens."""
     number = head.number(label)
     return lambda sentence: ClassScore(word.positions, head, number)
 
 
 def similarity(encoder: Encoder, pooling: Pooling, other: str | Encoding) -> Asked:
-    """Return the target that is a sentence's cosine with another sentence. Raises TextError."""
+    """Return a function from a sentence to its cosine with `other` as a target. Raises TextError."""
     read = other if isinstance(other, Encoding) else encoder.encode(other)
     vector = read.vector(encoder.n_layers, pooling.positions(read))
     return lambda sentence: Cosine(pooling.positions(sentence), vector)
 
 
 def gap_word(head: MaskedHead, token: int) -> Asked:
-    """Return the target of a token id in a sentence's gap. The sentence must have the encoder's mask token exactly once."""
+    """Return a function from a sentence to the target of a token id in its gap. The sentence must have one mask token."""
     return lambda sentence: GapWord((head.place(sentence),), head, token)
 
 
@@ -132,10 +133,10 @@ def changed(
     patches: Sequence[Collection[Patch]] | None = None,
     progress: Progress = silent,
 ) -> Tensor:
-    """Return the target in copies of a sentence. Each copy has other hidden positions and patches: (copies,).
+    """Return the target's value in copies of a sentence, each with its own hidden positions and patches: (copies,).
 
-    NaN if none of the target's positions is left. The copies run in batches of about 4,096 tokens; progress(done, total) counts
-    passes. Raises TextError, and NotRecomputable if patches are given and can't be used.
+    The value is NaN if all of the target's positions are hidden. The copies run in batches of about 4,096 tokens.
+    progress(done, total) counts batches. Raises TextError, and NotRecomputable if patches are given but can't be used.
     """
     if patches is not None:
         encoder.check_patchable()

@@ -1,4 +1,4 @@
-"""Split a table into usable rows, each with its word located in the sentence, and rejected rows, each with a reason."""
+"""Split a table of labelled sentences into usable rows and rejected rows. A rejected row has a reason."""
 
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -12,7 +12,7 @@ from selfattn.encoders.errors import OutOfMemory, TextError
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.words import fold
 
-PER_SENSE = 2  # if a sentence is left out, another sentence of the same sense must remain
+PER_SENSE = 2  # when a sentence is left out, its sense must still have a sentence
 
 P, T = ParamSpec("P"), TypeVar("T")
 # True: a row is usable only if the encoder can run the row's sentence.
@@ -20,9 +20,9 @@ _run_each: ContextVar[bool] = ContextVar("run_each", default=False)
 
 
 def rejecting_what_breaks_down(report: Callable[P, T]) -> Callable[P, T]:
-    """Decorate a report over a table: if the encoder returns NaN for a text, make the report again and reject such rows.
+    """Decorate a function that makes a report over a table. If the encoder returns NaN for a text, reject the text's row.
 
-    Each text is run alone only for the second report, because these runs take about as long as a report.
+    The report is then made again with each text first run alone, which takes about as long as a report.
     """
 
     @wraps(report)
@@ -46,16 +46,16 @@ def check_rows(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Split a table (columns sentence, word, sense) into usable and rejected rows.
 
-    Usable rows have `word` as `fold` spells it (in lower case) and `placed`, a PlacedWord; rejected rows have a `reason`. Both
-    keep the table's index and its other columns. A word needs two senses with `per_sense` sentences each. most: the largest
-    number of rows for a word. others: the least number of other words, without punctuation, in a sentence. Raises ValueError if
-    a column is missing.
+    In usable rows, `word` is folded (`fold`: lower case) and `placed` is a PlacedWord. Rejected rows have a `reason`. All rows
+    keep the table's index and other columns. A word needs two senses with `per_sense` sentences each. most: the largest number
+    of rows of a word. others: the least number of other words in a sentence, without punctuation. Raises ValueError if a column
+    is missing.
     """
     wanted = ["sentence", "word", "sense"]
     missing = [name for name in wanted if name not in frame.columns]
     if missing:
         raise ValueError(
-            f"Expected the columns {', '.join(wanted)}; {', '.join(missing)} missing, got {', '.join(map(str, frame))}."
+            f"Expected the columns {', '.join(wanted)}, got {', '.join(map(str, frame))}. Missing: {', '.join(missing)}."
         )
     if not frame[wanted].columns.is_unique:
         twice = frame[wanted].columns.value_counts()
@@ -91,31 +91,31 @@ def require_rows(encoder: Encoder, frame: pd.DataFrame, **needs: int) -> tuple[p
 
 
 def named_rows(rejected: pd.DataFrame) -> pd.DataFrame:
-    """Return rejected rows for a report: `row` (the table's index label), `reason`, and the table's other columns."""
+    """Return rejected rows for a report. Columns: row (the table's index label), reason, and the table's columns."""
     others = rejected.columns.difference(["row", "reason"], sort=False)
     return rejected.assign(row=rejected.index)[["row", "reason", *others]]
 
 
 def with_spans(usable: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with `start` and `stop`, the word's tokens (stop excluded), instead of `placed`."""
+    """Replace the column `placed` by `start` and `stop`, the word's token span (stop excluded)."""
     words = [at.word for at in usable["placed"]]
     return usable.drop(columns="placed").assign(start=[w.start for w in words], stop=[w.stop for w in words])
 
 
 def _placed(encoder: Encoder, row: tuple, seen: set[tuple[str, str]], others: int) -> PlacedWord:
-    """Return the row's word, placed in its sentence."""
+    """Return the row's placed word. Raise TextError with the reason if the row must be rejected."""
     sentence, word = row[0], row[1]
     places = encoder.locate(sentence, word)
     if pd.isna(row[2]) or not str(row[2]).strip():
-        raise TextError("The sense is missing: a labelled row needs one.")
+        raise TextError("The sense is missing. Every labelled row needs a sense.")
     if len(places) > 1:
-        raise TextError(f"{word!r} occurs {len(places)} times in the sentence; here it may occur once only.")
+        raise TextError(f"{word!r} occurs {len(places)} times in the sentence. It must occur exactly once.")
     key = (fold(" ".join(sentence.split())), fold(word.strip()))
     if key in seen:
-        raise TextError("The same sentence with the same word is further up: counted twice it would match itself.")
+        raise TextError("An earlier row has the same sentence and word. A sentence counts only once.")
     found = [word for word in places[0].others if not word.is_punctuation]
     if len(found) < others:
-        raise TextError(f"Words beside {word!r} in the sentence: {len(found)}; at least {others} are needed.")
+        raise TextError(f"Other words in the sentence, besides {word!r}: {len(found)}. At least {others} are needed.")
     if _run_each.get():
         encoder.encode(places[0].sentence)
     seen.add(key)
@@ -123,7 +123,7 @@ def _placed(encoder: Encoder, row: tuple, seen: set[tuple[str, str]], others: in
 
 
 def _too_few_senses(usable: pd.DataFrame, per_sense: int) -> dict[object, str]:
-    """Return reasons, by index label, for rows whose sense has too few sentences or whose word has only one sense left."""
+    """Return the reasons to reject rows, by index label: a sense with too few sentences, or a word with only one sense left."""
     reasons = {}
     for (word, sense), rows in usable.groupby(["word", "sense"]):
         if len(rows) < per_sense:
@@ -139,10 +139,10 @@ def _too_few_senses(usable: pd.DataFrame, per_sense: int) -> dict[object, str]:
 
 
 def _too_many(usable: pd.DataFrame, most: int) -> dict[object, str]:
-    """Return reasons, by index label, for the rows beyond a word's first `most`, which are shared equally among its senses."""
+    """Return the reasons to reject rows, by index label, if a word has over `most` rows. Its senses share `most` equally."""
     reasons = {}
     for (word, sense), rows in usable.groupby(["word", "sense"]):
         first = most // usable.loc[usable["word"] == word, "sense"].nunique()
-        reason = f"At most {most} sentences of a word are used: of {word!r} the first {first} in the sense {sense!r}."
+        reason = f"At most {most} sentences of a word are used. Of {word!r} in the sense {sense!r}, the first {first} are used."
         reasons |= dict.fromkeys(rows.index[first:], reason)
     return reasons

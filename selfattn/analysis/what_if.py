@@ -1,6 +1,6 @@
-"""Compute a real head with a change: without scaling, with a causal mask, a temperature, equal weights, or another masking.
+"""Recompute a real head's attention with a change, to compare with the unchanged head.
 
-Each change returns an AttentionTrace of the kernel, to compare with the unchanged head's trace.
+`change`: no scaling, a causal mask, a temperature or equal weights. `four_ways`: right and wrong ways to hide tokens.
 """
 
 import math
@@ -22,14 +22,14 @@ def change(
     temperature: float = 1.0,
     uniform: bool = False,
 ) -> AttentionTrace:
-    """Compute the head (n, d_head) with all of these changes.
+    """Recompute one head's trace with all of these changes. query, key and value are (n, d_head) each.
 
-    scaling=False leaves the scores unscaled; the family's terms (`trace.terms`) stay. causal=True hides later tokens from each
-    token. temperature divides the inputs of softmax, terms included: above 1 the weights become more equal, below 1 sharper.
-    uniform=True gives the same weight to every token that may be attended to. Raises ValueError for a temperature of 0 or less.
+    scaling=False leaves the scores unscaled; the terms (`trace.terms`) stay. causal=True hides later tokens from each token.
+    temperature divides the inputs of softmax, with the terms: above 1 the weights become more equal, below 1 less equal.
+    uniform=True gives the same weight to every token that isn't masked. Raises ValueError for a temperature of 0 or less.
     """
     if not temperature > 0:
-        raise ValueError(f"temperature must be above 0, got {temperature}. Near 0 the largest score takes all.")
+        raise ValueError(f"temperature must be above 0, got {temperature}. Near 0, the largest score gets weight 1.")
     if (scaling, causal, temperature, uniform) == (True, False, 1.0, False):
         return trace  # a new computation could change the last digit
     mask = trace.mask
@@ -53,7 +53,7 @@ def causal_mask(n: int) -> Tensor:
 
 
 def combine(mask: Tensor | None, allowed: Tensor) -> Tensor:
-    """Add a restriction to a head's mask: allowed (n, n) bool, True = may attend."""
+    """Restrict a head's mask further. allowed: (n, n) bool, True = may attend."""
     if mask is None:
         return allowed
     return mask & allowed if mask.dtype == torch.bool else add_mask(mask, allowed)
@@ -69,11 +69,10 @@ class Masking:
 
 
 def four_ways(trace: AttentionTrace, allowed: Tensor) -> tuple[Masking, ...]:
-    """Hide the tokens where `allowed` (n, n) is False, on a real head, in four ways.
+    """Hide the tokens at which `allowed` (n, n) is False in four ways, and return the weights of each way.
 
-    Add minus infinity to the scaled scores, as the kernel does. Multiply the *scores* by 0 (e^0 = 1: the token still counts).
-    Multiply the weights by 0 (rows no longer sum to 1). Multiply the weights by 0 and divide each row by its sum (equal to the
-    first way).
+    Add minus infinity to the scaled scores, as the kernel does. Multiply the scores by 0 (hidden tokens still get weight, because
+    e^0 = 1). Multiply the weights by 0 (rows no longer sum to 1). Also divide each row by its sum (equal to the first way).
     """
     trace = rounded(trace, torch.float32)
     mask = combine(trace.mask, allowed)

@@ -1,7 +1,4 @@
-"""Compute one head's map between the words of a text (or its word pieces), complete, in part or in bins.
-
-Nothing is left out silently: a map states the weight that was left out and how many rows one cell covers.
-"""
+"""Compute one head's attention map between the words or word pieces of a text. A map may be complete, a part, or binned."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +18,7 @@ MOST = 256  # largest number of rows in a picture; longer maps are drawn in bins
 class Places(NamedTuple):
     """The labels along an edge of a map, in the order of the text."""
 
-    labels: tuple[str, ...]  # m: words as spelled in the text (unknown words marked), and tokens that belong to no word
+    labels: tuple[str, ...]  # m: the words' labels, and tokens that belong to no word
     groups: tuple[tuple[int, ...], ...]  # m: the token positions of each label
     special: tuple[bool, ...]  # m: True for a special token
 
@@ -42,12 +39,12 @@ def places(encoding: Encoding, *, words: bool | Sequence[Word] = True) -> Places
 class WordMap:
     """One head's weights between words or word pieces. Rows are queries, columns keys."""
 
-    labels: tuple[str, ...]  # m: the word or token of each row; for a bin, the bin's first and last
+    labels: tuple[str, ...]  # m: the word or token of each row; for a bin, its first and last label
     groups: tuple[tuple[int, ...], ...]  # m: the token positions of each row
     special: tuple[bool, ...]  # m: True for a special token, and for a bin with only special tokens
     matrix: Tensor  # (m, m)
-    hidden: float = 0.0  # the mean weight, 0 to 1, on special tokens if these are left out
-    step: int = 1  # number of rows and of columns of the complete map that one cell covers
+    hidden: float = 0.0  # if special tokens are left out, the mean weight on them, 0 to 1
+    step: int = 1  # a cell covers this many rows and columns of the complete map
 
     def rows_of(self, positions: Sequence[int]) -> list[int]:
         """Return the rows of these tokens that are in the map, in order."""
@@ -66,7 +63,7 @@ class WordMap:
         return replace(self, matrix=self.matrix - other.matrix)
 
     def binned(self, most: int = MOST) -> "WordMap":
-        """Return the map with at most `most` rows. A cell is the number in its block with the largest absolute value."""
+        """Return the map in at most `most` bins. A cell is the number with the largest absolute value in its block."""
         n = len(self.labels)
         step = -(-n // most)
         if step == 1:
@@ -87,11 +84,11 @@ class WordMap:
 def word_map(
     encoding: Encoding, weights: Tensor, *, words: bool | Sequence[Word] = True, special: bool = True
 ) -> WordMap:
-    """Return the map of one head's weights (n, n) between a text's words, or given words; words=False: between its word pieces.
+    """Return the map of one head's weights (n, n) between a text's words.
 
-    A weight to a split word is the sum over the word's pieces; a weight from a split word is the mean over them. Rows therefore
-    still sum to 1 (Clark et al. 2019, section 4.1). special=False leaves out special tokens and scales each row up to sum 1;
-    `hidden` then has the mean weight that was left out.
+    words: the words to map; True: all; False: the word pieces. A weight to a split word is the sum over the word's pieces. A
+    weight from a split word is the mean over the pieces, so that rows still sum to 1 (Clark et al. 2019, section 4.1).
+    special=False leaves out special tokens and scales each row to sum 1; `hidden` then has the mean weight that was left out.
     """
     labels, groups, is_special = places(encoding, words=words)
     matrix = between_groups(weights, groups, groups) if words else weights
@@ -110,18 +107,15 @@ class Attended:
     labels: tuple[str, ...]  # m, in the order of the text
     groups: tuple[tuple[int, ...], ...]  # m: the token positions of each label
     special: tuple[bool, ...]  # m
-    others: tuple[
-        int | None, ...
-    ]  # m: the number among `PlacedWord.others`; None for the word itself and special tokens
-    chosen: int  # the index, among the m, of the word itself
-    weights: Tensor  # (n_layers, n_heads, m): to a split word, the sum over its pieces; from a split word, the mean
+    others: tuple[int | None, ...]  # m: the index in `PlacedWord.others`; None for the word itself and special tokens
+    chosen: int  # the index, from 0 to m - 1, of the word itself
+    weights: Tensor  # (n_layers, n_heads, m), as in `word_map`
 
 
 def attended(word: PlacedWord[Encoding], keep: Collection[int] | None = None) -> Attended:
     """Return one word's row of every head, with a weight for each word. If nothing is left out, a row sums to 1.
 
-    keep: the numbers, among `word.others`, of the other words to include; None: all. Special tokens and the word itself are
-    always included.
+    keep: the indices in `word.others` of the words to include; None: all. Special tokens and the word itself are always included.
     """
     number = {other.start: at for at, other in enumerate(word.others)}
     labels, groups, special = places(word.sentence, words=word.words)

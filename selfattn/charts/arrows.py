@@ -1,4 +1,4 @@
-"""Draw vectors of a plane as arrows: from the origin, or from a word's place before to its place after."""
+"""Draw two-dimensional vectors as arrows: from the origin, or from a word's old place to its new place."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -9,15 +9,15 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, either, field, layered, marks, nominal, span
 from selfattn.numbers import WEIGHT
 
-PLANE = 320  # pixels of the plane's side
+PLANE = 320  # pixels: the side of the plane
 HEAD = {"shape": "triangle", "filled": True, "opacity": 1, "size": 110}
 
 
 def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size: int = PLANE) -> Spec:
-    """A chart of arrows from the origin to (x, y). Rows of kind `strong` are drawn in ink.
+    """Draw arrows from the origin to (x, y). Rows of kind `strong` are drawn in ink.
 
-    frame: x, y, kind, label and the column named by `thickness`, which sets the width. Arrows in the same direction are
-    drawn side by side.
+    frame: columns x, y, kind, label, and the column `thickness` for the arrows' width. Arrows in the same direction are drawn
+    side by side.
     """
     x, y = _apart(frame)
     data = frame.assign(
@@ -29,7 +29,7 @@ def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size:
         turn=_turns(frame["x"], frame["y"]),
         strong=frame["kind"] == strong,
         label=_shared_tips(frame),
-    ).sort_values("strong")  # draw the strong arrow last, so that an equal arrow doesn't cover it
+    ).sort_values("strong")  # strong arrows are drawn last, so that no equal arrow covers them
     domain = {"domain": _square(frame), "nice": False}
     origin = {name: field(f"{name}0", title=None, scale=domain, axis={"tickCount": 5}) for name in "xy"}
     tip = {"x": field("x1"), "y": field("y1")}
@@ -41,7 +41,6 @@ def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size:
     tooltip = [nominal("label"), field("x"), field("y"), field(thickness, format=WEIGHT)]
     layers = [
         marks("rule", shaft, opacity=0.9),
-        # An arrowhead of one size; a zero vector has no direction and gets a dot.
         marks("point", {**tip, "color": color, "angle": field("turn", scale=None)}, **HEAD),
         *(layer for strong in (False, True) for layer in _tip_labels(tip, theme, strong)),
         marks("point", {**tip, "tooltip": tooltip}, size=400, opacity=0),
@@ -50,9 +49,9 @@ def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size:
 
 
 def moves(frame: pd.DataFrame, theme: Theme, ends: Sequence[tuple[float, float]], titles: tuple[str, str]) -> Spec:
-    """A chart of arrows from (x0, y0) to (x, y), or dots if these are equal, with labels at the tips.
+    """Draw arrows from (x0, y0) to (x, y), with labels at the tips. If both points are equal, draw a dot.
 
-    frame: x0, y0, x, y, label, colour. ends, titles: of both axes. Labels at the same point are joined.
+    frame: x0, y0, x, y, label, colour. ends, titles: of the x and y axis. Labels at the same point are joined.
     """
     still = (frame["x"] == frame["x0"]) & (frame["y"] == frame["y0"])
     turn = _turns(frame["x"] - frame["x0"], frame["y"] - frame["y0"])
@@ -71,7 +70,7 @@ def moves(frame: pd.DataFrame, theme: Theme, ends: Sequence[tuple[float, float]]
 
 
 def _apart(frame: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
-    """The sideways shift (x, y) of each arrow that keeps arrows in the same direction apart."""
+    """Return each arrow's sideways shift (x, y), which keeps arrows in the same direction apart."""
     turns = pd.Series(_turns(frame["x"], frame["y"]), frame.index).round()
     aside = turns.groupby(turns).cumcount() * 0.03 * (max(_square(frame)) - min(_square(frame)))
     angle = turns.map(math.radians)
@@ -79,19 +78,19 @@ def _apart(frame: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
 
 
 def _turns(across: Iterable[float], up: Iterable[float]) -> list[float]:
-    """Each direction in degrees clockwise from straight up, as Vega turns a triangle."""
+    """Return each direction in degrees clockwise from straight up, as Vega rotates a triangle."""
     return [math.degrees(math.atan2(x, y)) for x, y in zip(across, up)]
 
 
 def _square(frame: pd.DataFrame) -> list[float]:
-    """One domain for both axes, with the origin inside, so that angles look like angles."""
+    """Return one domain for both axes, with the origin inside. Equal axes keep angles true."""
     values = [0.0, *frame["x"], *frame["y"]]
     room = 0.18 * ((max(values) - min(values)) or 1.0)
     return [min(values) - room if min(values) < 0 else -0.5 * room, max(values) + room]
 
 
 def _tip_labels(tip: Spec, theme: Theme, strong: bool) -> list[Spec]:
-    """The layers of the labels, in a pale halo. They are above the tips; the strong arrow's is below, to keep clear."""
+    """Return the layers of the labels, with a pale halo. The strong arrow's label is below its tip, other labels are above."""
     look = {"align": "left", "dx": 9, "dy": 15 if strong else -9, "fontWeight": 600}
     chosen = [{"filter": f"datum.strong === {str(strong).lower()}"}]
     text = {**tip, "text": nominal("label")}
@@ -101,7 +100,7 @@ def _tip_labels(tip: Spec, theme: Theme, strong: bool) -> list[Spec]:
 
 
 def _shared_tips(frame: pd.DataFrame) -> list[str]:
-    """The labels. Arrows that end at the same point share a label, so that no label covers another."""
+    """Return the labels. Arrows that end at the same point share a label, so that no label covers another."""
     tips = frame.groupby(["x", "y"])
     joined = tips["label"].transform(lambda labels: ", ".join(dict.fromkeys(filter(None, labels))))
     return joined.where(tips.cumcount() == 0, "").tolist()

@@ -1,6 +1,6 @@
-"""Draw all heads: layers x heads coloured by one number, and the grid of all their maps.
+"""Draw all heads: as a map of layers x heads coloured by one number, and as a grid of their attention maps.
 
-On a page the component `heads` draws the grid; it cuts each map from `one_picture`.
+On a page, the component `heads` draws the grid and cuts each attention map out of `one_picture`.
 """
 
 from collections.abc import Iterable
@@ -14,10 +14,10 @@ from selfattn.charts.vega import Spec, field, layered, marks, nominal, picture, 
 from selfattn.numbers import CHANGE, SHARE, TICKS, WEIGHT, fitting, plain
 
 PIXELS = 1_000_000  # pixels of one_picture, at most
-HOW = "how"  # the column that says which heads are exact
+HOW = "how"  # the column that says how each head's number was measured
 WIDTH = 490  # pixels
-GAP, STRIP = 4, 9  # pixels: between maps; a bar with the space above it
-LEFT, TOP = 30, 20  # pixels for the names of layers and of heads
+GAP, STRIP = 4, 9  # pixels: the gap between maps; the height of a bar with the space above it
+LEFT, TOP = 30, 20  # pixels: the width of the layers' names, the height of the heads' names
 
 
 def head_map(
@@ -29,9 +29,9 @@ def head_map(
     kind: str = "effect",
     title: str | list[str] = "effect of removing",
 ) -> Spec:
-    """A map of layers x heads, coloured by one measure, with the chosen head outlined.
+    """Draw a map of layers x heads, coloured by one measure, with the chosen head outlined.
 
-    frame: tidy_tables.heads_frame (layer, head, name, measures).
+    frame: from tidy_tables.heads_frame (layer, head, name, measures).
     """
     heads, layers = frame["head"].nunique(), frame["layer"].nunique()
     cell = min(36.0, (WIDTH - 40) / heads)
@@ -75,9 +75,9 @@ def _measure_tooltip(measure: str) -> Spec:
 def head_grid(
     maps: Iterable[np.ndarray], frame: pd.DataFrame, measure: str, theme: Theme, chosen: str, title: str
 ) -> Spec:
-    """Every head's map (n, n), small, above a bar for its measure (brown below 0); the chosen head has a frame.
+    """Draw every head's attention map (n, n) with a bar below for its measure (brown if negative). The chosen head has a frame.
 
-    frame: layer, head, name and measures (tidy_tables.heads_frame), in the order of the maps. title: the measure's name in words.
+    frame: from tidy_tables.heads_frame, in the order of the maps. title: the measure's name in words.
     """
     columns = frame["head"].nunique()
     cell = min(92.0, (WIDTH - LEFT) / columns - GAP)
@@ -95,14 +95,14 @@ def head_grid(
         end, color = x + cell * abs(row[measure]) / largest, theme.effect[3 if row[measure] >= 0 else 1]
         sheet.rect(x, y + cell + 3, end, y + cell + STRIP, color, **row)
     y += cell + STRIP + 20
-    sheet.text(LEFT, y, f"bar beneath a map: {title}, the longest {plain(largest)}", 12, theme.muted)
+    sheet.text(LEFT, y, f"bar beneath a map: {title}, at most {plain(largest)}", 12, theme.muted)
     return sheet.drawn(WIDTH, y + 6)
 
 
 def thumbnail(weights: np.ndarray, pixels: int) -> np.ndarray:
-    """Scale a map (n, n) to (pixels, pixels), 0 to 255, with 255 for its own largest weight.
+    """Scale a map (n, n) to (pixels, pixels), with values 0 to 255. The map's largest weight becomes 255.
 
-    A map with more tokens than pixels keeps the largest weight of each block, so that no peak is lost.
+    If there are more tokens than pixels, a pixel has the largest weight of its block, so that no peak is lost.
     """
     n = len(weights)
     largest = float(weights.max()) or 1.0
@@ -115,7 +115,7 @@ def thumbnail(weights: np.ndarray, pixels: int) -> np.ndarray:
 
 
 def one_picture(maps: Iterable[np.ndarray], columns: int, side: int) -> str:
-    """All maps in reading order, `side` pixels each without gaps, as a PNG in a data URI. The opacity is the weight."""
+    """Return all maps in reading order, `side` pixels each without gaps, as a PNG in a data URI. The opacity is the weight."""
     tiles = [thumbnail(weights, side) for weights in maps]
     rows = [np.hstack(tiles[start : start + columns]) for start in range(0, len(tiles), columns)]
     return see_through(np.vstack(rows))

@@ -1,4 +1,4 @@
-"""Draw how one word reaches another: word by word through a recurrence, in one arc by attention."""
+"""Draw how information gets from one word to another: word by word in a recurrent network, in one step by attention."""
 
 import math
 from collections.abc import Sequence
@@ -8,13 +8,14 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, either, field, layered, marks, nominal, span
 
 POINTS = 16  # straight pieces of an arc
-TOP = 3.2  # the height of the long arc; a hop's is 1
+TOP = 3.2  # the height of the long arc; a hop has height 1
 
 
 def hops(words: Sequence[str], start: int, stop: int, left: Sequence[float], theme: Theme, width: int = 1000) -> Spec:
-    """Hops from word `start` to word `stop` (from 0, start < stop), below one arc.
+    """Draw a hop between each two neighbours from word `start` to word `stop`, and one arc above all hops.
 
-    left: for each hop, the share of the first word that is left after it, 0 to 1; it sets the hop's thickness.
+    start, stop: indices, start < stop. left: for each hop, the share of the first word's information that remains after it,
+    0 to 1; a hop's thickness shows this share.
     """
     hop = [
         {"hop": at, "x": at + t, "y": math.sin(math.pi * t), "left": share, "width": 1 + 7 * share}

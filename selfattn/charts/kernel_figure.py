@@ -1,4 +1,4 @@
-"""Draw the data of the component `kernel` as a still picture: steps in columns, the row of the largest weight lit."""
+"""Draw the data of the component `kernel` as a static picture: steps in columns, with the largest weight's row highlighted."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -13,23 +13,23 @@ from selfattn.charts.vega import Spec, picture
 
 Data = Mapping[str, Any]
 WIDTH = 1100  # pixels, the default
-NARROW = 640  # pixels: a narrower figure has no room for strips
-ROW, GAP = 22, 14  # pixels: a token's row; between columns
+NARROW = 640  # pixels: a figure narrower than this has no room for strips
+ROW, GAP = 22, 14  # pixels: the height of a token's row; the gap between columns
 TITLE, TEXT, SMALL = 18, 13, 12  # pixels of letters
-CELL, EDGE = 8, 1  # pixels of a strip's image: a cell, and the edge between two
-FEW = 4  # a strip with at most this many numbers prints them
-PALE = 0.5  # the opacity of bars in rows that aren't lit
+CELL, EDGE = 8, 1  # pixels in a strip's image: a cell, and the edge between cells
+FEW = 4  # a strip of at most this many numbers prints its numbers
+PALE = 0.5  # the opacity of bars in rows that aren't highlighted
 
 
 def kernel_figure(data: Data, theme: Theme, width: int | None = None) -> Spec:
-    """The figure, `width` pixels wide; it has no strips below 640 pixels."""
+    """Draw the figure, `width` pixels wide. Under 640 pixels it has no strips."""
     figure = _Figure(data, theme, width or WIDTH)
     figure.draw()
     return figure.sheet.drawn(figure.width, round(figure.y))
 
 
 class _Figure:
-    """The drawing so far. y: the top of its next part."""
+    """The unfinished drawing. y: the top of the next part."""
 
     def __init__(self, data: Data, theme: Theme, width: int) -> None:
         self.data, self.theme, self.width, self.sheet, self.y = data, theme, width, Sheet(theme), 0.0
@@ -131,7 +131,7 @@ class _Figure:
         self.sheet.rect(*box, color, opacity=strong, column=name, value=value)
 
     def _strips(self, column: str, strips: Sequence[str], kind: str, top: float | None = None) -> None:
-        """Draw strips below one another as one image, from `top` (None: from here). Strips of few numbers print them."""
+        """Draw strips below one another as one image, from `top` (None: the current y). Print the numbers of short strips."""
         if column not in self.left:
             return
         (x, width), y, places = self.left[column], self.y if top is None else top, self.data["places"][kind]
@@ -159,7 +159,6 @@ class _Figure:
 
 
 def _sums(side: Data) -> dict[str, str]:
-    """The printed sums, by column."""
     return {
         column: f"{'Σ' if column in ('exponential', 'weight') else 'max'} {text}"
         for column, text in side["sums"].items()
@@ -171,10 +170,10 @@ def _name(side: Data) -> str:
 
 
 def read(text: str) -> float:
-    """The number of a printed text; "<0.0001" is 0."""
+    """Parse a printed number; "<0.0001" is 0."""
     return 0.0 if text.startswith("<") else float(text.replace("−", "-").replace("∞", "inf"))
 
 
 def raised(text: str) -> str:
-    """The text with "e^x" written with a raised exponent."""
+    """Return the text with "eˣ" for "e^x"."""
     return text.replace("e^x", "eˣ")

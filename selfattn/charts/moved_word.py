@@ -1,6 +1,6 @@
-"""Draw two sentences, and how their word moves when another is hidden: the parts of charts/way.py and charts/share.py.
+"""Draw the parts of charts/way.py and charts/share.py: two sentences, and how far their word moves if another is hidden.
 
-These parts draw the data of the component `way` (dashboard/components/way.schema.json), and so show the same numbers as the page.
+They draw the data of the component `way` (dashboard/components/way.schema.json), so they show the same numbers as the page.
 """
 
 import math
@@ -13,12 +13,12 @@ from selfattn import numbers
 from selfattn.charts.labels import text_width
 from selfattn.charts.sheet import Align, Sheet
 
-NARROW, GAP = 760, 48  # pixels: a narrower picture has one column; between two columns
+NARROW, GAP = 760, 48  # pixels: the least width for two columns; the gap between them
 TEXT, SMALL = 13.5, 12  # pixels of letters
-WORD, LONG_WORD = 25, 19  # pixels of letters: in short sentences, in long ones
-RADIUS, LABEL_RISE = 9.5, 17  # pixels: of A's and B's dots; of their labels above the lane
-HILL = 70  # pixels: the height of the higher hill
-SHARES = 10_000  # shares are integers, in units of 1/10,000
+WORD, LONG_WORD = 25, 19  # pixels of letters: in short sentences, in long sentences
+RADIUS, LABEL_RISE = 9.5, 17  # pixels: the radius of A's and B's dots; the height of their labels
+HILL = 70  # pixels: the height of the higher of the two density curves (hills)
+SHARES = 10_000  # the data have shares as integers, in units of 1/10,000
 NBSP = "\u00a0"
 
 Data = Mapping[str, Any]
@@ -26,38 +26,38 @@ Data = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Shown:
-    """The data of the main view, and what they imply: the hidden words, and the word whose heads are shown."""
+    """The data of the main view, and what follows from these data, such as the hidden words."""
 
     data: Data
 
     @property
     def sides(self) -> Sequence[Data]:
-        """A and B."""
+        """The data of sentences A and B."""
         return self.data["sides"]
 
     def label(self, side: int, at: int) -> str:
-        """The word with this number in a sentence, in quotation marks."""
+        """Return the word at index `at` of a sentence, in quotation marks."""
         return f'"{next(word["text"] for word in self.sides[side]["words"] if word["at"] == at)}"'
 
     def share(self, side: int, at: int) -> float | None:
-        """How far hiding the word with this number moves the chosen word; None if it was not run."""
+        """Return how far hiding the word at index `at` moves the chosen word; None if that word was not hidden."""
         return next(word["share"] for word in self.sides[side]["words"] if word["at"] == at)
 
     def hidden(self, side: int) -> int | None:
-        """The word that the way shows hidden: the one that the visitor chose, else the leading word."""
+        """Return the word that is drawn as hidden: the visitor's choice, else the leading word (the largest share)."""
         chosen = self.data["chosen"]["hidden"][side]
         return self.sides[side]["leader"] if chosen is None else chosen
 
     @cached_property
     def first(self) -> tuple[int, int] | None:
-        """The word (side, number) whose heads are shown: a hidden word, else the leading word with the larger share."""
+        """The word (side, index) whose heads are shown: a hidden word, else the leading word with the larger share."""
         chosen = [(side, at) for side, at in enumerate(self.data["chosen"]["hidden"]) if at is not None]
         leading = [(side, own["leader"]) for side, own in enumerate(self.sides) if own["leader"] is not None]
         return max(chosen or leading, key=lambda one: self.share(*one) or 0.0, default=None)
 
     @cached_property
     def answer(self) -> tuple[int, int] | None:
-        """The word (side, number) that the finding names; None if both sentences lie nearer to the same sense."""
+        """The word (side, index) that the finding names; None without such a word, or if A and B are nearer to the same sense."""
         way = self.data["way"]
         if way is None or (way["between"] == "senses" and (way["at"][0] < 0.5) == (way["at"][1] < 0.5)):
             return None
@@ -70,7 +70,7 @@ class Shown:
 
     @cached_property
     def cells(self) -> list[float | None]:
-        """The share of the word `first` in each head alone, layer by layer."""
+        """How far hiding the word `first` in each head alone moves the chosen word, layer by layer."""
         if self.first is None:
             return []
         side, at = self.first
@@ -79,12 +79,12 @@ class Shown:
 
     @property
     def exact(self) -> bool:
-        """True if each head was run."""
+        """True if `cells` are exact; False if they are estimated by gradient."""
         return self.first is not None and str(self.first[1]) in self.sides[self.first[0]]["exact"]
 
 
 def row(text: str, parts: int) -> list[float | None]:
-    """The numbers of a row of comma-separated integers (number x parts); None for an unknown number."""
+    """Parse comma-separated integers and divide them by `parts`. An empty field becomes None."""
     return [int(part) / parts if part else None for part in text.split(",")] if text else []
 
 
@@ -101,7 +101,7 @@ def wrapped(text: str, width: float, size: float, bold: bool = False) -> list[st
 
 
 def percent(share: float) -> str:
-    """A share as a percentage with a no-break space."""
+    """Return a share as a percentage with a no-break space."""
     return numbers.percent(share).replace(" ", NBSP)
 
 
@@ -128,7 +128,7 @@ def placed_words(side: Data, width: float, size: float) -> list[Placed]:
     for n, word in enumerate(side["words"]):
         wide = text_width(word["text"], size, word["kind"] == "chosen")
         x += space if word["gap"] and x else 0.0
-        glued = 0.0  # words that follow without a blank stay on the same line
+        glued = 0.0  # the width of the words that follow without a blank, which stay on the same line
         for other in side["words"][n + 1 :]:
             if other["gap"]:
                 break
@@ -143,7 +143,7 @@ def placed_words(side: Data, width: float, size: float) -> list[Placed]:
 
 
 def pads(words: Sequence[Placed], n: int, direction: str, pad: float) -> tuple[float, float]:
-    """The pixels by which a word's background is wider, left and right: 1 on a side without a blank, else `pad`."""
+    """Return the pixels by which a background reaches beyond a word, left and right: `pad` or, on a side without a blank, 1."""
     before = 1 if n and not words[n].word["gap"] else pad
     after = 1 if n + 1 < len(words) and not words[n + 1].word["gap"] else pad
     return (after, before) if direction == "rtl" else (before, after)
@@ -163,7 +163,7 @@ def sentences(sheet: Sheet, shown: Shown, y: float, width: float) -> float:
 
 
 def _arcs(side: Data, width: float, size: float) -> tuple[dict[int, float], float]:
-    """The height of the arc to each named word (by `at`) on the chosen word's line, and the arcs' room above the first line."""
+    """Return the heights of the arcs from the chosen word to named words, by `at`, and the room needed above the first line."""
     words = placed_words(side, width, size)
     chosen = next(one for one in words if one.word["kind"] == "chosen")
     own = [one for one in words if one.word["at"] in side["named"] and one.line == chosen.line and one.word["share"]]
@@ -174,7 +174,7 @@ def _arcs(side: Data, width: float, size: float) -> tuple[dict[int, float], floa
 def sentence(
     sheet: Sheet, shown: Shown, at: int, left: float, y: float, width: float, size: float, above: float = 0.0
 ) -> float:
-    """Draw one sentence, its chosen word underlined, the others tinted by their shares. Return the y beneath it.
+    """Draw one sentence. Underline the chosen word, and tint the others by their shares. Return the y beneath the sentence.
 
     above: pixels to keep free above the first line.
     """
@@ -227,12 +227,12 @@ def arc(sheet: Sheet, x: float, x2: float, y: float, height: float, color: str, 
     sheet.path(points, color, min(width, 8.0))
 
 
-# The way
+# The way: a line from one sense to the other, or from A to B
 
 
 @dataclass(frozen=True)
 class Scale:
-    """A scale that converts places on the line to pixels."""
+    """A linear scale from places on the way (0 and 1 are its ends) to pixels."""
 
     low: float
     high: float
@@ -244,7 +244,7 @@ class Scale:
 
 
 def scale_of(shown: Shown, left: float, right: float) -> Scale:
-    """A scale that holds both ends, all dots and hills, and A and B with and without their hidden words."""
+    """Return a scale that holds the line's ends, all dots and hills, and A and B with and without their hidden words."""
     way = shown.data["way"]
     every = [0.0, 1.0, *way["at"], *(dot["x"] for dots in way["dots"] for dot in dots)]
     every += [at for hill in way["hills"] for at, _ in hill]
@@ -253,14 +253,14 @@ def scale_of(shown: Shown, left: float, right: float) -> Scale:
 
 
 def without(shown: Shown, side: int) -> float | None:
-    """The place of A or B with its word hidden; None if no word is hidden."""
+    """Return the place of A or B on the way with a word hidden; None if no word is hidden."""
     way, at = shown.data["way"], shown.hidden(side)
     share = None if at is None else shown.share(side, at)
     return None if share is None else way["at"][side] + way["toward"][side] * share
 
 
 def the_way(sheet: Sheet, shown: Shown, y: float, width: float) -> float:
-    """Draw the line: its ends, labelled sentences, A and B as they are and with a word hidden. Return the y beneath it."""
+    """Draw the way: its ends, labelled sentences, and A and B with and without a hidden word. Return the y beneath."""
     theme, data = sheet.theme, shown.data["way"]
     place = scale_of(shown, 76 if width >= NARROW else 24, width - (76 if width >= NARROW else 24))
     labels = [lane_labels(shown, side, place, width) for side in (0, 1)]
@@ -291,7 +291,7 @@ def the_way(sheet: Sheet, shown: Shown, y: float, width: float) -> float:
 
 
 def _key(shown: Shown) -> list[str]:
-    """The sentences that explain the dots and the grey bands."""
+    """Return the sentences that explain the dots and the grey bands."""
     data = shown.data["way"]
     counts = " and ".join(f"{end['count']} of {end['label']}" for end in data["ends"] if end["count"])
     dots = [f'Each dot: "{shown.data["word"]}" in another labelled sentence, {counts}.'] if counts else []
@@ -300,7 +300,7 @@ def _key(shown: Shown) -> list[str]:
 
 @dataclass(frozen=True)
 class Label:
-    """A text above a lane: its left end, its width, and how high it is."""
+    """A text above a lane. x: its left end; y: its height above the lane."""
 
     text: str
     x: float
@@ -309,12 +309,12 @@ class Label:
     bold: bool = False
 
     def meets(self, other: "Label") -> bool:
-        """True if the two labels are less than a letter apart."""
+        """Return True if two labels overlap or nearly touch (less than 8 pixels apart)."""
         return self.x < other.x + other.wide + 8 and other.x < self.x + self.wide + 8
 
 
 def lane_labels(shown: Shown, side: int, place: Scale, width: float) -> list[Label]:
-    """The labels on A's or B's lane: "as it is" and "without WORD". If they would meet, the second moves to another line."""
+    """Return the labels of A's or B's lane, "as it is" and "without WORD". If they would overlap, the second label is higher."""
     here, moved = place(shown.data["way"]["at"][side]), without(shown, side)
     forward = moved is None or place(moved) >= here
     wide = text_width("as it is", SMALL)
@@ -330,7 +330,7 @@ def lane_labels(shown: Shown, side: int, place: Scale, width: float) -> list[Lab
 
 
 def _extent(shown: Shown, side: int, place: Scale, labels: Sequence[Label]) -> tuple[float, float]:
-    """The x of the left and right ends of A's or B's lane with its labels."""
+    """Return the x of the left and right ends of A's or B's lane, labels included."""
     way, level = shown.data["way"], shown.data["way"]["level"] or 0.0
     places = [place(way["at"][side]), place(way["at"][side] + way["toward"][side] * level)]
     if (moved := without(shown, side)) is not None:
@@ -344,7 +344,7 @@ def _hidden(shown: Shown, side: int) -> str:
 
 
 def moving(sheet: Sheet, shown: Shown, side: int, place: Scale, y: float, labels: Sequence[Label]) -> None:
-    """Draw A or B on its lane, as it is and with a word hidden, with an arrow between them and the noise level."""
+    """Draw A or B on its lane: a dot as it is, a dot with a word hidden, an arrow between the two, and the noise level."""
     theme, data, own = sheet.theme, shown.data["way"], shown.sides[side]
     hue, at, moved = theme.sentence(own["name"]), data["at"][side], without(shown, side)
     here, color = place(at), theme.effect[-1] if shown.hidden(side) in own["named"] else theme.muted
@@ -367,7 +367,7 @@ def moving(sheet: Sheet, shown: Shown, side: int, place: Scale, y: float, labels
 
 
 def _divider(sheet: Sheet, data: Data, x: float, y: float, base: float, width: float) -> None:
-    """Draw the border between the places nearer to one sense and to the other, with labels as long as there is room."""
+    """Draw the line halfway between the senses, with the longest labels that fit on each side."""
     sheet.rule(x, y - 10, x, base, sheet.theme.grid, 1.5)
     first, second = (end["label"] for end in data["ends"])
     texts = [[f"← nearer to {first}", f"← {first}", "←"], [f"nearer to {second} →", f"{second} →", "→"]]
@@ -378,7 +378,7 @@ def _divider(sheet: Sheet, data: Data, x: float, y: float, base: float, width: f
 
 
 def ends(sheet: Sheet, data: Data, place: Scale, base: float, width: float) -> float:
-    """Label the line's ends, 0 and 1, and draw the bracket between them. Return the y beneath."""
+    """Label the way's ends, 0 and 1, and draw the bracket between them. Return the y beneath."""
     theme, y = sheet.theme, base + 16
     left, right = place(0), place(1)
     for side, (x, end) in enumerate(zip((left, right), data["ends"])):

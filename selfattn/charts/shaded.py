@@ -12,12 +12,12 @@ from selfattn.charts.vega import Spec
 
 WIDTH = 760  # pixels, the default
 FINDING, TEXT, HEADING, SMALL = 20, 18, 14, 12.5  # pixels of letters
-LINE, GAP = 44, 14  # pixels: from one line of a sentence to the next; between two sentences
-TALL = 36  # pixels of the largest effect of a sentence, above and below 0
+LINE, GAP = 44, 14  # pixels: from one line of a sentence to the next; between sentences
+TALL = 36  # pixels: the height of the largest effect of a sentence, above and below 0
 
 
 def shaded(data: Mapping[str, Any], theme: Theme, width: int | None = None) -> Spec:
-    """The picture of all rows, one below the other, `width` pixels wide."""
+    """Draw all rows, one below the other, `width` pixels wide."""
     sheet, width, y = Sheet(theme), width or WIDTH, 0.0
     ramp = (*theme.effect[:3], theme.weights[2], theme.weights[4]) if data.get("kind") == "weights" else theme.effect
     if finding := data.get("finding"):
@@ -38,7 +38,7 @@ def shaded(data: Mapping[str, Any], theme: Theme, width: int | None = None) -> S
 
 
 def _curve(sheet: Sheet, row: Mapping[str, Any], y: float, width: float) -> float:
-    """Draw each sentence's effect at its place in the text, in its band of noise. Returns the y below; y: the top."""
+    """Draw each sentence's effect and noise level as bars at its place in the text. y: the top. Return the y below."""
     theme, place, base = sheet.theme, Scale(0, row["tokens"], 0, width), y + TALL
     if row["read"] < row["tokens"]:
         sheet.rect(place(row["read"]), y, width, base + TALL, theme.grid, said="never read")
@@ -55,7 +55,7 @@ def _curve(sheet: Sheet, row: Mapping[str, Any], y: float, width: float) -> floa
 
 
 def _words(sentence: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A sentence as words. If the sentence is named, its first word carries its number."""
+    """Split a sentence into words. If the sentence is named, its first word carries the sentence's number."""
     number = sentence["number"] if sentence["kind"] == "named" else ""
     words = [{**sentence, "text": text, "gap": True, "kind": "word", "number": ""} for text in sentence["text"].split()]
     return [{**words[0], "number": number, "gap": sentence["gap"]}, *words[1:]] if words else []

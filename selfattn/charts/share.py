@@ -1,4 +1,4 @@
-"""Draw a picture to send to others, 1200 x 675: the finding, the sentence with the hidden word, and how far its word moves."""
+"""Draw a picture to share, 1200 x 675: the finding, the sentence with the hidden word, and how far the chosen word moves."""
 
 import math
 from itertools import pairwise
@@ -11,12 +11,9 @@ from selfattn.charts.vega import Spec
 
 WIDTH, HEIGHT, MARGIN = 1200, 675, 70
 LABEL, FOOT = 22, 17  # pixels of letters
-FINDING, ONE, BOTH = (
-    (38, 32, 27, 22),
-    (40, 32, 25, 20),
-    (30, 25, 20, 17),
-)  # pixels of letters, of which the first that fit are used: the finding, one sentence, both sentences
-BASE, RADIUS = 505, 16  # y of the line; of the dots of A and B
+# Pixels of letters for the finding, one sentence, and both sentences. The first size that fits is used.
+FINDING, ONE, BOTH = (38, 32, 27, 22), (40, 32, 25, 20), (30, 25, 20, 17)
+BASE, RADIUS = 505, 16  # pixels: the y of the dots; the radius of A's and B's dots
 
 
 def share(data: Data, theme: Theme) -> Spec:
@@ -37,14 +34,14 @@ def share(data: Data, theme: Theme) -> Spec:
 
 
 def _lines(data: Data, width: float, size: float) -> list[str]:
-    """Split the finding into as few lines as possible, of about equal length."""
+    """Split the finding into as few lines as possible, with about equal lengths."""
     least = len(wrapped(data["finding"], width, size, bold=True))
     widths = (width * part / 20 for part in range(8, 21))
     return next(lines for own in widths if len(lines := wrapped(data["finding"], own, size, bold=True)) == least)
 
 
 def _sentence(sheet: Sheet, shown: Shown, side: int, y: float, width: float) -> float:
-    """Draw a sentence and return the y beneath it. Strike out the answer's word; if there is none, start with A or B."""
+    """Draw a sentence, with the finding's hidden word struck out or, if there is none, with "A" or "B". Return the y beneath."""
     theme, own = sheet.theme, shown.sides[side]
     hue, teal, left = theme.sentence(own["name"]), theme.effect[-1], MARGIN + (0 if shown.answer else 48)
     width -= left - MARGIN
@@ -70,12 +67,11 @@ def _sentence(sheet: Sheet, shown: Shown, side: int, y: float, width: float) -> 
 
 
 def _letter(sheet: Sheet, x: float, y: float, name: str) -> None:
-    """Write "A" or "B" on its dot."""
     sheet.text(x, y + 6, name, 17, sheet.theme.background, align="center", bold=True)
 
 
 def _way(sheet: Sheet, shown: Shown, place: Scale) -> None:
-    """Draw the line with labelled sentences and an arc for the answer's move; without an answer, with A and B as they are."""
+    """Draw the way with labelled sentences and an arc for the finding's move; without such a move, draw A and B as they are."""
     theme, data = sheet.theme, shown.data["way"]
     hues = [theme.sentence(name) for name in "AB"]
     for dots, hue in zip(data["dots"], hues):
@@ -99,7 +95,7 @@ def _way(sheet: Sheet, shown: Shown, place: Scale) -> None:
 
 
 def _arrow(sheet: Sheet, x: float, x2: float, said: str) -> None:
-    """Draw an arc from one dot to another that grows thicker on the way, with a text above it."""
+    """Draw an arc from x to x2 that grows thicker toward x2, with a text above."""
     teal, top = sheet.theme.effect[-1], min(130.0, 40 + 0.25 * abs(x2 - x))
     middle, radius, foot = (x + x2) / 2, (x2 - x) / 2, BASE - 20
     steps = [math.pi * step / 40 for step in range(39)]

@@ -1,4 +1,4 @@
-"""Draw by pixels into one Vega-Lite chart: areas, rectangles, images, rules, paths, points and texts, in this order."""
+"""Draw marks at pixel positions in one Vega-Lite chart: areas, rectangles, images, rules, paths, points, texts, in this order."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
@@ -14,7 +14,7 @@ AROUND = dict.fromkeys(("left", "top", "right", "bottom"), PADDING)
 
 
 class Sheet:
-    """Marks placed by pixels, y downwards. `more`: further fields of a mark, such as `said` (tooltip) and `value` (number)."""
+    """A drawing in pixel coordinates, y downwards. more: other fields of a mark, such as `said` (tooltip) and `value`."""
 
     def __init__(self, theme: Theme) -> None:
         self.theme = theme
@@ -39,18 +39,18 @@ class Sheet:
         line: float = 0,
         **more: Any,
     ) -> None:
-        """A rectangle with round corners. color: `NONE` for an outline."""
+        """Add a rectangle with round corners. color: `NONE` for an outline only."""
         ends = {"x": x, "y": y, "x2": x2, "y2": y2}
         self._rects.append(
             {**_rounded(ends), "color": color, "opacity": opacity, "stroke": stroke, "line": line, **more}
         )
 
     def image(self, x: float, y: float, width: float, height: float, url: str) -> None:
-        """A picture with its top left corner at x, y; its pixels keep sharp edges."""
+        """Add a picture with its top left corner at x, y. Its pixels aren't smoothed."""
         self._images.append({**_rounded({"x": x, "y": y, "width": width, "height": height}), "url": url})
 
     def rule(self, x: float, y: float, x2: float, y2: float, color: str, width: float = 1) -> None:
-        """A straight line."""
+        """Add a straight line."""
         self._rules.append({**_rounded({"x": x, "y": y, "x2": x2, "y2": y2}), "color": color, "width": width})
 
     def area(self, points: Iterable[Point], base: float, color: str, opacity: float, **more: Any) -> None:
@@ -61,7 +61,7 @@ class Sheet:
             self._areas.append({"area": area, **place, "color": color, "opacity": opacity, **more})
 
     def path(self, points: Iterable[Point], color: str, width: float, **more: Any) -> None:
-        """A line through points."""
+        """Add a line through points."""
         path = self._paths[-1]["path"] + 1 if self._paths else 0
         for order, (x, y) in enumerate(points):
             place = _rounded({"x": x, "y": y})
@@ -81,7 +81,7 @@ class Sheet:
         turn: float = 0,
         **more: Any,
     ) -> None:
-        """A circle, or another of Vega's shapes. turn: degrees clockwise."""
+        """Add a circle, or another of Vega's shapes. turn: degrees clockwise."""
         look = {"color": color, "stroke": stroke, "line": line, "opacity": opacity, "shape": shape}
         area, angle = round(3.1416 * radius**2, 1), round(turn, 1)
         self._points.append({**_rounded({"x": x, "y": y}), "size": area, **look, "angle": angle, **more})
@@ -99,21 +99,21 @@ class Sheet:
         angle: float = 0,
         **more: Any,
     ) -> None:
-        """A text on the baseline y. color: "" for ink."""
+        """Add a text on the baseline y. color: "" for the theme's ink."""
         look = {"text": text, "size": size, "color": color or self.theme.ink, "angle": angle}
         self._texts.setdefault((align, bold), []).append({**_rounded({"x": x, "y": y}), **look, **more})
 
     def lines(
         self, x: float, y: float, texts: Sequence[str], size: float = 13, color: str = "", bold: bool = False
     ) -> float:
-        """Lines of text, the first on the baseline y. Returns the baseline after the last."""
+        """Add lines of text, the first on the baseline y. Return the baseline for a next line."""
         for text in texts:
             self.text(x, y, text, size, color, bold=bold)
             y += round(1.4 * size)
         return y
 
     def drawn(self, width: float, height: float) -> Spec:
-        """The drawing as a chart of this size in pixels."""
+        """Return the drawing as a chart of this size in pixels."""
         x = field("x", axis=None, scale={"domain": [0, width], "nice": False, "zero": False})
         y = field("y", axis=None, scale={"domain": [0, height], "nice": False, "zero": False, "reverse": True})
         place, box = {"x": x, "y": y}, {"x": x, "y": y, "x2": {"field": "x2"}, "y2": {"field": "y2"}}

@@ -1,8 +1,8 @@
-"""Define the colours and type of every chart, light and dark: few colours, each with one meaning everywhere.
+"""Define the colours and the font of every chart, light and dark. There are few colours, and each has one meaning everywhere.
 
-Sentence A is violet and sentence B orange, the two ends of ColorBrewer's PuOr, safe for the colour-blind. Weights run from the
-background to deep blue, signed values from red over the background to blue, effects from brown over the background to teal.
-Shares of a way start at 0 and use the teal half only. The chosen word is outlined in ink.
+Sentence A is violet and sentence B is orange. These are the ends of ColorBrewer's PuOr, which is safe for the colour-blind.
+Weights go from the background colour to deep blue, signed values from red through the background to blue, and effects from
+brown through the background to teal. Shares that start at 0 use only the teal half. The chosen word is outlined in `ink`.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ FONT = "Source Sans, Source Sans Pro, DejaVu Sans, Noto Sans, sans-serif"
 
 @dataclass(frozen=True)
 class Theme:
-    """The colours of one look. Ramps go from low to high; the middle of a diverging ramp is the background."""
+    """The colours of one theme. Ramps go from low to high; the middle of a diverging ramp is the background."""
 
     name: str  # "light" or "dark"
     background: str
@@ -32,7 +32,7 @@ class Theme:
     effect: tuple[str, ...]  # negative, zero, positive
 
     def sentence(self, name: str) -> str:
-        """The colour of sentence "A" or "B"; for any other name the muted colour."""
+        """Return the colour of sentence "A" or "B"; for any other name, the muted colour."""
         return {"A": self.sentence_a, "B": self.sentence_b}.get(name, self.muted)
 
 
@@ -65,19 +65,19 @@ DARK = Theme(
 )
 
 
-# A legend of colours as squares. A gradient would be drawn by its id, which two charts of a page may share.
+# Legends show colours as squares. A gradient in SVG is found by its id, and two charts of a page may have the same id.
 SWATCHES = {"type": "symbol", "symbolType": "square", "symbolSize": 260, "direction": "horizontal"}
 
 
 def vega_config(theme: Theme) -> dict[str, Any]:
-    """The Vega-Lite `config` block that gives a chart this look."""
+    """Return the Vega-Lite `config` of a theme."""
     label = {"labelColor": theme.muted, "titleColor": theme.muted, "labelFontSize": 12, "titleFontSize": 12}
     return {
         "background": theme.background,
         "font": FONT,
         "locale": LOCALE,
         "view": {"stroke": None},
-        # Vega drops no label in any layer; if there are too many, the chart itself thins them (labels.label_axis).
+        # Vega must not drop labels. If there are too many, `labels.label_axis` leaves some out.
         "axis": {
             **label, "domain": False, "ticks": False, "gridColor": theme.grid, "titleFontWeight": "normal",
             "labelOverlap": False,

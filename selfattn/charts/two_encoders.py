@@ -1,4 +1,4 @@
-"""Draw the differences of two encoders as bars, to the right if the first has more."""
+"""Draw the differences of two encoders as bars. A bar goes to the right if the first encoder has more."""
 
 from collections.abc import Sequence
 
@@ -9,17 +9,18 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, calculate, either, field, fluid, hues, layered, marks, nominal, span
 from selfattn.numbers import change
 
-TALL, ROW = 400, (24, 68)  # pixels: all bars together, as tall as the map beside them; one bar, at least and at most
-NUMBER, LABEL = 52, 190  # pixels of a number beside its bar, and of a label
+TALL = 400  # pixels: the height of all bars, as tall as the map beside them
+ROW = (24, 68)  # pixels: the least and the largest height of a bar
+NUMBER, LABEL = 52, 190  # pixels: the width of a number beside a bar, and of a label
 WIDTH = 552  # pixels, the default
 
 
 def difference_bars(
     frame: pd.DataFrame, theme: Theme, names: Sequence[str], *, title: str, places: int, width: int | None = None
 ) -> Spec:
-    """Bars of first minus second, to the right if above 0, in the colours of the map's extremes. The largest has a bold label.
+    """Draw bars of first minus second, in the extreme colours of the map. The bar of the largest difference has a bold label.
 
-    frame: label, first, second, difference. names: of the two encoders. places: decimals of the numbers. width: pixels;
+    frame: label, first, second, difference. names: the two encoders' names. places: decimals of the numbers. width: pixels;
     None: the width of the container.
     """
     values, more = frame["difference"].astype(float), [f"more in {name}" for name in names]

@@ -1,7 +1,7 @@
-"""Build Vega-Lite charts from parts, and read their numbers back. labels.py prepares their texts.
+"""Build Vega-Lite charts from parts, and read a chart's numbers back. labels.py prepares the texts.
 
-A chart is a plain dict that includes its look: a page draws a dozen at each move of a slider, and Altair takes 20 to 100 ms to
-build one. `selfattn.notebook` returns them as Altair charts.
+A chart is a plain dict with its theme. A page draws a dozen charts at each move of a slider, and Altair would take 20 to 100 ms
+to build each chart. `selfattn.notebook` returns charts as Altair charts.
 """
 
 import base64
@@ -26,7 +26,7 @@ Spec = dict[str, Any]  # Vega-Lite
 
 
 def finish(spec: Spec, theme: Theme) -> Spec:
-    """The spec with schema and look. "pad" means that width and height are the plot's own, without its axes."""
+    """Return the spec with its schema and theme. With "pad", width and height are those of the plot without its axes."""
     common = {"$schema": SCHEMA, "config": vega_config(theme), "autosize": {"type": "pad", "contains": "content"}}
     return {**common, **spec}
 
@@ -34,30 +34,30 @@ def finish(spec: Spec, theme: Theme) -> Spec:
 def layered(
     layers: list[Spec], datasets: dict[str, pd.DataFrame | list], theme: Theme, width: float, height: float, **more: Any
 ) -> Spec:
-    """A complete chart of layers. datasets: frames or records, by name. more: the chart's data, title, params ..."""
+    """Return a complete chart of layers. datasets: frames or records, by name. more: the chart's data, title, params ..."""
     data = {name: rows if isinstance(rows, list) else records(rows) for name, rows in datasets.items()}
     return finish({"datasets": data, "layer": layers, "width": width, "height": height, **more}, theme)
 
 
 def fluid(chart: Spec, width: int | None) -> Spec:
-    """The chart `width` pixels wide, axes included. None: the width of the page's container, or outside a page its own width."""
+    """Return the chart `width` pixels wide, axes included. None: as wide as the page's container; outside a page, unchanged."""
     sized = {"width": width or "container", "autosize": {"type": "fit-x", "contains": "padding"}}
     config = {**chart["config"], "view": {**chart["config"]["view"], "continuousWidth": chart["width"]}}
     return {**chart, **sized, "config": config}
 
 
 def beside(*charts: Spec) -> Spec:
-    """Complete charts side by side as one chart, with one colour scale and one legend."""
+    """Return complete charts side by side as one chart, with one colour scale and one legend."""
     return {**{key: charts[0][key] for key in _WHOLE}, "hconcat": [_part(chart) for chart in charts]}
 
 
-NARROW = 760  # pixels of a window that has no room for charts side by side
+NARROW = 760  # pixels: a window narrower than this has no room for charts side by side
 
 
 def in_rows(charts: Mapping[str, Spec], columns: int = 0) -> Spec:
-    """Complete charts below their titles, `columns` per row (0: a single row); a narrow window has one chart per row.
+    """Return complete charts with titles as one chart, `columns` per row (0: a single row). A narrow window has one per row.
 
-    Vega-Lite passes `init`, `on` and the signal to Vega, although Vega-Lite's schema doesn't have them.
+    Vega-Lite's schema doesn't have `init`, `on` and the signal, but Vega-Lite passes all three on to Vega.
     """
     size = "windowSize()[0] > 0 ? windowSize()[0] : 1440"  # 0: there is no window
     resized = {"events": {"source": "window", "type": "resize"}, "update": size}
@@ -76,7 +76,7 @@ _WHOLE = ("$schema", "config", "autosize")
 
 
 def _part(chart: Spec) -> Spec:
-    """The chart as a part of another, with its records and its size in place of references to them."""
+    """Return the chart as a part of another chart. Replace references to its datasets and its size by their values."""
     datasets = chart.get("datasets", {})
 
     def inline(part: Any) -> Any:
@@ -86,7 +86,7 @@ def _part(chart: Spec) -> Spec:
             return part
         if part.get("name") in datasets and len(part) == 1:
             return {"values": datasets[part["name"]]}
-        # Inside a part, these would mean the width and height of the complete figure.
+        # Inside a part, these expressions would mean the width and height of the complete figure.
         if len(part) == 1 and part.get("expr") in ("width", "height"):
             return chart[part["expr"]]
         return {key: inline(value) for key, value in part.items()}
@@ -98,7 +98,7 @@ def _part(chart: Spec) -> Spec:
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """The frame's rows as JSON values: plain numbers and texts, None for a number that isn't finite."""
+    """Return the frame's rows as JSON values: plain numbers and texts, and None for a number that isn't finite."""
     columns = [frame[name].tolist() for name in frame]
     for i, name in enumerate(frame):
         if frame[name].dtype.kind == "f":
@@ -107,7 +107,7 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def marks(kind: str, encoding: Spec, data: str = "", transform: Sequence[Spec] = (), **look: Any) -> Spec:
-    """A layer of marks of one kind. data: the name of their dataset ("": the chart's own)."""
+    """Return a layer of marks of one kind. data: the name of the layer's dataset ("": the chart's dataset)."""
     layer = {"mark": {"type": kind, **look}, "encoding": encoding}
     if data:
         layer["data"] = {"name": data}
@@ -115,34 +115,34 @@ def marks(kind: str, encoding: Spec, data: str = "", transform: Sequence[Spec] =
 
 
 def field(name: str, kind: str = "quantitative", **more: Any) -> Spec:
-    """A channel, or an entry of a tooltip, that shows a column of numbers, or of another kind."""
+    """Return a channel, or an entry of a tooltip, that shows a column. kind: the Vega-Lite type of the column."""
     return {"field": name, "type": kind, **more}
 
 
 def nominal(name: str, **more: Any) -> Spec:
-    """A channel, or an entry of a tooltip, that shows a column of texts."""
+    """Return a channel, or an entry of a tooltip, that shows a column of texts."""
     return field(name, "nominal", **more)
 
 
 def calculate(**fields: str) -> list[Spec]:
-    """New columns from Vega expressions."""
+    """Return the transforms that compute columns from Vega expressions, by the columns' names."""
     return [{"calculate": formula, "as": name} for name, formula in fields.items()]
 
 
 def either(test: str, value: Any, otherwise: Any) -> Spec:
-    """A channel with one value if a Vega expression is true and another if it isn't."""
+    """Return a channel with `value` if the Vega expression `test` is true, and with `otherwise` if it is false."""
     return {"condition": {"test": test, "value": value}, "value": otherwise}
 
 
 def span(*domain: float, reverse: bool = False) -> Spec:
-    """A scale of an axis with exactly these ends."""
+    """Return an axis scale with exactly these ends."""
     return {"domain": list(domain), "nice": False, "zero": False, **({"reverse": True} if reverse else {})}
 
 
 def scale(theme: Theme, kind: str, maximum: float) -> Spec:
-    """The fixed colour scale of a kind of number: "weights" and "shares" from 0, "signed" and "effect" centred on 0.
+    """Return the colour scale of a kind of number: "weights" and "shares" start at 0, "signed" and "effect" are centred on 0.
 
-    Vega would interpolate through other hues (white to blue through cyan); RGB doesn't.
+    Colours are interpolated in RGB. Vega's default goes through other hues, such as from white to blue through cyan.
     """
     colors = list(theme.effect[2:] if kind == "shares" else getattr(theme, kind))
     low = -maximum if kind in ("signed", "effect") else 0.0
@@ -151,12 +151,12 @@ def scale(theme: Theme, kind: str, maximum: float) -> Spec:
 
 
 def hues(colors: dict[str, str]) -> Spec:
-    """The colour scale of named things, in the dict's order."""
+    """Return a colour scale for names, in the dict's order."""
     return {"domain": list(colors), "range": list(colors.values())}
 
 
 def palette(ramp: Sequence[str]) -> list[int]:
-    """256 RGB colours in one flat list, interpolated linearly along a ramp of hex colours."""
+    """Return 256 RGB colours in one flat list, interpolated linearly along a ramp of hex colours."""
     stops = np.array([[int(color[i : i + 2], 16) for i in (1, 3, 5)] for color in ramp], float)
     places = np.linspace(0, len(ramp) - 1, 256)
     channels = [np.interp(places, range(len(ramp)), stops[:, channel]) for channel in range(3)]
@@ -164,13 +164,13 @@ def palette(ramp: Sequence[str]) -> list[int]:
 
 
 def see_through(levels: np.ndarray) -> str:
-    """Levels (n, m) from 0 to 255 as the opacity of a black PNG in a data URI, one pixel each."""
+    """Return a black PNG in a data URI whose opacity is `levels` (n, m), 0 to 255, one pixel per level."""
     opacity = Image.fromarray(levels.astype(np.uint8))
     return _png(Image.merge("LA", (Image.new("L", opacity.size), opacity)), optimize=True)
 
 
 def picture(levels: np.ndarray, ramp: Sequence[str]) -> str:
-    """Levels (n, m) from 0 to 255 as a palette PNG in a data URI, one pixel each, coloured along a ramp."""
+    """Return a PNG in a data URI with `levels` (n, m), 0 to 255, coloured along a ramp, one pixel per level."""
     image = Image.fromarray(levels.astype(np.uint8), mode="P")
     image.putpalette(palette(ramp))
     return _png(image, optimize=False)
@@ -183,7 +183,7 @@ def _png(image: Image.Image, optimize: bool) -> str:
 
 
 def backdrop(encoding: Spec, data: str) -> Spec:
-    """The layer that draws a dataset's picture (its column `url`) across the whole plot."""
+    """Return the layer that draws a dataset's picture (the column `url`) across the whole plot."""
     size = {"width": {"expr": "width"}, "height": {"expr": "height"}}
     return marks("image", {**encoding, "url": nominal("url")}, data, aspect=False, align="left", baseline="top", **size)
 
@@ -192,9 +192,9 @@ def backdrop(encoding: Spec, data: str) -> Spec:
 
 
 def drawn_frame(spec: dict[str, Any]) -> pd.DataFrame:
-    """The records that a Vega-Lite dict draws, as one table. If there are several datasets, the column `part` numbers them.
+    """Return the records that a Vega-Lite dict draws, as one table. Several datasets are numbered in the column `part`.
 
-    Pictures in the data (a large map is an image) are left out: the code that draws the image has its numbers.
+    Pictures are left out: a large map is drawn as an image, and these records don't have its numbers.
     """
     frames: list[pd.DataFrame] = []
     for records in _datasets(spec, spec.get("datasets", {})):
@@ -207,7 +207,7 @@ def drawn_frame(spec: dict[str, Any]) -> pd.DataFrame:
 
 
 def _datasets(part: Any, named: dict[str, list]) -> Iterator[list]:
-    """Each dataset that a part of the chart draws, in the order of the parts."""
+    """Yield each dataset that a part of the chart draws, in the order of the parts."""
     if isinstance(part, dict):
         if isinstance(data := part.get("data"), dict):
             values = data.get("values", named.get(data.get("name", ""), []))

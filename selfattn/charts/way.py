@@ -1,4 +1,4 @@
-"""Draw the main view as one picture: two sentences, how their word moves, all heads, and what one head attends to."""
+"""Draw the main view as one picture: two sentences, how far their word moves, all heads, and one head's weights."""
 
 import math
 from collections.abc import Sequence
@@ -25,13 +25,14 @@ from selfattn.charts.vega import Spec
 
 WIDTH = 1100  # pixels, the default
 FINDING, TITLE = 20, 15  # pixels of letters
-WRITTEN, VISIBLE = 0.05, 0.015  # shares and weights are printed from WRITTEN up; brown is explained from -VISIBLE down
-CELL = 30  # pixels of a cell's height, at most
-WEIGHTS = 1000  # weights are integers, in units of 1/1000
+WRITTEN = 0.05  # the smallest share or weight that is printed
+VISIBLE = 0.015  # the smallest negative share, by absolute value, for which the legend explains brown
+CELL = 30  # pixels: the largest height of a cell
+WEIGHTS = 1000  # the data have weights as integers, in units of 1/1000
 
 
 def way(data: Data, theme: Theme, width: int | None = None) -> Spec:
-    """Draw the main view `width` pixels wide: sentences, way and heads. Below 760 pixels it has one column."""
+    """Draw the main view `width` pixels wide: sentences, way and heads. Under 760 pixels there is one column."""
     shown, sheet, width = Shown(data), Sheet(theme), width or WIDTH
     y = sheet.lines(0, FINDING, wrapped(data["finding"], width, FINDING, bold=True), FINDING, bold=True)
     for line in filter(None, [*data["below"], beyond(data["beyond"])]):
@@ -45,7 +46,7 @@ def way(data: Data, theme: Theme, width: int | None = None) -> Spec:
 
 
 def beyond(data: Data) -> str:
-    """What holds beyond the two sentences, with its numbers, as a text."""
+    """Return the result over many sentences as a text, with its numbers."""
     rates = [
         f"{percent(rate['value'])} {rate['label']}"
         for rate in [*data.get("bars", ()), *filter(None, [data.get("tick")])]
@@ -54,7 +55,7 @@ def beyond(data: Data) -> str:
 
 
 def _draw_heads(sheet: Sheet, shown: Shown, y: float, width: float) -> float:
-    """Draw the map of all heads, and right of it what the chosen head attends to. Return the y beneath both."""
+    """Draw the map of all heads, and beside or below it the chosen head's weights. Return the y beneath both."""
     one_column = width < NARROW
     left = width if one_column else 0.53 * (width - GAP)
     below = _map(sheet, shown, y, left)
@@ -110,7 +111,7 @@ def _cell(sheet: Sheet, n: int, share: float | None, most: float, box: tuple[flo
 
 
 def _bars(sheet: Sheet, shown: Shown, left: float, y: float, width: float) -> float:
-    """Draw the chosen head's weights, the sentence in question first. Return the y beneath them."""
+    """Draw the chosen head's weights in both sentences, the hidden word's sentence first. Return the y beneath."""
     theme, heads, word = sheet.theme, shown.data["heads"], shown.data["word"]
     n = shown.data["chosen"]["head"]
     layer, head = divmod(n, heads["heads"])
@@ -169,6 +170,6 @@ def _bars_of(
 
 
 def _fits(labels: Sequence[str], size: float, step: float) -> bool:
-    """True if labels that are `step` pixels apart don't touch."""
+    """Return True if labels whose centres are `step` pixels apart don't touch."""
     wide = [text_width(label, size) for label in labels]
     return all((one + other) / 2 + 5 <= step for one, other in pairwise(wide))

@@ -1,1 +1,1 @@
-"""The only part of the library that imports streamlit: caches, pickers, links, downloads, and how charts are shown."""
+"""Pickers, links, caches, downloads and the display of charts. No other package of the library imports streamlit."""

@@ -1,11 +1,11 @@
-"""Keep one browser history entry per page, so that one press of Back leads to the previous page, whatever was chosen.
+"""Keep one browser history entry per page, so that one press of Back leads to the previous page.
 
-Streamlit 1.67 pushes an entry for each write of `st.query_params` and for each correction of a bound widget, and replaces the
-entry only when a bound widget itself is used. This script replaces the entry at each push to the page that is already open.
-Streamlit also strips the old page's address just before it opens another page; so a click on a link stores that address.
+Streamlit 1.67 pushes a history entry whenever code writes `st.query_params` or corrects a bound widget. The script below
+replaces the current entry instead if the page stays the same. Streamlit also strips the old page's address just before it opens
+another page. So the script remembers the address at each click on a link, and restores it.
 
-Measured in Chromium: without the script, ten choices made five entries, and a link to a page made one to four; with the script,
-ten choices make none and a link makes one.
+Measured in Chromium: ten choices made five entries without the script, and none with it. A link to another page made one to
+four entries without the script, and one with it.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ _SCRIPT = """
 if (!window.selfattnHistory) {
   window.selfattnHistory = true;
   const push = history.pushState.bind(history), replace = history.replaceState.bind(history);
-  const page = (address) => {  // each stop of the guided path is a page
+  const page = (address) => {  // a stop of the lesson "From scratch" counts as a page
     const { pathname, searchParams } = new URL(address, location);
     return pathname + searchParams.get("stop");
   };
@@ -32,11 +32,11 @@ if (!window.selfattnHistory) {
     push(state, title, address);
   };
   const loaded = performance.getEntriesByType("navigation")[0].name;
-  if (location.href !== loaded)  // an entry was pushed before this script ran: Back skips it
+  if (location.href !== loaded)  // Streamlit pushed an entry before this script ran: Back skips the entry
     addEventListener("popstate", () => { if (location.href === loaded) history.back(); });
   const copy = async (text) => {
     if (navigator.clipboard) return navigator.clipboard.writeText(text);
-    const field = Object.assign(document.createElement("textarea"), { value: text });  // over plain http
+    const field = Object.assign(document.createElement("textarea"), { value: text });  // plain http has no clipboard
     document.body.append(field); field.select();
     const copied = document.execCommand("copy");
     field.remove();
@@ -50,7 +50,7 @@ if (!window.selfattnHistory) {
       () => prompt("Copy this address:", location.href),
     );
   }, true);
-  const fold = (tries) => {  // Streamlit folds the sidebar below 768 pixels only; the pictures need its room below 1000
+  const fold = (tries) => {  // pictures need the sidebar's room below 1000 pixels; Streamlit folds it below 768
     const button = document.querySelector("[data-testid=stSidebarCollapseButton] button");
     if (button) button.click(); else if (tries) setTimeout(fold, 100, tries - 1);
   };
@@ -62,7 +62,7 @@ document.querySelectorAll(".st-key-history script").forEach((done) => done.remov
 
 
 def one_entry_a_page(style: str) -> None:
-    """Add the script and the frame's style. Call it first in the frame. The script removes itself; it has no visitor's text."""
+    """Add the CSS and the history script to the page. Call it first in app.py. The script contains no text from visitors."""
     if came_back():
         restore_address()
     with st.container(key="history"):
@@ -70,9 +70,9 @@ def one_entry_a_page(style: str) -> None:
 
 
 def carry_choice(page: str) -> None:
-    """Carry the choice over from the previous page. Call it before the pickers, with the page's address.
+    """Carry the visitor's choice over from the previous page. Call it before the pickers are drawn.
 
-    After a link, Back or Forward the heads come from the address.
+    page: the page's address. After a link, Back or Forward, the heads are read from the address.
     """
     new, back = session.PAGE.get() != page, came_back()
     for key in (session.HEAD, session.SECOND_HEAD):
@@ -86,7 +86,7 @@ def carry_choice(page: str) -> None:
 
 
 def note_in_address(noted: Mapping[str, str | None]) -> None:
-    """Write the parameters that no widget binds into the address. None removes one. Call it at the end of a run."""
+    """Write parameters that no widget binds to the address; None removes a parameter. Call it at the end of a run."""
     for key, value in noted.items():
         if value is None:
             st.query_params.pop(key, None)

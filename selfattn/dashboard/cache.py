@@ -1,7 +1,7 @@
-"""Cache the results that visitors have made encoders compute, by encoder and key, up to a bound in bytes.
+"""Cache the results of encoders for all visitors, up to a limit in bytes.
 
-Another `Cache` holds a limited number of loaded encoders (encoder_picker.py). When it drops an encoder, that encoder's results
-are dropped too.
+Another `Cache` (in encoder_picker.py) holds a limited number of loaded encoders. When it drops an encoder, the results of that
+encoder are dropped too.
 """
 
 import threading
@@ -29,17 +29,16 @@ from selfattn.settings import Settings
 from selfattn.words import Word
 
 T = TypeVar("T")
-OVERHEAD = 1000  # bytes for what isn't in an array
-RECORD = 500  # bytes of a dictionary with its plain values; a chart has one for each thing it draws
+OVERHEAD = 1000  # bytes: everything in a result except its arrays
+RECORD = 500  # bytes: a dictionary with its plain values, such as one mark of a chart
 PLAIN = str, float, int, type(None)
 
 
 class Cache(Generic[T]):
-    """Values by key, up to a bound; the least recently used are dropped first. If several threads need a value, one makes it.
+    """A cache that drops the least recently used values first. If several threads need a value, one thread makes it.
 
-    One value always stays, even if it is larger than the bound, because a page needs the same value again at each click, and
-    large values take longest. size: of a value, in the bound's unit. on_release: called with each value that is dropped to
-    make room.
+    A value larger than the bound is kept as the only one, because a page needs its value again at each click.
+    size: returns a value's size, in the unit of the bound. on_release: called with each value that is dropped to make room.
     """
 
     def __init__(self, bound: int, size: Callable[[T], int], on_release: Callable[[T], None] = lambda _: None):
@@ -55,9 +54,9 @@ class Cache(Generic[T]):
             return [*self._store.values()]
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the value of this key. If the cache has none, call make() and keep its result, unless make() raises.
+        """Return the value of this key. If there is none, call make() and keep the result.
 
-        Raises TypeError for a key that isn't made of strings, numbers, None and tuples of these.
+        Raises TypeError for a key that doesn't consist of strings, numbers, None and tuples.
         """
         check_key(key)
         return self._get(key, make)
@@ -67,7 +66,7 @@ class Cache(Generic[T]):
             return key in self._store
 
     def forget(self, which: Callable[[Any], bool]) -> None:
-        """Drop the values of the keys for which `which` is true."""
+        """Drop the values of all keys for which which(key) is true."""
         with self._changing:
             for key in [key for key in self._store if which(key)]:
                 del self._store[key]
@@ -79,7 +78,7 @@ class _Store(cachetools.LRUCache):
         self._release = release
 
     def popitem(self) -> tuple[Any, Any]:
-        """Take out the least recently used item, to make room."""
+        """Remove and return the least recently used item."""
         key, value = super().popitem()
         self._release(value)
         return key, value
@@ -87,7 +86,7 @@ class _Store(cachetools.LRUCache):
 
 class _Changing(threading.Condition):
     def wait(self, timeout: float | None = LOOK) -> bool:
-        """Wait for another thread's value, unless the visitor has moved on or left."""
+        """Wait for a value that another thread makes. End the run if the visitor moves on or leaves."""
         with page_lent():
             woken = super().wait(timeout)
         stop_if_superseded()
@@ -95,19 +94,19 @@ class _Changing(threading.Condition):
 
 
 def check_key(key: object) -> None:
-    """Raise TypeError for a key that could hold a tensor, a view or an encoder: all but strings, numbers, None and tuples."""
+    """Raise TypeError unless the key consists of strings, numbers, None and tuples, which can't keep an encoder in memory."""
     if isinstance(key, tuple):
         for part in key:
             check_key(part)
     elif not isinstance(key, PLAIN):
-        raise TypeError(f"Expected a key of strings, numbers and tuples of these, got {type(key).__name__} in it.")
+        raise TypeError(f"Expected a key of strings, numbers and tuples of these, got {type(key).__name__} in the key.")
 
 
 def bytes_of(result: object) -> int:
-    """The memory of a result's arrays and records, in bytes; each tensor's whole storage, once. Models don't count."""
+    """Return the memory of a result's arrays and dictionaries, in bytes. Shared storage counts once; models don't count."""
     storages: dict[int, int] = {}
     total, parts = OVERHEAD, [result]
-    while parts:  # a chart has thousands, nearly all of them plain values
+    while parts:  # a chart has thousands of parts, nearly all of them plain values
         value = parts.pop()
         if isinstance(value, PLAIN):
             continue
@@ -129,11 +128,11 @@ def bytes_of(result: object) -> int:
 
 
 _results: Cache[Any] = Cache(Settings.read().cached_megabytes * 2**20, bytes_of)
-_gone: weakref.WeakSet[Encoder] = weakref.WeakSet()  # dropped to make room, though a page may still use them
+_gone: weakref.WeakSet[Encoder] = weakref.WeakSet()  # encoders dropped to make room; a page may still use them
 
 
 def encoder_key(encoder: Encoder) -> tuple[str | None, ...]:
-    """The identity of a run: the encoder's content, device and precision; and its name and revision, which results repeat."""
+    """Return the encoder's cache key: content, device and dtype, and the name and revision, which results show."""
     return (encoder.name, encoder.revision, encoder.content, encoder.device, encoder.dtype)
 
 
@@ -146,15 +145,14 @@ def cached(
     where: Any = None,
     after: float = 0.0,
 ) -> T:
-    """Return the result of make, from the cache if it was made before. The key must hold everything that decides the result.
+    """Return make(progress), from the cache if it was made before. The key must contain everything that affects the result.
 
-    make is called with a function (done, total) to report progress, which the page shows under `title` ("": not at all): in the
-    container `where`, or here. Here the place is drawn for a cached result too, so that the elements below it stay in place.
-    after: with `where`, seconds of work until progress is shown.
-    The results of an encoder that was dropped aren't kept: the same encoder may have been loaded again, and results of one
-    loaded model can't be combined with those of another.
-    costly: make runs the encoder many times. It waits for a place for costly work, and ends at its next progress report after
-    the visitor has moved on or left. It must not call `cached`: it would hold its place while it waits for another thread.
+    make calls progress(done, total), and the page shows a progress bar with this title ("": no bar). where: the bar's container.
+    Without `where`, an empty element is drawn even for a cached result, so that the elements below it keep their places. after:
+    with `where`, the bar appears after this many seconds.
+    costly: True if make runs the encoder many times. make then waits for a slot for costly work, and ends at a call of progress
+    after the visitor has moved on or left. It must not call `cached`, which may wait for a thread that waits for the slot.
+    Results of a dropped encoder aren't kept: it may have been loaded again, and results of two loaded models don't mix.
     """
     whole_key = (encoder_key(encoder), key)
     place = st.empty() if title and where is None else None
@@ -189,14 +187,14 @@ def cached(
 
 
 def is_cached(encoder: Encoder, key: Hashable) -> bool:
-    """True if `cached` has the result for this key."""
+    """Return True if `cached` has a result for this key."""
     return (encoder_key(encoder), key) in _results
 
 
 def forget(encoder: Encoder) -> None:
-    """Drop all results of an encoder that is dropped to make room, because each encoding keeps the complete model in memory.
+    """Drop all results of an encoder that was dropped to make room, because each encoding refers to the whole model.
 
-    A page that still uses the encoder gets its results, but they are no longer kept.
+    A page that still uses the encoder gets new results, but they aren't cached.
     """
     _gone.add(encoder)
     gone = encoder_key(encoder)
@@ -204,12 +202,12 @@ def forget(encoder: Encoder) -> None:
 
 
 def cached_encode(encoder: Encoder, text: str, pair: str | None = None) -> Encoding:
-    """The text's Encoding. Raises TextError."""
+    """Return the text's encoding from the cache, or encode the text. Raises TextError."""
     return cached(encoder, ("encoding", text, pair), lambda _: encoder.encode(text, pair))
 
 
 def cached_hidden(encoder: Encoder, word: PlacedWord[Encoding], hidden: Word) -> PlacedWord[Encoding]:
-    """A word in its sentence, run with another word hidden from it."""
+    """Return a word in its sentence, encoded with another word hidden from it."""
     hide = Hide(word.positions, hidden.positions)
     key = ("with hidden tokens", word.sentence.text, word.sentence.pair, repr(hide))
     text, pair = word.sentence.text, word.sentence.pair
@@ -217,7 +215,7 @@ def cached_hidden(encoder: Encoder, word: PlacedWord[Encoding], hidden: Word) ->
 
 
 def cached_removal(encoder: Encoder, word: PlacedWord) -> Tensor:
-    """Return a word's vector without each head in turn: (n_layers, n_heads, d_model)."""
+    """Return a word's last hidden state with each head removed in turn: (n_layers, n_heads, d_model)."""
     return cached(
         encoder,
         ("removal", word.key),
@@ -228,9 +226,9 @@ def cached_removal(encoder: Encoder, word: PlacedWord) -> Tensor:
 
 
 def cached_effect(encoder: Encoder, first: PlacedWord[Encoding], second: PlacedWord[Encoding]) -> Tensor:
-    """The effect of removing each head on the difference of two word vectors: (n_layers, n_heads).
+    """Return the effect of removing each head on the cosine of two word vectors: (n_layers, n_heads).
 
-    Each sentence's passes are kept, so a sentence in two comparisons runs once.
+    Each sentence's results are cached, so a sentence in two comparisons runs once.
     """
     after = [cached_removal(encoder, word) for word in (first, second)]
     before = [encoding.vector(encoder.n_layers, positions) for encoding, positions in (first, second)]
@@ -238,7 +236,7 @@ def cached_effect(encoder: Encoder, first: PlacedWord[Encoding], second: PlacedW
 
 
 def cached_error(encoder: Encoder, text: str, head: Head) -> float:
-    """The largest difference between the kernel's weights and the model's own, on the same inputs."""
+    """Return the largest difference between the weights that the kernel and the model compute from the same inputs."""
 
     def make(_: Progress) -> float:
         encoding = cached_encode(encoder, text)
@@ -248,7 +246,10 @@ def cached_error(encoder: Encoder, text: str, head: Head) -> float:
 
 
 def cached_separate_error(encoder: Encoder, text: str, head: Head) -> float | None:
-    """The largest difference to a separate eager pass, made once for all heads; None if the text's maps don't fit in memory."""
+    """Return the largest difference between the kernel's weights and those of a separate eager pass for all heads.
+
+    Returns None if the text's attention maps don't fit in memory.
+    """
     encoding = cached_encode(encoder, text)
     if not encoder.separate_pass_fits(len(encoding.tokens)):
         return None

@@ -1,4 +1,4 @@
-"""Define a visitor's choice: a word in two sentences and, optionally, in a control."""
+"""Define a visitor's choice: a word in two sentences and, optionally, in a control sentence."""
 
 from collections.abc import Hashable
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from selfattn.encoders.placed_word import PlacedWord
 
 
 class Pair(NamedTuple):
-    """The shared word in sentence A, in sentence B and, if there is one, in the control."""
+    """A word in sentence A, in sentence B and, if there is one, in the control sentence."""
 
     first: PlacedWord[Encoding]
     second: PlacedWord[Encoding]
@@ -16,15 +16,15 @@ class Pair(NamedTuple):
 
     @property
     def word(self) -> str:
-        """The word as A spells it."""
+        """The word as sentence A spells it."""
         return self.first.word.text
 
     @property
     def sides(self) -> tuple[tuple[str, PlacedWord[Encoding]], tuple[str, PlacedWord[Encoding]]]:
-        """("A", first), ("B", second)."""
+        """The two sentences' names and words: ("A", first), ("B", second)."""
         return ("A", self.first), ("B", self.second)
 
     @property
     def key(self) -> tuple[Hashable, ...]:
-        """The cache key of results about this pair."""
+        """The cache key for results about this pair."""
         return tuple(word.key for word in self if word)

@@ -1,4 +1,4 @@
-"""Write "Copy as Python": lines of Python that load a figure's encoder and call `selfattn.notebook`."""
+"""Write the lines of "Copy as Python", which load a figure's encoder and call `selfattn.notebook`."""
 
 from pathlib import Path
 
@@ -15,14 +15,14 @@ OWN_TABLE = (
 
 
 def lines(*parts: str) -> str:
-    """Join the parts, with their imports first and each import once."""
+    """Join the parts into one text, with all imports at the top and each import once."""
     every = "\n".join(parts).splitlines()
     imports = dict.fromkeys(line for line in every if line.startswith(("from ", "import ")))
     return "\n".join([*imports, *(line for line in every if line not in imports)])
 
 
 def load(encoder: Encoder, name: str = "encoder") -> str:
-    """Lines that load an encoder under this name, and import `notebook`."""
+    """Return lines that import `notebook` and load the encoder into a variable of this name."""
     arguments = []
     if encoder.name != BUNDLED_NAME:
         arguments = [repr(encoder.name if encoder.revision else folder_path(encoder.name, Settings.read().model_dir))]
@@ -32,12 +32,12 @@ def load(encoder: Encoder, name: str = "encoder") -> str:
 
 
 def folder_path(name: str, base: Path | None = None) -> str:
-    """A folder's absolute path, which isn't mistaken for a Hub id. `./NAME` if others can connect, to hide the path."""
+    """Return a folder's absolute path, or only `./NAME` if other machines can connect. Neither looks like a Hub id."""
     return f"./{Path(name).name}" if beyond_localhost() else str(Path(base or "", name).resolve())
 
 
 def load_pair(encoder: Encoder, pair: Pair) -> str:
-    """Lines that set `encoder`, and the pair's `a`, `b`, `control`, `word` and `at`."""
+    """Return lines that load `encoder` and set the pair's `a`, `b`, `control`, `word` and `at`."""
     texts = ", ".join(repr(side and side.sentence.text) for side in pair)
     at = pair.first.number, pair.second.number
     return f"{load(encoder)}\na, b, control = {texts}\nword, at = {pair.word!r}, {at}"

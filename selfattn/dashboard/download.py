@@ -1,4 +1,4 @@
-"""Show "Copy link" and "Download": each figure and its numbers, the weights, the page in one file, lines of Python."""
+"""Show "Copy link" and "Download". A visitor can download figures, their numbers, weights, the whole page and Python code."""
 
 import json
 import re
@@ -25,25 +25,25 @@ from selfattn.panel import Look
 WIDTHS = (300, 3000)  # units; a PNG has SCALE pixels per unit
 SCALE = 2
 SHARE = "Picture to share (1200 x 675)"
-FOREIGN = re.compile("[^\0-\u04ff\u2000-\u22ff]")  # characters that a font for European texts and arithmetic may lack
+FOREIGN = re.compile("[^\0-\u04ff\u2000-\u22ff]")  # characters that a font for European languages may lack
 ENCODER = ("model", "other", "revision", "content", "digest")  # the parameters of the address that name the encoder
 
 
 def view_link(encoder: Encoder | None = None, /, **parameters: Any) -> str:
-    """The address that opens this view with this encoder."""
+    """Return the address that opens this view with this encoder."""
     named = {} if encoder is None else link_to(encoder)
-    # Drop the encoder that the address names: the page may show another encoder instead.
+    # Leave out the current parameters that name an encoder: the page may show another encoder instead.
     query = named | {key: value for key, value in parameters.items() if value not in (None, "") and key not in ENCODER}
     address = (st.context.url or "").split("?")[0]
     return f"{address}?{urlencode(query)}" if query else address
 
 
 def file_button(label: str, make: Callable[[], str | bytes], file: str, kind: str, key: str) -> None:
-    """Show a button that makes its file only after a click."""
+    """Show a download button. The file is made only after a click."""
     visitor = this_session()
 
     def made() -> bytes:
-        # Streamlit calls this on another thread; make() needs the visitor's session, for example its theme.
+        # Streamlit calls this function on another thread, but make() needs the visitor's session, for example the theme.
         with working_for(visitor), drawn_elsewhere(lambda: stop_if_left(visitor)):
             content = make()
         data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
@@ -54,7 +54,7 @@ def file_button(label: str, make: Callable[[], str | bytes], file: str, kind: st
 
 
 def _warn_of_missing_fonts(*drawn: Any) -> None:
-    """Warn of characters in a PNG's spec and texts that no font has, and name the remedy."""
+    """Warn of characters in a figure's spec and texts that no font on this machine has."""
     foreign = "".join(sorted({*FOREIGN.findall(json.dumps(drawn, ensure_ascii=False, default=str))}))
     visitor = this_session()
     with drawn_elsewhere(lambda: stop_if_left(visitor)):
@@ -64,11 +64,11 @@ def _warn_of_missing_fonts(*drawn: Any) -> None:
 
 
 def show_download(page: Page) -> None:
-    """Show "Copy link" and "Download" beside the page's heading. A file is rendered only after a click."""
+    """Show "Copy link" and "Download" beside the page's heading."""
     if page.links is None or not (page.panels or page.tables):
         return
     with page.links:
-        # The script of browser_history.py copies the address and confirms it on the button.
+        # The script in browser_history.py copies the address and changes the button's label.
         st.button("Copy link", key="copy_link", icon=":material/link:", type="tertiary")
         opened = st.popover(
             "Download", icon=":material/download:", key=session.DOWNLOAD, on_change="rerun", type="tertiary"
@@ -84,7 +84,7 @@ def show_download(page: Page) -> None:
         width = left.number_input("Width", *WIDTHS, 1200, step=100, key="download_width")
         with right.container(height="stretch", vertical_alignment="bottom"):
             plain = st.toggle(
-                "Plain", key="download_plain", help="For print and slides: without the lines above it, on white."
+                "Plain", key="download_plain", help="For print and slides: on white, without the text above the figure."
             )
         origin, look = view.origin(name), Look() if plain else view.look
         _show_buttons(
@@ -101,7 +101,7 @@ def show_download(page: Page) -> None:
             shown = view.provenance.of_figure("picture to share", one_head=False, sentences=("A", "B"))
             draw = lambda: files.png(share(Look()), shown, 1, plain=True)  # noqa: E731
             file_button(SHARE, draw, f"{view.name}-share.png", "image/png", "download_share")
-        if st.toggle("Its numbers as a table", key="download_numbers"):
+        if st.toggle("Show its numbers as a table", key="download_numbers"):
             st.dataframe(panel.table, hide_index=True, height=260)
         st.markdown("**The whole page**")
         _show_buttons(view.name, _whole(view, width))
@@ -152,13 +152,13 @@ def _provenance(page: Page, link: str) -> Provenance:
 
 
 def _texts(page: Page) -> dict[str, Encoding]:
-    """The sentences that the page's first encoder has read. A second encoder's sentences are in figures only."""
+    """Return the sentences encoded by the page's first encoder, without those of a second encoder."""
     first = getattr(page, "encoder", None)
     return {name: encoding for name, (encoder, encoding) in page.texts.items() if encoder is first}
 
 
 def _weights(page: Page) -> dict[str, Callable[[], Any]]:
-    """Functions that make the chosen head's map (n, n) of each sentence."""
+    """Return, for each sentence, a function that computes the chosen head's weights (n, n)."""
     if not hasattr(page, "head"):
         return {}
     return {name: partial(encoding.weights, *page.head) for name, encoding in _texts(page).items()}

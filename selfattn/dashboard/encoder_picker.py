@@ -1,4 +1,4 @@
-"""Pick an encoder, and on Two encoders a second one. Keep a few loaded for all visitors, and ask before a link loads another."""
+"""Draw the encoder pickers, and keep a few encoders loaded for all visitors. Ask before a link loads an unknown encoder."""
 
 import gc
 import threading
@@ -45,8 +45,8 @@ DTYPES = ("float32", "bfloat16", "float16")
 
 
 def current_encoder() -> Encoder:
-    """The encoder chosen in the sidebar, loaded once for all visitors; if it can't be loaded, the bundled one."""
-    name, revision, device, dtype = this_page().asked or pick_encoder()  # a page may run without the frame
+    """Return the encoder chosen in the sidebar. If it can't be loaded, say why and return the bundled encoder."""
+    name, revision, device, dtype = this_page().asked or pick_encoder()  # without the frame, draw the pickers now
     try:
         if session.LINKED_TO.of(session.MODEL).get():
             _ask_before_loading(session.MODEL, "content", name, revision, device, dtype)
@@ -58,30 +58,30 @@ def current_encoder() -> Encoder:
         except LoadError as fallback_error:
             show_error(fallback_error)
             st.stop()
-        st.text(f"Meanwhile this page stays on {encoder.title}.")
+        st.text(f"This page shows {encoder.title} instead.")
     named = (name, revision) != (offered_encoders()[0][0], "")
     note_identity("content", encoder, lambda: _not_had(session.MODEL, "other") or short_name(name) * named, named)
     return encoder
 
 
 def show_encoder(encoder: Encoder) -> None:
-    """Show the encoder's size and device in the popover under its picker, and what is special about it in the sidebar."""
+    """Show the encoder's size and device in the popover under its picker, and notes about the encoder in the sidebar."""
     page = this_page()
     page.encoder, where = encoder, "the CPU" if encoder.device == "cpu" else f"the GPU ({encoder.device.upper()})"
     page.details.text(f"{encoder.n_layers} layers × {encoder.n_heads} heads, {encoder.dtype}, on {where}")
     with st.sidebar:
         asked = next((head for head in (CLASSES, TAGS) if carries(encoder.model.config, head)), "")
         if asked and page.name != "predictions":
-            st.text(f"It has a {asked} on top.")
+            st.text(f"This encoder has a {asked}.")
             show_link("predictions", "Its predictions", "arrow_forward")
         if encoder.note:
             say(encoder.note)
         if not encoder.recomputable:
-            say(f"Shown, not recomputed: {encoder.reason}")
+            say(f"The weights shown come from the model, because selfattn can't recompute them: {encoder.reason}")
 
 
 def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
-    """Return the encoder. If it isn't in memory, load it, while the page shows each stage. Raises LoadError."""
+    """Return the encoder. If it isn't in memory, load it and show each stage on the page. Raises LoadError."""
     check_encoder(name, revision or "")
 
     def make() -> Encoder:
@@ -109,7 +109,7 @@ _loading = threading.Lock()  # load one at a time, so that two visitors' encoder
 
 
 def _kept(key: tuple, make: Callable[[], Encoder]) -> Encoder:
-    """Return the encoder of this key, and make it if it isn't kept. The page then ends with `_settle`."""
+    """Return the cached encoder of this key, or make it. A page that makes an encoder calls `_settle` at its end."""
     later = this_page().later
 
     def made() -> Encoder:
@@ -132,10 +132,10 @@ def _note_link(key: session.Key, name: str, revision: str) -> None:
 
 
 def _ask_before_loading(key: session.Key, identity: str, name: str, revision: str, device: str, dtype: str) -> None:
-    """End the page with a question and a button if only a link names this encoder. Raises LoadError, PageEnds.
+    """Ask the visitor before loading an encoder that only a link names. Raises PageEnds, or LoadError if it isn't offered.
 
-    An encoder that is bundled, offered by the operator or loaded already needs no question. Don't access the
-    folder before the button is pressed: on some systems a folder's name alone can open a connection to another machine.
+    An encoder that is bundled, offered by the operator or already loaded needs no question. Don't access the folder before the
+    visitor agrees: on some systems, access to a folder can open a connection to another machine.
     """
     check_encoder(name, revision)
     linked_to = session.LINKED_TO.of(key)
@@ -163,7 +163,7 @@ def _settle() -> None:
 
 
 def pick_encoder() -> tuple[str, str, str, str]:
-    """Draw the sidebar's pickers; return name, revision, device and dtype."""
+    """Draw the sidebar's pickers. Return the encoder's name and revision, the device and the dtype."""
     known, others = offered_encoders()
     options = [*known, OTHER] if others else known
     remember_link()
@@ -213,12 +213,12 @@ def _say_not_offered(key: str, offered: Collection[str], shown: str, what: str, 
 
 
 def _not_had(key: str, other: str) -> str:
-    """The link's encoder if the page shows another encoder instead; else ""."""
+    """Return the encoder that the link names if the page shows another encoder instead; else ""."""
     return linked(other) if linked(key) == OTHER else linked(key)
 
 
 def link_to(encoder: Encoder) -> dict[str, str]:
-    """The parameters of a link that open this encoder on any server, and tell it from another encoder of the same name."""
+    """Return address parameters that open this encoder on any server, with its content digest to identify it."""
     identity = {"content": encoder.content[:DIGITS]}
     listed, others = offered_encoders()
     if encoder.name in CURATED or (encoder.name in listed and (beyond_localhost() or not others)):
@@ -228,16 +228,16 @@ def link_to(encoder: Encoder) -> dict[str, str]:
 
 
 def offered_devices(available: Sequence[str]) -> list[str]:
-    """The machine's devices that the operator offers, best first. Raises SystemExit if the operator offers none of them."""
+    """Return the devices of this machine that the operator offers, best first. Raises SystemExit if there are none."""
     wanted = Settings.read().devices
     offered = [device for device in available if not wanted or device in wanted]
     if not offered:
-        raise SystemExit(f"SELFATTN_DEVICES is {','.join(wanted)!r}, and this machine has {', '.join(available)} only.")
+        raise SystemExit(f"SELFATTN_DEVICES is {','.join(wanted)!r}, but this machine has {', '.join(available)} only.")
     return offered
 
 
 def short_name(name: str) -> str:
-    """The picker's label: a bundled encoder without its owner, to fit the sidebar; a folder without its path, for visitors."""
+    """Return the encoder's label in the picker, without the bundled encoder's owner. Visitors don't see a path's folders."""
     if name == BUNDLED_NAME:
         return name.split("/")[-1]
     label = for_visitors(name, name)
@@ -248,9 +248,9 @@ def short_name(name: str) -> str:
 
 
 def pick_second_encoder(first: Encoder) -> Encoder | None:
-    """The second encoder, on the first encoder's device and in its precision; None until it is named and can be loaded.
+    """Draw the picker of the second encoder and return the encoder, or None if it isn't named or can't be loaded.
 
-    The default has the first encoder's architecture and random weights.
+    The default is an encoder with the first encoder's architecture and random weights. Device and dtype are the first encoder's.
     """
     known, others = offered_encoders()
     rest = [name for name in dict.fromkeys((BUNDLED_NAME, *known)) if name != first.name]

@@ -1,4 +1,4 @@
-"""Show the kernel figure on a page, and keep the token whose row it shows in the session and the address."""
+"""Show the kernel figure: every step of a head's attention from one token. Keep that token in the session and the address."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
@@ -21,9 +21,9 @@ from selfattn.views.one_head import Sides
 
 
 def queries_now(encoder: Encoder, sides: Sides) -> dict[str, int]:
-    """The position of the token whose row is shown, by sentence. The default is the word's first piece.
+    """Return, by sentence, the position of the token whose row is shown. The default is the word's first piece.
 
-    Keeps chosen positions in the address, and warns of tokens in a link that don't exist.
+    Write chosen positions to the address. Warn if a link asks for a token that doesn't exist.
     """
     found = {}
     for name, side in sides.items():
@@ -41,7 +41,7 @@ def queries_now(encoder: Encoder, sides: Sides) -> dict[str, int]:
 
 
 def kernel_of(encoder: Encoder, sides: Sides, head: Head, queries: Mapping[str, int]) -> Panel:
-    """The panel of these tokens' rows, from the cache if it was made before."""
+    """Return the panel with these tokens' rows, from the cache if it was made before."""
 
     def make(_: object) -> Panel:
         rows = [word_row(side, head, name, query=queries[name]) for name, side in sides.items()]
@@ -51,7 +51,7 @@ def kernel_of(encoder: Encoder, sides: Sides, head: Head, queries: Mapping[str, 
 
 
 def rows_key(sides: Sides, queries: Mapping[str, int]) -> tuple[Hashable, ...]:
-    """The cache key of these sentences with their hidden words, and of the tokens whose rows are shown."""
+    """Return the cache key of these sentences, their hidden words, and the tokens whose rows are shown."""
     return tuple((name, side.key, repr(side.sentence.hides), queries[name]) for name, side in sides.items())
 
 
@@ -60,7 +60,7 @@ def show_kernel(
 ) -> None:
     """Show the panel. A click on a token chooses the row to show.
 
-    choose_above: called with each choice in the main view's figure, ("head", number) or ("hidden", words). more: as in
+    choose_above: called with each choice in the main view's figure, ("head", number) or ("hidden", words). more: arguments of
     `show_panel`.
     """
     states = ("query",) if choose_above is None else ("query", "head", "hidden")
@@ -68,7 +68,10 @@ def show_kernel(
 
 
 def errors_of(encoder: Encoder, sides: Sequence[PlacedWord[Encoding]], head: Head) -> tuple[float, float | None]:
-    """The largest differences to the model's own weights: on the same inputs, and in a separate pass (None: no such pass)."""
+    """Return the largest differences between the weights that the kernel and the model compute for the head.
+
+    The first compares them on the same inputs. The second compares two passes; None without a second pass.
+    """
     differences = [side.sentence.weights(*head) - side.sentence.own_weights(*head) for side in sides]
     plain = all(side.sentence.pair is None and not side.sentence.hides for side in sides)
     separate = [cached_separate_error(encoder, side.sentence.text, head) for side in sides] if plain else [None]
@@ -79,7 +82,7 @@ def errors_of(encoder: Encoder, sides: Sequence[PlacedWord[Encoding]], head: Hea
 def _choose(
     encoder: Encoder, sides: Sides, choose_above: Callable[[str, Any], object] | None, state: str, value: Any
 ) -> None:
-    """Keep a choice made in the figure. The value comes from a browser: ignore it if the figure doesn't offer it."""
+    """Keep a choice made in the figure. Ignore values that the figure doesn't offer, because a browser can send anything."""
     if state != "query" and choose_above:
         choose_above(state, value)
     match state, value:
@@ -92,7 +95,7 @@ def _choose(
 
 
 def _keep(encoder: Encoder, sides: Sides, side: PlacedWord[Encoding], position: int) -> None:
-    """Keep a position, and forget the positions in sentences that aren't shown."""
+    """Keep the token's position in this sentence. Forget positions in sentences that aren't shown."""
     shown, kept = [_kept_by(encoder, each) for each in sides.values()], session.QUERIES.get()
     session.QUERIES.set({key: kept[key] for key in shown if key in kept} | {_kept_by(encoder, side): position})
 

@@ -1,6 +1,6 @@
-"""Report the values of a link that a page can't honour; keep in the address what differs from the defaults.
+"""Warn of values in a link that a page can't use, and keep values other than the defaults in the address.
 
-Streamlit silently drops from an address the values that its widgets don't offer.
+Without these warnings, Streamlit silently drops a value that the widget doesn't offer.
 """
 
 from collections.abc import Callable, Collection
@@ -13,37 +13,37 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.sources import BUNDLED_CONTENT, BUNDLED_DIGESTS, BUNDLED_NAME
 
 DIGITS = 8  # hexadecimal digits of the sha256 that identifies an encoder
-OLDER = {"content": "digest", "second_content": "second_digest"}  # names in older links, which digest weights only
+OLDER = {"content": "digest", "second_content": "second_digest"}  # names in older links, for digests of the weights
 REMEDY = "Choose something else, or ask whoever made the link."
-OLD_LINK = "The link is an older one and identifies its encoder by the weights. They are the same (their sha256"
-LEFT_OPEN = "Whether configuration and tokeniser are the same too, it doesn't say."
-ENCODER_REMEDY = "For the link's numbers choose its encoder, start selfattn with it, or ask whoever made the link."
+OLD_LINK = "This older link identifies its encoder by the weights only. The weights are the same (their sha256"
+LEFT_OPEN = "The link doesn't say whether the configuration and the tokeniser are the same too."
+ENCODER_REMEDY = "For the link's numbers, choose its encoder, start selfattn with it, or ask whoever made the link."
 
 
 def remember_link() -> None:
-    """Keep the address of the session's start. Call it before the first widget."""
+    """Store the address with which the session starts. Call it before the first widget is drawn."""
     if session.LINK not in st.session_state:
         st.session_state.update({session.LINK: st.query_params.to_dict(), session.INSTEAD: {}})
 
 
 def spell(key: str, name: str) -> None:
-    """Replace the link's value of a key by the widget's spelling, and rerun. Call it before the bound widget is drawn."""
+    """Replace the link's value for a key with the widget's spelling, and rerun. Call it before the bound widget is drawn."""
     if linked(key) != name:
         session.LINK.get()[key] = st.query_params[key] = name
         st.rerun()  # because the widget in this run still reads the old address
 
 
 def linked(key: str) -> str:
-    """Return the link's value of a key; "" once the page shows this value or the visitor has chosen something else."""
+    """Return the link's value for a key, or "" once the page shows it or the visitor has chosen another value."""
     return session.LINK.get().get(key, "")
 
 
 def say_what_is_missing(
     key: str, possible: Collection[str], shown: str, sentence: Callable[[str], str], remedy: str = REMEDY
 ) -> None:
-    """Warn that the link's value isn't possible, as long as the page shows the same value in its place.
+    """Warn that the page can't use the link's value, until the visitor chooses another value.
 
-    possible: the valid values. shown: the value shown instead. sentence: makes the warning's first sentence from the value.
+    possible: the valid values. shown: the value shown instead. sentence: returns the warning's first sentence for a link's value.
     """
     asked = _still_asked(key, possible, shown)
     if not asked:
@@ -53,7 +53,7 @@ def say_what_is_missing(
 
 
 def _still_asked(key: str, possible: Collection[str], shown: str) -> str:
-    """The link's value for a key; "" if the value is possible now, or if the value shown instead has changed."""
+    """Return the link's value for a key, or "" if the page can use it now or the visitor has chosen another value."""
     asked = linked(key)
     if asked and (asked in possible or session.INSTEAD.get().setdefault(key, shown) != shown):
         del session.LINK.get()[key]
@@ -62,9 +62,9 @@ def _still_asked(key: str, possible: Collection[str], shown: str) -> str:
 
 
 def keep_in_address(key: str, default: str) -> None:
-    """If a widget had the default value and the default has changed, write its value to the address.
+    """Write a widget's value to the address if the widget's default has changed since the last run.
 
-    Call it before the bound widget.
+    Call it before the bound widget is drawn.
     """
     before = session.DEFAULT_OF.of(key)
     if key in st.session_state and before.get() not in (None, default):
@@ -73,18 +73,18 @@ def keep_in_address(key: str, default: str) -> None:
 
 
 def keep_identity(key: str) -> None:
-    """Leave in the address the digest by which the link identifies its encoder. key: "content" or "second_content"."""
+    """Keep the link's digest of its encoder in the address. key: "content" or "second_content"."""
     for each in (key, OLDER[key]):
         this_page().address[each] = linked(each) or None
 
 
 def note_identity(key: str, encoder: Encoder | None, asked_for: Callable[[], str], named: bool = True) -> None:
-    """Keep the start of the encoder's content digest in the address, and warn if the link was made with another encoder.
+    """Write the start of the encoder's content digest to the address, and warn if the link was made with another encoder.
 
-    An older link has only the start of the weights' digest; if that agrees, a note says what remains unchecked.
-    key: "content" or "second_content". encoder: None if it couldn't be loaded; the page has already said so. asked_for: the
-    link's name for its encoder, or "". named: True if the address names this encoder; if not, the address also gets the
-    encoder's title, except for the bundled encoder, which every server knows.
+    An older link has only the start of the weights' digest. If the weights agree, a note says that nothing else was checked.
+    key: "content" or "second_content". encoder: None if it couldn't be loaded, which the page has already reported. asked_for:
+    returns the link's name for its encoder, or "". named: True if the address names this encoder; otherwise the encoder's title
+    is written to the address too, unless it is the bundled encoder.
     """
     older = OLDER[key]
     by = older if linked(older) and not linked(key) else key
@@ -104,11 +104,11 @@ def note_identity(key: str, encoder: Encoder | None, asked_for: Callable[[], str
         say_what_is_missing(
             by,
             [linked(by)] if start == begins else [],
-            f"{encoder.title}, whose {what} begins {begins}: its numbers, not the link's",
+            f"the numbers of {encoder.title}, whose {what} begins {begins}",
             lambda _: f"The link was made with {made[:200]}, whose {what} begins {start[:200]}.",
             ENCODER_REMEDY,
         )
-        if linked(by):  # no match: leave it in the address, so that a reload warns again
+        if linked(by):  # no match: the digest stays in the address, so that a reload warns again
             keep_identity(key)
             return
     here = encoder.content[:DIGITS]

@@ -1,4 +1,4 @@
-"""List the pages for the menu, the frame and the links between pages."""
+"""List the dashboard's pages, for the menu, for app.py and for links between pages."""
 
 from typing import NamedTuple
 
@@ -6,13 +6,13 @@ import streamlit as st
 
 
 class Entry(NamedTuple):
-    """One page."""
+    """A page of the dashboard."""
 
     address: str  # "" for the start page
-    file: str  # in pages/
+    file: str  # path in pages/
     title: str
-    icon: str = ""  # for links to the page
-    pickers: str = ""  # the pickers above the page, as in pickers.pick_for
+    icon: str = ""  # Material icon of links to the page
+    pickers: str = ""  # the kind of pickers above the page (see pickers.pick_for)
 
     @property
     def path(self) -> str:
@@ -20,7 +20,7 @@ class Entry(NamedTuple):
         return f"pages/{self.file}"
 
 
-# The menu lists the lessons first, for newcomers; the start page is the main view.
+# The menu lists lessons first, for newcomers, although the dashboard starts with "A word in two sentences".
 PAGES = {
     "Learn": (
         Entry("from-scratch", "learn/from_scratch/page.py", "From scratch · 40 min", "school"),
@@ -42,12 +42,12 @@ PAGES = {
         Entry("what-it-cannot-tell", "about/what_it_cannot_tell.py", "What it cannot tell"),
     ),
 }
-OLD = {"masked-words": "predictions"}  # addresses in older links
+OLD = {"masked-words": "predictions"}  # old address: new address
 ENTRIES = {entry.address: entry for entries in PAGES.values() for entry in entries}
 
 
 def menu() -> dict[str, list]:
-    """The pages by section, and hidden entries for old addresses."""
+    """Return the pages by section of the menu, with hidden entries for old addresses."""
     listed = {
         section: [_page(entry, entry.address, default=not entry.address) for entry in entries]
         for section, entries in PAGES.items()
@@ -61,6 +61,6 @@ def _page(entry: Entry, address: str, **more) -> st.Page:
 
 
 def show_link(address: str, label: str = "", icon: str = "", **query: str) -> None:
-    """Show a link to a page. label: "" for the page's title. query: the parameters of the link's address."""
+    """Show a link to the page with this address. label: "" for the page's title. query: the address parameters."""
     entry = ENTRIES[address]
     st.page_link(entry.path, label=label or entry.title, icon=f":material/{icon or entry.icon}:", query_params=query)

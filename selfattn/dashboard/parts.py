@@ -1,4 +1,4 @@
-"""Run a part of a page alone, with errors shown as the page shows them."""
+"""Rerun a part of a page without the rest of the page."""
 
 import copy
 from collections.abc import Callable
@@ -12,19 +12,20 @@ from selfattn.encoders.errors import NotFinite, OutOfMemory
 
 
 def show_part(key: str, show: Callable[[], None]) -> None:
-    """Call `show` now, and call it again without the rest of the page after each st.rerun([key, ...]) in a callback."""
+    """Call `show` now, and again after each st.rerun([key, ...]) in a callback, then without the rest of the page."""
     record, failed = this_page(), list[Exception]()
 
     def part() -> None:
-        # Each run has a container for progress. A part can fill only its own; adding one later would remount all elements below.
+        # Draw a container for progress in every run: adding one later would remount all elements below it. A rerun of the part
+        # can't fill the page's container.
         news = st.container()
         if session.RECORD.get() is record:  # the whole page is running
             try:
                 show()
-            except (NotFinite, OutOfMemory) as error:  # Streamlit would show its traceback here
+            except (NotFinite, OutOfMemory) as error:  # otherwise Streamlit shows a traceback here
                 failed.append(error)
             return
-        again = copy.copy(record)  # it needs no copy of the figures, because "Download" reruns the complete page
+        again = copy.copy(record)  # without the figures, because "Download" reruns the whole page
         again.news, again.panels, again.tables = news, [], {}
         session.RECORD.set(again)
         with page_run(news):
@@ -37,4 +38,4 @@ def show_part(key: str, show: Callable[[], None]) -> None:
 
     st.fragment(part, key=key)()
     if failed:
-        raise failed[0]  # to the page, which shows it and ends
+        raise failed[0]  # the page shows the error and ends

@@ -1,4 +1,4 @@
-"""Decide what visitors may open: anything on this machine; if others can connect, the operator's encoders and scans only."""
+"""Decide which encoders and scans visitors may open: if other machines can connect, only those that the operator offers."""
 
 import argparse
 import functools
@@ -16,21 +16,21 @@ from selfattn.encoders.sources import BUNDLED_NAME, BUNDLED_REVISION, CURATED, i
 from selfattn.settings import Settings
 
 THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
-# The folders of an absolute path, without its last name. The path is in quotation marks or has no blanks.
+# Matches the folders in an absolute path, up to its last part. The path is in quotation marks or has no blanks.
 FOLDERS = re.compile(r"""(?<=['"])/(?:[^'"\n/]+/)+(?=[^'"\n/]+['"])|(?<![\w.:/])/(?:[^\s/'":]+/)+""")
 
 
 def beyond_localhost() -> bool:
-    """True if others can connect: the server listens to other machines, or allows another host name.
+    """Return True if other machines can connect: the server listens to them, or allows a host name other than this machine's.
 
-    Host names are checked because a server behind a proxy on the same machine listens on localhost only.
+    The host names matter because a server behind a proxy on the same machine listens on localhost only.
     """
     names = st.get_option("server.allowedHosts")  # empty: any name is allowed
     return st.get_option("server.address") not in THIS_MACHINE or not names or not THIS_MACHINE.issuperset(names)
 
 
 def start_model() -> str:
-    """The encoder named on the command line (`streamlit run app.py -- --model NAME`), else the bundled one."""
+    """Return the encoder named on the command line (`streamlit run app.py -- --model NAME`), or the bundled encoder."""
     return _model_of(tuple(sys.argv[1:]))
 
 
@@ -42,7 +42,7 @@ def _model_of(arguments: tuple[str, ...]) -> str:
 
 
 def offered_encoders() -> tuple[tuple[str, ...], bool]:
-    """Return the encoders to choose from, the default first; and True if a visitor may name another encoder."""
+    """Return the names of the encoders to choose from, the default first, and whether a visitor may name another."""
     settings, beyond = Settings.read(), beyond_localhost()
     listed = settings.models or ((BUNDLED_NAME,) if beyond else CURATED)
     others = not settings.models and (not beyond or settings.model_dir is not None)
@@ -50,9 +50,9 @@ def offered_encoders() -> tuple[tuple[str, ...], bool]:
 
 
 def for_visitors(text: str, name: str = "") -> str:
-    """Return the message. If others can connect, remove the folders from paths of this machine.
+    """Return a message for visitors. If other machines can connect, shorten this machine's paths in it to the last part.
 
-    name: an encoder's name, which may be a path. Folders that this server uses are recognised even if their names have blanks.
+    name: an encoder's name, which may be a path. Folders that the server uses are recognised even if their names have blanks.
     """
     if not beyond_localhost():
         return text
@@ -65,7 +65,7 @@ def for_visitors(text: str, name: str = "") -> str:
 
 @functools.lru_cache(64)  # resolving reads the disk, and a page calls this for each label
 def _known_folders(named: tuple[str, ...]) -> re.Pattern[str]:
-    """A pattern of these folders and the folders that every server uses, as written and resolved, with the slash after them."""
+    """Return a pattern that matches these folders and those that every server uses, with or without a slash at the end."""
     used = (*named, Path.home(), Path.cwd(), HF_HUB_CACHE, sys.prefix, tempfile.gettempdir(), Path(__file__).parents[2])
     paths = {str(path) for each in map(Path, used) for path in (each, each.resolve()) if path.name}
     longest_first = map(re.escape, sorted(paths, key=len, reverse=True))
@@ -75,14 +75,14 @@ def _known_folders(named: tuple[str, ...]) -> re.Pattern[str]:
 def check_encoder(name: str, revision: str = "") -> None:
     """Raise LoadError for an encoder that isn't offered. The message doesn't reveal whether the encoder exists.
 
-    If others can connect, the revision must be the operator's: anybody can add a revision on the Hub, as a pull request.
+    If other machines can connect, the revision must be the operator's: anybody can add a revision on the Hub by a pull request.
     """
     listed, others = offered_encoders()
     beyond = beyond_localhost()
     if name not in (*listed, BUNDLED_NAME) and not (others and (not beyond or is_operators_folder(name))):
         raise LoadError(
-            f"{name[:1000]!r} is not among this server's encoders. Choose one of those, or ask whoever runs the server "
-            "(SELFATTN_MODELS, SELFATTN_MODEL_DIR)."
+            f"{name[:1000]!r} is not among this server's encoders. Choose an encoder from the list, or ask whoever "
+            "runs the server (SELFATTN_MODELS, SELFATTN_MODEL_DIR)."
         )
     if beyond and revision and (name, revision) != (BUNDLED_NAME, BUNDLED_REVISION):
         raise LoadError(
@@ -92,23 +92,23 @@ def check_encoder(name: str, revision: str = "") -> None:
 
 
 def loads_unasked(name: str, revision: str) -> bool:
-    """True if a link may load this encoder without a question: a bundled encoder, or the operator's in its revision."""
+    """Return True if a link may load this encoder without asking: the bundled encoder, or an encoder of the operator."""
     offered = (BUNDLED_NAME, start_model(), *Settings.read().models)
     known_revision = revision in ("", BUNDLED_REVISION if name == BUNDLED_NAME else "")
     return known_revision and (name in offered or is_operators_folder(name))
 
 
 def allowed_scan_folder(name: str) -> Path:
-    """The folder of a finished scan. Raises TextError if it isn't offered; the message doesn't reveal whether it exists."""
+    """Return a scan's folder. Raises TextError if it isn't offered; the message doesn't reveal whether it exists."""
     base = Settings.read().scan_dir
     if "\0" in name or len(name) > 1000:
-        raise TextError("A folder's name has at most 1,000 characters, and none of them is a null character.")
+        raise TextError("Expected a folder's name of at most 1,000 characters, without null characters.")
     if base is None and not beyond_localhost():
         return Path(name)
     itself = base is not None and Path(name) in (Path(), base)  # the operator's folder may itself be a scan
     folder = base if base is None or itself else inside(base, name)
     if folder is None:
         raise TextError(
-            f"{name!r} is no folder inside this server's folder of scans, and no other can be opened (SELFATTN_SCAN_DIR)."
+            f"{name!r} is no folder inside this server's folder of scans (SELFATTN_SCAN_DIR). Choose a folder inside it."
         )
     return folder

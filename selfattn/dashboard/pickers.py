@@ -1,6 +1,6 @@
-"""Draw the pickers that views share: two sentences and their word, one head, a map's switches. The link has all their values.
+"""Draw the pickers that pages share: two sentences and their word, a head, and a map's switches. Links store their values.
 
-The frame draws the pickers of the sentences and the head, so that all views have the same widgets, which keep their values.
+app.py draws the pickers of sentences and head for every page, so that the widgets keep their values from page to page.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,19 +32,19 @@ from selfattn.words import fold, has_runs
 
 FIRST = PAIRS[0]
 EXAMPLES = {pair.word: pair for pair in PAIRS}
-# The view starts with "bank". In most examples the finding names a word in both sentences. In "star" it names none; and the
-# bundled encoder takes both sentences of "match" for one sense.
+# The examples with a button. The main view starts with "bank". Most examples' findings name a word in each sentence. The finding
+# of "star" names none, and the bundled encoder reads both sentences of "match" in one sense.
 SHOWN = ("bank", "trunk", "mouse", "seal", "star", "match")
-PICKER = 300  # pixels: a small map of all heads
+PICKER = 300  # pixels: width of the small map of all heads
 ZOOM = 64  # rows: a larger map gets a slider to choose a range of rows
 
 
 def pick_for(entry: Entry) -> None:
-    """Draw the sidebar's encoder picker and, for a view of heads, the title and pickers; keep the choices in `this_page()`.
+    """Draw the encoder picker, and the title and pickers that the page needs. Store the choices in `this_page()`.
 
     entry.pickers: "pair" (two sentences, and a small map to choose a head), "maps" (two sentences; the page's own map chooses
-    the head), "main" (as "maps", but the page sets the head), "sentence" (one sentence), "head" (no sentence), or "" (nothing).
-    If a choice can't be used, the page says so and ends.
+    the head), "main" (as "maps", but the page sets the head), "sentence" (one sentence), "head" (no sentence), or "" (only the
+    encoder). If a choice can't be used, the page says why and ends.
     """
     page = this_page()
     page.asked, view = pick_encoder(), entry.pickers
@@ -76,7 +76,7 @@ def pick_for(entry: Entry) -> None:
 
 
 def show_sentences(pair: Pair) -> None:
-    """Show A and B on a line each, with the word marked."""
+    """Show sentences A and B, one per line, with the word marked."""
     with st.container(key="both_sentences", gap=None):
         for (name, side), color in zip(pair.sides, ("violet", "orange")):
             text, (start, stop) = side.sentence.text, side.word.span
@@ -85,7 +85,7 @@ def show_sentences(pair: Pair) -> None:
 
 
 def chosen_head(encoder: Encoder, default: Head, key: session.Key = session.HEAD) -> Head:
-    """The chosen head, or the default if none is chosen or the encoder has no such head."""
+    """Return the chosen head, or the default if no head is chosen or the encoder lacks the chosen head."""
     if (name := key.get()) and (named := [head for head in encoder.all_heads if str(head) == name]):
         return named[0]
     return default if default in encoder.all_heads else encoder.all_heads[0]
@@ -101,20 +101,20 @@ def settled_head(encoder: Encoder, default: Head, key: session.Key = session.HEA
 
 
 def pick_head(encoder: Encoder, head: Head, label: str, key: session.Key = session.HEAD) -> None:
-    """Show a small map of all heads; a click chooses a head. head: the chosen head."""
+    """Show a small map of all heads; a click chooses a head. head: the head chosen so far."""
     with st.container(width=PICKER):
         show_heads(label, Live("heads", plain_heads(encoder.n_layers, encoder.n_heads, head, label)), key)
 
 
 def pick_pair(encoder: Encoder) -> tuple[Pair, Any, Any]:
-    """Draw buttons for the examples, with their words, and a popover for the visitor's sentences, the control and the word.
+    """Draw a button for each example, and a popover for the visitor's own sentences, control and word.
 
-    Returns the pair, the row of buttons (for more pickers) and the popover. Messages are below the row.
+    Returns the pair, the row of buttons (where a page may add pickers) and the popover. Messages appear below the row.
     """
     asked = st.query_params
     has_sentences = session.A in asked or session.B in asked
     if has_sentences and session.EXAMPLE not in asked and session.EXAMPLE not in st.session_state:
-        session.EXAMPLE.set(None)  # the link has its own sentences
+        session.EXAMPLE.set(None)  # the link's sentences aren't an example's
     row, where = st.container(horizontal=True, vertical_alignment="center", gap="small"), st.container()
     named = session.EXAMPLE.get() or asked.get(session.EXAMPLE) or FIRST.word
     names = [*SHOWN, *([named] if named in EXAMPLES and named not in SHOWN else [])]
@@ -132,7 +132,7 @@ def pick_pair(encoder: Encoder) -> tuple[Pair, Any, Any]:
         "More examples", [each for each in EXAMPLES if each not in SHOWN], index=None, key=session.MORE,
         on_change=_use_more, placeholder="by their word",
     )  # fmt: skip
-    start = EXAMPLES[name] if name else FIRST  # so that a link that names only the example opens its sentences
+    start = EXAMPLES[name] if name else FIRST  # a link may name an example without its sentences
     sides = {}
     for key, label, text in (session.A, "Sentence A", start.first), (session.B, "Sentence B", start.second):
         typed = popover.text_input(label, text, key=key, bind="query-params", on_change=_typed, args=(key,))
@@ -142,7 +142,7 @@ def pick_pair(encoder: Encoder) -> tuple[Pair, Any, Any]:
     word = _pick_word(popover, shared, name, where, any(has_runs(side.text) for side in sides.values()))
     control = _pick_control(encoder, popover, where, start.control if session.A.get() == start.first else "", word)
     asked_for = (
-        (session.EXAMPLE, list(EXAMPLES), name or "none", "example {!r}, which there isn't."),
+        (session.EXAMPLE, list(EXAMPLES), name or "none", "example {!r}, which doesn't exist."),
         (session.WORD, shared, word, "word {!r}, which isn't in both sentences."),
     )
     with where:
@@ -153,10 +153,10 @@ def pick_pair(encoder: Encoder) -> tuple[Pair, Any, Any]:
 
 
 def segmented(label: str, options: Sequence[Any] | Mapping[str, str], *, default: Any = None, **more: Any) -> Any:
-    """Draw a control of a few options; return the chosen option. default: None for the first.
+    """Draw a segmented control, and return the chosen option.
 
-    options: names, or a mapping from names to labels, which the buttons and the address show. An empty value in the address
-    means the default.
+    options: names, or labels by name; the buttons and the address show the labels. default: None for the first option. An empty
+    value in the address means the default.
     """
     default = next(iter(options)) if default is None else default
     chosen = st.segmented_control(
@@ -178,13 +178,13 @@ def _use_more() -> None:
 
 
 def open_sentences(example: str | None, a: str, b: str, control: str, word: str, chosen: bool = False) -> None:
-    """Put these values into the pickers, before they are drawn. chosen: True to keep the word even if others are shared too."""
+    """Set the example, sentences and word before their pickers are drawn. chosen: True if the visitor chose the word."""
     keys = (session.EXAMPLE, session.A, session.B, session.C, session.WORD, session.WORD_CHOSEN, session.WORD_MISSED)
     st.session_state.update(zip(keys, (example, a, b, control, word, chosen, "")))
 
 
 def _typed(edited: str) -> None:
-    # The link must name the other sentences too. If a run was cut short, their fields may not have been drawn.
+    # The link must contain the other sentences too. Their fields may be missing if a run was cut short.
     start = EXAMPLES.get(session.EXAMPLE.get(), FIRST)
     for key, text in ((session.A, start.first), (session.B, start.second), (session.C, start.control)):
         key.set(st.session_state.get(key, text))
@@ -192,7 +192,7 @@ def _typed(edited: str) -> None:
     if edited == session.C:
         session.CONTROL_TYPED.set((session.C.get(), session.A.get()))
     elif edited == session.A and session.C.get() != session.CONTROL_TYPED.get()[0]:
-        session.C.set("")  # the example's control fits only the example's A, whose sense it has
+        session.C.set("")  # an example's control fits only the example's own sentence A
 
 
 def _pick_word(place, shared: Sequence[str], example: str | None, where, typed: bool) -> str:
@@ -205,12 +205,12 @@ def _pick_word(place, shared: Sequence[str], example: str | None, where, typed: 
     link = st.query_params
     st.session_state.setdefault(session.WORD_CHOSEN, session.WORD in st.session_state or session.WORD in link)
     asked = session.WORD.get() or link.get(session.WORD, "")
-    # Use A's spelling: the link, or A before its last change, may have another letter case.
+    # Use the spelling of sentence A. The link, or an earlier sentence A, may have another letter case.
     if same := [word for word in shared if word != asked and fold(word) == fold(asked)]:
         session.WORD.set(same[0]) if session.WORD in st.session_state else spell(session.WORD, same[0])
     if typed and session.WORD.get() and session.WORD.get() not in shared and not linked(session.WORD):
         session.WORD_MISSED.set(session.WORD.get())
-    missed = session.WORD_MISSED.get()  # keep it, because the page may run again by itself
+    missed = session.WORD_MISSED.get()  # stored, because the page may rerun without a click
     if missed and missed not in shared:
         where.info(literal(f'"{missed[:80]}" isn\'t in both sentences. Shown instead: "{default}".'))
     if session.WORD.get() not in shared or not session.WORD_CHOSEN.get():
@@ -229,12 +229,12 @@ def _choose_word() -> None:
 
 
 def _pick_control(encoder: Encoder, place, where, default: str, word: str) -> PlacedWord[Encoding] | None:
-    """Draw the control's field; return its word, or None. Warn if the control lacks the word or belongs to an earlier A."""
+    """Draw the control's field; return the word in the control, or None. Warn if the control lacks the word or A changed."""
     keep_in_address(session.C, default)
     text = place.text_input(
         "Control (A's sense)", default, key=session.C, bind="query-params", on_change=_typed, args=(session.C,),
         placeholder="Another sentence with the word in A's sense",
-        help="A third sentence. What moves the word as far when it comes from here isn't about the sense.",
+        help="A third sentence, in which the word has A's sense. An effect that also appears here isn't about the sense.",
     )  # fmt: skip
     hint = place.empty()  # always drawn, so that the elements below keep their places
     if not text.strip():
@@ -246,7 +246,7 @@ def _pick_control(encoder: Encoder, place, where, default: str, word: str) -> Pl
     if not places:
         why = encoding.why_unknown(word)
         lacks = f"{why} So the control isn't used." if why else f'The control has no "{word}", so it isn\'t used.'
-        where.info(literal(f'{lacks} Write one with "{word}" in A\'s sense.'))
+        where.info(literal(f'{lacks} Write a sentence with "{word}" in A\'s sense.'))
         return None
     typed, its_a = session.CONTROL_TYPED.get()
     if text == typed and its_a != session.A.get():
@@ -274,33 +274,33 @@ def _pick_place(where, encoding: Encoding, word: str, sentence: str) -> PlacedWo
 
 
 def pick_map_options(place, **more: Any) -> None:
-    """Draw the two switches that every map has."""
+    """Draw the switches "Words" and "Hide special tokens", which every map has."""
     place.toggle(
         "Words",
         key=session.BY_WORDS,
         bind="query-params",
-        help="Word pieces are put together: the weight to a split word is the sum over its pieces, from it the mean. "
-        "Rows still sum to 1.",
+        help="Join word pieces to words. The weight to a split word is the sum over its pieces; the weight from it is their "
+        "mean. Rows still sum to 1.",
         **more,
     )
     place.toggle(
         "Hide special tokens",
         key=session.HIDE_SPECIAL,
         bind="query-params",
-        help="[CLS], [SEP] and padding are left out and each row is scaled up to sum to 1 again. How much weight went with "
-        "them is said below the maps.",
+        help="Leave out [CLS], [SEP] and padding, and scale each row up to sum to 1 again. The text below the maps says how "
+        "much weight was left out.",
         **more,
     )
 
 
 def whole(weights: Tensor, encoding: Encoding, other: Tensor | None = None) -> WordMap:
-    """A head's map of the weights (n, n), with the two switches applied; with `other`, the difference of the two maps."""
+    """Return a head's map of the weights (n, n) with both switches applied. other: weights whose map is subtracted."""
     drawn = partial(word_map, encoding, words=session.BY_WORDS.get(), special=not session.HIDE_SPECIAL.get())
     return drawn(weights) if other is None else drawn(weights).minus(drawn(other))
 
 
 def zoomed(view: WordMap, key: str) -> WordMap:
-    """The part of a long map that the visitor chose, with weights joined in bins if it is still too long to draw each."""
+    """Return the part of a long map that the visitor chose. If it is still too long, weights are joined in bins."""
     n = len(view.labels)
     if n > ZOOM:
         start, last = st.slider(

@@ -1,4 +1,4 @@
-"""Draw the pictures of downloads in another process, because vl-convert holds the interpreter's lock while it draws.
+"""Draw the pictures of downloads in another process, because vl-convert holds Python's global lock (GIL) while it draws.
 
 All visitors share one process, which has a lower priority than the server and draws one picture at a time.
 """
@@ -23,7 +23,7 @@ _one_at_a_time = threading.Lock()
 
 
 class Painter:
-    """A stand-in for vl-convert, for one visitor. Before each picture it calls still_wanted(), which may raise."""
+    """A stand-in for vl-convert that draws in the other process. It first calls still_wanted(), which may raise."""
 
     def __init__(self, still_wanted: Callable[[], None] = lambda: None):
         self._still_wanted = still_wanted
@@ -33,7 +33,7 @@ class Painter:
             self._still_wanted()
             return _ask(how, what, options)
 
-    vegalite_to_svg = partialmethod(_draw, "vegalite_to_svg")  # vl-convert has the same name
+    vegalite_to_svg = partialmethod(_draw, "vegalite_to_svg")  # vl-convert's name
     svg_to_png = partialmethod(_draw, "svg_to_png")
 
 
@@ -52,7 +52,7 @@ def _ask(how: str, what: Any, options: dict[str, Any]) -> Any:
 
 @contextmanager
 def drawn_elsewhere(still_wanted: Callable[[], None]) -> Iterator[None]:
-    """Let the other process draw selfattn.export's pictures inside the `with`."""
+    """Inside the `with`, let the other process draw the pictures of selfattn.export."""
     from selfattn.export.files import painter  # not at the top: the other process imports this file
 
     before = painter.set(Painter(still_wanted))
@@ -63,7 +63,7 @@ def drawn_elsewhere(still_wanted: Callable[[], None]) -> Iterator[None]:
 
 
 def draw(how: str, what: Any, options: dict[str, Any], seconds: float) -> Any:
-    """Return vl-convert's result. This runs in the other process, which the system ends after `seconds`."""
+    """Return vl-convert's result. This runs in the other process, which an alarm ends after `seconds`."""
     import vl_convert
 
     with contextlib.suppress(AttributeError):  # Windows has no alarm
@@ -89,7 +89,6 @@ def _pool() -> ProcessPoolExecutor:
 
 
 def _start() -> None:
-    """Set up the other process, once."""
     os.nice(NICENESS)
     threading.Thread(target=_end_with_the_server, daemon=True).start()
 

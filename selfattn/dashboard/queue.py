@@ -1,7 +1,7 @@
-"""Limit how many pages run and how many visitors do costly work at once; set PyTorch's threads for each pass.
+"""Limit the pages that run at once, the costly work done at once, and PyTorch's threads in each pass.
 
-Costly work is all heads of a pair, a long sentence, many sentences, or a training. Pages have separate places: a page waits for
-other pages, but not for costly work.
+Costly work measures all heads of a pair, reads a long sentence or many sentences, or trains a model. It has its own slots: a page
+waits for other pages, but not for costly work.
 """
 
 import threading
@@ -19,28 +19,28 @@ from selfattn.dashboard.streamlit_internals import this_session
 
 LOOK = 0.25  # seconds between checks that a waiting visitor is still there
 PATIENCE = 1.0  # seconds of waiting before the page shows WAITING
-# Seconds in which a new visitor's browser draws the first picture before it gets the rest of the page. On two cores it then shows
-# the first picture after 0.6 s instead of 1.0, and the last one less than 0.1 s later.
+# Seconds in which a new visitor's browser draws the first picture before it gets the rest of the page. On two cores, the first
+# picture then appears after 0.6 s instead of 1.0 s. The last picture is delayed by less than 0.1 s.
 HEAD_START = 0.6
-WAITING = "Others are computing; your turn comes ..."
-# Work (tokens x layers x d_model) of the largest pass that takes as long on one core as on two: 128 tokens in the bundled
-# encoder, 32 tokens in one of base size. Every run of a page is a new thread, and PyTorch starts a new team of threads for it.
-# With two threads instead of one, a sentence of 12 tokens takes a third longer, one head's weights take twice as long, and
+WAITING = "Waiting until other visitors' computations end ..."
+# Work (tokens x layers x d_model) of the largest pass that is as fast with one thread as with two: 128 tokens in the bundled
+# encoder, 32 tokens in an encoder of base size. Every run of a page is a new thread, for which PyTorch starts new threads. So
+# with two threads instead of one, a sentence of 12 tokens takes a third longer, one head's weights take twice as long, and
 # hiding words and heads in two short sentences takes 1.5 times as long. From 256 tokens on (copies counted), two threads take
-# 3/4 to 2/3 of the time.
+# 3/4 to 2/3 of the time of one thread.
 SMALL = 300_000
 
 _CORES = torch.get_num_threads()  # all cores, or OMP_NUM_THREADS
 _places = threading.BoundedSemaphore(max(1, _CORES - 1))
-_mine = threading.local()  # .place: True while this thread has a place for costly work; .page: while it runs a page
+_mine = threading.local()  # .place: True while this thread holds a costly slot; .page: True while it runs a page
 _running: set[int] = set()  # ids of the threads that run a page or a part of a page, or wait to run it
 
 
 class _Pages:
-    """The places for pages that run at the same time. Pages get them in the order of arrival.
+    """The slots for pages that run at the same time. Pages get slots in the order of arrival.
 
-    Python runs one thread at a time: with fifty pages at once a typed sentence took 1.8 times as long. The last core is for
-    the drawing process and for costly work.
+    Python runs one thread at a time: with fifty pages at once, a typed sentence took 1.8 times as long. One core is left for
+    the drawing process and costly work.
     """
 
     def __init__(self, most: int):
@@ -48,7 +48,7 @@ class _Pages:
 
     @contextmanager
     def in_line(self) -> Iterator[Callable[[float], bool]]:
-        """Queue up. Yields a function that waits up to a timeout in seconds, and returns True if it has taken a place."""
+        """Join the queue. Yield a function that waits up to a timeout in seconds, and returns True if it got a slot."""
         ticket = object()
         with self._changed:
             self._line.append(ticket)
@@ -66,7 +66,7 @@ class _Pages:
             return first
 
     def add(self, places: int) -> None:
-        """Add free places. A negative number takes places at once, even if none is free."""
+        """Add free slots. A negative number takes slots immediately, even if none is free."""
         with self._changed:
             self._free += places
             self._changed.notify_all()
@@ -77,10 +77,10 @@ _pages = _Pages(max(1, _CORES - 1))
 
 @contextmanager
 def costly_slot() -> Iterator[Callable[[], None]]:
-    """Hold a place for costly work. While others hold all places, wait; after PATIENCE the page says so.
+    """Wait for a slot for costly work, and hold it inside the `with`. After PATIENCE, the page shows WAITING.
 
-    Yields a function to call at each step of progress: it ends the work of a visitor who has moved on or left. Waiting
-    ends for such a visitor too. A thread that holds a place doesn't take a second one: it might wait for itself.
+    Yields a function to call at each step of progress. It ends the run if the visitor has moved on or left. The wait ends in
+    that case too. A thread that already holds a slot doesn't take a second slot, because it could wait for itself.
     """
     if getattr(_mine, "place", False):
         yield stop_if_superseded
@@ -98,7 +98,7 @@ def costly_slot() -> Iterator[Callable[[], None]]:
 
 
 def _wait(take: Callable[[float], bool], news: Callable[[], Any]) -> Any:
-    """Call `take` with a timeout until it returns a place. Return the element that shows WAITING in `news`, or None."""
+    """Call `take` with a timeout until it returns True. Return the element in `news` that shows WAITING, or None."""
     shown, since = None, time.monotonic()
     while not take(LOOK):
         stop_if_superseded()
@@ -110,9 +110,9 @@ def _wait(take: Callable[[float], bool], news: Callable[[], Any]) -> Any:
 
 @contextmanager
 def page_run(news: Any = None) -> Iterator[None]:
-    """Wait for a place to run a page or a part of a page, and hold it. Outside large passes PyTorch uses one thread.
+    """Wait for a slot to run a page or a part of a page, and hold it. Outside large passes, PyTorch uses one thread.
 
-    news: the container that shows WAITING after PATIENCE; None: don't show it.
+    news: the container that shows WAITING after PATIENCE (None: no message).
     """
     if getattr(_mine, "page", False):
         yield
@@ -137,7 +137,7 @@ def page_run(news: Any = None) -> Iterator[None]:
 
 @contextmanager
 def page_lent() -> Iterator[None]:
-    """Lend this page's place to others while it waits or works. Take it back without waiting: others may wait for this page."""
+    """Free this page's slot inside the `with`. Then take a slot even if none is free: another page may wait for this page."""
     if not getattr(_mine, "page", False):
         yield
         return
@@ -151,7 +151,7 @@ def page_lent() -> Iterator[None]:
 
 
 def let_browser_draw() -> None:
-    """Wait HEAD_START, unless the visitor moves on or leaves. Other pages run meanwhile."""
+    """Wait for HEAD_START seconds, or until the visitor moves on or leaves. Other pages run meanwhile."""
     until = time.monotonic() + HEAD_START
     with page_lent():
         while time.monotonic() < until:
@@ -161,10 +161,10 @@ def let_browser_draw() -> None:
 
 @contextmanager
 def threads_for(work: int) -> Iterator[None]:
-    """Give a pass of this much work (tokens x layers x d_model) one thread, or a large pass its share of the cores.
+    """Inside the `with`, let PyTorch use one thread, or for a large pass this page's share of the cores.
 
-    If every page used all cores, their threads would wait for one another: on two cores, fifty visitors waited a third
-    longer, and used more processor time.
+    work: tokens x layers x d_model. If every page used all cores, threads would wait for one another: on two cores, fifty
+    visitors waited a third longer, and used more processor time.
     """
     before = torch.get_num_threads()
     share = _CORES // max(1, len(_running))
@@ -177,6 +177,6 @@ def threads_for(work: int) -> Iterator[None]:
 
 def stop_if_superseded() -> None:
     """End this run if a newer run has replaced it, or if its visitor has left."""
-    # Whenever the session's state is read, Streamlit ends a script run that a newer run has replaced.
+    # Reading the session's state makes Streamlit end a run that a newer run has replaced.
     if this_session() is not None:
         RECORD.get()

@@ -1,4 +1,4 @@
-"""Show stored reports (selfattn/stored_reports.py) with their dates, and compute others, with a progress bar and "Stop"."""
+"""Show stored reports (selfattn/stored_reports.py). Compute other reports, with a progress bar and a Stop button."""
 
 from collections.abc import Callable
 from functools import cache, partial
@@ -21,23 +21,22 @@ labelled = cache(labelled_sentences)  # the built-in labelled sentences
 
 @cache
 def _sentences(name: str) -> object:
-    """The sentences that the report of this name is about."""
     return KINDS[name].reads()
 
 
 def stored_report(kind: type[T], encoder: Encoder) -> Stored[T] | None:
-    """The stored report about the built-in sentences, or None."""
+    """Return the stored report about the built-in sentences, or None if this encoder has none."""
     name = NAMES[kind]
     key = ("stored", name)
     read = lambda: stored(name, encoder, _sentences(name))  # noqa: E731
     if is_cached(encoder, key):
         return cached(encoder, key, lambda _: read())
-    found = read()  # don't cache None: a measurement may store the report later
+    found = read()  # don't cache None, because the report may be stored later
     return cached(encoder, key, lambda _: found) if found else None
 
 
 def stoppable(encoder: Encoder, key: Any, title: str, make: Callable[[Progress], T]) -> T:
-    """Run costly work through `cached`, with a progress bar and a Stop button. After Stop the page says so and ends."""
+    """Run costly work through `cached`, with a progress bar and a Stop button. After a click on Stop, the page ends."""
     asked = (encoder_key(encoder), key)
     if session.STOPPED.get() == asked:
         st.text("Stopped.")
@@ -63,9 +62,9 @@ def stoppable(encoder: Encoder, key: Any, title: str, make: Callable[[Progress],
 
 
 def stored_or_made(kind: type[T], encoder: Encoder, title: str) -> tuple[T, Stored[T] | None]:
-    """Return the report about the built-in sentences, computed now if it isn't stored; and the stored report, or None.
+    """Return the report about the built-in sentences, and its stored record (None if the report is computed now).
 
-    title: names the work while it is computed.
+    title: the progress bar's title.
     """
     name, kept = NAMES[kind], stored_report(kind, encoder)
     make: Any = partial(KINDS[name].make, encoder, KINDS[name].reads())
@@ -73,6 +72,6 @@ def stored_or_made(kind: type[T], encoder: Encoder, title: str) -> tuple[T, Stor
 
 
 def say_dates(*reports: Stored | None) -> None:
-    """Show when the first of these stored reports was computed."""
+    """Show the earliest date of these stored reports."""
     date = min(report.date for report in reports if report)
-    st.text(f"Computed on {date}, with the weights and the sentences that are here now.")
+    st.text(f"Computed on {date}, with the current weights and sentences.")

@@ -1,4 +1,4 @@
-"""Every use of undocumented parts of Streamlit, each with Streamlit's issue, as of 2026-11-26 (1.66 and 1.67)."""
+"""Use undocumented parts of Streamlit 1.66 and 1.67. Each use names Streamlit's issue about it (as of 2026-11-26)."""
 
 import itertools
 import threading
@@ -19,31 +19,32 @@ _places = itertools.count()
 
 
 def let_navigation_find_the_pages() -> None:
-    """Keep Streamlit from showing "page not found" to the first visitor of a deep link because of the folder pages/.
+    """Tell Streamlit not to take its pages from the folder pages/.
 
-    streamlit/streamlit#8860 and #9992: closed, but a folder pages/ still causes it if st.navigation is used.
+    Otherwise the first visitor who opens a link to a page sees "page not found", although st.navigation lists the page. See
+    streamlit/streamlit#8860 and #9992, which are closed.
     """
     PagesManager.uses_pages_directory = False
 
 
 def this_session() -> Any:
-    """The visitor's session that this thread works for, or None.
+    """Return the visitor's session that this thread works for, or None.
 
-    streamlit/streamlit#315, open: Streamlit doesn't support an app's own threads, and has no public call for this.
+    Streamlit has no public call for this, because it doesn't support an app's own threads (streamlit/streamlit#315, open).
     """
     return get_script_run_ctx(suppress_warning=True)
 
 
 def came_back() -> bool:
-    """True in the run that follows Back or Forward in the browser. Streamlit has no public call for this; no issue was found."""
+    """Return True if the browser's Back or Forward started this run. There is no public call for this; no issue was found."""
     return this_session().is_history_navigation
 
 
 def restore_address() -> None:
-    """After Back or Forward, give the page's widgets all parameters of the address that the browser restored.
+    """After Back or Forward, pass all parameters of the restored address to the page's widgets.
 
-    Streamlit removes each parameter that a widget of the previous page binds, even if this page binds a parameter of that name.
-    No issue was found.
+    Streamlit drops each parameter that a widget of the previous page binds, even if a widget of this page binds it too. No issue
+    was found.
     """
     context = this_session()
     asked = parse_qs(context.query_string, keep_blank_values=True)
@@ -55,7 +56,7 @@ def restore_address() -> None:
 
 @contextmanager
 def working_for(session: Any) -> Iterator[None]:
-    """Attach this thread to a session inside the `with`, and detach it afterwards: threads are reused. #315, as above."""
+    """Inside the `with`, attach this thread to a session. Detach it afterwards, because threads are reused. See #315 above."""
     if session is None:
         yield
         return
@@ -71,34 +72,34 @@ def working_for(session: Any) -> Iterator[None]:
 
 
 def hold_file(data: bytes, kind: str, file_name: str) -> None:
-    """Keep a file that was made for a download until HELD newer ones exist.
+    """Keep a file that was made for a download until HELD newer files exist.
 
-    Streamlit stores the result of a download button's callable without a session, and the second page run to end after that,
-    of any visitor, removes the file. With many visitors that often happens before the browser has fetched the file, and the
-    download ends in a 404. The callables came with streamlit/streamlit#12942; no issue was found about the files that vanish.
+    Streamlit stores the result of a download button's callable without a session. It removes the file when the second page run
+    after that ends, whoever the visitor is. With many visitors, the browser often hasn't fetched the file by then, and the
+    download ends in a 404. Callables came with streamlit/streamlit#12942; no issue about the removed files was found.
     """
-    with working_for(SimpleNamespace(session_id="downloads")):  # acts as a visitor who never leaves
-        # The same bytes, kind and name give the file that Streamlit stores a moment later.
+    with working_for(SimpleNamespace(session_id="downloads")):  # a session that never ends
+        # Streamlit stores equal bytes, kind and name a moment later, and gives them the same file.
         files = runtime.get_instance().media_file_mgr
         files.add(data, kind, f"held-{next(_places) % HELD}", file_name=file_name, is_for_static_download=True)
 
 
 def stop_if_left(session: Any) -> None:
-    """Raise ConnectionAbortedError if the session's tab is closed: nobody will fetch the file.
+    """Raise ConnectionAbortedError if the session's tab is closed, because nobody will fetch the file.
 
-    The runtime has no documented call for this; #315, as above.
+    The runtime has no documented call for this. See #315 above.
     """
     if session is not None and runtime.exists() and not runtime.get_instance().is_active_session(session.session_id):
         raise ConnectionAbortedError("The visitor has left.")
 
 
 def bound_uploads(most: int) -> None:
-    """Limit all uploaded files together to `most` bytes: the oldest are removed, and their pages ask for them again.
+    """Limit the total size of all uploads to `most` bytes. The oldest files are removed; their pages ask for them again.
 
-    Streamlit limits the size of one file, not the number of files, and keeps them until their session ends. One visitor could
-    fill the memory with files that no page has read. No issue was found.
+    Streamlit limits the size of each file, but not the number of files, and keeps a file until its session ends. So one visitor
+    could fill the memory. No issue was found.
     """
-    manager: Any = runtime.get_instance().uploaded_file_mgr  # its public interface has only reading methods
+    manager: Any = runtime.get_instance().uploaded_file_mgr  # its public interface can only read
     add, sizes, adding = manager.add_file, {}, threading.Lock()
 
     def add_file(session_id: str, file: Any) -> None:
@@ -107,7 +108,7 @@ def bound_uploads(most: int) -> None:
             sizes[session_id, file.file_id] = len(file.data)
             for session, name in list(sizes):
                 if not manager.get_files(session, [name]):
-                    del sizes[session, name]  # its visitor has left or removed it
+                    del sizes[session, name]  # the visitor has left, or has removed the file
             while sum(sizes.values()) > most and len(sizes) > 1:
                 oldest = next(iter(sizes))
                 manager.remove_file(*oldest)

@@ -1,4 +1,7 @@
-"""Draw the parts that lesson pages share: a question before its answer, numbers to edit, a sentence, a head, the layout."""
+"""Draw the elements that lessons share: questions, fields for numbers, pickers of a sentence or a head, and the layout.
+
+A stop is one page of a lesson. A stop can ask a question; its answer and its numbers appear after the visitor has answered.
+"""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,11 +32,11 @@ from selfattn.views.kernel_row import QueryRow
 from selfattn.views.kernel_view import kernel_panel
 from selfattn.views.lesson import Drawing, drawing, lesson_panel
 
-REAL = one_head_by_hand.REAL.first  # the sentence for a real head
+REAL = one_head_by_hand.REAL.first  # the sentence in which lessons show a head of a pretrained encoder
 TEXT_WIDTH = PICTURE = 760  # pixels: about 90 characters a line
-BESIDE = 352  # pixels of the text: beside a picture in a window of 1440, below the picture in a window of 800
-ROOM, FITS = 280, 28  # pixels: a map with another map at its side; the smallest cell with room for its number
-MOST_TOKENS = 64  # tokens of a lesson's map, at most
+BESIDE = 352  # pixels: width of the text beside a picture in a window of 1440 (below the picture in a window of 800)
+ROOM, FITS = 280, 28  # pixels: width of each of two maps side by side; the smallest cell with room for a number
+MOST_TOKENS = 64  # the largest number of tokens in a lesson's map
 
 
 def prose(text: str) -> None:
@@ -48,23 +51,23 @@ def formula(text: str) -> None:
 
 
 def explain(*terms: str) -> None:
-    """Show the definitions of these terms, as text: a caption would be too pale."""
+    """Show the definitions of these terms as normal text, because a caption is too pale."""
     prose(" ".join(TERMS[term] for term in terms))
 
 
 def row() -> st.delta_generator.DeltaGenerator:
-    """A container for figures side by side; in a narrow window they wrap."""
+    """Return a container for figures side by side. In a narrow window the figures wrap."""
     return st.container(horizontal=True, gap="medium")
 
 
 def sides() -> tuple[st.delta_generator.DeltaGenerator, st.delta_generator.DeltaGenerator]:
-    """Two containers: for a stop's picture, and beside it (below, in a narrow window) for its question and numbers."""
+    """Return two containers: for a stop's picture, and for its question and numbers beside (or below) the picture."""
     both = st.container(horizontal=True, gap="medium", key="sides")
     return both.container(width=PICTURE), both.container(width=BESIDE)
 
 
 def asked(matrix: Tensor, answered: bool, *rows: int) -> Tensor:
-    """The matrix to draw. Before the answer, `rows` (if none are given, all rows) are NaN."""
+    """Return the matrix to draw. Before the question is answered, these rows are NaN (without `rows`: all rows)."""
     shown = matrix.double().clone()
     if not answered:
         shown[list(rows) if rows else slice(None)] = math.nan
@@ -72,7 +75,7 @@ def asked(matrix: Tensor, answered: bool, *rows: int) -> Tensor:
 
 
 def example(stop: str, names: Sequence[str] | Mapping[str, str], label: str = "Example", key: str = "example") -> str:
-    """Draw the choice of a stop's examples; return the chosen example's name. names: names, or labels by name."""
+    """Draw radio buttons for a stop's examples, and return the chosen name. names: the names, or labels by name."""
     labels = names if isinstance(names, Mapping) else dict(zip(names, names))
     return st.radio(
         label, list(labels), format_func=labels.__getitem__, key=f"{stop}.{key}", horizontal=key == "example"
@@ -90,7 +93,7 @@ def steps(
     answered: bool = True,
     **said: str,
 ) -> None:
-    """Show a lesson's panel, with the arguments of `lesson_panel`; before the answer, only its charts."""
+    """Show a lesson's panel (see `lesson_panel`). Before the question is answered, show only the charts."""
     if not answered:
         finding, said = "", {}
     with st.container(width=width):
@@ -98,10 +101,10 @@ def steps(
 
 
 def kernel(stop: str, trace: AttentionTrace, tokens: Sequence[str], asks: int, text: str = "", **said: Any) -> None:
-    """Show every step of one row of a trace: the row of the token `asks`, or of the token clicked last.
+    """Show every step of one row of attention: at first the row of token `asks`, then the row of the token clicked last.
 
-    A trace of one row has no other rows to choose. If its query is none of the tokens, asks is -1 and `text` names the query.
-    said: `finding` and `back` of `kernel_panel`.
+    If the trace has only one row, no other row can be chosen. If its query isn't a token, asks is -1 and `text` names the query.
+    said: the arguments `finding` and `back` of `kernel_panel`.
     """
     key, whole = session.ASKING.of(stop), len(trace.query) == len(tokens) > 1
     chosen = key.get() if whole and key.get() in range(len(tokens)) else asks
@@ -117,14 +120,14 @@ def kernel(stop: str, trace: AttentionTrace, tokens: Sequence[str], asks: int, t
 
 
 def small_map(matrix: Tensor, tokens: Sequence[str], room: int = ROOM, **looks: Any) -> Drawing:
-    """A map of at most `room` pixels, so that two fit side by side. Cells print their numbers if they are large enough."""
+    """Return a map at most `room` pixels wide, so that two fit side by side. Large cells print their numbers."""
     cell = min(64, room // len(tokens))
     size: dict[str, Any] = {"cell": cell, "numbers": WEIGHT if cell >= FITS else None}
     return drawing(heatmap, matrix, tokens, **(size if cell > FITS / 2 else {"size": room}), **looks)
 
 
 def plane(vectors: Mapping[str, Tensor], strong: str = "", size: int = 240) -> Drawing:
-    """Vectors (2,) as arrows; longer arrows are thicker, and `strong` is drawn in ink."""
+    """Draw vectors (2,) as arrows. Longer arrows are thicker. strong: the name of the vector to draw in dark ink."""
     frame = pd.DataFrame(torch.stack([*vectors.values()]).tolist(), columns=["x", "y"])
     lengths = [float(vector.norm()) for vector in vectors.values()]
     frame = frame.assign(kind=[*vectors], label=[*vectors], length=lengths)
@@ -132,31 +135,31 @@ def plane(vectors: Mapping[str, Tensor], strong: str = "", size: int = 240) -> D
 
 
 def take(text: str) -> None:
-    """Show a page's summary, at its end."""
+    """Show the page's summary. Call it at the end of the page."""
     st.info(f"**Take with you.** {text}", icon=":material/backpack:", width="stretch")
 
 
 def heads_chart(values: Tensor, **looks: Any) -> Drawing:
-    """A map of one number per head, (n_layers, n_heads): layers down, heads across."""
+    """Return a map with one number per head (n_layers, n_heads): layers down, heads across."""
     layers, heads = ([f"{kind}{n}" for n in range(size)] for kind, size in zip("LH", values.shape))
     return drawing(heatmap, values, layers, columns=heads, **{"names": ("layer", "head"), "cell": 36, **looks})
 
 
 def choose_sentence(stop: str, sentence: str, encoder: Encoder | None = None) -> tuple[Encoder, Encoding]:
-    """Draw a field for a sentence and encode it. If that can't be done, say so and end the page."""
+    """Draw a field for a sentence; return the encoder and the encoding. End the page with a message if encoding fails."""
     encoder = encoder or current_encoder()
     key = f"{stop}.sentence"
     st.session_state.setdefault(key, sentence)
     typed = st.text_input("Sentence", key=key, max_chars=500, width=TEXT_WIDTH)
     encoding = encode_or_stop(encoder, typed, "Sentence", most=MOST_TOKENS)
     if not encoder.recomputable:
-        st.warning("This encoder's attention is shown, not recomputed, so its queries and keys are not at hand.")
+        st.warning("selfattn can't recompute this encoder's queries and keys. Choose another encoder.")
         st.stop()
     return encoder, encoding
 
 
 def choose_head(stop: str, sentence: str) -> tuple[Encoder, Encoding, Head]:
-    """Draw a field for a sentence and a map to choose a head; return the encoder, the encoding and the head."""
+    """Draw a field for a sentence and a map to choose a head. Return the encoder, the encoding and the head."""
     encoder, encoding = choose_sentence(stop, sentence)
     key = session.REAL_HEAD.of(stop)
     head = chosen_head(encoder, Head(0, 4), key)
@@ -178,14 +181,14 @@ def vectors(
     width: int = 150,
     check: Callable[..., object] | None = None,
 ) -> dict[str, Tensor]:
-    """Draw a field for each vector (d,), filled with the published numbers, and a button that restores them.
+    """Draw a field for each vector (d,), filled with the lesson's published numbers, and a button that restores them.
 
-    Returns the vectors by name, in float64. If a field doesn't have the expected count of finite numbers, say so and
-    return the published numbers. check: raises ValueError if the vectors don't fit together; the page shows its message too.
+    Returns the vectors by name, in float64. If a field lacks the expected number of finite numbers, say so and return the
+    published numbers. check: raises ValueError if the vectors don't fit together; the page shows the error's message.
     """
     texts = {f"{stop}.{name}": ", ".join(f"{number:g}" for number in row) for name, row in published.items()}
     filled = session.PUBLISHED.of(stop)
-    if st.session_state.setdefault(filled, texts) != texts:  # another example: fill in its numbers
+    if st.session_state.setdefault(filled, texts) != texts:  # the visitor chose another example: fill in its numbers
         st.session_state.update(texts | {filled: texts})
     typed = {}
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -198,29 +201,29 @@ def vectors(
         if check:
             check(*found.values())
     except ValueError as error:
-        refuse(f"{error} Until then the published numbers are drawn.")
+        refuse(f"{error} Until you correct them, the published numbers are drawn.")
         return {name: torch.as_tensor(row, dtype=torch.float64) for name, row in published.items()}
     return found
 
 
 def numbers(name: str, text: str, published: Sequence[float] | Tensor) -> Tensor:
-    """The typed numbers, (d,) in float64. If there are more or fewer than published, say so and return the published."""
+    """Return the typed numbers, (d,) in float64. If they can't be used, say why and return the published numbers."""
     try:
         return typed_numbers.parse(name, text, len(published))
     except ValueError as error:
         fallback = torch.as_tensor(published, dtype=torch.float64)
-        refuse(f"{error} Until then {vector(fallback)} is drawn.")
+        refuse(f"{error} Until you correct them, {vector(fallback)} is drawn.")
         return fallback
 
 
 def refuse(why: str, what: str = "These numbers can't be used.") -> None:
-    """Show an error, with its reason as plain text, because it may quote typed words."""
+    """Show an error. Its reason is plain text, because it may quote typed words."""
     st.error(what, icon=":material/error:")
     st.text(why)
 
 
 def reset(stop: str, published: Mapping[str, object], label: str = "Reset to the published numbers") -> None:
-    """Draw the button that restores the published values. published: the values by the widgets' keys."""
+    """Draw the button that restores the published values. published: the values by widget key."""
     st.button(
         label,
         key=f"{stop}.reset",
@@ -231,7 +234,7 @@ def reset(stop: str, published: Mapping[str, object], label: str = "Reset to the
 
 @contextmanager
 def messages(what: str = "These numbers can't be used.") -> Iterator[None]:
-    """Show a ValueError on the page, and end the page."""
+    """Inside the `with`, show a ValueError as a message on the page, and end the page."""
     try:
         yield
     except ValueError as error:
@@ -240,13 +243,13 @@ def messages(what: str = "These numbers can't be used.") -> Iterator[None]:
 
 
 def answered(stop: str) -> bool:
-    """True if a stop's question is answered: by a choice, "Just show me" or a link with ?reveal=yes."""
+    """Return True if a stop's question is answered by a choice, by "Just show me" or by a link with ?reveal=yes."""
     chosen, shown = st.session_state.get(f"{stop}.prediction"), session.REVEALED.of(stop).get()
     return chosen is not None or shown or st.query_params.get("reveal") == "yes"
 
 
 def predict(stop: str, question: str, options: Sequence[str], answer: str, reason: str) -> bool:
-    """Ask a stop's question; once it is answered, show the answer and its reason. Returns `answered`."""
+    """Ask a stop's question. Once it is answered, show the answer with its reason. Returns True if it is answered."""
     key = f"{stop}.prediction"
     with st.container(border=True, width=TEXT_WIDTH):
         st.markdown(f"**Predict first.** {question}")

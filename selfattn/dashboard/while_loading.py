@@ -1,6 +1,6 @@
-"""Show the first example's stored figure to a visitor who comes while torch and the encoder are being loaded.
+"""Show a stored figure of the first example while torch and the encoder are being loaded.
 
-Once the live figure is computed, the page compares the two, and warns of a difference. `make demo` stores the figure.
+Once the live figure is computed, the page warns if it differs from the stored figure. `make demo` stores the figure.
 """
 
 import json
@@ -14,17 +14,17 @@ import streamlit as st
 from selfattn.dashboard.live import show_stored
 
 STORED = files("selfattn") / "data" / "while_loading.json"
-ROW = 60  # pixels of the row of examples, so that the live figure takes the same place
-SAME = 0.005  # shares that differ by less are the same
+ROW = 60  # pixels: height of the row of examples, which the live figure has above it
+SAME = 0.005  # shares that differ by less count as equal
 
 
 def loaded() -> bool:
-    """True if this server has imported the pages' modules: then a page is shown as quickly as the stored figure."""
+    """Return True if this server has imported the pages' modules. Pages then appear as fast as the stored figure."""
     return "selfattn.dashboard.pickers" in sys.modules
 
 
 def show_stored_figure() -> Any:
-    """Show the stored figure and return its container. Show nothing and return None if the visitor wants another view."""
+    """Show the stored figure and return its container. If the visitor opens another view, show nothing and return None."""
     if any(argument.startswith("--model") for argument in sys.argv):
         return None
     kept, asked = _kept(), st.query_params.to_dict()
@@ -35,7 +35,7 @@ def show_stored_figure() -> Any:
         st.title(f'Where does "{kept["data"]["word"]}" get its meaning?', anchor=False)
         st.space(ROW)
         show_stored("way", kept["data"])
-        st.caption("A stored figure of the first example. The encoder is being loaded; then all is computed anew.")
+        st.caption("A stored figure of the first example. Once the encoder is loaded, the figure is computed again.")
     return place
 
 
@@ -43,7 +43,7 @@ def check_stored_figure(place: Any, record: Any) -> None:
     """Warn if the page's live figure differs from the stored figure in its encoder, sentences, finding or shares."""
     now = next((panel.live.data for panel in record.panels if panel.live), None)
     if now is None or not _same(_kept()["data"], now):
-        place.warning("The figure that was shown while the encoder was loaded is not the one that is computed now.")
+        place.warning("The figure shown while the encoder was loading differs from the figure that is computed now.")
 
 
 def _kept() -> dict[str, Any]:
@@ -51,7 +51,7 @@ def _kept() -> dict[str, Any]:
 
 
 def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """True if both data have the same encoder, sentences and way, the same finding, and the same shares."""
+    """Return True if both figures have the same key (encoder, sentences, way), finding and shares."""
     if any(one[part] != other[part] for part in ("key", "finding")):
         return False
     shares = ([word["share"] or 0 for side in data["sides"] for word in side["words"]] for data in (one, other))

@@ -1,1 +1,1 @@
-"""Find, check and load an encoder by its name, run texts through it, and record its attention."""
+"""Find, check and load encoders, run texts through them, and record their attention."""

@@ -1,4 +1,4 @@
-"""Group texts of similar length into passes with a bounded number of padded tokens, which bounds the memory."""
+"""Group texts of similar length into passes. A limit on the padded tokens of a pass limits the memory."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
@@ -7,19 +7,19 @@ from selfattn.encoders.memory import in_halves
 
 T, Found = TypeVar("T"), TypeVar("Found")
 
-BATCH_TOKENS = {"cpu": 1024, "cuda": 32768, "mps": 8192}  # padded tokens in one pass
-COPIED_TOKENS = 4096  # copies of one sentence share a pass up to about this many tokens
+BATCH_TOKENS = {"cpu": 1024, "cuda": 32768, "mps": 8192}  # largest number of padded tokens in one pass
+COPIED_TOKENS = 4096  # largest number of tokens in one pass over copies of a sentence
 
 
 def tokens_a_pass(device: str) -> int:
-    """Return how many padded tokens one pass may have on a device ("cpu", "cuda:0" ...)."""
+    """Return the largest number of padded tokens in one pass on a device ("cpu", "cuda:0" ...)."""
     return BATCH_TOKENS.get(device.split(":")[0], BATCH_TOKENS["cpu"])
 
 
 def length_batches(items: Sequence, length: Callable, limit: int, equal: bool = False) -> Iterable[list]:
-    """Yield batches of items of similar length, with about `limit` padded tokens each. equal: put only equal lengths together.
+    """Yield batches of items of similar length, with at most `limit` padded tokens each. A longer item is a batch of its own.
 
-    The longest items come first, so that later batches fit into the same memory.
+    equal: put only equal lengths together. The longest items come first, so that later batches don't need more memory.
     """
     batch: list = []
     for item in sorted(items, key=length, reverse=True):
@@ -35,7 +35,7 @@ def length_batches(items: Sequence, length: Callable, limit: int, equal: bool = 
 def in_passes(
     run: Callable[[Sequence[T]], list[Found]], copies: Sequence[T], n: int, progress: Callable[[int, int], None]
 ) -> list[Found]:
-    """Run copies of a sentence of n tokens in passes, and return each result. A pass that lacks memory is run in halves."""
+    """Run copies of a sentence of n tokens in passes. A pass that runs out of memory is run again in two halves."""
     size, found = max(1, COPIED_TOKENS // n), list[Found]()
     passes = [copies[start : start + size] for start in range(0, len(copies), size)]
     for done, some in enumerate(passes, start=1):

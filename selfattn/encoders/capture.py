@@ -1,11 +1,11 @@
-"""Record each layer's query, key, value and mask during the model's normal pass; `Patch` and `Hide` change that pass.
+"""Record the attention of each layer during a forward pass of the model.
 
-transformers calls a registered function in each layer. Our function calls `sdpa` unchanged and passes the layer's query, key,
-value, mask and scale to the recorder, after biases and rotary positions. Families that never call a registered function have
-hooks instead (`hooks.py`). A ContextVar holds the recorder, so passes of other threads can't disturb it. The recorder counts
-calls to know the layer, because several families give their attention modules no index.
+transformers calls a registered attention function in each layer. Our function computes attention with transformers' `sdpa`,
+and passes query, key, value (after biases and rotary positions), mask and scale to the recorder. Families that never call a
+registered function have hooks instead (`hooks.py`). A ContextVar holds the recorder, so that threads don't share it. The recorder
+counts calls to know the layer, because several families give their attention modules no layer index.
 
-A `Patch` replaces a head's output; a `Hide` hides tokens from others, by the mask.
+A `Patch` replaces a head's output in the pass. A `Hide` changes the mask to hide tokens from other tokens.
 """
 
 import re
@@ -31,7 +31,7 @@ IMPLEMENTATION, EAGER = "selfattn", "selfattn eager"
 
 
 class Head(NamedTuple):
-    """One attention head; both numbers count from 0. In labels and files its name is "L3 H7"."""
+    """An attention head: a layer and a head in that layer, both counted from 0. `str` returns a label such as "L3 H7"."""
 
     layer: int
     head: int
@@ -41,15 +41,15 @@ class Head(NamedTuple):
 
     @classmethod
     def named(cls, name: str) -> "Head":
-        """Return the head with a name such as "L5 H10" or "L5H10". Raises ValueError."""
+        """Return the head with a label such as "L5 H10" or "L5H10". Raises ValueError for any other text."""
         if not (found := re.fullmatch(r"L(\d{1,4}) ?H(\d{1,4})", name.strip(), re.ASCII)):
-            raise ValueError(f"Expected a head as L5H10, got {name[:40]!r}.")
+            raise ValueError(f"Expected a head such as L5H10, got {name[:40]!r}.")
         return cls(int(found[1]), int(found[2]))
 
 
 @dataclass(frozen=True, eq=False)
 class Patch:
-    """Replace a head's context, the vector that enters W_O, at some positions of a text. `Encoder.encode` checks it.
+    """Replaces a head's context, which is its input to W_O, at some positions of a text. `Encoder.encode` checks the patch.
 
     Source: Geiger et al. 2021, "Causal Abstractions of Neural Networks".
     """
@@ -57,21 +57,21 @@ class Patch:
     layer: int
     head: int
     positions: tuple[int, ...] | None  # None: every position
-    value: Tensor = field(repr=False)  # (d_head,) for the same value at each position, or (len(positions), d_head)
+    value: Tensor = field(repr=False)  # (d_head,) for all positions, or (len(positions), d_head)
 
 
 @dataclass(frozen=True, eq=False)
 class Hide:
-    """Hide tokens from others: minus infinity is added to their scaled scores, as for padding. `Encoder.encode` checks it.
+    """Hides the keys from the queries: their scaled scores become minus infinity, as for padding.
 
-    Only these queries' rows change: other tokens still pass on what they read from the hidden tokens.
+    The queries can still receive information about a hidden token through other tokens. `Encoder.encode` checks a Hide.
     Source: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5
     (attention knockout).
     """
 
     queries: tuple[int, ...]  # the positions that can't attend to the keys
     keys: tuple[int, ...]  # the positions that are hidden from the queries
-    heads: Collection[Head] | None = None  # None: in every head of every layer
+    heads: Collection[Head] | None = None  # None: every head of every layer
 
     def __post_init__(self) -> None:
         for name in ("queries", "keys"):
@@ -82,68 +82,68 @@ class Hide:
             object.__setattr__(self, "heads", tuple(Head(*head) for head in heads))
 
     def edges(self, layer: int, n_heads: int) -> Iterable[tuple[int, int, int]]:
-        """Return the (head, query, key) triples that are hidden in a layer."""
+        """Return the (head, query, key) triples to hide in a layer."""
         heads = range(n_heads) if self.heads is None else [head for at, head in self.heads if at == layer]
         return product(heads, self.queries, self.keys)
 
 
 def check_patches(patches: Collection[Patch], n_layers: int, n_heads: int, d_head: int, n: int) -> None:
-    """Raise ValueError for patches that don't fit an encoder of this shape or a text of n tokens, or that overlap."""
+    """Raise ValueError for patches that overlap, or that don't fit the encoder's shape or a text of n tokens."""
     taken = set()
     for patch in patches:
         name, at = Head(patch.layer, patch.head), patch.positions
         if not (0 <= patch.layer < n_layers and 0 <= patch.head < n_heads):
-            raise ValueError(f"Expected a patch of L0 H0 to L{n_layers - 1} H{n_heads - 1}, got {name}.")
+            raise ValueError(f"Expected a patch of a head from L0 H0 to L{n_layers - 1} H{n_heads - 1}, got {name}.")
         if at is not None and (not at or not all(0 <= p < n for p in at)):
             raise ValueError(f"Expected positions from 0 to {n - 1} for the patch of {name}, got {at}.")
         shapes = [(d_head,)] + ([] if at is None else [(len(at), d_head)])
         finite = bool(patch.value.isfinite().all())
         if tuple(patch.value.shape) not in shapes or not finite:
-            wanted, among = " or ".join(map(str, shapes)), "" if finite else " with NaN or infinity among them"
+            wanted, among = " or ".join(map(str, shapes)), "" if finite else " with NaN or infinity"
             raise ValueError(
                 f"Expected finite numbers of shape {wanted} for the patch of {name}, got {tuple(patch.value.shape)}{among}."
             )
         for p in range(n) if at is None else at:
             if (name, p) in taken:
-                raise ValueError(f"Expected one patch a head and position, got two for {name} at position {p}.")
+                raise ValueError(f"Expected one patch for each head and position, got two for {name} at position {p}.")
             taken.add((name, p))
 
 
 def check_hidden(hidden: Collection[Hide], all_heads: Sequence[Head], tokens: Tokens) -> None:
-    """Raise ValueError for heads and positions that don't exist. Padding may be a key but not a query."""
+    """Raise ValueError for missing heads or positions, a query that is padding, and a token that is hidden from itself."""
     n = len(tokens.ids)
     for hide in hidden:
         heads = all_heads if hide.heads is None else hide.heads
         if not heads:
-            raise ValueError("Expected heads to hide tokens in, got none. None (heads=None) means all.")
+            raise ValueError("Expected at least one head to hide tokens in, got none. Use heads=None for all heads.")
         if strange := sorted({*heads} - {*all_heads}):
-            raise ValueError(f"Expected heads L0 H0 to {all_heads[-1]}, got {strange[0]}.")
+            raise ValueError(f"Expected heads from L0 H0 to {all_heads[-1]}, got {strange[0]}.")
         for at, most in ((hide.queries, n - tokens.padding), (hide.keys, n)):
             if not at or not all(0 <= p < most for p in at):
-                raise ValueError(f"Expected positions from 0 to {most - 1} to hide or to hide from, got {tuple(at)}.")
+                raise ValueError(f"Expected queries and keys at positions from 0 to {most - 1}, got {tuple(at)}.")
         if both := sorted({*hide.queries} & {*hide.keys}):
             names = ", ".join(f"{tokens.tokens[p]!r} at {p}" for p in both)
             raise ValueError(
-                f"A token is never hidden from itself: {names} is among queries and keys. Take it from one."
+                f"A token can't be hidden from itself, but {names} is in queries and in keys. Remove it from one of the two."
             )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LayerRecording:
-    """One layer's attention in one pass: its inputs and its context, on the model's device and in its dtype."""
+    """One layer's attention in one pass: inputs and context, on the model's device and in the model's dtype."""
 
     module: nn.Module  # the layer's attention module
     query: Tensor  # (batch, n_heads, n, d_head)
     key: Tensor  # (batch, n_heads, n, d_head)
     value: Tensor  # (batch, n_heads, n, d_head)
-    mask: Tensor | None  # bool or float, broadcasts to (batch, n_heads, n, n); includes hidden tokens
+    mask: Tensor | None  # bool or float, broadcasts to (batch, n_heads, n, n); masks hidden tokens too
     terms: tuple[PositionBias | DistanceVectors, ...]  # added to the scaled scores; empty in most families
     scale: float
-    context: Tensor  # (batch, n, n_heads, d_head): the input of W_O, with patches
-    arguments: Mapping[str, Tensor] = field(default_factory=dict)  # of a hooked module's call; empty if not hooked
+    context: Tensor  # (batch, n, n_heads, d_head): the input of W_O, after patches
+    arguments: Mapping[str, Tensor] = field(default_factory=dict)  # arguments of a hooked module; empty without hooks
 
     def sentence(self, index: int, n: int) -> "LayerRecording":
-        """Return the recording of one sentence of the batch, cut to the sentence's first n tokens; its batch size is 1."""
+        """Return the recording of one sentence of the batch: batch size 1, cut to the sentence's first n tokens."""
         one, batch = slice(index, index + 1), self.query.shape[0]
         query, key, value = (tensor[one, :, :n] for tensor in (self.query, self.key, self.value))
         context = self.context[one, :n]
@@ -158,26 +158,26 @@ class LayerRecording:
         )  # fmt: skip
 
     def kernel_mask(self, rows: slice = slice(None)) -> Tensor | None:
-        """Return the kernel's mask: (n_heads or 1, n_rows or 1, n) on the CPU; bool, or float32 if it adds finite numbers."""
+        """Return the mask in the kernel's format: (n_heads or 1, n_rows or 1, n) on the CPU, bool or float32."""
         if self.mask is None:
             return None
         mask = (self.mask[0, :, rows] if self.mask.shape[-2] > 1 else self.mask[0]).cpu()
         if mask.dtype == torch.bool:
             return mask
         lowest = torch.finfo(mask.dtype).min
-        # If a family adds the dtype's lowest number, the query may not attend.
+        # Some families mask a key with the dtype's lowest number. A mask that has only such numbers and zeros becomes bool.
         return mask > lowest if bool(((mask == 0) | (mask <= lowest)).all()) else mask.float()
 
     def trace(self, heads: int | slice = slice(None), rows: slice = slice(None)) -> AttentionTrace:
-        """Compute the kernel's steps, float32, for some heads and queries."""
+        """Recompute every step of attention for some heads and queries in float32."""
         return rounded(self.attend(heads, rows), torch.float32)
 
     def weights(self, heads: int | slice = slice(None), rows: slice = slice(None)) -> Tensor:
-        """Compute only the weights of `trace`, which saves the rounding of the other steps."""
+        """Return only the weights of `trace`. This is faster, because the other steps aren't rounded."""
         return self.attend(heads, rows).weights.float()
 
     def attend(self, heads: int | slice, rows: slice) -> AttentionTrace:
-        """Compute the kernel's steps in float64, or in float32 for a very long text."""
+        """Recompute every step of attention in float64, or in float32 for a very long text."""
         query, key, value = (t[0, heads].cpu() for t in (self.query, self.key, self.value))
         query = query[..., rows, :]
         dtype = precision(query, key)
@@ -189,12 +189,12 @@ class LayerRecording:
 
 
 class Recorder:
-    """Records one forward pass, layer by layer. It can also replace heads' contexts and hide tokens in that pass.
+    """Records one forward pass, layer by layer. A recorder can also replace heads' contexts and hide tokens in the pass.
 
-    patches, hidden: one collection for each sentence of the batch. keep=False: record nothing. differentiable=True: make
-    gradients with respect to the recorded contexts possible. joins: the layers, in order, at which copies of the batch's only
-    sentence join the batch (`joining.py`). narrow: the number of the last layer, and the positions that continue after that
-    layer's attention. after: copies join after their first changed layer, where they differ only at the positions of `narrow`.
+    patches, hidden: one collection for each sentence of the batch. keep: False records nothing. differentiable: True allows
+    gradients with respect to the recorded contexts. The other parameters are for copies that join a batch of one sentence
+    (`joining.py`). joins: the layer at which each copy joins, in order. narrow: the last layer, and the positions that continue
+    after its attention. after: True lets a copy join after its layer instead of before.
     """
 
     def __init__(
@@ -213,17 +213,17 @@ class Recorder:
         self.keep = keep
         self._differentiable = differentiable
         self.joins, self.after = joins, after
-        self.first = 0  # the place in the batch of the first copy that is running
+        self.first = 0  # index in the batch of the first sentence that runs
         self.read: Tensor | None = None  # this layer's input for the unchanged sentence (1, n, d_model)
         self.last, self.rows = narrow or (None, ())
-        self.whole: Tensor | None = None  # the last layer's input (batch, n, d_model), until its attention has read it
+        self.whole: Tensor | None = None  # the last layer's input (batch, n, d_model), until the attention has read it
         self._patches = [(row, patch) for row, of_row in enumerate(patches) for patch in of_row]
         self._hidden = [(row, hide) for row, of_row in enumerate(hidden) for hide in of_row]
 
     def hide(self, mask: Tensor | None, shape: tuple[int, int, int], device: torch.device) -> Tensor | None:
-        """Add hidden tokens to the next layer's mask, bool or float: (batch, n_heads or 1, n, n).
+        """Return the next layer's mask with this recorder's hidden tokens masked: (batch, n_heads or 1, n, n).
 
-        shape: (batch, n_heads, n). Without hidden tokens, the mask is returned unchanged.
+        shape: (batch, n_heads, n). If the layer hides no tokens, the mask is returned unchanged.
         """
         batch, n_heads, n = shape
         layer = self.n_calls
@@ -245,7 +245,7 @@ class Recorder:
         return mask.masked_fill(~may, -torch.inf) if mask.is_floating_point() else (mask.bool() & may).to(mask.dtype)
 
     def receive(self, context: Tensor, inputs: Mapping[str, Any]) -> Tensor:
-        """Record one layer's context (batch, n, n_heads, d_head) and return it with patches. inputs: LayerRecording's rest."""
+        """Record a layer's context (batch, n, n_heads, d_head) and other values, `inputs`. Return the context with patches."""
         layer = self.n_calls
         self.n_calls += 1
         if here := [(row, patch) for row, patch in self._patches if patch.layer == layer]:
@@ -266,7 +266,7 @@ _recorder: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
 
 
 def run(model: nn.Module, inputs: Mapping[str, Tensor], recorder: Recorder | None = None, **options):
-    """Run the model with a recorder. Every layer's attention can reach the recorder during this call only."""
+    """Run the model with a recorder. `current_recorder` returns the recorder during this call only."""
     token = _recorder.set(recorder)
     try:
         return model(**inputs, **options)
@@ -278,7 +278,7 @@ current_recorder = _recorder.get  # returns the recorder of the pass in this thr
 
 
 def _patched(context: Tensor, patches: Sequence[tuple[int, Patch]]) -> Tensor:
-    """Return the context with one layer's patches, set in one write for speed. patches: (row in the batch, patch) each."""
+    """Return the context with one layer's patches. patches: pairs (row in the batch, patch)."""
     rows, positions, heads, values = [], [], [], []
     for row, patch in patches:
         at = range(context.shape[1]) if patch.positions is None else patch.positions
@@ -292,7 +292,7 @@ def _patched(context: Tensor, patches: Sequence[tuple[int, Patch]]) -> Tensor:
 
 
 def recorded_attention(module, query, key, value, attention_mask, **options):
-    """Compute attention by transformers' `sdpa`, and pass the inputs and the context to the recorder."""
+    """Compute attention with transformers' `sdpa` function, and pass its inputs and the context to the recorder."""
     # Always pass is_causal: if neither the call nor the module has it, transformers' sdpa runs causally (Splinter).
     causal = options.pop("is_causal", None)
     causal = getattr(module, "is_causal", False) if causal is None else causal
@@ -316,7 +316,7 @@ def recorded_attention(module, query, key, value, attention_mask, **options):
 
 
 def eager_attention(module, query, key, value, attention_mask, **options):
-    """Compute attention by the family's slow function, which returns weights; hide the recorder's hidden tokens."""
+    """Compute attention with the family's eager function, which returns weights. The recorder's hidden tokens are masked."""
     eager = sys.modules[type(module).__module__].eager_attention_forward
     if (recorder := current_recorder()) is not None:
         attention_mask = recorder.hide(attention_mask, tuple(query.shape[:3]), query.device)
@@ -325,14 +325,13 @@ def eager_attention(module, query, key, value, attention_mask, **options):
 
 
 def added(mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
-    """Convert a mask to numbers to add, as the families' slow functions expect: False becomes the dtype's lowest number."""
+    """Convert a mask to the additive mask that eager functions expect: False becomes the dtype's lowest number."""
     if mask is None or mask.dtype != torch.bool:
         return mask
     return torch.zeros_like(mask, dtype=dtype).masked_fill(~mask, torch.finfo(dtype).min)
 
 
 def _argument(name: str, tensor: Tensor, index: int, n: int) -> Tensor:
-    """Return one sentence's part of a hooked module's argument."""
     if name in ("attention_mask", "mask", "position_bias", "relative_pos"):
         return of_sentence(tensor, index, n)
     if name == "rel_embeddings":  # (n_distances, d_model)

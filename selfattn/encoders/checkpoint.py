@@ -1,7 +1,7 @@
 """Check a folder before transformers reads it, and compute the digests that identify it.
 
 The folder must be a saved model with safetensors weights: no pickle is read and no code that comes with a model is run.
-transformers would follow some keys of a config to other files or to the Hub, so such keys are refused first.
+Some keys of a config lead transformers to other files or to the Hub. A folder with such a key is refused.
 """
 
 import errno
@@ -26,7 +26,7 @@ LEADING_AWAY = re.compile(
     r"|gguf_file|fusion_config|kernel_config|distributed_config|__float__"
 )
 WEIGHTS = ".safetensors"
-BLOCK = 2**24  # bytes to digest at a time; after each block the thread waits for the interpreter's lock
+BLOCK = 2**24  # bytes to hash at a time: large, because the thread waits for the interpreter's lock after each block
 ADAPTER = "adapter_config.json"  # written by PEFT
 READ = (".json", ".txt", ".model", ".jinja")  # suffixes of configuration and tokeniser files
 CLASS = re.compile(r"\w{0,80}Tokenizer(Fast)?|TokenizersBackend|PythonBackend", re.ASCII)
@@ -37,15 +37,15 @@ DECIDING = (
     *VOCABULARIES, "merges.txt", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
     "modules.json", "sentence_*_config.json", "config_sentence_transformers.json",
 )  # fmt: skip
-NOTES = ("_name_or_path", "transformers_version", "torch_dtype", "dtype")  # keys of config.json that change no number
-PLACE = re.compile(r"\w[\w.-]*", re.ASCII)  # the folder of a sentence-transformers module
-MOST_LINKS = 40  # links to follow to a file; the system has the same limit
-BYTES = "ByT5Tokenizer"  # needs no vocabulary, and is refused later because it isn't a fast tokeniser
+NOTES = ("_name_or_path", "transformers_version", "torch_dtype", "dtype")  # config.json's keys that affect no number
+PLACE = re.compile(r"\w[\w.-]*", re.ASCII)  # a folder name of a sentence-transformers module
+MOST_LINKS = 40  # links to follow to one file; Linux has the same limit
+BYTES = "ByT5Tokenizer"  # has no vocabulary file; `Tokenizer` refuses it, because it isn't fast
 DISTRIBUTED = re.compile(r"shard-\d{5}-model-.*\.safetensors")  # transformers would read these before model.safetensors
 
 
 def check_folder(folder: Path, base: Path | None = None) -> None:
-    """Raise LoadError for a folder that can't be an encoder or leads to other files or code. base: the operator's folder."""
+    """Raise LoadError if a folder has no encoder, or leads to other files or to code. base: the operator's folder."""
     with reading(folder):
         names = sorted(os.listdir(folder))
     if ADAPTER in names:
@@ -54,12 +54,12 @@ def check_folder(folder: Path, base: Path | None = None) -> None:
         for adapter in folder.glob(f"*/{ADAPTER}"):
             _refuse_adapter(adapter)
         raise LoadError(
-            f"{folder.name} has no config.json, and no folder in it is a saved model. Save it with "
+            f"{folder.name} has no config.json, and no folder in it is a saved model. Save the model with "
             "model.save_pretrained(folder) and tokenizer.save_pretrained(folder)."
         )
     for name in names:
         _check_file(folder / name)
-    if base is not None and folder.is_relative_to(base.resolve()):  # a snapshot in the Hub's cache is all links
+    if base is not None and folder.is_relative_to(base.resolve()):  # the Hub's cache isn't checked: its files are links
         _check_links(folder)
     config = read_json(folder / "config.json")
     check_model_type(folder.name, config)
@@ -72,47 +72,45 @@ def _refuse_adapter(file: Path) -> NoReturn:
     adapter = read_json(file)
     base = str(adapter.get("base_model_name_or_path") or "a base model")[:200]
     raise LoadError(
-        f"{file.parent.name} holds an adapter ({str(adapter.get('peft_type') or 'PEFT')[:20]}) for {base}, not a whole model. "
-        f"Merge the two: AutoPeftModel.from_pretrained({str(file.parent)!r}).merge_and_unload().save_pretrained(new_folder), "
-        "and save the tokeniser beside it."
+        f"{file.parent.name} holds an adapter ({str(adapter.get('peft_type') or 'PEFT')[:20]}) for {base}, not a complete model. "
+        f"Merge both: AutoPeftModel.from_pretrained({str(file.parent)!r}).merge_and_unload().save_pretrained(new_folder), "
+        "and save the tokeniser in new_folder."
     )
 
 
 def _check_file(path: Path) -> None:
-    """Raise LoadError for pipes, sockets, devices, and parts of a distributed checkpoint."""
     with reading(path):
         try:
             mode = path.stat().st_mode
-        except FileNotFoundError:  # a dangling link, as in a cache that has only part of a model
+        except FileNotFoundError:  # a dangling link: the cache has only a part of the model
             return
     shown = f"{path.parent.name}/{path.name}"
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        raise LoadError(f"{shown} is a pipe, a socket or a device. Expected plain files: remove it.")
+        raise LoadError(f"{shown} is a pipe, a socket or a device. Expected only plain files. Remove it.")
     if DISTRIBUTED.fullmatch(path.name):
-        raise LoadError(f"{shown} is a part of a distributed checkpoint. Save the model whole.")
+        raise LoadError(f"{shown} is a part of a distributed checkpoint. Save the complete model.")
 
 
 def _check_links(folder: Path) -> None:
-    """Raise LoadError for links that lead out of the folder."""
     for path in folder.rglob("*"):
         with reading(path):
             inside = path.resolve().is_relative_to(folder)
         if not inside:
             raise LoadError(
-                f"{folder.name}/{path.relative_to(folder)} is a link that leads out of the folder. Copy the file."
+                f"{folder.name}/{path.relative_to(folder)} is a link that leads out of the folder. Replace the link by the file."
             )
 
 
 def _check_config(folder: Path, config: dict) -> None:
-    """Raise LoadError for keys, at any depth, that lead away from this folder."""
-    inner: list = [{**config, "label2id": None}]  # label2id's keys are the classes' names
+    """Raise LoadError for keys, at any depth, that lead to files or code outside the folder."""
+    inner: list = [{**config, "label2id": None}]  # label2id's keys are names of classes, not settings
     while inner:
         part = inner.pop()
         for key, value in part.items() if isinstance(part, dict) else ():
             if LEADING_AWAY.fullmatch(key) and value not in (None, False) and key != "_attn_implementation_autoset":
                 raise LoadError(
-                    f"{folder.name}/config.json isn't taken: {key} leads to other weights or code than this folder's. Remove "
-                    "it, or save the model again."
+                    f"{folder.name}/config.json is refused: {key} leads to weights or code outside this folder. Remove "
+                    "this key, or save the model again."
                 )
         inner += [each for each in (part.values() if isinstance(part, dict) else part) if isinstance(each, dict | list)]
 
@@ -123,32 +121,32 @@ def _check_weights(folder: Path) -> None:
     pickles = [path.name for path in sorted(folder.glob("*.bin")) + sorted(folder.glob("*.pt"))]
     instead = f"It has {', '.join(pickles)}, a pickle, which could run code. " if pickles else ""
     raise LoadError(
-        f"{folder.name} has no safetensors weights. {instead}Save it again with "
-        "model.save_pretrained(folder) (safetensors is the default), or take another revision."
+        f"{folder.name} has no safetensors weights. {instead}Save the model again with "
+        "model.save_pretrained(folder) (safetensors is the default), or choose another revision."
     )
 
 
 def _check_tokenizer(folder: Path, config: dict) -> None:
-    """Raise LoadError for a class that isn't a transformers tokeniser, keys that lead to other files, or no vocabulary."""
+    """Raise LoadError if the class isn't a tokeniser, a key leads to another file, or the vocabulary is missing."""
     settings = read_json(folder / "tokenizer_config.json", {})
     classes = [settings.get("tokenizer_class"), config.get("tokenizer_class")]
     strange = [name for name in classes if name is not None and not (isinstance(name, str) and CLASS.fullmatch(name))]
     leading = [key for key in ("fast_tokenizer_files", "gguf_file", "tokenizer_object") if settings.get(key)]
-    if strange or leading:  # transformers accepts any of its classes here, even models
-        what = f"tokenizer_class is {str(strange[0])[:80]!r}, which is no tokeniser" if strange else ""
+    if strange or leading:  # transformers would accept any of its classes, even a model
+        what = f"tokenizer_class is {str(strange[0])[:80]!r}, which isn't a tokeniser" if strange else ""
         raise LoadError(
-            f"{folder.name}/tokenizer_config.json isn't taken: {what or f'{leading[0]} leads to another file'}. Save the "
-            "tokeniser again, or take another encoder."
+            f"{folder.name}/tokenizer_config.json is refused: {what or f'{leading[0]} leads to another file'}. Save the "
+            "tokeniser again, or choose another encoder."
         )
     if BYTES not in classes and not any(next(folder.glob(pattern), None) for pattern in VOCABULARIES):
         raise LoadError(
-            f"{folder.name} has no tokeniser (no tokenizer.json). Put it beside the weights: "
+            f"{folder.name} has no tokeniser (no tokenizer.json). Save one beside the weights: "
             "AutoTokenizer.from_pretrained(...).save_pretrained(folder)."
         )
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """Return the safetensors files that transformers would read, in order. A single file has priority over an index."""
+    """Return the safetensors files that transformers would read, in order: model.safetensors, or else those in the index."""
     single, index = folder / f"model{WEIGHTS}", folder / f"model{WEIGHTS}.index.json"
     if single.is_file():
         return [single]
@@ -156,12 +154,12 @@ def weight_files(folder: Path) -> list[Path]:
         return []
     shards = read_json(index).get("weight_map")
     if not isinstance(shards, dict) or not shards or not all(isinstance(shard, str) for shard in shards.values()):
-        raise LoadError(f"{folder.name}/{index.name} names no weights files. Download it again.")
+        raise LoadError(f"{folder.name}/{index.name} lists no weights files. Download the model again.")
     names = sorted(set(shards.values()))
     for name in names:
         # transformers would load a file without this suffix as a pickle.
         if Path(name).name != name or not name.endswith(WEIGHTS) or not (folder / name).is_file():
-            raise LoadError(f"{folder.name} lacks the weights file {name[:200]!r}. Download it again.")
+            raise LoadError(f"{folder.name} lacks the weights file {name[:200]!r}. Download the model again.")
     return [folder / name for name in names]
 
 
@@ -174,7 +172,7 @@ def weights_digest(folder: Path) -> str:
 def configuration_digest(folder: Path, files: Mapping[str, str]) -> str:
     """Return the sha256 of the configuration: the files in DECIDING, the modules' files, and config.json's values except NOTES.
 
-    files: the folder's `file_digests`. Saving a model again may change the digest, by new keys or another tokeniser layout.
+    files: the folder's `file_digests`. If a newer transformers saves the model again, new keys or files may change the digest.
     """
     config = {key: value for key, value in read_json(folder / "config.json").items() if key not in NOTES}
     counting = {name: digest for name, digest in files.items() if "/" in name or _is_one_of(name, DECIDING)}
@@ -182,7 +180,7 @@ def configuration_digest(folder: Path, files: Mapping[str, str]) -> str:
 
 
 def file_digests(folder: Path) -> dict[str, str]:
-    """Return the sha256 of each file of configuration, vocabulary, weights and modules, keyed by its path in the folder."""
+    """Return the sha256 of each configuration, vocabulary, weights and module file, keyed by the path in the folder."""
     return {Path(os.path.relpath(path, folder)).as_posix(): file_digest(path) for path in _read(folder)}
 
 
@@ -196,7 +194,7 @@ def _is_one_of(name: str, patterns: Iterable[str]) -> bool:
 
 
 def modules_folder(folder: Path) -> Path:
-    """Return the folder with sentence-transformers' modules.json: the model's folder or, before version 2, its parent."""
+    """Return the folder with sentence-transformers' modules.json: `folder` or, before version 2, the parent of `folder`."""
     is_module = re.fullmatch(r"\d+_\w+", folder.name) and not (folder / "modules.json").exists()
     return folder.parent if is_module else folder
 
@@ -216,10 +214,10 @@ def _module_files(folder: Path) -> list[Path]:
 
 @contextmanager
 def unchanged(folder: Path, expected: Mapping[str, str] | None = None) -> Iterator[None]:
-    """Raise LoadError if the folder or its files change inside the `with`, or differ from the digests `expected`.
+    """Raise LoadError if the folder or its files change during the `with` block, or differ from the digests `expected`.
 
-    The state of each file, and of each link that leads to the file, is compared. A file that was replaced and put back is
-    therefore noticed too.
+    The check compares inode, times and size of each file, and of each link to a file. It therefore also notices a file that
+    was replaced and put back.
     """
     before = _states(folder)
     if expected is not None and (digests := file_digests(folder)) != expected:
@@ -260,17 +258,17 @@ def _way_to(path: Path) -> list[Path]:
 
 
 def _state(status: os.stat_result) -> tuple[int, ...]:
-    """Return numbers that differ between any two versions of a file: only the system can set ctime."""
+    """Return numbers that differ between any two versions of a file. No program can set ctime."""
     return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size
 
 
-_digests: dict[tuple, str] = {}  # the sha256 by a file's state
+_digests: dict[tuple, str] = {}  # sha256 of files, keyed by `_state`
 
 
 def file_digest(path: Path) -> str:
-    """Return the sha256 of a file, which is computed once for each version of the file. Raises LoadError."""
+    """Return a file's sha256. It is computed once for each version of the file. Raises LoadError."""
     with open_plain(path) as file, reading(path):
-        state = _state(os.fstat(file.fileno()))  # the open file's state, because a link to the file may have changed
+        state = _state(os.fstat(file.fileno()))  # of the open file, because a link may lead elsewhere by now
         if state not in _digests:
             digest = hashlib.sha256()
             while block := file.read(BLOCK):

@@ -1,4 +1,4 @@
-"""Load a checkpoint's classification head, which computes classes or scores of a text, or tags of each token.
+"""Load a checkpoint's classification head. It computes logits for the classes of a text, or for the tags of a word.
 
 Source: Devlin et al. 2019, "BERT", sections 4.1 and 5.3.
 """
@@ -22,20 +22,20 @@ from selfattn.encoders.sources import resolve
 from selfattn.encoders.tokenizer import SAMPLE
 
 AnyHead = TypeVar("AnyHead", bound="ClassHead")
-# Largest allowed difference from the complete model's logits, as a share of the largest logit, or of 1 if that is larger.
+# Largest allowed difference from the complete model's logits, as a share of max(1, largest logit).
 LOGITS = PARITY | {"float32": 1e-5}
 
 
 @dataclass(frozen=True, eq=False)
 class ClassHead:
-    """Computes a logit for each class (for a regression, a score for each output) from a sentence's last hidden states."""
+    """Computes a logit for each class from a sentence's last hidden states. A regression has scores instead of logits."""
 
     kind: ClassVar[str] = CLASSES
 
     encoder: Encoder
-    labels: tuple[str, ...]  # the folder's id2label; equal names get a number: "GOOD (class 1)", "GOOD (class 2)"
-    activation: str  # in transformers' pipeline: "softmax", "sigmoid" (each class alone), "" (regression)
-    _model: nn.Module  # the complete model, in which the identity replaces the encoder
+    labels: tuple[str, ...]  # from id2label; equal names get a number: "GOOD (class 1)", "GOOD (class 2)"
+    activation: str  # "softmax", "sigmoid" (independent classes) or "" (regression), as in transformers' pipeline
+    _model: nn.Module  # the model without its encoder (`take_encoder_out`)
     sigmoid: bool = False  # True if CrossEncoder.predict of sentence-transformers returns the score's sigmoid
 
     @property
@@ -45,13 +45,13 @@ class ClassHead:
 
     @property
     def unit(self) -> str:
-        """The unit of the answers: "probability", or "score" for a regression."""
+        """The unit of `answers`: "probability", or "score" for a regression."""
         return "probability" if self.activation else "score"
 
     def logits(self, states: Tensor) -> Tensor:
-        """Compute differentiable logits from last hidden states, first token first: (..., p, d_model) -> (..., n_labels).
+        """Compute logits from the last hidden states of p tokens: (..., p, d_model) -> (..., n_labels). Differentiable.
 
-        Don't pass the states of hidden tokens: a mean over tokens leaves them out, as it does padding. Raises NotFinite.
+        The first token comes first. Leave out padding and hidden tokens, because some heads average. Raises NotFinite.
         """
         return self._raw(states).reshape(*states.shape[:-2], -1)
 
@@ -59,16 +59,16 @@ class ClassHead:
         return logits_of(self.encoder, self._model, self.kind, states.reshape(-1, *states.shape[-2:])).float()
 
     def answers(self, logits: Tensor) -> Tensor:
-        """Convert logits (..., n_labels) to the numbers of transformers' pipeline: a regression's scores, or probabilities.
+        """Convert logits (..., n_labels) to probabilities as transformers' pipeline does. A regression's scores are unchanged.
 
         Probabilities sum to 1 if the classes exclude one another.
         """
         return logits.softmax(-1) if self.exclusive else logits.sigmoid() if self.activation else logits
 
     def number(self, label: str | int) -> int:
-        """Return a class's number, from 0. label: its name, or its number (an int, or digits that aren't a class's name).
+        """Return a class's number, from 0. label: the class's name or its number, as an int or as digits.
 
-        Letter case matters only if two names differ in nothing else. Raises ValueError.
+        A name has priority over digits. Letter case matters only if two names differ only in case. Raises ValueError.
         """
         named = [] if isinstance(label, int) else [str(label), str(label).casefold()]
         for name, labels in zip(named, (self.labels, [each.casefold() for each in self.labels])):
@@ -87,11 +87,11 @@ class TagHead(ClassHead):
     kind = TAGS
 
     def logits(self, states: Tensor) -> Tensor:
-        """Compute the mean logits over a word's tokens from their last hidden states: (..., p, d_model) -> (..., n_labels)."""
+        """Compute logits for each of a word's p tokens, and return their mean: (..., p, d_model) -> (..., n_labels)."""
         return self._raw(states).mean(dim=-2).reshape(*states.shape[:-2], -1)
 
     def tags(self, encoding: Encoding) -> pd.DataFrame:
-        """Return each word's most probable tag: word, tag (as the folder names it), probability."""
+        """Return a row for each word, with columns word, tag (the most probable, named as in id2label) and probability."""
         rows = []
         for word in encoding.words:
             logits = self.logits(encoding.states[-1][list(word.positions)])
@@ -101,10 +101,10 @@ class TagHead(ClassHead):
 
 
 def load_class_head(encoder: Encoder) -> ClassHead:
-    """Load the classification head of an encoder's checkpoint, and compare it with the complete model on a short text.
+    """Load the classification head of an encoder's checkpoint. Its logits must be those of the complete model.
 
-    Raises NoHead if there is none, if classes aren't numbered from 0, if the logits differ, or if the folder is a CrossEncoder's
-    with an unsupported setting that changes the score.
+    Raises NoHead if the checkpoint has no such head, if its classes aren't numbered from 0, or if the logits differ on a short
+    text. Raises NoHead also for a CrossEncoder with an unsupported setting that changes the score.
     """
     try:
         activation = check_cross_encoder(resolve(encoder.name, encoder.revision).folder)
@@ -132,20 +132,20 @@ def _load(encoder: Encoder, kind: type[AnyHead], activation: str) -> AnyHead:
         most = float((logits - expected).abs().max() / expected.abs().max().clamp_min(1))
     except NotFinite as error:
         raise NoHead(str(error)) from None
-    except Exception as error:  # a class that needs more inputs than states
+    except Exception as error:  # some heads need more inputs
         if is_out_of_memory(error):
             raise
-        raise NoHead(f"{encoder.title}'s {kind.kind} doesn't read last hidden states alone: {brief(error)}") from None
+        raise NoHead(f"{encoder.title}'s {kind.kind} needs more than last hidden states: {brief(error)}") from None
     if not most <= LOGITS[encoder.dtype]:
         raise NoHead(
-            f"{encoder.title}'s {kind.kind} is left out: its logits from last hidden states differ from the whole model's by "
-            f"{most:.1g} (at most {LOGITS[encoder.dtype]:g} is expected)."
+            f"{encoder.title}'s {kind.kind} is left out: its logits from last hidden states differ from the complete model's "
+            f"by {most:.1g}; expected at most {LOGITS[encoder.dtype]:g}."
         )
     return head
 
 
 def _labels(encoder: Encoder, kind: str) -> tuple[str, ...]:
-    """Return the classes' names, made distinct. Raises NoHead if id2label doesn't count from 0 without gaps."""
+    """Return the classes' names, made distinct. Raises NoHead if the numbers in id2label aren't 0, 1, 2 ..."""
     named = sorted(encoder.model.config.id2label.items())
     numbers = [number for number, _ in named]
     if numbers != list(range(len(named))):
@@ -154,7 +154,7 @@ def _labels(encoder: Encoder, kind: str) -> tuple[str, ...]:
             f"{', '.join(map(str, numbers))[:80]}; expected 0 to {len(named) - 1}, one for each logit. Correct id2label."
         )
     labels = [str(label).strip() for _, label in named]
-    while repeated := {label for label, n in Counter(labels).items() if n > 1}:  # "A (class 0)" may be a class's name
+    while repeated := {label for label, n in Counter(labels).items() if n > 1}:  # "A (class 0)" may be another class
         labels = [f"{label} (class {at})" if label in repeated else label for at, label in enumerate(labels)]
     return tuple(labels)
 

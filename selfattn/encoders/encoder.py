@@ -1,4 +1,4 @@
-"""A pretrained encoder: runs texts, hides tokens, replaces or removes heads' outputs, and returns the model's own weights."""
+"""Run texts through a pretrained encoder, unchanged or with hidden tokens, replaced heads' outputs or removed heads."""
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -24,28 +24,28 @@ from selfattn.notebook_repr import html_table
 from selfattn.settings import Settings
 
 Progress = Callable[[int, int], None]  # passes done, passes in all
-JOINED = 1e-5  # largest difference that rounding explains, as a share of the largest number
-FEW = 16  # copies; joining saves fewer copies less time than its two tests take, 1.5 s in an encoder of base size
+JOINED = 1e-5  # largest difference between joined and separate copies, as a share of the largest number
+FEW = 16  # for fewer copies, joining saves less time than its two tests take (1.5 s for a base-size encoder)
 
 
 def silent(done: int, total: int) -> None:
-    """A progress callback that does nothing."""
+    """Ignore progress. This is the default callback."""
 
 
 def half_of(progress: Progress, half: int) -> Progress:
-    """Return a progress callback for one of two equal halves of the work. half: 0 or 1."""
+    """Return a progress callback for the first (half=0) or second (half=1) of two equal halves of the work."""
     return lambda done, total: progress(half * total + done, 2 * total)
 
 
 def followed(items: Collection, progress: Progress) -> Iterator:
-    """Yield each item, and call progress after the work on the item."""
+    """Yield each item, and call progress when the caller asks for the next item."""
     for done, item in enumerate(items, start=1):
         yield item
         progress(done, len(items))
 
 
 class Copy(NamedTuple):
-    """A copy of a word's sentence, with changes to make while the copy runs."""
+    """A copy of a word's sentence, with the changes to make in its pass."""
 
     word: PlacedWord
     patches: Collection[Patch] = ()
@@ -62,7 +62,7 @@ class Copy(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Encoder(TextReader):
-    """A pretrained encoder, loaded by `load_encoder`. Holds no state between calls; threads may share it."""
+    """A pretrained encoder, loaded by `load_encoder`. It keeps no texts or results between calls, so threads may share it."""
 
     family: str  # config.model_type
     n_layers: int
@@ -70,20 +70,20 @@ class Encoder(TextReader):
     d_model: int
     d_head: int
     dtype: str
-    # Reasons are measured at load (parity.py). "" means that the operation is possible.
+    # Reasons why an operation isn't possible, measured at load (parity.py). "" means that the operation is possible.
     reason: str = ""  # why the attention can't be recomputed
     patch_reason: str = ""  # why heads' outputs can't be replaced or removed
     hide_reason: str = ""  # why tokens can't be hidden
-    one_head_reason: str = ""  # why tokens can't be hidden in some heads alone
+    one_head_reason: str = ""  # why tokens can't be hidden in only some heads
     digest: str = ""  # sha256 of the weights; "" for random weights
     configuration: str = ""  # `checkpoint.configuration_digest`
     note: str = ""  # a note for visitors ("the encoder half of T5")
-    equal_lengths: bool = False  # padding changes the numbers (measured at load): only equal lengths share a pass
-    around: Callable[[int], AbstractContextManager] = nullcontext  # for each pass; argument: tokens x layers x d_model
+    equal_lengths: bool = False  # True if padding changes the numbers: only equal lengths share a pass
+    around: Callable[[int], AbstractContextManager] = nullcontext  # for each pass: around(tokens x layers x d_model)
 
     @cached_property
     def content(self) -> str:
-        """The sha256 of weights, configuration, tokeniser and modules: the same for a copy, on any device, in any precision."""
+        """The sha256 of weights, configuration, tokeniser and modules. Folder, device and precision don't change it."""
         return hashlib.sha256(f"{self.digest} {self.configuration}".encode()).hexdigest()
 
     def __repr__(self) -> str:
@@ -104,12 +104,12 @@ class Encoder(TextReader):
         patches: Collection[Patch] = (),
         hidden: Collection[Hide] = (),
     ) -> Encoding:
-        """Run one text at full speed, and record each layer's attention.
+        """Run one text, and record each layer's attention.
 
-        text: a string, or `tokenize`'s result. pair: a second segment. pad_to: pad to this many tokens, and keep the padding.
-        patches: heads' outputs to replace. hidden: tokens to hide from others. The Encoding keeps both.
-        Raises TextError for a text that is empty, too long, not valid Unicode, or gives NaN or infinity; ValueError for patches
-        or hidden tokens that don't fit; NotRecomputable if the encoder doesn't allow such changes.
+        text: a string, or the result of `tokenize`. pair: a second segment. pad_to: pad to this many tokens, and keep the
+        padding in the result. patches: heads' outputs to replace. hidden: tokens to hide from other tokens.
+        Raises TextError for a text that is empty, too long or not valid Unicode, NotFinite for NaN or infinity, ValueError for
+        patches or hidden tokens that don't fit the text, and NotRecomputable if the encoder doesn't allow patches or hiding.
         """
         tokens = self.tokenize(text, pair)
         if pad_to is not None:
@@ -125,14 +125,14 @@ class Encoder(TextReader):
         patches: Sequence[Collection[Patch]] | None = None,
         hidden: Sequence[Collection[Hide]] | None = None,
     ) -> list[Encoding]:
-        """Run several texts, with those of similar length in one padded pass, and cut each result to the length of its text.
+        """Run several texts, and return an Encoding for each, without padding. Texts of similar length share a pass.
 
-        patches, hidden: one collection for each text, as in `encode`. For a second segment, pass `tokenize`'s result.
-        Raises what `encode` raises, and TypeError for one string instead of a list.
+        patches, hidden: one collection for each text, as in `encode`. For a text with a second segment, pass the result of
+        `tokenize`. Raises the errors of `encode`, and TypeError for a string instead of a list.
         """
         if isinstance(texts, str):
             raise TypeError(
-                f"Expected a list of texts, got one text ({texts[:40]!r}). Use encode, or a list of this one."
+                f"Expected a list of texts, got one text ({texts[:40]!r}). Use encode, or put the text into a list."
             )
         batch = [self.tokenize(text) for text in texts]
         replaced = [()] * len(batch) if patches is None else patches
@@ -148,13 +148,16 @@ class Encoder(TextReader):
         return [encodings[place] for place in range(len(batch))]
 
     def encoded(self, word: PlacedWord) -> Encoding:
-        """Return the word's sentence as an unchanged Encoding; run the sentence only if it isn't such an Encoding yet."""
+        """Return the unchanged Encoding of the word's sentence. The sentence runs only if the word doesn't hold this Encoding."""
         sentence = word.sentence
         is_plain = isinstance(sentence, Encoding) and not (sentence.patches or sentence.hides)
         return sentence if is_plain else self.encode(sentence)
 
     def reference_weights(self, text: str, pair: str | None = None, hidden: Collection[Hide] = ()) -> Tensor:
-        """Return the model's own eager weights from a separate pass: (n_layers, n_heads, n, n). pair, hidden: as in `encode`."""
+        """Return the model's own attention weights from a separate eager pass: (n_layers, n_heads, n, n).
+
+        pair, hidden: as in `encode`.
+        """
         tokens, hidden = self.tokenize(text, pair), tuple(hidden)
         self._check_changes(tokens, (), hidden)
         with torch.no_grad(), self.pass_over(1, len(tokens.ids)):
@@ -163,9 +166,9 @@ class Encoder(TextReader):
         return stack_layers(output.attentions, 0, len(tokens.ids))
 
     def eager(self, inputs: dict[str, Tensor], hidden: Sequence[Collection[Hide]] = (), weights: bool = True):
-        """Run the model with its slow attention. Its output has hidden states and, with `weights`, attention weights.
+        """Run the model with its slow eager attention, and return transformers' output with hidden states.
 
-        hidden: one collection for each text. The weights of a long text need much memory.
+        hidden: one collection for each text. weights: True adds attention weights, which need much memory for a long text.
         """
         recorder = Recorder(keep=False, hidden=hidden) if hidden else None
         return run(self._twin, inputs, recorder, output_attentions=weights, output_hidden_states=True)
@@ -175,7 +178,7 @@ class Encoder(TextReader):
         return eager_twin(self.model)
 
     def separate_pass_fits(self, n: int) -> bool:
-        """Return True if the maps of a separate pass over n tokens fit the operator's bound on memory."""
+        """Return True if the attention weights of a separate pass over n tokens fit the operator's memory limit."""
         return 4 * self.n_layers * self.n_heads * n * n <= Settings.read().separate_pass_megabytes * 2**20
 
     def knock_out(
@@ -190,12 +193,12 @@ class Encoder(TextReader):
     ) -> Tensor:
         """Remove each head in turn and return the last hidden state at `position`: (n_layers, n_heads, d_model).
 
-        A head is removed at every position: its output becomes zero or, with how="mean", the output's mean over the sentence.
-        position: an int, several for a split word (the result is their mean), or a word that occurs once; positions count
-        through both segments. heads: the heads to remove, one at a time; a tuple of heads is removed together. The result is
-        then (len(heads), d_model). progress(done, total) is called after each pass. pair: as in `encode`. Raises
-        NotRecomputable if heads can't be removed.
-        (Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section 2)
+        A removed head's output becomes zero at every position or, with how="mean", the mean of its output over the sentence.
+        position: a position, the positions of a split word (the result is their mean), or a word that occurs once. Positions
+        count through both segments. heads: the heads to remove, one at a time; a tuple of heads is removed together. With
+        heads, the result is (len(heads), d_model). progress(done, total) is called after each pass. pair: as in `encode`.
+        Raises NotRecomputable if heads can't be removed.
+        Source: Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section 2.
         """
         if how not in ("zero", "mean"):
             raise ValueError(f'how must be "zero" or "mean", got {how!r}.')
@@ -218,16 +221,16 @@ class Encoder(TextReader):
         progress: Progress | None = None,
         pair: str | None = None,
     ) -> Tensor:
-        """Hide each of `words` from `position` in turn and return the last hidden state there: (len(words), d_model).
+        """Hide each of `words` from `position` in turn, and return the last hidden state at `position`: (len(words), d_model).
 
-        position and each word: an int, several for a split word (hidden together), or a word that occurs once. heads: for each
-        word, the heads in which it is hidden; None for all. progress, pair: as in `knock_out`. Limit: other tokens still pass
-        on what they read from the hidden word. Raises what `encode` raises, and IndexError for positions outside the text.
-        (Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5)
+        Other tokens can still pass on information about the hidden word. position and each of words: a position, the positions
+        of a split word, or a word that occurs once. heads: for each word, the heads in which to hide the word; None for all.
+        progress, pair: as in `knock_out`. Raises the errors of `encode`, and IndexError for positions outside the text.
+        Source: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5.
         """
         word = self.placed((text, position, pair))
         if isinstance(words, str):
-            raise TypeError(f"Expected a list of words to hide, got one ({words[:40]!r}). Use a list of this one.")
+            raise TypeError(f"Expected a list of words to hide, got one ({words[:40]!r}). Put the word into a list.")
         heads = [None] * len(words) if heads is None else heads
         if len(heads) != len(words):
             raise ValueError(f"Expected heads for each of {len(words)} words, got {len(heads)}. None means all heads.")
@@ -243,11 +246,11 @@ class Encoder(TextReader):
         progress: Progress = silent,
         layers: bool = False,
     ) -> Tensor:
-        """Return a word's last hidden state in copies of its sentence that have different changes: (copies, d_model).
+        """Run copies of a word's sentence, each with its changes, and return the word's last hidden states: (copies, d_model).
 
-        patches, hidden: one collection for each copy. layers: return the states before each layer too, (copies, n_layers + 1,
-        d_model). progress: as in `knock_out`. Copies run in passes of about 4,096 tokens. If the encoder allows it, each of 16 or
-        more copies starts only at its first changed layer.
+        patches, hidden: one collection for each copy. layers: True adds the word's states before each layer: (copies,
+        n_layers + 1, d_model). progress: as in `knock_out`. Copies run in passes of about 4,096 tokens. If there are at least
+        16 copies and the encoder allows it, each copy starts only at its first changed layer.
         """
         word = self.placed(word)
         n, count = len(word.sentence.ids), len(patches if patches is not None else hidden or ())
@@ -273,9 +276,9 @@ class Encoder(TextReader):
         return torch.stack([found[at] for at in range(count)])
 
     def in_copies(self, copies: Sequence[Copy], layers: bool = False) -> Tensor:
-        """Run copies of words' sentences in one padded pass; return the words' last states, unchecked: (copies, d_model).
+        """Run copies in one padded pass, and return each word's last hidden state: (copies, d_model).
 
-        layers: as in `changed_vectors`.
+        layers: as in `changed_vectors`. The result isn't checked for NaN or infinity.
         """
         words, patches, hidden = zip(*copies)
         pieces = [(row, position) for row, word in enumerate(words) for position in word.positions]
@@ -290,7 +293,7 @@ class Encoder(TextReader):
         return vectors if layers else vectors[:, 0]
 
     def _joined(self, copies: Sequence[Copy], joins: Sequence[int], narrow: bool) -> Tensor:
-        """Return a word's last states in copies that join the pass at the layers `joins`, in order: (copies, p, d_model)."""
+        """Run copies that join a pass at the layers `joins` (ascending). Return the word's last states: (copies, p, d_model)."""
         word, each = copies[0].word, [Copy(copies[0].word), *copies]  # the unchanged sentence comes first
         rows = list(word.positions)
         with torch.no_grad(), self.pass_over(len(each), len(word.sentence.ids)):
@@ -303,7 +306,7 @@ class Encoder(TextReader):
 
     @cached_property
     def joinable(self) -> bool:
-        """True if copies may join a pass at later layers (tested once). False in low precision, which rounds by the batch."""
+        """True if copies can join a pass at later layers (tested once). False in low precision: rounding depends on the batch."""
         recordings = self.encode(SAMPLE).recordings
         if self.dtype != "float32" or not recordings:
             return False
@@ -312,7 +315,7 @@ class Encoder(TextReader):
 
     @cached_property
     def narrowing(self) -> bool:
-        """True if only the word's rows need to continue after the last layer's attention (tested once). Needs `joinable`."""
+        """True if only the word's rows need to continue after the last layer's attention (tested once). Requires `joinable`."""
         return self._joins_as_it_runs(narrow=True)
 
     def _joins_as_it_runs(self, narrow: bool) -> bool:
@@ -336,12 +339,12 @@ class Encoder(TextReader):
         return True
 
     def removed(self, heads: Iterable[Head]) -> list[Patch]:
-        """Return patches that remove these heads, by outputs of zero at every position."""
+        """Return patches that remove these heads: their outputs become zero at every position."""
         return [Patch(layer, head, None, torch.zeros(self.d_head)) for layer, head in heads]
 
     @cached_property
     def recomputable(self) -> bool:
-        """True if every layer is recorded and the kernel's weights are the model's own (measured at load)."""
+        """True if selfattn's kernel reproduces the model's own attention weights in every layer (measured at load)."""
         return not self.reason
 
     @cached_property
@@ -360,11 +363,10 @@ class Encoder(TextReader):
         return [Head(layer, head) for layer in range(self.n_layers) for head in range(self.n_heads)]
 
     def states(self, output) -> tuple[Tensor, ...]:
-        """Return n_layers + 1 states (batch, n, d_model). The last is the model's last_hidden_state, after a final norm."""
+        """Return a model output's n_layers + 1 hidden states, (batch, n, d_model) each. The last one is after any final norm."""
         return (*output.hidden_states[: self.n_layers], output.last_hidden_state)
 
     def _check_changes(self, tokens: Tokens, patches: Collection[Patch], hidden: Collection[Hide]) -> None:
-        """Raise an error for changes that don't fit this encoder, the text or one another."""
         if patches:
             self.check_patchable()
             check_patches(patches, self.n_layers, self.n_heads, self.d_head, len(tokens.ids))
@@ -377,7 +379,7 @@ class Encoder(TextReader):
             self._check_changes(*copy)
         batch, patches, hidden = zip(*copies)
         inputs = self.inputs(batch)
-        # If the kernel can't recompute an encoder, the model reports weights; heads' outputs are recorded if verified.
+        # If the kernel can't recompute the weights, the model returns them. The recorder may still record heads' outputs.
         recorder = Recorder(patches, hidden=hidden) if self.recomputable or self.patchable else None
         with torch.no_grad(), self.pass_over(*inputs["input_ids"].shape):
             if recorder is None:
@@ -408,7 +410,7 @@ class Encoder(TextReader):
         return encodings
 
     def check_finite(self, tokens: Tokens, states: Sequence[Tensor]) -> None:
-        """Raise NotFinite for NaN or infinity in a text's hidden states: those before each layer and the last, or the last."""
+        """Raise NotFinite for NaN or infinity in a text's hidden states. states: all n_layers + 1 states, or only the last."""
         strange = next((depth for depth, state in enumerate(states) if not state.isfinite().all()), None)
         if strange is not None:
             text = tokens.text if len(tokens.text) <= 60 else f"{tokens.text[:57]}..."
@@ -416,8 +418,8 @@ class Encoder(TextReader):
             where = f"layer {strange - 1}" if strange else first
             higher = "" if self.dtype == "float32" else "float32 or "
             raise NotFinite(
-                f"{self.title} makes NaN or infinity of {text!r} in {self.dtype}, first in {where}; expected finite numbers. "
-                f"Take {higher}another text."
+                f"{self.title} computes NaN or infinity for {text!r} in {self.dtype}, first in {where}; expected finite numbers. "
+                f"Choose {higher}another text."
             )
 
     @contextmanager
@@ -436,10 +438,10 @@ class Encoder(TextReader):
             raise NotRecomputable(f"{self.title}'s attention is shown, not recomputed: {self.reason}")
 
     def check_hideable(self, one_head: bool = False) -> None:
-        """Raise NotRecomputable if tokens can't be hidden from others (with one_head: in some heads alone)."""
+        """Raise NotRecomputable if tokens can't be hidden. one_head: True also requires hiding in only some heads."""
         if reason := self.hide_reason or (self.one_head_reason if one_head else ""):
-            where = " in some heads alone" if not self.hide_reason else ""
-            raise NotRecomputable(f"No word can be hidden in {self.title}{where}: {reason}")
+            where = "only some heads of " if not self.hide_reason else ""
+            raise NotRecomputable(f"No word can be hidden in {where}{self.title}: {reason}")
 
     def check_patchable(self) -> None:
         """Raise NotRecomputable if heads' outputs can't be replaced or removed."""
@@ -448,6 +450,6 @@ class Encoder(TextReader):
 
 
 def _row(batch: Tensor, row: int, n: int) -> Tensor:
-    """Return one sentence of the batch, cut to n tokens, CPU float32. It is a copy: a view would keep the batch in memory."""
+    """Return one sentence of the batch, cut to n tokens, CPU float32."""
     states = batch[row, :n].float().cpu()
-    return states if batch.shape[0] == 1 else states.clone()
+    return states if batch.shape[0] == 1 else states.clone()  # a view would keep the complete batch in memory

@@ -1,4 +1,4 @@
-"""An encoding is one text after a pass: its tokens, words and hidden states, and any head's attention on demand."""
+"""Hold the results of one text's pass: tokens, words and hidden states, and the attention of any head on demand."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,21 +13,21 @@ from selfattn.encoders.reference import own_weights
 from selfattn.kernel import AttentionTrace
 from selfattn.notebook_repr import html_table
 
-BLOCK = 2**22  # weights to compute at a time: 34 MB for each step
+BLOCK = 2**22  # number of attention weights to compute at a time: 34 MB for each step
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Encoding(Tokens):
-    """One text after a pass through an encoder. Every tensor is CPU float32; rows are queries, columns keys.
+    """The results of one text's pass through an encoder. Tensors are CPU float32; rows are queries, columns are keys.
 
-    With `patches` or `hides`, the numbers are those of the changed pass.
+    With `patches` or `hides`, the results are those of the changed pass.
     """
 
-    states: tuple[Tensor, ...] = field(repr=False)  # n_layers + 1 tensors (n, d_model): before each layer, and the last
-    static: Tensor  # (n, d_embedding): the tokens' rows of the embedding table, without positions
+    states: tuple[Tensor, ...] = field(repr=False)  # n_layers + 1 of (n, d_model): each layer's input, then the last
+    static: Tensor  # (n, d_embedding): each token's row of the embedding table, without position
     n_heads: int
-    recordings: tuple[LayerRecording, ...] = field(repr=False, default=())  # one per layer; empty if unreadable
-    shown: Tensor | None = field(repr=False, default=None)  # (n_layers, n_heads, n, n) if not recomputable
+    recordings: tuple[LayerRecording, ...] = field(repr=False, default=())  # one for each layer; empty if unreadable
+    shown: Tensor | None = field(repr=False, default=None)  # the model's own weights of a display-only encoder
     reason: str = ""  # why the attention isn't recomputable
     patches: tuple[Patch, ...] = ()  # replaced heads' outputs
     hides: tuple[Hide, ...] = ()  # hidden tokens
@@ -39,7 +39,6 @@ class Encoding(Tokens):
         return f"<Encoding of {text!r}: {sizes}{changes}>"
 
     def _repr_html_(self) -> str:
-        """Return a table of the tokens with the positions that `knock_out`, patches and places use."""
         return html_table(repr(self)[1:-1], [range(len(self.tokens)), self.tokens])
 
     @property
@@ -49,13 +48,13 @@ class Encoding(Tokens):
 
     @property
     def hidden(self) -> Tensor:
-        """The hidden states, stacked at each call: (n_layers + 1, n, d_model). hidden[l] enters layer l; hidden[-1] is last."""
+        """The hidden states, stacked at each access: (n_layers + 1, n, d_model). hidden[l] enters layer l."""
         return torch.stack(self.states)
 
     def trace(self, layer: int, head: int, rows: slice | None = None) -> AttentionTrace:
-        """Compute every step of one head by the kernel: tensors (n, d_head), (n, n) and (n, d_head). rows: only these queries.
+        """Recompute every step of one head: tensors (n, d_head) and (n, n). rows: only these queries.
 
-        Raises IndexError for a layer or head that doesn't exist, NotRecomputable if the kernel can't recompute the encoder.
+        Raises IndexError for a layer or head that doesn't exist, and NotRecomputable for a display-only encoder.
         """
         if self.shown is not None:
             raise NotRecomputable(f"This encoder's attention is shown, not recomputed: {self.reason}")
@@ -63,10 +62,10 @@ class Encoding(Tokens):
         return self.recordings[layer].trace(heads, rows or slice(None))
 
     def weights(self, layer: int, head: int | None = None, rows: slice | None = None) -> Tensor:
-        """Return a layer's attention weights (n_heads, n, n), by the kernel or, if it can't recompute them, by the model.
+        """Recompute a layer's attention weights: (n_heads, n, n). A display-only encoder returns the model's own weights.
 
-        head: only this head, (n, n). rows: only these queries. A long text's map is computed some rows at a time, to bound
-        memory. Raises IndexError for a layer or head that doesn't exist.
+        head: only this head, (n, n). rows: only these queries. A long text is computed in blocks of queries, to limit memory.
+        Raises IndexError for a layer or head that doesn't exist.
         """
         (layer, heads), rows = self._checked(layer, head), rows or slice(None)
         if self.shown is not None:
@@ -79,36 +78,39 @@ class Encoding(Tokens):
         return torch.cat([recording.weights(heads, slice(b.start, b.stop, b.step)) for b in blocks], dim=-2)
 
     def rows(self, position: int) -> Tensor:
-        """Compute the weights of the token at `position` in every layer and head: (n_layers, n_heads, n), in O(n)."""
+        """Compute the attention weights of the query at `position` in every layer and head: (n_layers, n_heads, n)."""
         position = _within(position, len(self.tokens), "position")
         row = slice(position, position + 1)
         return torch.stack([self.weights(layer, rows=row)[:, 0] for layer in range(self.n_layers)])
 
     def word_rows(self, positions: Sequence[int]) -> Tensor:
-        """Compute a word's weights, averaged over the positions, in every layer and head: (n_layers, n_heads, n)."""
+        """Return the mean attention weights of a word's queries in every layer and head: (n_layers, n_heads, n)."""
         return torch.stack([self.rows(position) for position in positions]).mean(dim=0)
 
     def own_weights(self, layer: int, head: int | None = None) -> Tensor:
-        """Return the weights (n_heads, n, n) by the model's eager function on the kernel's inputs; for one `head`, (n, n)."""
+        """Compute a layer's weights (n_heads, n, n), or a head's, with the model's eager function on the recorded inputs.
+
+        A display-only encoder returns the model's own weights of this pass.
+        """
         layer, heads = self._checked(layer, head)
         return self.shown[layer, heads] if self.shown is not None else own_weights(self.recordings[layer], head)
 
     def own_context(self, layer: int) -> Tensor:
-        """Return the context (n_heads, n, d_head) that entered W_O in this pass, with patches.
+        """Return the context (n_heads, n, d_head) that entered W_O in this pass, after patches.
 
-        Raises NotRecomputable if the context can't be read, IndexError for a layer that doesn't exist.
+        Raises NotRecomputable if the context can't be read, and IndexError for a layer that doesn't exist.
         """
         if not self.recordings:
             raise NotRecomputable(f"The outputs of this encoder's heads can't be read: {self.reason}")
         return self.recordings[_within(layer, self.n_layers, "layer")].context[0].transpose(0, 1).float().cpu()
 
     def context(self, positions: Sequence[int]) -> Tensor:
-        """Return each head's output for a word, before W_O, averaged over the positions: (n_layers, n_heads, d_head)."""
+        """Return each head's context (before W_O), averaged over a word's positions: (n_layers, n_heads, d_head)."""
         at = list(positions)
         return torch.stack([self.own_context(layer)[:, at].mean(dim=1) for layer in range(self.n_layers)])
 
     def vector(self, layer: int, positions: Sequence[int]) -> Tensor:
-        """Return the hidden state that enters `layer` (n_layers: the last), averaged over a word's positions: (d_model,)."""
+        """Return the hidden state before `layer`, averaged over a word's positions: (d_model,). n_layers: the last state."""
         return self.states[layer][list(positions)].mean(dim=0)
 
     def _checked(self, layer: int, head: int | None) -> tuple[int, int | slice]:

@@ -1,4 +1,4 @@
-"""Define errors about an encoder or a text, with messages for visitors."""
+"""Define errors about an encoder or a text. Their messages are for visitors."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,12 +21,12 @@ class OutOfMemory(TextError):
 
 
 class NotRecomputable(RuntimeError):
-    """The kernel can't recompute this encoder: only the weights that the model returns can be shown. The message says why."""
+    """An encoder can't be recomputed, or doesn't allow removed heads or hidden tokens. The message gives the reason."""
 
 
 @contextmanager
 def failing_as(make: Callable[[str], Exception]) -> Iterator[None]:
-    """Raise make(reason) for an exception inside, also for a Rust library's panic, which is a BaseException."""
+    """Raise make(reason) if the `with` block raises an exception or a Rust library panics (a BaseException)."""
     try:
         yield
     except BaseException as caught:

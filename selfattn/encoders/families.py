@@ -1,7 +1,7 @@
-"""Write a tiny encoder of any family, with random weights, as a checkpoint for docs/support.md and tests.
+"""Write checkpoints of tiny encoders with random parameters, one for each family, for docs/support.md and tests.
 
-The weights are large on purpose. With small weights, every head would attend to all tokens equally, which would hide errors in
-a bias, a mask or a rotation.
+The parameters are large on purpose. With small parameters, every head would attend to all tokens equally, and errors in a bias,
+a mask or a rotation would not show.
 """
 
 import json
@@ -26,13 +26,13 @@ N_LAYERS = 3
 
 @dataclass(frozen=True)
 class Family:
-    """One family of encoders, and the settings of a tiny encoder of this family."""
+    """A family of encoders, with the settings of a tiny encoder."""
 
     name: str  # the family's usual name
     model_type: str  # the family's name in transformers
     tokenizer: str  # "wordpiece", "bytes" or "unigram"
-    settings: Mapping[str, object] = field(default_factory=dict)  # in addition to COMMON; None removes a setting
-    spread: float = 0.3  # standard deviation of the random matrices
+    settings: Mapping[str, object] = field(default_factory=dict)  # added to COMMON; None removes a setting
+    spread: float = 0.3  # standard deviation of the random parameters
 
 
 COMMON = {
@@ -42,7 +42,6 @@ COMMON = {
     "intermediate_size": 48,
     "max_position_embeddings": 64,
 }
-# T5 has smaller weights because it doesn't divide by sqrt(d_head), MobileBERT because no norms bound its numbers.
 T5_SIZES = {"d_kv": 8, "d_ff": 48, "num_decoder_layers": 1, "decoder_start_token_id": 0}
 RELATIVE = {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "position_biased_input": False}
 DEBERTA_V3 = RELATIVE | {"share_att_key": True, "position_buckets": 8, "norm_rel_ebd": "layer_norm"}
@@ -50,6 +49,7 @@ WINDOWS = {"local_attention": 8, "global_attn_every_n_layers": 3, "attention_bia
 FUNNEL_SIZES = {"block_sizes": [1] * N_LAYERS, "d_head": 8, "d_inner": 48, "num_hidden_layers": None}
 FUNNEL_SIZES |= {"architectures": ["FunnelModel"]}
 
+# The spread is smaller in T5, which doesn't divide scores by sqrt(d_head), and in MobileBERT, whose norms don't normalise.
 FAMILIES = {
     family.name: family
     for family in (
@@ -91,10 +91,10 @@ def save_tiny(
     classes: Sequence[str] = (),
     tags: Sequence[str] = (),
 ) -> Path:
-    """Write a tiny checkpoint with its tokeniser into `folder`, as save_pretrained does, and return the folder.
+    """Save a tiny model and its tokeniser in `folder`, and return the folder.
 
-    masked_head: add the family's masked-language head. classes: add a classification head for these. tags: add a
-    token-classification head for these.
+    masked_head: add a masked-language head. classes: add a classification head with these classes. tags: add a
+    token-classification head with these tags.
     """
     tokenizer = TOKENIZERS[family.tokenizer]()
     ids = {f"{role}_token_id": getattr(tokenizer, f"{role}_token_id") for role in ("pad", "bos", "eos", "cls", "sep")}
@@ -107,7 +107,7 @@ def save_tiny(
             loader, config.id2label = transformers.AutoModelForSequenceClassification, dict(enumerate(classes))
         if tags:
             loader, config.id2label = transformers.AutoModelForTokenClassification, dict(enumerate(tags))
-        if config.is_encoder_decoder:  # T5: make only the encoder half
+        if config.is_encoder_decoder:  # T5: save only the encoder half
             loader, config.is_encoder_decoder = transformers.AutoModelForTextEncoding, False
         model = loader.from_config(config)
         fill(model, seed, family.spread)
@@ -117,7 +117,7 @@ def save_tiny(
 
 
 def fill(model: nn.Module, seed: int, spread: float) -> None:
-    """Fill every parameter with random numbers, biases and norms too."""
+    """Replace matrices by random numbers, and add random numbers to biases and norms."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in model.parameters():
@@ -128,7 +128,7 @@ def fill(model: nn.Module, seed: int, spread: float) -> None:
                 parameter.add_(noise)
         for module in model.modules():
             if isinstance(module, nn.Embedding) and module.padding_idx is not None:
-                module.weight[module.padding_idx] = 0  # training leaves this row 0
+                module.weight[module.padding_idx] = 0  # the padding token's vector stays 0 in training
 
 
 def wordpiece_tokenizer():
@@ -151,7 +151,7 @@ def byte_tokenizer():
 
 
 def unigram_tokenizer():
-    """Return a sentencepiece-like tokeniser: words begin with "▁", and the most probable split wins."""
+    """Return a sentencepiece-like tokeniser: words begin with "▁", and it chooses the most probable split."""
     letters = "abcdefghijklmnopqrstuvwxyzTSIW.,'?!-"
     words = "▁The ▁the ▁bank ▁of ▁river ▁was ▁mud dy ▁after ▁rain ▁loan ▁in ▁morning ▁She ▁sat ▁by ▁water bank er ing"
     scored = [("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("▁", -3.0)]

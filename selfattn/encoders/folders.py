@@ -1,7 +1,7 @@
 """Find the saved model inside a folder that isn't a saved model itself.
 
-A Trainer saves into checkpoint-500, the Hub's cache into models--owner--name/snapshots/COMMIT, and sentence-transformers before
-version 2 into 0_Transformer.
+Examples of inner folders: checkpoint-500 (a Trainer's output), models--owner--name/snapshots/COMMIT (the Hub's cache) and
+0_Transformer (sentence-transformers before version 2).
 """
 
 import os
@@ -13,7 +13,7 @@ from selfattn.encoders.checkpoint import weight_files
 from selfattn.encoders.errors import LoadError
 from selfattn.encoders.untrusted_files import read_json
 
-DEPTH = 3  # folders to descend, as far as a snapshot in the Hub's cache
+DEPTH = 3  # levels of folders to search: enough for a snapshot in the Hub's cache
 MOST_FOLDERS = 1_000  # largest number of folders to search
 MOST_NAMED = 10  # models that an error message lists
 CACHED = re.compile(r"models--([\w.-]+)")
@@ -23,7 +23,7 @@ def saved_model(folder: Path, name: str, allowed: Callable[[Path], bool] = lambd
     """Return the only saved model inside a folder, or the folder itself if it is a saved model or contains none.
 
     name: the folder's name, as the user wrote it. allowed: returns True for an inner folder that may be opened. Raises
-    LoadError if there are several models, or if the outer folder's config.json can't be read.
+    LoadError for several models, for too many folders, and for an outer folder whose config.json can't be read.
     """
     if "model_type" in _config(folder):
         return folder
@@ -32,28 +32,28 @@ def saved_model(folder: Path, name: str, allowed: Callable[[Path], bool] = lambd
         level = [inner for outer in level for inner in _folders(outer) if allowed(inner)]
         if len(level) > MOST_FOLDERS:
             raise LoadError(
-                f"{name} is no saved model and holds more than {MOST_FOLDERS:,} folders. Name the one to open."
+                f"{name} is not a saved model and has more than {MOST_FOLDERS:,} inner folders. Name the inner folder to open."
             )
         found += filter(_is_model, level)
         level = [inner for inner in level if inner not in found]
     if len(found) == 1 and os.path.exists(config := folder / "config.json"):
         try:
             read_json(config)
-        except LoadError as error:  # the folder is a broken model: don't open another one silently
+        except LoadError as error:  # the folder is a broken model: don't silently open the inner one
             inner = Path(name, found[0].relative_to(folder))
-            raise LoadError(f"{error} Or name the saved model inside: {inner}.") from None
+            raise LoadError(f"{error} Or open the saved model inside this folder: {inner}.") from None
     if len(found) <= 1:
         return found[0] if found else folder
     names = sorted((str(inner.relative_to(folder)) for inner in found), key=_by_number)
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     raise LoadError(
-        f"{name} is {_kind(folder, names)}, not one saved model. In it are {', '.join(names[-MOST_NAMED:])}{more}. Name one "
-        f"of them: {Path(name, names[-1])}."
+        f"{name} is {_kind(folder, names)}, not a single saved model. It contains {', '.join(names[-MOST_NAMED:])}{more}. Name "
+        f"one of them: {Path(name, names[-1])}."
     )
 
 
 def repository(path: Path) -> str:
-    """Return the Hub repository ("owner/name") if a path is in its cache, or ""."""
+    """Return the Hub repository ("owner/name") whose cache contains a path, or "" for other paths."""
     cached = filter(None, map(CACHED.fullmatch, reversed(path.parts)))
     return next((match[1].replace("--", "/") for match in cached), "")
 

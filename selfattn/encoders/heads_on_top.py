@@ -1,7 +1,7 @@
-"""Load a head that a checkpoint has on top of its encoder, such as a classifier.
+"""Load the head on top of a checkpoint's encoder, such as a classifier.
 
-The head is loaded without the encoder. It reads the last hidden states of any pass, be it unchanged or with an attention head
-removed or a word hidden.
+The head is separated from the encoder. It can therefore read the last hidden states of any pass, for example of a pass with a
+removed attention head or a hidden word.
 """
 
 import re
@@ -41,18 +41,18 @@ OWNERS = {
     TAGS: "dslim/bert-base-NER and Davlan/distilbert-base-multilingual-cased-ner-hrl",
     MASKED: "bert-base-uncased, roberta-base and distilbert-base-uncased",
 }
-# Classes for pretraining have the masked-language head too. Exceptions are these classes, which detect replaced tokens.
+# Pretraining classes have a masked-language head too, except these classes, which detect replaced tokens.
 DISCRIMINATORS = {"ElectraForPreTraining", "FunnelForPreTraining"}
-TASK = re.compile(r"For([A-Z]\w*)$|(LMHead)Model$")  # of an architecture: BertForTokenClassification, XLNetLMHeadModel
+TASK = re.compile(r"For([A-Z]\w*)$|(LMHead)Model$")  # finds the task in BertForTokenClassification or XLNetLMHeadModel
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+")
 
 
 class NoHead(RuntimeError):
-    """The checkpoint has no such head. The message gives the reason, and a remedy or encoders that have such a head."""
+    """The checkpoint doesn't have the wanted head. The message gives the reason, and a remedy or encoders with such a head."""
 
 
 def carries(config, head: str) -> bool:
-    """Return True if a config's `architectures` names a class of its family with this head. Weights' names are ignored."""
+    """Return True if a config's `architectures` names a class with this head. The weights' names are ignored."""
     if head in NAMES:
         classes = {NAMES[head].get(config.model_type)}
     elif masked := MODEL_FOR_MASKED_LM_MAPPING_NAMES.get(config.model_type):
@@ -63,7 +63,7 @@ def carries(config, head: str) -> bool:
 
 
 def check_head(encoder: Encoder, head: str) -> None:
-    """Raise NoHead if the encoder's checkpoint doesn't have this head. The message names the head that the checkpoint has."""
+    """Raise NoHead if the encoder's checkpoint doesn't have this head. The message says which head it has instead."""
     if not carries(encoder.model.config, head):
         raise NoHead(f"{encoder.title} has no {head}: {_instead(encoder.model.config)} {OWNERS[head]} have one.")
 
@@ -78,24 +78,24 @@ def _instead(config) -> str:
     """Return a sentence about the head that `architectures` names."""
     if not _named(config):
         return (
-            "its config.json doesn't name its architecture (architectures). Add the name of the class that its weights were "
-            'saved from, such as "architectures": ["BertForSequenceClassification"].'
+            'its config.json has no "architectures". Add the class from which the weights were saved, such as '
+            '"architectures": ["BertForSequenceClassification"].'
         )
     named = ", ".join(_named(config))[:200]
     if (match := TASK.search(named)) is None:
         if all(hasattr(transformers, name) for name in _named(config)):
-            return "its checkpoint holds the encoder alone."
-        return f"its config.json names {named} as its architecture, which transformers doesn't have."
+            return "its checkpoint has only the encoder."
+        return f"its config.json names the architecture {named}, which transformers doesn't have."
     words = WORD.findall(match[1] or "LanguageModelling")
     task = " ".join(word if word.isupper() else word.lower() for word in words).replace("pre training", "pretraining")
     unshown = "" if any(carries(config, each) for each in LOADERS) else ", which isn't shown yet"
-    return f"its checkpoint carries a head for {task} ({named}){unshown}."
+    return f"its checkpoint has a head for {task} ({named}){unshown}."
 
 
 def read_head(encoder: Encoder, head: str) -> nn.Module:
     """Load the complete model with this head from the encoder's checkpoint, on the CPU.
 
-    Raises NoHead if the checkpoint doesn't have the head, lacks one of its weights, or can't be read.
+    Raises NoHead if the checkpoint doesn't have the head or lacks some of the head's weights, or if the files can't be read.
     """
     check_head(encoder, head)
     source = resolve(encoder.name, encoder.revision)
@@ -108,9 +108,9 @@ def read_head(encoder: Encoder, head: str) -> nn.Module:
             raise
         reason = str(error) if isinstance(error, LoadError) else brief(error)
         if "mismatched" in str(error):
-            reason = "the sizes of its weights differ from those that config.json describes."
+            reason = "the shapes of its weights don't match config.json."
         raise NoHead(f"{encoder.title}'s {head} can't be read: {reason}") from None
-    # The encoder's weights exist, because the encoder is loaded. The pooler's weights may be missing, and the head needs them.
+    # The loaded encoder has all its weights, except perhaps those of its pooler, which the head needs.
     lacking = sorted(key for key in missing if not key.startswith(f"{model.base_model_prefix}.") or "pooler" in key)
     if lacking:
         raise NoHead(
@@ -121,25 +121,25 @@ def read_head(encoder: Encoder, head: str) -> nn.Module:
 
 
 def logits_of(encoder: Encoder, model: nn.Module, head: str, states: Tensor) -> Tensor:
-    """Compute logits from last hidden states (batch, n, d_model). model: the model without the encoder. Raises NotFinite."""
+    """Compute logits from last hidden states (batch, n, d_model). model: a model without its encoder. Raises NotFinite."""
     logits = model(inputs_embeds=states.to(encoder.device, DTYPES[encoder.dtype])).logits
     if not logits.isfinite().all():
         raise NotFinite(
-            f"The {head} of {encoder.title} makes NaN or infinity of this text in {encoder.dtype}; expected finite numbers. Take "
-            "another text or float32."
+            f"The {head} of {encoder.title} computes NaN or infinity for this text in {encoder.dtype}; expected finite numbers. "
+            "Choose another text or float32."
         )
     return logits
 
 
 def take_encoder_out(model: nn.Module) -> nn.Module:
-    """Take a model's encoder out and return it; in its place, a module returns inputs_embeds as states."""
+    """Replace a model's encoder by a module that returns inputs_embeds as last hidden states. Return the encoder."""
     body = getattr(model, model.base_model_prefix)
     setattr(model, model.base_model_prefix, _PassThrough(body))
     return body
 
 
 class _PassThrough(nn.Module):
-    """Returns inputs_embeds as the last hidden state, pooled as the replaced encoder did."""
+    """Returns inputs_embeds as the last hidden states, and applies the pooler of the replaced encoder."""
 
     def __init__(self, body: nn.Module):
         super().__init__()

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from selfattn.encoders.capture import added, current_recorder
 from selfattn.encoders.pair_terms import DistanceVectors, PositionBias
 
-# The families' names for W_Q, W_K and W_V inside the attention module, and for W_O inside that module or next to it.
+# Names of W_Q, W_K and W_V in the families' attention modules, and of W_O in the attention module or next to it.
 SEPARATE = (
     ("query", "key", "value"),  # BERT, RoBERTa, XLM-R, CamemBERT, ELECTRA, ALBERT, MobileBERT, RoFormer
     ("q_lin", "k_lin", "v_lin"),  # DistilBERT, XLM
@@ -26,8 +26,8 @@ SEPARATE = (
 )
 OUTPUT = ("dense", "out_lin", "o_proj", "o", "Wo")
 MASKS = ("attention_mask", "mask")
-FUSED = "in_proj"  # DeBERTa: one matrix that has, for each head in turn, query, key and value
-# DeBERTa's projections of the distances' vectors to position keys and position queries, and the term of each.
+FUSED = "in_proj"  # DeBERTa: one matrix with W_Q, W_K and W_V of each head in turn
+# DeBERTa also projects the vectors of distances. Keys: the projections' names. Values: the names of their terms in the scores.
 POSITIONS = {
     "pos_key_proj": "content to position",
     "pos_proj": "content to position",
@@ -37,7 +37,7 @@ POSITIONS = {
 
 
 def install(model: nn.Module, n_heads: int) -> None:
-    """Put hooks on every attention module whose projections are found. Call it once for a model."""
+    """Put hooks on every attention module whose projections are found. Call this only once for each model."""
     for module, output in _attention_modules(model):
         module.register_forward_pre_hook(partial(_open, n_heads), with_kwargs=True)
         names = separate(module) or (FUSED,)
@@ -47,7 +47,7 @@ def install(model: nn.Module, n_heads: int) -> None:
 
 
 def separate(module: nn.Module) -> tuple[str, str, str] | None:
-    """Return the module's names for W_Q, W_K and W_V, or None if it doesn't have three such layers."""
+    """Return the names of a module's W_Q, W_K and W_V, or None if the module doesn't have these three linear layers."""
     return next((names for names in SEPARATE if all(is_linear(module, name) for name in names)), None)
 
 
@@ -65,7 +65,6 @@ def is_linear(owner: object, name: str) -> bool:
 
 
 def _attention_modules(model: nn.Module) -> Iterator[tuple[nn.Module, nn.Linear]]:
-    """Yield each attention module and its W_O."""
     for name, module in model.named_modules():
         if name and (separate(module) or is_linear(module, FUSED)):
             output = output_layer(module, model.get_submodule(name.rpartition(".")[0]))
@@ -74,7 +73,7 @@ def _attention_modules(model: nn.Module) -> Iterator[tuple[nn.Module, nn.Linear]
 
 
 def _open(n_heads: int, module: nn.Module, args: Sequence, kwargs: Mapping) -> tuple[Sequence, Mapping] | None:
-    """Before a layer's attention runs, hide tokens in its mask and record its arguments."""
+    """Record a layer's arguments before its attention runs, and mask hidden tokens."""
     if (recorder := current_recorder()) is None:
         return None
     names = _parameters(type(module))
@@ -82,7 +81,7 @@ def _open(n_heads: int, module: nn.Module, args: Sequence, kwargs: Mapping) -> t
     name = next((name for name in MASKS if name in names), "")
     mask, reads = given.get(name), given[names[0]]  # the layer's input (batch, n, d_model)
     hidden = recorder.hide(mask, (len(reads), n_heads, reads.shape[1]), reads.device)
-    if mask is None:  # modules that allow None add the mask to the scores; DeBERTa and XLM always have a mask
+    if mask is None:  # a module that accepts None adds the mask to its scores; DeBERTa and XLM never get None
         hidden = added(hidden, reads.dtype)
     elif mask.dim() == 2 and hidden.dim() == 4 and hidden.shape[1] == 1:  # XLM's mask has no dimension for heads
         hidden = hidden[:, 0]
@@ -100,14 +99,14 @@ def _parameters(kind: type[nn.Module]) -> tuple[str, ...]:
 
 
 def _keep(name: str, layer: nn.Linear, args: Sequence, output: Tensor) -> None:
-    """Record a projection's output. Shared projections (DeBERTa-v3) run a second time, for the positions."""
+    """Record a projection's output. DeBERTa-v3 runs W_Q and W_K twice: the second time for the distances."""
     if (recorder := current_recorder()) is not None:
-        # DeBERTa divides the positions' queries in place.
+        # The clone is needed because DeBERTa later divides the position queries in place.
         recorder.pending.setdefault(name, []).append(output.clone() if name in POSITIONS else output)
 
 
 def _close(n_heads: int, layer: nn.Linear, args: Sequence) -> tuple | None:
-    """Before W_O, pass the heads' contexts to the recorder and replace them by the contexts that the recorder returns."""
+    """Pass the heads' contexts to the recorder before W_O runs. W_O then reads the contexts that the recorder returns."""
     if (recorder := current_recorder()) is None:
         return None
     pending, recorder.pending = recorder.pending, {}
@@ -117,7 +116,7 @@ def _close(n_heads: int, layer: nn.Linear, args: Sequence) -> tuple | None:
 
 
 def _inputs(pending: Mapping, n_heads: int) -> dict[str, object]:
-    """Make a LayerRecording's fields, except the context, from one layer's recorded values."""
+    """Return the fields of one layer's LayerRecording, except the context."""
     module, arguments = pending["module"], pending["arguments"]
     query, key, value = _query_key_value(pending, n_heads)
     kinds = getattr(module, "pos_att_type", ())  # DeBERTa: "c2p", "p2c"
@@ -154,7 +153,7 @@ def _split_heads(projected: Tensor, n_heads: int) -> Tensor:
 
 
 def _mask(mask: Tensor | None) -> Tensor | None:
-    """Convert a module's mask to an attention function's format: (batch, 1 or n_heads, 1 or n, n), bool, or float to add."""
+    """Convert a module's mask to (batch, 1 or n_heads, 1 or n, n): bool, or a float mask to add."""
     if mask is None:
         return None
     mask = mask if mask.dim() == 4 else mask.reshape(len(mask), 1, -1, mask.shape[-1])
@@ -162,14 +161,13 @@ def _mask(mask: Tensor | None) -> Tensor | None:
 
 
 def _terms(pending: Mapping, n_heads: int, kinds: Sequence[str]) -> Iterator[PositionBias | DistanceVectors]:
-    """Yield the terms that the layer adds to its scaled scores."""
     arguments = pending["arguments"]
     if "position_bias" in arguments:
         yield PositionBias(arguments["position_bias"])
     if "relative_pos" not in arguments:
         return
     projected = {POSITIONS[name]: outputs[-1] for name, outputs in pending.items() if name in POSITIONS}
-    if not projected:  # with shared projections, take the second run of W_K and W_Q
+    if not projected:  # DeBERTa-v3: take the second outputs of W_K and W_Q
         query, key, _ = (pending[name][-1] for name in separate(pending["module"]))
         shared = {"c2p": ("content to position", key), "p2c": ("position to content", query)}
         projected = dict(shared[kind] for kind in kinds)
@@ -178,10 +176,10 @@ def _terms(pending: Mapping, n_heads: int, kinds: Sequence[str]) -> Iterator[Pos
 
 
 def _by_distance(positions: Tensor, relative: Tensor) -> Tensor:
-    """Return the position vector of each distance 1 - n ... n - 1: (n_heads, 2 n - 1, d_head).
+    """Return the vector of each distance from 1 - n to n - 1: (n_heads, 2 n - 1, d_head).
 
-    positions: (n_heads, 2 * span, d_head). relative (..., n, n): the bucket of the distance from each key to each query, from
-    -span to span.
+    positions: one vector for each bucket of distances, (n_heads, 2 * span, d_head). relative: the bucket of each query and key,
+    (..., n, n), from -span to span.
     """
     relative, span = relative.reshape(relative.shape[-2:]), positions.shape[1] // 2
     buckets = torch.cat([relative[0, 1:].flip(0), relative[:, 0]])  # key after query, then query after key

@@ -27,7 +27,7 @@ from selfattn.settings import Settings
 # Files that an encoder and its tokeniser need: no pickles, no code, and from inner folders only the pooling's config.json.
 FILES = ("*.json", "*.safetensors", "*.txt", "*.model")
 POOLING = re.compile(r"\w+_(Pooling|Normalize)/config\.json", re.ASCII)  # files of a sentence embedder (pooling.py)
-LAST = "config.json"  # fetched last, so a folder in the cache that lacks it is incomplete
+LAST = "config.json"  # fetched last: a cached folder without it is incomplete
 UNREACHABLE = (HTTPError, HfHubHTTPError, OfflineModeIsEnabled, OSError)
 
 # Examples: main, v1.0, refs/pr/1, a commit. A revision becomes a file name in the cache, and must not lead out of the cache.
@@ -63,7 +63,7 @@ def fetch(name: str, revision: str | None, report: Callable[[str], None]) -> tup
             "`hf auth login`, or set HF_TOKEN."
         ) from None
     except RevisionNotFoundError:
-        raise LoadError(f"{name} has no revision {revision!r}. Leave it empty for the newest.") from None
+        raise LoadError(f"{name} has no revision {revision!r}. Leave the revision empty for the newest.") from None
     except RepositoryNotFoundError:
         raise LoadError(
             f"There is no model {name!r} on the Hub, or it is private. Check the spelling (owner/name)."
@@ -74,13 +74,13 @@ def _check_id(name: str, revision: str | None) -> None:
     try:
         validate_repo_id(name)
     except HFValidationError:
-        raise LoadError(f"{name!r} is neither a folder here nor a Hub id (owner/name). Check it.") from None
+        raise LoadError(f"{name!r} is neither a folder here nor a Hub id (owner/name). Check the spelling.") from None
     if revision is None:
         return
     if len(revision) > LONGEST_REVISION or ".." in revision or not REVISION.fullmatch(revision):
         raise LoadError(
-            f"{revision[:LONGEST_REVISION]!r} is no revision: expected a branch, a tag, refs/pr/1 or a commit. Leave it "
-            "empty for the newest."
+            f"{revision[:LONGEST_REVISION]!r} is not a revision: expected a branch, a tag, refs/pr/1 or a commit. Leave "
+            "the revision empty for the newest."
         )
 
 
@@ -92,7 +92,7 @@ def _download(name: str, revision: str | None, info: ModelInfo, report: Callable
     if not any(file.endswith(".safetensors") for file in wanted):
         raise LoadError(
             f"{name} has no safetensors weights at this revision, and selfattn reads no pickles. Try another revision "
-            "(many models have them on refs/pr/...), or save it as safetensors in a folder of your own."
+            "(many models have safetensors on refs/pr/...), or save the model as safetensors in your own folder."
         )
     try:
         for number, file in enumerate(wanted, start=1):
@@ -106,13 +106,13 @@ def _download(name: str, revision: str | None, info: ModelInfo, report: Callable
     except (*UNREACHABLE, LocalEntryNotFoundError) as error:
         raise LoadError(
             f"The download of {name} broke off ({type(error).__name__}: {str(error).splitlines()[0][:200]}). Try again: "
-            "files that are whole aren't fetched again. Check the disk space if it breaks off once more."
+            "complete files aren't downloaded again. If the download breaks off again, check the disk space."
         ) from None
     return Path(path).parent
 
 
 def _reporting(stage: str, size: int, report: Callable[[str], None]) -> type[tqdm]:
-    """Return a class of progress bars that draw nothing and report every whole percent."""
+    """Return a progress-bar class that prints nothing and reports each whole percent."""
 
     class Reporting(tqdm):
         def __init__(self, *args, **options):
@@ -135,7 +135,7 @@ def _from_cache(name: str, revision: str | None, why: str) -> tuple[Path, str]:
         (folder / LAST).stat()
     except (OSError, ValueError):  # missing, incomplete, or a broken cache
         raise LoadError(
-            f"{name} is not on this machine and {why}. Stay with the bundled encoder, download it once where there is "
-            f"a network (`hf download {name}`), or give the path of a folder."
+            f"{name} is not on this machine, and {why}. Use the bundled encoder, run `hf download {name}` when a network is "
+            "available, or give the path of a folder."
         ) from None
     return folder, folder.name

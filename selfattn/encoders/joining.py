@@ -1,9 +1,9 @@
-"""Let changed copies of a sentence join its pass at their first changed layer, so that earlier layers run only once.
+"""Run changed copies of a sentence in one pass. The layers before a copy's first changed layer run only once for all copies.
 
-In the last layer only the word's rows continue after the attention, because no other row reaches the result. Copies that hide
-tokens only from the word join after their first changed layer: in that layer they differ only in the word's rows, so only
-these rows run for them. The hooks read the pass's recorder. `Encoder.joinable` and `Encoder.narrowing` test whether a family
-allows it.
+A copy joins the pass at its first changed layer. After the last layer's attention only the word's rows continue, because the
+result has no other rows. Copies that hide tokens only from the word join after their first changed layer. In that layer only the
+word's rows run for such copies, because the other rows are unchanged. The hooks read the pass's recorder. `Encoder.joinable` and
+`Encoder.narrowing` test whether an encoder allows this.
 """
 
 import threading
@@ -18,7 +18,7 @@ _installing = threading.Lock()
 
 
 def install(model: nn.Module, attention: Iterable[nn.Module]) -> None:
-    """Put the hooks on these attention modules and on the layers that contain them, once for each layer."""
+    """Put hooks on these attention modules and on the layers that contain them. A layer that already has the hooks is skipped."""
     names = {module: name for name, module in model.named_modules()}
     with _installing:
         for module in attention:
@@ -31,7 +31,7 @@ def install(model: nn.Module, attention: Iterable[nn.Module]) -> None:
 
 
 def _layer_around(model: nn.Module, name: str) -> nn.Module | None:
-    """Return the innermost module that contains the named module and is an element of a list, or None."""
+    """Return the innermost element of a ModuleList that contains the named module, or None."""
     parts = name.split(".")
     for end in range(len(parts) - 1, 0, -1):
         if isinstance(model.get_submodule(".".join(parts[: end - 1])), nn.ModuleList):
@@ -43,7 +43,7 @@ Given = tuple[tuple, dict[str, Any]]  # a module's arguments
 
 
 def _join(layer: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -> Given | None:
-    """Add the copies that join at this layer to its input, as copies of the sentence; in the last layer, keep only `rows`."""
+    """Add the copies that join at this layer to the layer's input. In the last layer, keep only the word's rows."""
     recorder = current_recorder()
     if recorder is None or recorder.first:
         return None
@@ -64,7 +64,7 @@ def _join(layer: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -
 
 
 def _join_after(layer: nn.Module, args: tuple, kwargs: dict[str, Any], output: Any) -> Any:
-    """For the copies that join after this layer, run only the word's rows, and add the copies to the layer's output."""
+    """Run the word's rows of the copies that join after this layer, and add the copies to the layer's output."""
     recorder = current_recorder()
     if (
         recorder is None
@@ -85,7 +85,7 @@ def _join_after(layer: nn.Module, args: tuple, kwargs: dict[str, Any], output: A
 
 
 def _widen(attention: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -> Given | None:
-    """Give the last layer's attention all rows, because the word attends to them."""
+    """Give the last layer's attention all rows, because the word attends to all tokens."""
     whole = getattr(current_recorder(), "whole", None)
     return None if whole is None else _with_states(args, kwargs, lambda _: whole)
 
@@ -99,7 +99,7 @@ def _narrow(attention: nn.Module, args: tuple, output: Any) -> Any:
 
 
 def _with_states(args: tuple, kwargs: dict[str, Any] | None, change: Callable[[Tensor], Tensor]) -> Given | None:
-    """Return a module's arguments with its hidden states, the first argument of shape (batch, n, d_model), changed."""
+    """Return a module's arguments with changed hidden states, which are the first argument of shape (batch, n, d_model)."""
     args, kwargs = list(args), dict(kwargs or {})
     for given, keys in ((args, range(len(args))), (kwargs, kwargs)):
         for key in keys:

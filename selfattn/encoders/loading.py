@@ -1,4 +1,4 @@
-"""Load an encoder's model, tokeniser and limits from a checked folder. `parity.py` decides whether it can be recomputed."""
+"""Load an encoder's model, tokeniser and limits from a checked folder. `parity.py` checks its attention."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -28,7 +28,7 @@ from selfattn.settings import Settings
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 PARITY = {"float32": 1e-4, "bfloat16": 5e-2, "float16": 1e-2}  # largest difference in a weight that rounding explains
-UNSTATED_LIMIT = 8192  # tokens, if neither tokeniser nor position table sets a limit (T5)
+UNSTATED_LIMIT = 8192  # tokens, if neither the tokeniser nor the position table sets a limit (T5)
 
 Report = Callable[[str], None]  # called with a few words at each stage
 
@@ -44,17 +44,17 @@ def load_encoder(
     report: Report = lambda stage: None,
     trusted: None = None,
 ) -> Encoder:
-    """Load an encoder: the bundled one (None), a folder from save_pretrained (or a folder that contains it), or a Hub id.
+    """Load an encoder. name: None for the bundled encoder, a folder, or a Hub id.
 
-    An existing folder has priority over a Hub id. device: "auto" (CUDA, then Apple's MPS, then CPU) or "cpu", "cuda", "mps".
-    dtype: "float32", "bfloat16", "float16". report is called with a few words before each stage. Only safetensors are read, and
-    no code that comes with a model is run. trusted, an option of older versions, raises TypeError.
-    Raises LoadError, whose message gives the reason and the remedy.
+    A folder must be a saved model (save_pretrained) or contain exactly one. An existing folder has priority over a Hub id.
+    device: "auto" (CUDA, then Apple's MPS, then CPU) or "cpu", "cuda", "mps". dtype: "float32", "bfloat16", "float16".
+    report is called with a few words before each stage. Only safetensors are read, and no code that comes with a model is run.
+    trusted is an option of older versions, and raises TypeError. Raises LoadError with the reason and the remedy.
     """
     if trusted is not None:
         raise TypeError(
-            "load_encoder has no trusted= any more: it opens every folder in this process, as trusted=True did. Leave it out, "
-            "and open only folders and Hub ids that you trust."
+            "load_encoder no longer has trusted=: it opens every folder in this process, as trusted=True did. Leave trusted "
+            "out, and open only folders and Hub ids that you trust."
         )
     if dtype not in DTYPES:
         raise LoadError(f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}.")
@@ -69,8 +69,8 @@ def load_source(
 ) -> Encoder:
     """Load an encoder from a folder. device and dtype must exist. Raises LoadError.
 
-    Parity is measured in float32. If a lower precision is wanted, parity is measured on the CPU, because the device may lack
-    the memory. Then the encoder is loaded in the lower precision and checked with a larger tolerance.
+    The encoder's attention is first compared with the model's own in float32 (`parity.py`). For a lower precision, the comparison
+    runs on the CPU, because the device may lack the memory. Then the lower precision is compared, with a larger tolerance.
     """
     too_large = LoadError(
         f"{source.name} doesn't fit into the memory of {device}. Choose a smaller encoder, or another device or precision."
@@ -84,7 +84,6 @@ def load_source(
 
 
 def _measured(source: Source, device: str, report: Report) -> Encoder:
-    """Load the encoder in float32 and measure it. Raises LoadError."""
     report(f"Reading the weights of {source.name}")
     if not source.bundled:  # the bundled encoder's digests are checked instead
         check_folder(source.folder, Settings.read().model_dir)
@@ -100,17 +99,17 @@ def _measured(source: Source, device: str, report: Report) -> Encoder:
             family=model.config.model_type, max_tokens=_max_tokens(source, model, tokenizer),
             n_layers=0, n_heads=0, d_model=0, d_head=0,
         )  # fmt: skip
-        report(f"Checking the kernel against {source.name}'s own attention")
+        report(f"Checking that selfattn reproduces {source.name}'s attention")
         measured = measure(draft, _sample(draft), pinned=source.bundled)
         files = digests.result()
-    padding = "padding changes its numbers: only texts of one length run together" if measured.equal_lengths else ""
+    padding = "padding changes its numbers, so only equal lengths share a pass" if measured.equal_lengths else ""
     digest, configuration = weights_digest(source.folder), configuration_digest(source.folder, files)
     note = _joined(note, tokenizer.note, padding)
     return replace(measured, files=files, digest=digest, configuration=configuration, note=note)
 
 
 def _in_precision(source: Source, exact: Encoder, device: str, dtype: str) -> Encoder:
-    """Load the encoder in a lower precision, and measure the reasons why it isn't recomputable there."""
+    """Load the encoder in a lower precision, and measure whether its attention can be recomputed there."""
     model, _ = _load_model(source, dtype)
     loaded = replace(exact, model=model.to(device), device=device, dtype=dtype)
     if loaded.hooked:
@@ -132,7 +131,7 @@ def available_devices() -> list[str]:
 
 
 def choose_device(device: str) -> str:
-    """Return the device for "auto" or for a device's name. Raises LoadError if this machine doesn't have that device."""
+    """Return the fastest device for "auto", or the named device. Raises LoadError if this machine doesn't have the device."""
     available = available_devices()
     if device == "auto":
         return available[0]
@@ -150,8 +149,8 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
     try:
         config = AutoConfig.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:  # a config can be broken in any way
-        raise LoadError(f"{source.name}'s config.json is not one of a known model: {brief(error)}.") from None
-    # Override the folder's settings of what the model returns, because each call decides that.
+        raise LoadError(f"{source.name}'s config.json doesn't describe a known model: {brief(error)}.") from None
+    # Override the config's output settings: each call chooses its outputs.
     config.return_dict, config.output_attentions, config.output_hidden_states = True, False, False
     loader, note = _loader(source, config)
     try:
@@ -160,10 +159,10 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
     except Exception as error:  # mismatched shapes, truncated files, unknown classes
         if is_out_of_memory(error):
             raise
-        sizes = "their sizes differ from those that config.json describes"
+        sizes = "their shapes don't match config.json"
         reason = sizes if "mismatched" in str(error) else brief(error)
         raise LoadError(
-            f"{source.name}'s weights don't fit its config, or the file is damaged: {reason}. Download it again."
+            f"{source.name}'s weights don't fit its config, or the file is damaged: {reason}. Download the model again."
         ) from None
     missing = [key for key in missing if "pooler" not in key]
     if missing:
@@ -178,34 +177,34 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
 
 
 def _check_prefix(source: Source, missing: list[str], unused: set[str]) -> None:
-    """Raise LoadError if a wrapper (torch.compile, DataParallel) has put a prefix before each weight's name."""
+    """Raise LoadError if a wrapper (torch.compile, DataParallel) has added a prefix to the weights' names."""
     prefixes = (name.removesuffix(missing[0]) for name in sorted(unused, key=len) if name.endswith(missing[0]))
     for prefix in prefixes:
         if all(f"{prefix}{name}" in unused for name in missing):
             raise LoadError(
-                f"{source.name}'s weights have {prefix!r} before the names that {missing[0]!r} and others should have: a wrapper "
-                "was saved with the model. Save what it wraps, or take it off with safetensors.torch: "
+                f"{source.name}'s weights have the prefix {prefix!r} before names such as {missing[0]!r}: a wrapper was saved "
+                "with the model. Save the model without the wrapper, or remove the prefix with safetensors.torch: "
                 f"save_file({{name.removeprefix({prefix!r}): tensor for name, tensor in load_file(file).items()}}, file, "
                 "{'format': 'pt'})."
             )
 
 
 def _check_finite(source: Source, model: nn.Module, dtype: str) -> None:
-    """Raise LoadError for weights with NaN or infinity, also if a number is too large for a low precision."""
+    """Raise LoadError for NaN or infinity in the weights, for example if a number is too large for a low precision."""
     for name, parameter in model.named_parameters():
-        # Check the sum first, which is fast. It is infinite or NaN if a number is, or if the sum itself is too large.
+        # Check the sum first, because this is fast. A sum of finite numbers can overflow, so check the numbers too.
         if not parameter.sum().isfinite() and not parameter.isfinite().all():
             raise LoadError(
-                f"{source.name}'s weights hold numbers that are not finite in {dtype} (first: {name}). Download it again, "
-                "take another revision, or a higher precision."
+                f"{source.name}'s weights have NaN or infinity in {dtype} (first: {name}). Download the model again, or choose "
+                "another revision or a higher precision."
             )
 
 
 def _unused_in_the_body(source: Source, model: nn.Module, unused: Iterable[str]) -> str:
-    """Return a note if the pooler's weights aren't used, which is harmless. Unused weights of a head on top are ignored.
+    """Return a note if the checkpoint has pooler weights that the model doesn't use, or "".
 
-    Raises LoadError for other unused weights of the encoder (old relative-position BERTs, layers that the config leaves out),
-    because the encoder that runs would not be the encoder that was trained.
+    Raises LoadError for other unused weights inside the encoder (old relative-position BERTs, layers that the config leaves
+    out), because the model would then differ from the trained model. Unused weights of a head on top are ignored.
     """
     parts = {name for name, _ in model.named_children()}
     bare = (name.removeprefix(f"{model.base_model_prefix}.") for name in unused)
@@ -213,15 +212,15 @@ def _unused_in_the_body(source: Source, model: nn.Module, unused: Iterable[str])
     lost = [name for name in within if "pooler" not in name]
     if lost:
         raise LoadError(
-            f"{source.name} holds {len(lost)} weights within the encoder that {model.config.model_type} doesn't take (first: "
-            f"{lost[0]}), so the encoder would not be the one that was trained. Save it again with the installed "
-            "transformers, or take another checkpoint."
+            f"{source.name} has {len(lost)} weights in the encoder that {model.config.model_type} doesn't use (first: "
+            f"{lost[0]}), so the loaded encoder would differ from the trained encoder. Save the model again with the installed "
+            "transformers, or choose another checkpoint."
         )
     return "the weights of its pooler aren't used" if within else ""
 
 
 def read_model(source: Source, loader, config, dtype: str, attention: str) -> tuple[nn.Module, list[str], list[str]]:
-    """Load a model by a transformers class, and return it with the names of its missing and its unused weights."""
+    """Load a model with a transformers class. Return the model and the names of its missing and its unused weights."""
     with quiet():
         model, info = loader.from_pretrained(
             source.folder, config=config, dtype=DTYPES[dtype], attn_implementation=attention, use_safetensors=True,
@@ -232,7 +231,7 @@ def read_model(source: Source, loader, config, dtype: str, attention: str) -> tu
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence transformers' progress bar and warnings. Only one load runs at a time, because the switches are global."""
+    """Silence transformers' progress bar and warnings. Only one load runs at a time, because these settings are global."""
     with _loading:
         verbosity, bar = transformers_logging.get_verbosity(), transformers_logging.is_progress_bar_enabled()
         transformers_logging.set_verbosity_error()
@@ -263,7 +262,6 @@ def _loader(source: Source, config):
 
 
 def _sample(encoder: Encoder) -> Tokens:
-    """Return a short sentence's tokens. Raises LoadError if the tokeniser can't read it."""
     try:
         return encoder.tokenize(SAMPLE)
     except TextError as error:
@@ -277,10 +275,10 @@ def _joined(*notes: str) -> str:
 def _max_tokens(source: Source, model: nn.Module, tokenizer) -> int:
     """Return the smaller of the tokeniser's and the position table's limits, special tokens included. Raises LoadError."""
     longest = tokenizer.model_max_length
-    if not isinstance(longest, int | float) or not longest >= 1:  # refuses NaN too
+    if not isinstance(longest, int | float) or not longest >= 1:  # also True for NaN
         raise LoadError(
             f"{source.name}'s tokenizer_config.json says that model_max_length is {str(longest)[:80]!r}; expected a number of "
-            "tokens, such as 512. Correct it, or take it out."
+            "tokens, such as 512. Correct model_max_length, or remove it."
         )
     limits = [
         table.num_embeddings - (0 if table.padding_idx is None else table.padding_idx + 1)

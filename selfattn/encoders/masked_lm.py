@@ -22,12 +22,12 @@ class MaskedHead:
     encoder: Encoder
     mask_token: str
     mask_id: int
-    _model: nn.Module  # the masked-language model, in which the identity replaces the encoder
+    _model: nn.Module  # the masked-language model without its encoder (`take_encoder_out`)
 
     def log_probabilities(self, states: Tensor) -> Tensor:
-        """Compute log-probabilities from last hidden states: (..., d_model) -> (..., vocabulary), CPU float32, differentiable.
+        """Compute natural log-probabilities from last hidden states: (..., d_model) -> (..., vocabulary), CPU float32.
 
-        The logarithm is natural. Raises NotFinite.
+        The result is differentiable. Raises NotFinite.
         """
         logits = logits_of(self.encoder, self._model, MASKED, states.reshape(1, -1, states.shape[-1]))[0]
         return logits.float().cpu().log_softmax(-1).reshape(*states.shape[:-1], -1)
@@ -40,7 +40,7 @@ class MaskedHead:
         return places[0]
 
     def predictions(self, encoding: Encoding, top: int = 10) -> pd.DataFrame:
-        """Return the most probable tokens at the mask: rank (from 1), id, token, text (as written), probability (0 to 1)."""
+        """Return the most probable tokens at the mask, with columns rank (from 1), id, token, text, probability (0 to 1)."""
         logs = self.log_probabilities(encoding.states[-1][self.place(encoding)])
         tokenizer, likeliest = self.encoder.tokenizer, logs.topk(min(top, len(logs)))
         ids = likeliest.indices.tolist()
@@ -50,13 +50,13 @@ class MaskedHead:
 
 
 def load_masked_head(encoder: Encoder) -> MaskedHead:
-    """Load the masked-language head of an encoder's checkpoint. Raises NoHead if it has none.
+    """Load the masked-language head of an encoder's checkpoint. Raises NoHead if the checkpoint has none.
 
-    If the output matrix is tied to the token embeddings, it is shared with the loaded encoder.
+    An output matrix that is tied to the token embeddings is shared with the loaded encoder.
     """
     check_head(encoder, MASKED)
     if encoder.tokenizer.mask_token_id is None:
-        raise NoHead(f"{encoder.title}'s {MASKED} is left out: its tokeniser has no mask token, which marks the gap.")
+        raise NoHead(f"{encoder.title}'s {MASKED} is left out: its tokeniser has no mask token.")
     model = read_head(encoder, MASKED)
     output, body = model.get_output_embeddings(), take_encoder_out(model)
     if output is not None and output.weight is body.get_input_embeddings().weight:
@@ -66,7 +66,7 @@ def load_masked_head(encoder: Encoder) -> MaskedHead:
 
 
 def replace_word(tokens: Tokens, index: int, replacement: str) -> str:
-    """Return the text with word number `index` of its words (from 0) replaced. Raises IndexError."""
+    """Return the text with word number `index` (from 0) replaced. Raises IndexError."""
     words = tokens.words_of[0]
     if not 0 <= index < len(words):
         raise IndexError(f"Expected a word from 0 to {len(words) - 1}, got {index}.")

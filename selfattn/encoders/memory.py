@@ -12,8 +12,8 @@ from selfattn.encoders.errors import OutOfMemory
 
 T = TypeVar("T")
 
-# torch's allocator for CUDA raises torch.OutOfMemoryError. Others raise a RuntimeError with these words, in this order: the
-# CPU's allocator, cuBLAS, cuDNN, CUDA itself, Apple's MPS if its memory is full, and MPS if one tensor is too large.
+# torch's CUDA allocator raises torch.OutOfMemoryError. Other libraries raise a RuntimeError with one of these texts. In this
+# order: the CPU's allocator, cuBLAS, cuDNN, CUDA, Apple's MPS (memory full), and MPS (one tensor too large).
 WORDS = (
     "can't allocate memory", "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED", "CUDA error: out of memory",
     "MPS backend out of memory", "Invalid buffer size",
@@ -27,7 +27,7 @@ def is_out_of_memory(error: Exception) -> bool:
 
 @contextmanager
 def out_of_memory_as(error: Exception) -> Iterator[None]:
-    """Raise `error` if memory runs out inside."""
+    """Raise `error` if memory runs out in the `with` block."""
     try:
         yield
     except Exception as caught:
@@ -37,19 +37,19 @@ def out_of_memory_as(error: Exception) -> Iterator[None]:
 
 
 def in_halves(run: Callable[[Sequence], list[T]], items: Sequence) -> list[T]:
-    """Return run(items), a result for each item. If that raises OutOfMemory, run the items again in two halves."""
+    """Return run(items), a result for each item. If run(items) raises OutOfMemory, run the items again in two halves."""
     try:
         return run(items)
     except OutOfMemory:
         if len(items) < 2:
             raise
-    give_memory_back()  # after the except clause, whose traceback holds the failed pass's tensors
+    give_memory_back()  # not in the except clause, where the traceback holds the failed pass's tensors
     half = (len(items) + 1) // 2
     return [*run(items[:half]), *run(items[half:])]
 
 
 def give_memory_back() -> None:
-    """Give the memory that torch's allocators keep in reserve back to the device, for other models and processes."""
+    """Release the memory that torch caches on GPUs, for other models and processes."""
     if torch.cuda.is_initialized():
         torch.cuda.empty_cache()
     if torch.backends.mps.is_available():
@@ -57,9 +57,9 @@ def give_memory_back() -> None:
 
 
 def give_freed_back() -> None:
-    """Return freed memory to the system, within milliseconds. If the C library isn't glibc, return only Arrow's.
+    """Return freed memory to the operating system, within milliseconds: Arrow's memory, and on Linux glibc's memory.
 
-    The C library keeps freed memory in reserve, so a job that runs for hours would keep far more memory than it uses.
+    Both keep freed memory. Without this call, a job that runs for hours would hold far more memory than it uses.
     """
     if (arrow := sys.modules.get("pyarrow")) is not None:
         arrow.default_memory_pool().release_unused()

@@ -1,6 +1,6 @@
-"""List the model types that may be text encoders, and refuse others by their config before a model is built.
+"""List the model types that may be text encoders, and refuse other types before a model is built.
 
-For a type on the list, `parity.py` measures whether it can be recomputed.
+For an encoder of a type on the list, `parity.py` measures whether its attention can be recomputed.
 """
 
 import importlib
@@ -13,8 +13,8 @@ from transformers.models.auto.modeling_auto import (
 
 from selfattn.encoders.errors import LoadError
 
-# From transformers' mappings for text encoding, masked words and bare models (5.23): types that read only plain text and
-# have weights from each token to each. Families that fetch code (MRA, YOSO) are left out.
+# The types in transformers 5.23 that read only plain text and have an attention weight for each pair of tokens. Types that
+# download code (MRA, YOSO) are left out.
 TEXT_ENCODERS = frozenset((
     "albert", "bert", "bert-generation", "big_bird", "camembert", "convbert", "data2vec-text", "deberta",
     "deberta-v2", "distilbert", "electra", "embedding_gemma2_text", "ernie", "esm", "esmc", "eurobert", "flaubert",
@@ -25,16 +25,16 @@ TEXT_ENCODERS = frozenset((
     "xmod",
 ))  # fmt: skip
 
-# Why other types are refused, for types with a remedy or a common reason.
+# Reasons to refuse other types. `check_model_type` puts the model's name before the reason.
 KINDS = {
-    "dpr": "wraps a BERT; take that one out: DPRContextEncoder.from_pretrained(folder).ctx_encoder.bert_model"
-    ".save_pretrained(new_folder), and the tokeniser beside it",
-    "ibert": "computes in whole numbers, by modules of its own whose rows of weights don't sum to 1. Take the RoBERTa it was "
+    "dpr": "wraps a BERT. Save this BERT alone: DPRContextEncoder.from_pretrained(folder).ctx_encoder.bert_model"
+    ".save_pretrained(new_folder). Save the tokeniser there too",
+    "ibert": "computes attention with integers, and its rows of attention weights don't sum to 1. Choose the RoBERTa it was "
     "made from",
-    **dict.fromkeys(MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, "is a decoder: its tokens see only the tokens before them"),
+    **dict.fromkeys(MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, "is a decoder: its tokens don't attend to later tokens"),
     **dict.fromkeys(
         MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
-        "is an encoder-decoder whose encoder half can't be loaded by itself; of this kind, T5, mT5, umT5 and T5Gemma can",
+        "is an encoder-decoder whose encoder half can't be loaded alone. Only T5, mT5, umT5 and T5Gemma allow that",
     ),
 }
 
@@ -45,22 +45,21 @@ def check_model_type(name: str, config: dict) -> None:
     """Raise LoadError for a model type that can't be a text encoder."""
     family = config.get("model_type")
     if not isinstance(family, str) or not family:
-        raise LoadError(f'{name}/config.json names no model_type. Add it ("model_type": "bert", say) or save it again.')
+        raise LoadError(f'{name}/config.json has no model_type. Add it (such as "bert"), or save the model again.')
     if family not in CONFIG_MAPPING:
         own_code = "auto_map" in config
         raise LoadError(
-            f"{name} is of the kind {family[:80]!r}, which the installed transformers doesn't know. "
-            + ("Its own Python code (auto_map) is not an answer: selfattn never runs code that comes with a model. "
-               if own_code else "")
-            + f"Update transformers, or take another encoder: {WORKING}"
+            f"{name} has the model_type {family[:80]!r}, which the installed transformers doesn't know. "
+            + ("selfattn never runs the Python code that comes with a model (auto_map). " if own_code else "")
+            + f"Update transformers, or choose another encoder. {WORKING}"
         )  # fmt: skip
     if family not in TEXT_ENCODERS:
-        kind = KINDS.get(family, "is no text encoder with a map of each token to each")
+        kind = KINDS.get(family, "is not a text encoder with an attention weight for each pair of tokens")
         raise LoadError(f"{name} ({family}) {kind}. {WORKING}")
 
 
 def ignores_interface(config) -> bool:
-    """Return True if the family's modules never use the attention interface, so that only `eager` reports weights."""
+    """Return True if the family's modules never call a registered attention function, so that `eager` must be used."""
     classes = MODEL_MAPPING.get(type(config), None)
     if classes is None:
         return True

@@ -1,6 +1,6 @@
-"""Compute the terms that some families add to two tokens' scaled score, by distance: a number, or products with a vector.
+"""Compute the terms that some families add to the scaled scores. A term depends on the distance between two tokens.
 
-Sources: Raffel et al. 2020 (T5's biases), section 2.1; He et al. 2021, "DeBERTa", equation 4 (the products).
+Sources: Raffel et al. 2020 (T5's biases), section 2.1; He et al. 2021, "DeBERTa", equation 4.
 """
 
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from selfattn.kernel_inputs import Term
 
 @dataclass(frozen=True, eq=False)
 class PositionBias:
-    """A learned number for each distance, which a head adds to its scaled scores (T5, MPNet)."""
+    """A learned number for each head and distance, which is added to the scaled scores (T5, MPNet)."""
 
     values: Tensor  # (1 or batch, n_heads, n, n): the model's tensor, not a copy
     name: str = "position bias"
@@ -27,16 +27,16 @@ class PositionBias:
         return Term(self.name, self.values[0, heads][..., rows, :].to(query))
 
     def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
-        """Compute the term for chosen tokens of a batch: (n_pieces, n_heads, 1, n)."""
+        """Compute the term for chosen queries of a batch: (n_pieces, n_heads, 1, n)."""
         return Term(self.name, mask_rows(self.values, sentence, position).to(query))
 
 
 @dataclass(frozen=True, eq=False)
 class DistanceVectors:
-    """A learned vector for each distance; a head adds the vector's product with the query or the key (DeBERTa)."""
+    """A learned vector for each distance. Its product with the query or the key is added to the scaled score (DeBERTa)."""
 
-    name: str  # "content to position": product with the query; "position to content": product with the key
-    vectors: Tensor  # (n_heads, 2 n - 1, d_head), for query place minus key place from 1 - n to n - 1
+    name: str  # "content to position" (product with the query) or "position to content" (with the key)
+    vectors: Tensor  # (n_heads, 2 n - 1, d_head), for query minus key position from 1 - n to n - 1
 
     def sentence(self, index: int, n: int) -> "DistanceVectors":
         """Return the vectors of the distances within n tokens."""
@@ -49,7 +49,7 @@ class DistanceVectors:
         return self._products(query, key, scale, places[rows, None] - places, heads)
 
     def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
-        """Compute the term for chosen tokens of a batch, (n_pieces, n_heads, 1, n)."""
+        """Compute the term for chosen queries of a batch: (n_pieces, n_heads, 1, n)."""
         places = torch.arange(key.shape[-2], device=key.device)
         return self._products(query, key, scale, position[:, None, None, None] - places, slice(None))
 
@@ -64,7 +64,7 @@ def content_to_position(query: Tensor, positions: Tensor, distance: Tensor, scal
     """Multiply each query by the vector of its distance to each key: [i, j] = query[i] . positions[distance[i, j]].
 
     query (..., n_query, d_head), positions (..., n_distances, d_head), distance (..., n_query, n_key) whole numbers from 0
-    -> (..., n_query, n_key). (DeBERTa, equation 4)
+    -> (..., n_query, n_key).
     """
     products = query @ positions.transpose(-2, -1)  # (..., n_query, n_distances)
     return products.gather(-1, distance.expand(*products.shape[:-2], *distance.shape[-2:])) * scale
@@ -77,13 +77,13 @@ def position_to_content(key: Tensor, positions: Tensor, distance: Tensor, scale:
 
 
 def mask_rows(mask: Tensor, sentence: Tensor, position: Tensor) -> Tensor:
-    """Return chosen tokens' rows (n_pieces, n_heads or 1, 1, n) of a mask or bias. Tokens or sentences may share a row."""
+    """Return the rows of a mask or bias for chosen queries: (n_pieces, n_heads or 1, 1, n). Queries may share a row."""
     sentence = sentence if mask.shape[0] > 1 else torch.zeros_like(sentence)
     position = position if mask.shape[2] > 1 else torch.zeros_like(position)
     return mask[sentence, :, position][:, :, None]
 
 
 def of_sentence(pairs: Tensor, index: int, n: int) -> Tensor:
-    """Return one sentence's part of a tensor over pairs of tokens (1 or batch, ..., 1 or n, n), cut to n tokens."""
+    """Return one sentence's part of a tensor (1 or batch, ..., 1 or n, n) over pairs of tokens. It is cut to n tokens."""
     row = pairs if pairs.shape[0] == 1 else pairs[index : index + 1]
     return row[..., : min(n, row.shape[-2]), :n]

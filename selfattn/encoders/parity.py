@@ -1,8 +1,8 @@
-"""Check at load that the kernel reproduces the model's weights and states, by comparison with a plain eager pass.
+"""Check at load that selfattn's kernel reproduces the model's own attention.
 
-The fast pass must have the weights, contexts and hidden states of the model's own slow `eager` attention. Three cases are
-compared: a short text in a batch with a longer one, the same text with a word hidden from another, and a single text of 96
-tokens (or the encoder's limit). Every family is measured, always in float32.
+The recorded pass with fast attention must have the attention weights, contexts and hidden states of a plain pass with the model's
+slow `eager` attention. Three cases are compared: a short text in a batch with a longer text, the short text with one token
+hidden from another token, and one text of 96 tokens (or of the encoder's limit). The dtype is float32 for every family.
 """
 
 import re
@@ -21,18 +21,18 @@ from selfattn.encoders.memory import is_out_of_memory
 from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.reference import own_weights
 
-PADDING = 5  # the second text has this many tokens more
-MOST_TOKENS = 96  # in the long text; two passes over 512 tokens would take longer than loading a base-size encoder
-QUERIES = 16  # in the long text, weights are compared for this many tokens, hidden states for every token
+PADDING = 5  # tokens by which the second text is longer
+MOST_TOKENS = 96  # in the long text: two passes over 512 tokens would take longer than loading a base-size encoder
+QUERIES = 16  # number of queries whose weights are compared in the long text
 
-# Largest differences that float32's rounding explains. They are absolute for weights. For contexts and hidden states, which may
-# be in the hundreds, they are a share of the largest number in the same head's or token's vectors, or of 1 if that is larger.
+# Largest differences that float32's rounding explains. For weights they are absolute. Contexts and hidden states may be in the
+# hundreds, so their differences are a share of max(1, largest number in the same head or token).
 WEIGHTS, CONTEXTS, STATES = 1e-5, 1e-5, 1e-4
-# A score is rounded to about 1e-6 |query| |key| scale. If this product exceeds SCORE, the allowed difference grows with it.
+# Rounding changes a score by about 1e-6 |query| |key| scale. The allowed difference grows if |query| |key| scale exceeds SCORE.
 SCORE = 16
 PADDED = 1e-4  # a larger difference means that padding changes an encoder's numbers
-KERNEL = "the kernel's weights"
-REACHES = 1e-6  # a larger difference between two texts of one pass isn't rounding
+KERNEL = "the recomputed weights"
+REACHES = 1e-6  # a larger difference between two texts of one batch isn't rounding
 SUM = 2e-2  # largest allowed difference of a row's sum from 1
 
 
@@ -47,10 +47,10 @@ class EagerPass:
 
 
 def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
-    """Measure an encoder on a short text, and return it with sizes and reasons. Raises LoadError if it can't even be shown.
+    """Compare an encoder's fast pass with eager passes, and return the encoder with its sizes and its reasons.
 
-    pinned: True for the bundled encoder. Our tests check long texts, hidden words and padding for it, so a load runs only one
-    eager pass.
+    short: a short text's tokens. pinned: True for the bundled encoder, which needs only one eager pass, because selfattn's
+    tests check its long texts, hidden tokens and padding. Raises LoadError if the encoder's attention can't even be displayed.
     """
     n = len(short.ids)
     longer = filled(short, min(n + PADDING, encoder.max_tokens))
@@ -60,7 +60,7 @@ def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
     n_layers, n_heads, d_model = len(alone.weights), len(alone.weights[0]), alone.states[-1].shape[-1]
     if encoder.hooked:
         install(encoder.model, n_heads)
-        encoder = replace(encoder)  # so that its eager twin is copied again, with the hooks
+        encoder = replace(encoder)  # a new object copies its eager twin again, with the hooks
     hides = _hides_to_try(short, n_layers, n_heads)
     padded, reasons = ([alone, *others], {}) if pinned else _with_hidden(encoder, [short, longer], hides)
     single = [alone] if pinned else _eager(encoder, [limit], maps=False)
@@ -90,9 +90,9 @@ def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
 
 
 def differs_in_precision(encoder: Encoder, short: Tokens, allowed: float) -> str:
-    """Compare the kernel's and the eager weights in a lower precision. Return the reason why it can't be recomputed, or "".
+    """Compare recomputed and eager weights in a lower precision. Return why the attention can't be recomputed, or "".
 
-    Raises LoadError if the plain pass, alone or padded, doesn't run or isn't finite.
+    Raises LoadError if a plain pass of the text, alone or in a padded batch, fails or isn't finite.
     """
     (alone,) = _eager(encoder, [short])
     _eager(encoder, [short, filled(short, min(len(short.ids) + PADDING, encoder.max_tokens))])
@@ -108,7 +108,7 @@ def differs_in_precision(encoder: Encoder, short: Tokens, allowed: float) -> str
 
 
 def filled(tokens: Tokens, n: int) -> Tokens:
-    """Return a text of n tokens: special tokens at both ends and, between them, the text's other tokens, repeated in turn."""
+    """Repeat a text's ordinary tokens until the text has n tokens. The special tokens stay at both ends."""
     middle = [place for place, special in enumerate(tokens.special) if not special]
     first, last = middle[0], middle[-1] + 1
     repeated = [middle[i % len(middle)] for i in range(n - len(tokens.ids) + last - first)]
@@ -121,7 +121,7 @@ def _hides_to_try(tokens: Tokens, n_layers: int, n_heads: int) -> tuple[Hide, Hi
     """Return two ways to hide the last ordinary token from the first: in one head of every second layer, and in every head."""
     middle = [place for place, special in enumerate(tokens.special) if not special]
     first, last = middle[0], middle[-1] if len(middle) > 1 else len(tokens.ids) - 1
-    # The other layers test a mask in which nothing is hidden.
+    # The other layers test a mask that hides nothing.
     heads = [Head(layer, layer % n_heads) for layer in range(0, n_layers, 2)]
     return Hide((first,), (last,), heads), Hide((first,), (last,))
 
@@ -129,7 +129,7 @@ def _hides_to_try(tokens: Tokens, n_layers: int, n_heads: int) -> tuple[Hide, Hi
 def _with_hidden(
     encoder: Encoder, batch: list[Tokens], hides: tuple[Hide, ...]
 ) -> tuple[list[EagerPass], dict[tuple[Hide, ...], str]]:
-    """Run the batch, plus its first text with each of `hides`, in one eager pass. Return it and reasons for failed hides."""
+    """Run the batch, and its first text with each of `hides`, in one eager pass. Also return a reason for each failed Hide."""
     refused: dict[tuple[Hide, ...], str] = {}
     while True:
         hidden = [(), ()] + [(hide,) for hide in hides]
@@ -138,8 +138,8 @@ def _with_hidden(
         except Exception as error:
             if is_out_of_memory(error) or not hides:
                 raise
-            instead = "one mask for all heads" if hides[0].heads else "no such mask"
-            refused[hides[:1]] = f"its modules take {instead} ({type(error).__name__})."
+            instead = "only one mask for all heads" if hides[0].heads else "no such mask"
+            refused[hides[:1]] = f"its modules accept {instead} ({type(error).__name__})."
             hides = hides[1:]
 
 
@@ -151,12 +151,12 @@ def _eager(
         with torch.no_grad():
             output = encoder.eager(encoder.inputs(batch), hidden, maps)
             states = (*output.hidden_states[:-1], output.last_hidden_state)
-    except Exception as error:  # a model of another kind needs images, boxes or a language
+    except Exception as error:  # some models need images, boxes or a language
         if is_out_of_memory(error) or hidden:
             raise
         if encoder.dtype != "float32":
             raise LoadError(
-                f"{encoder.name} ({encoder.family}) doesn't run in {encoder.dtype}, as it does in float32 ({brief(error)}). "
+                f"{encoder.name} ({encoder.family}) runs in float32, but not in {encoder.dtype} ({brief(error)}). "
                 "Load it in float32."
             ) from None
         raise LoadError(
@@ -167,27 +167,27 @@ def _eager(
     passes = []
     for row, tokens in enumerate(batch):
         n = len(tokens.ids)
-        # `_check_maps` reads the shapes of a single sentence's maps.
+        # A single sentence's maps aren't cut, because `_check_maps` checks their shapes.
         weights = [layer[row] if len(batch) == 1 else layer[row, :, :n, :n] for layer in layers]
         one = EagerPass(tokens, weights, [state[row, :n] for state in states], hidden[row] if hidden else ())
         if not all(bool(torch.isfinite(numbers).all()) for numbers in one.weights + one.states):
             raise LoadError(
-                f"{encoder.name} ({encoder.family}) makes numbers that are not finite from {len(tokens.ids):,} tokens of "
-                f"plain text, in {encoder.dtype}. Take another checkpoint or a higher precision."
+                f"{encoder.name} ({encoder.family}) computes NaN or infinity for {len(tokens.ids):,} tokens of plain text "
+                f"in {encoder.dtype}. Choose another checkpoint or a higher precision."
             )
         passes.append(one)
     return passes
 
 
 def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
-    """Raise LoadError for a model without a complete map for each layer and head, and for one that attends only backwards."""
+    """Raise LoadError for a decoder, and for a model without an (n, n) attention map for each layer and head."""
     who, n = f"{encoder.name} ({encoder.family})", len(alone.tokens.ids)
     shapes = [tuple(layer.shape) for layer in alone.weights]
     if not shapes:
         blocks = getattr(encoder.model.config, "attention_type", "") == "block_sparse"
         remedy = (
-            "it attends in blocks. With the usual sizes transformers runs up to 704 tokens in full all the same: write "
-            '"attention_type": "original_full" into its config.json.'
+            "it attends in blocks. For texts of up to 704 tokens (with the usual sizes), transformers uses full attention "
+            'anyway: set "attention_type": "original_full" in its config.json.'
         )
         raise LoadError(f"{who} reports no attention weights{f': {remedy}' if blocks else ' at all.'}")
     strange = next((shape for shape in shapes if len(shape) != 3 or shape[-2:] != (n, n)), None)
@@ -195,24 +195,24 @@ def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
         pooled = len(strange) == 3 and strange[-2] < n
         why = "its layers pool tokens together" if pooled else "its tokens attend to windows or summaries"
         raise LoadError(
-            f"{who} has attention maps of shape {strange} for {n} tokens, not (n, n): {why}, so there is no whole map "
-            "to show."
+            f"{who} has attention maps of shape {strange} for {n} tokens, not (n, n): {why}, so there is no complete "
+            "map to show."
         )
     if not all(float((layer.sum(-1) - 1).abs().max()) <= SUM for layer in alone.weights):
-        raise LoadError(f"{who} reports weights whose rows don't sum to 1.")
+        raise LoadError(f"{who} reports attention weights whose rows don't sum to 1.")
     if n > 1 and not any(bool(layer.triu(1).any()) for layer in alone.weights):
         raise LoadError(
-            f"{encoder.name} is a decoder ({encoder.family}): its tokens attend only to themselves and to those "
-            "before them (measured). selfattn opens encoders, such as bert-base-uncased or answerdotai/ModernBERT-base."
+            f"{encoder.name} is a decoder ({encoder.family}): its tokens attend only to themselves and to earlier "
+            "tokens (measured). selfattn opens encoders, such as bert-base-uncased or answerdotai/ModernBERT-base."
         )
 
 
 def _compare_with_fast(
     encoder: Encoder, passes: list[EagerPass]
 ) -> tuple[list[LayerRecording], dict[tuple[Hide, ...], str]]:
-    """Run the fast pass, and return the first sentence's recordings and the reasons why it differs from the eager passes.
+    """Run the fast pass and compare it with the eager passes. Return the first sentence's recordings and the reasons.
 
-    The reasons ("" for no difference) are keyed by a sentence's hidden tokens.
+    A reason describes how the fast pass differs from an eager pass ("" for no difference). The keys are `EagerPass.hidden`.
     """
     n_layers = len(passes[0].states) - 1
     try:
@@ -225,8 +225,8 @@ def _compare_with_fast(
         relative = any(re.search(r"\brel_|relative|r_r_bias", name) for name, _ in encoder.model.named_parameters())
         terms = ", with relative-position terms in the scores" if relative else ""
         reason = (
-            f"{encoder.family} computes its attention by itself{terms}: in {len(recordings[0])} of {n_layers} layers query, "
-            "key and value can be read."
+            f"{encoder.family} has its own attention code{terms}: query, key and value can be read in {len(recordings[0])} of "
+            f"{n_layers} layers."
         )
         return [], {(): reason}
     reasons: dict[tuple[Hide, ...], str] = {}
@@ -238,16 +238,16 @@ def _compare_with_fast(
 def _sentence_differs(
     encoder: Encoder, eager: EagerPass, recordings: list[LayerRecording], states: list[Tensor]
 ) -> str:
-    """Describe how one sentence's fast pass differs from the eager pass, or a hidden token's weight that isn't 0; else ""."""
+    """Describe how a sentence's fast pass differs from its eager pass, or return "". Also check that hidden tokens weigh 0."""
     for layer, recording in enumerate(recordings):
         reason = _layer_differs(recording, eager.weights[layer] if eager.weights else None)
         if reason:
             more = ": its modules do more than softmax(Q Kᵀ scale + terms + mask) V" if encoder.hooked else ""
             return f"in {encoder.family}, layer {layer}, {reason}{more}."
     for layer, (fast, plain) in enumerate(zip(states, eager.states, strict=True)):
-        name = "last hidden state" if layer == len(recordings) else f"hidden state before layer {layer}"
+        name = "the last hidden states" if layer == len(recordings) else f"the hidden states before layer {layer}"
         if reason := _differ(name, _share(plain, fast), STATES):
-            return f"{encoder.family}'s fast pass is not its plain eager pass: {reason}."
+            return f"{encoder.family}'s fast pass differs from its plain eager pass: {reason}."
     for hide, (layer, weights) in product(eager.hidden, enumerate(eager.weights)):
         for edge in hide.edges(layer, len(weights)):
             if weights[edge] != 0:  # true for NaN too
@@ -258,8 +258,8 @@ def _sentence_differs(
 def _cannot_patch(encoder: Encoder, alone: EagerPass) -> str:
     """Return the reason why the heads' outputs of a hooked encoder can't be replaced or removed, or "".
 
-    The input of W_O must be the model's own weights times the values, and must reach the last hidden state. One pass tests
-    this, over the plain text and, for each layer, a copy with a head of that layer removed.
+    The input of W_O must be the model's own weights times the values, and must change the last hidden state. One pass tests
+    this. Its batch has the plain text and, for each layer, a copy with one head of the layer removed.
     """
     n, n_layers, n_heads = len(alone.tokens.ids), len(alone.weights), alone.weights[0].shape[0]
     removed = [[Patch(layer, layer % n_heads, None, torch.zeros(1))] for layer in range(n_layers)]
@@ -267,18 +267,18 @@ def _cannot_patch(encoder: Encoder, alone: EagerPass) -> str:
     with torch.no_grad():
         plain, *ours = run(encoder.model, encoder.inputs([alone.tokens] * (n_layers + 1)), recorder).last_hidden_state
     if len(recorder.layers) != n_layers:
-        return f"a linear layer that takes the heads' outputs was found in {len(recorder.layers)} of {n_layers} layers."
+        return f"the output matrix (W_O) was found in {len(recorder.layers)} of {n_layers} layers."
     for layer, (recording, weights) in enumerate(zip(recorder.layers, alone.weights)):
         if reason := _contexts_differ(recording.sentence(0, n), weights.cpu()):
             return f"in layer {layer}, {reason}."
     for layer, without in enumerate(ours):
         if not _share(plain, without) > REACHES:
-            return f"in layer {layer}, a head's output doesn't reach the last hidden state."
+            return f"in layer {layer}, a head's output doesn't change the last hidden state."
     return ""
 
 
 def _fast(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[list[LayerRecording]], list[list[Tensor]]]:
-    """Run the dashboard's fast pass, and return each sentence's recordings and hidden states, cut to the sentence's length."""
+    """Run a recorded pass. Return each sentence's recordings and hidden states, cut to the sentence's length."""
     recorder = Recorder(hidden=[each.hidden for each in passes])
     with torch.no_grad():
         inputs = encoder.inputs([each.tokens for each in passes])
@@ -292,9 +292,8 @@ def _fast(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[list[LayerRec
 def _layer_differs(recording: LayerRecording, eager: Tensor | None) -> str:
     """Describe how one layer's weights and context differ from the model's own, or return "".
 
-    eager: the layer's weights (n_heads, n, n) in a plain eager pass, or None for a long text, to save memory. With None, the
-    model's eager function computes the weights of some recorded queries, and the hidden states show whether the recording is
-    right.
+    eager: the layer's weights (n_heads, n, n) in a plain eager pass. None saves memory for a long text: the model's eager
+    function then computes the weights of some recorded queries, and the hidden states show whether the recording is right.
     """
     n = recording.query.shape[2]
     rows = slice(None) if eager is not None else slice(0, n, -(-n // QUERIES))
@@ -306,14 +305,14 @@ def _layer_differs(recording: LayerRecording, eager: Tensor | None) -> str:
 
 
 def _contexts_differ(recording: LayerRecording, weights: Tensor, more: float = 1.0, rows: slice = slice(None)) -> str:
-    """Describe how W_O's input differs from the model's own weights (n_heads, n_rows, n) times the values, or return ""."""
+    """Describe how W_O's input differs from `weights` times the values, or return "". weights: (n_heads, n_rows, n)."""
     if recording.context.shape[-1] != recording.value.shape[-1]:
-        return "more than the heads' contexts enters the output matrix"
+        return "the output matrix reads more than the heads' contexts"
     theirs = weights @ recording.value[0].cpu()
     ours = recording.context[0].transpose(0, 1)[:, rows].cpu()
     scale = recording.value[0].abs().amax((-2, -1)).clamp_min(1).cpu()
     error = float(((ours - theirs).abs().amax((-2, -1)) / scale).max())
-    return _differ("contexts", error, CONTEXTS * more)
+    return _differ("the contexts", error, CONTEXTS * more)
 
 
 def _differ(what: str, error: float, allowed: float) -> str:
@@ -325,6 +324,6 @@ def _largest(ours: Tensor, theirs: Tensor) -> float:
 
 
 def _share(one: Tensor, other: Tensor) -> float:
-    """Return the largest difference as a share of the largest number in the same row, or of 1 if that is larger."""
+    """Return the largest difference as a share of max(1, largest number in the same row)."""
     scale = one.abs().amax(-1, keepdim=True).clamp_min(1)
     return float(((one - other).abs() / scale).max())

@@ -1,4 +1,4 @@
-"""Hold a text's tokens from an encoder's tokeniser, and a word's place among these tokens."""
+"""Define `Tokens`, the tokens of a text, and `PlacedWord`, the place of a word among them."""
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field, replace
@@ -10,7 +10,7 @@ from selfattn.words import Word, character_spans, fold, run_of, spans_in_runs, t
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Tokens:
-    """A text's tokens, never cut silently. The subclass `Encoding` adds the results of a pass."""
+    """All tokens of a text. The subclass `Encoding` adds the results of a pass."""
 
     text: str
     pair: str | None  # the second segment
@@ -21,7 +21,7 @@ class Tokens:
     offsets: tuple[tuple[int, int], ...]  # n: the token's characters in its segment, (start, stop)
     segments: tuple[int | None, ...]  # n: 0 for text, 1 for pair, None for special tokens outside both
     padding: int = 0  # number of padding tokens at the end
-    unknown: frozenset[int] = frozenset()  # positions that the model reads as unknown
+    unknown: frozenset[int] = frozenset()  # positions of unknown tokens
     reader: str = field(repr=False)  # `Encoder.reader`, which identifies the tokeniser
 
     @cached_property
@@ -39,7 +39,7 @@ class Tokens:
 
     @cached_property
     def _texts(self) -> tuple[str, ...]:
-        """Both segments, with blanks instead of typed special tokens, so that no word includes one."""
+        """Both segments. Blanks replace special tokens that were typed in the text, so that no word includes them."""
         texts = [self.text, self.pair or ""]
         for segment, special, (start, stop) in zip(self.segments, self.special, self.offsets):
             if special and segment is not None:
@@ -47,15 +47,15 @@ class Tokens:
         return tuple(texts)
 
     def places(self: "Sentence", *spellings: str) -> tuple["PlacedWord[Sentence]", ...]:
-        """Return every place of any of these words, matched by `fold`, in order. Places with unknown tokens are left out.
+        """Return every place of any of these words, in order. Places with unknown tokens are left out.
 
-        If the parts of a word share a token, each part has the place of the complete word. In a script without spaces, a word's
-        place is the run of tokens that spells the word.
+        `fold` decides whether two spellings match. If the parts of a word share a token, each part is found at the place of the
+        complete word. In a script without spaces, the place is the run of tokens that spells the word.
         """
         return tuple(PlacedWord(self, place) for place in self._found(*spellings) if self.unknown.isdisjoint(place))
 
     def _found(self, *spellings: str) -> list[tuple[int, ...]]:
-        """Return the positions of each place, known or not, in order."""
+        """Return the positions of each place, in order, including places with unknown tokens."""
         wanted = {fold(spelling) for spelling in spellings} - {""}
         spans = [span for spelling in wanted for span in self._spelled.get(spelling, ())]
         for segment, text in enumerate(self._texts):
@@ -84,7 +84,7 @@ class Tokens:
         return [[word for word in self.words if self.segments[word.start] == segment] for segment in (0, 1)]
 
     def read_as_unknown(self, *spellings: str) -> list[str]:
-        """Return the texts that the model reads as unknown, in order. With spellings, return only texts in these words."""
+        """Return the parts of the text that the tokeniser doesn't know, in order. spellings: only parts of these words."""
         places = self._found(*spellings)
         return [
             self._texts[self.segments[position] or 0][slice(*self.offsets[position])].strip()
@@ -93,17 +93,17 @@ class Tokens:
         ]
 
     def why_unknown(self, *spellings: str) -> str:
-        """Return the reason why one of these words can't be used if the tokeniser doesn't know it, or "" if it knows all."""
+        """Return a message for a visitor if the tokeniser doesn't know one of these words, or ""."""
         unknown = self.read_as_unknown(*spellings)
         if not unknown:
             return ""
         return (
-            f"The tokeniser doesn't know {unknown[0][:80]!r}: it reads {self.tokens[min(self.unknown)]}, as for anything else "
-            "that it doesn't know. Part the word from what is glued to it, or spell it otherwise."
+            f"The tokeniser doesn't know {unknown[0][:80]!r} and reads {self.tokens[min(self.unknown)]}, its token for all "
+            "unknown text. Separate the word from the characters beside it, or spell it differently."
         )
 
     def padded(self, n: int, token: str, token_id: int) -> "Tokens":
-        """Return the same tokens, followed by padding tokens: n tokens in all."""
+        """Return these tokens followed by padding tokens, n tokens in all."""
         fill = {"tokens": token, "ids": token_id, "types": 0, "special": True, "offsets": (0, 0), "segments": None}
         extra = n - len(self.ids)
         return replace(
@@ -111,7 +111,7 @@ class Tokens:
         )
 
     def cut(self, n: int) -> "Tokens":
-        """Return the tokens cut to n as a tokeniser would: special tokens at the end stay. `text` is cut too."""
+        """Return at most n tokens: the first tokens of the text, and the special tokens at its end. `text` is cut too."""
         after = len(self.ids) - 1 - max(at for at, segment in enumerate(self.segments) if segment is not None)
         kept = [*range(n - after), *range(len(self.ids) - after, len(self.ids))]
         if len(kept) >= len(self.ids):
@@ -129,7 +129,7 @@ Sentence = TypeVar("Sentence", bound=Tokens, covariant=True)
 class PlacedWord(NamedTuple, Generic[Sentence]):
     """A word in its sentence: the sentence's Tokens or Encoding, and the positions of the word's tokens.
 
-    The positions may be those of any tokens of the sentence. A plain tuple may be passed instead of a PlacedWord.
+    The positions may belong to any tokens of the sentence. Functions also accept a plain tuple (`TextReader.placed`).
     """
 
     sentence: Sentence
@@ -152,15 +152,15 @@ class PlacedWord(NamedTuple, Generic[Sentence]):
 
     @property
     def rows(self) -> slice:
-        """The word's queries, in the form that `Encoding.trace` and `Encoding.weights` expect."""
+        """The word's positions as a slice, for the argument `rows` of `Encoding.trace` and `Encoding.weights`."""
         return slice(self.positions[0], self.positions[-1] + 1)
 
     @property
     def number(self) -> int:
-        """The number of this place among the sentence's places of the word, from 1."""
+        """The number of this occurrence of the word in the sentence, from 1."""
         return 1 + self.sentence.places(self.word.text).index(self)
 
     @property
     def key(self) -> tuple[str, str | None, tuple[int, ...]]:
-        """The key by which an encoder's results about the word are cached."""
+        """The cache key for an encoder's results about the word."""
         return self.sentence.text, self.sentence.pair, self.positions

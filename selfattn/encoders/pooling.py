@@ -1,4 +1,4 @@
-"""Read a sentence embedder's folder to find how the embedder computes a sentence's vector.
+"""Read from a sentence embedder's folder how the embedder computes a sentence's vector.
 
 sentence-transformers writes modules.json (the steps in order), 1_Pooling/config.json (the tokens whose last hidden states are
 averaged) and two more small files. If an unsupported setting would change the vector, an error names that setting.
@@ -17,7 +17,7 @@ from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.sources import resolve
 from selfattn.encoders.untrusted_files import read_json
 
-STEPS = ["Transformer", "Pooling", "Normalize"]  # the last may be missing: it doesn't change a cosine
+STEPS = ["Transformer", "Pooling", "Normalize"]  # Normalize may be missing, because it doesn't change a cosine
 # The steps' class names in all versions of sentence-transformers. Classes of other packages are refused: they may do anything.
 TYPES = {f"sentence_transformers.models.{step}": step for step in STEPS} | {
     "sentence_transformers.base.modules.transformer.Transformer": "Transformer",
@@ -33,7 +33,7 @@ OLD_KEYS = {
 # The tokens that each mode averages. The vector of mean_sqrt_len_tokens has the same direction as the mean.
 POOLED = {"cls": slice(0, 1), "mean": slice(None), "mean_sqrt_len_tokens": slice(None), "lasttoken": slice(-1, None)}
 
-# Settings in each file, with the values that change nothing here; None: no value changes anything.
+# Settings in each file, with the values that don't change the result. None: no value changes the result.
 SETTINGS_FILES = [  # the first file that isn't empty is read; old versions put the family into the name
     f"sentence_{family}_config.json"
     for family in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
@@ -70,7 +70,7 @@ class Pooling:
     max_tokens: int | None  # sentence-transformers cuts longer texts; None: only the encoder's limit applies
 
     def read(self, encoder: Encoder, text: str) -> tuple[Tokens, Tokens]:
-        """Return the text as sentence-transformers reads it, cut if it is too long, and the complete text."""
+        """Return two Tokens: the text as sentence-transformers reads it, cut if it is too long, and the complete text."""
         uncut = encoder.uncut(text)
         return encoder.tokenize(uncut.cut(min(self.max_tokens or encoder.max_tokens, encoder.max_tokens))), uncut
 
@@ -80,7 +80,7 @@ class Pooling:
         if self.max_tokens is not None and n > self.max_tokens:
             raise TextError(
                 f"This text has {n:,} tokens, and as a sentence embedder this encoder reads {self.max_tokens:,}: the rest would "
-                f"be cut off. Shorten it by {n - self.max_tokens:,} tokens."
+                f"be cut off. Shorten the text by {n - self.max_tokens:,} tokens."
             )
         return tuple(range(n)[POOLED[self.mode]])
 
@@ -98,11 +98,11 @@ def load_pooling(encoder: Encoder) -> Pooling:
 
 
 def read_pooling(folder: Path) -> Pooling:
-    """Read the pooling from a folder. Raises LoadError, and NoPooling; its message is to be put after the encoder's name."""
+    """Read the pooling from a folder. Raises LoadError, and NoPooling with a message to put after the encoder's name."""
     transformer, folder = folder, modules_folder(folder)
     within = "" if folder == transformer else transformer.name
     if not (folder / "modules.json").is_file():
-        raise NoPooling("has no modules.json: it doesn't say how it makes one vector of a sentence.")
+        raise NoPooling("has no modules.json, which describes how to compute a sentence's vector.")
     steps = read_json(folder / "modules.json", of=list)
     types = [str(step.get("type")) if isinstance(step, dict) else repr(step) for step in steps]
     names = [TYPES.get(each, each) for each in types]
@@ -110,12 +110,13 @@ def read_pooling(folder: Path) -> Pooling:
         late = (
             ""
             if any("Pool" in name for name in names)
-            else " It is a cross-encoder: it gives two texts a score, and none of them a vector."
+            else " It is a cross-encoder: it computes a score for two texts, and no vector for a text."
             if read_json(folder / WHOLE_FILE, {}).get("model_type") == "CrossEncoder"
-            else " Without pooling there is a vector for each token, as in late interaction, and none of the sentence."
+            else " Without pooling it computes a vector for each token, as in late interaction, and no vector for the sentence."
         )
         raise NoPooling(
-            f"makes its sentence vector by {', '.join(names)[:300]}; expected {', '.join(STEPS)} of sentence-transformers.{late}"
+            f"computes its sentence vector with {', '.join(names)[:300]}; expected {', '.join(STEPS)} of "
+            f"sentence-transformers.{late}"
         )
     first, *places = (str(step.get("path", "")) for step in steps)
     if first != within or any(not PLACE.fullmatch(place) for place in places):
@@ -141,7 +142,7 @@ def check_cross_encoder(folder: Path) -> str:
         _check(folder / WHOLE_FILE, WHOLE, {"default_prompt_name": settings.get("default_prompt_name")})
         _max_tokens(folder, CROSS_ENCODER)
         usual = "Sigmoid"
-    old = read_json(folder / "config.json", {})  # old versions wrote the function's name there
+    old = read_json(folder / "config.json", {})  # old versions wrote the function's name into it
     within = old.get("sentence_transformers")
     named = (
         settings.get("activation_fn"),
@@ -156,12 +157,11 @@ def _check(file: Path, harmless: Mapping[str, tuple | None], settings: Mapping[s
     for key, value in settings.items():
         if key not in harmless or not (value is None or harmless[key] is None or value in harmless[key]):
             raise NoPooling(
-                f"asks in {file.name} ({file.parent.name}) for {key[:80]} = {str(value)[:80]!r}, which isn't done here."
+                f"sets {key[:80]} = {str(value)[:80]!r} in {file.name} ({file.parent.name}), which selfattn doesn't support."
             )
 
 
 def _mode(file: Path) -> str:
-    """Read the mode of pooling. Raises NoPooling, LoadError."""
     settings = read_json(file)
     _check(file, POOLING, settings)
     modes = settings.get("pooling_mode", [mode for key, mode in OLD_KEYS.items() if settings.get(key)])
@@ -186,6 +186,6 @@ def _max_tokens(transformer: Path, harmless: Mapping[str, tuple | None] = TRANSF
     _check(file, harmless, settings)
     if most is not None and (type(most) is not int or most < 1):
         raise NoPooling(
-            f"cuts texts after {str(most)[:80]!r} tokens (max_seq_length); expected a whole number from 1 up."
+            f"cuts texts after {str(most)[:80]!r} tokens (max_seq_length); expected a whole number, at least 1."
         )
     return most

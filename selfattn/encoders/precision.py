@@ -8,7 +8,7 @@ from torch import Tensor
 from selfattn.kernel import AttentionTrace, attend
 from selfattn.kernel_inputs import Term, Terms
 
-MOST_IN_DOUBLE = 2**24  # up to this many weights are computed in double precision: 134 MB for each step
+MOST_IN_DOUBLE = 2**24  # largest number of weights to compute in float64: 134 MB for each step
 
 
 def attend_precisely(

@@ -1,7 +1,7 @@
 """Find one head's learned W_Q, W_K, W_V and W_O, and compute the head's query, key and value from the layer's input.
 
 The projections are found by the structure of the attention module, not by the model's name. Their results must equal the recorded
-query, key and value; otherwise nothing is shown.
+query, key and value; otherwise `project` raises ProjectionsUnknown.
 Source: Vaswani et al. 2017, "Attention Is All You Need", section 3.2.2; rotary positions: Su et al. 2021, "RoFormer".
 """
 
@@ -32,7 +32,7 @@ class ProjectionsUnknown(NotRecomputable):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Projected:
-    """One head's matrices and their products with one layer's input, as row vectors: read @ query_weight + query_bias."""
+    """One head's learned matrices, and their products with a layer's input: query_flat = read @ query_weight + query_bias."""
 
     query_weight: Tensor  # (d_in, d_head)
     query_bias: Tensor | None  # (d_head,)
@@ -62,8 +62,8 @@ class Projected:
 def project(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> Projected:
     """Compute one head's query, key and value from the layer's input, CPU float32.
 
-    The encoding must come from this encoder. Raises ProjectionsUnknown for an unknown family, NotRecomputable for an encoder
-    whose heads can only be shown, and IndexError for a layer or head that doesn't exist.
+    The encoding must come from this encoder. Raises ProjectionsUnknown for an unknown family, NotRecomputable for a
+    display-only encoder, and IndexError for a layer or head that doesn't exist.
     """
     encoding.trace(layer, head, slice(1))  # raises for a wrong layer, head or encoder
     recording = encoding.recordings[layer]
@@ -90,13 +90,13 @@ def project(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> Proj
 
 
 def rotate(flat: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
-    """Rotate each row (n, d_head) by its position, in the planes of the pairs (i, i + d_head / 2)."""
+    """Rotate each row of (n, d_head) by its position. Columns i and i + d_head / 2 are rotated as a pair."""
     first, second = flat.chunk(2, dim=-1)
     return flat * cosine + torch.cat((-second, first), dim=-1) * sine
 
 
 def output_weight(encoder: Encoder, module: nn.Module) -> Tensor:
-    """Return an attention module's W_O, with the heads one after another: (n_heads * d_head, d_model), CPU float32.
+    """Return an attention module's W_O, head after head: (n_heads * d_head, d_model), CPU float32.
 
     Raises ProjectionsUnknown for an unknown family.
     """
@@ -121,8 +121,8 @@ def _linears(
     names, output = separate(module), output_layer(module, around[0])
     if output is None or (names is None and not is_linear(module, FUSED)):
         raise ProjectionsUnknown(
-            f"{encoder.family} builds its attention ({type(module).__name__}) in a way whose query, key, value and output "
-            "matrices selfattn doesn't know; the steps start from the recorded query, key and value instead."
+            f"selfattn doesn't know the query, key, value and output matrices of {encoder.family} ({type(module).__name__}). "
+            "The steps start from the recorded query, key and value instead."
         )
     if names is not None:
         return [(getattr(module, name).weight, getattr(module, name).bias) for name in names], output
@@ -150,9 +150,9 @@ def _slices(recording: LayerRecording, linears, head: int, rotary: bool, shared:
     if recording.scale == 1:
         notes.append("The scores are not divided by sqrt(d_head).")
     for term in recording.terms:
-        notes.append(f"Each head adds a term to the scaled scores, by the distance between two tokens: {term.name}.")
+        notes.append(f"Each head adds a term to the scaled scores for the distance between two tokens: {term.name}.")
     if rotary:
-        notes.append("Query and key are turned by their position (rotary) before they meet.")
+        notes.append("Query and key are rotated by their position (rotary embedding) before the dot product.")
     return parts | {"family_note": " ".join(notes)}
 
 
@@ -165,13 +165,13 @@ def _read(around: Sequence[nn.Module], layer_input: Tensor) -> tuple[Tensor, Ten
             return layer_input, layer_input, ""
         width = f"Query and key read the layer's input narrowed to {read.shape[-1]} numbers (a bottleneck)"
         also = value_read.shape == read.shape
-        return read, value_read, f"{width}, and so does value." if also else f"{width}; value reads it whole."
+        return read, value_read, f"{width}. Value does too." if also else f"{width}. Value reads the complete input."
     norm = next((getattr(around[0], name) for name in NORM_BEFORE if hasattr(around[0], name)), None)
     if norm is None or isinstance(norm, nn.Identity):
         return layer_input, layer_input, ""
     kind = "normalised" if isinstance(norm, nn.LayerNorm) else "each row divided by its root mean square"
     read = apply(norm, layer_input)
-    return read, read, f"The projections read the layer's input after a norm of their own ({kind}, then scaled)."
+    return read, read, f"The projections read the layer's input after a norm ({kind}, then scaled)."
 
 
 def apply(module: nn.Module, layer_input: Tensor):
@@ -187,7 +187,7 @@ def _angles(model: nn.Module, around: Sequence[nn.Module], like: Tensor):
         return None
     like = like[None].to(next(model.parameters()).device)
     positions = torch.arange(like.shape[1], device=like.device)[None]
-    kind = getattr(around[0], "attention_type", None)  # ModernBERT: local and global layers turn at different speeds
+    kind = getattr(around[0], "attention_type", None)  # ModernBERT: local and global layers rotate at different speeds
     cosine, sine = rotary(like, positions) if kind is None else rotary(like, positions, kind)
     return cosine[0].float().cpu(), sine[0].float().cpu()
 
@@ -200,6 +200,6 @@ def _check(encoder: Encoder, recording: LayerRecording, head: int, computed: Seq
         error = float((ours.float() - theirs).abs().max())
         if not error <= allowed:
             raise ProjectionsUnknown(
-                f"{encoder.family} does more between a layer's input and its {name} than its matrices say (they differ "
-                f"by {error:.1e}); the steps start from the recorded query, key and value instead."
+                f"The matrices of {encoder.family} don't reproduce the recorded {name} (difference {error:.1e}). The steps start "
+                "from the recorded query, key and value instead."
             )

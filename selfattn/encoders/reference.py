@@ -1,4 +1,4 @@
-"""Compute the model's own attention weights by its slow `eager` implementation, to check the kernel's weights.
+"""Compute the model's own attention weights with its slow `eager` implementation, to check selfattn's kernel.
 
 There are two ways: call the family's eager function on the recorded inputs, or run an eager copy of the model separately.
 """
@@ -15,7 +15,7 @@ from selfattn.encoders.capture import EAGER, IMPLEMENTATION, LayerRecording, add
 
 
 def own_weights(recording: LayerRecording, head: int | None = None, rows: slice = slice(None)) -> Tensor:
-    """Compute weights by the model's `eager` function on the recorded inputs: (n_heads, n, n), or (n, n) for one head.
+    """Compute weights with the model's `eager` function on the recorded inputs: (n_heads, n, n), or (n, n) for one head.
 
     The result is CPU float32. rows: only these queries. A hooked family has no such function, so its module is called again.
     """
@@ -56,13 +56,13 @@ def _queries(mask: Tensor | None, rows: slice) -> Tensor | None:
 
 
 def eager_twin(model: nn.Module) -> nn.Module:
-    """Copy the modules without copying parameters, and set the slow `eager` attention, which returns weights.
+    """Return a copy of the model with the slow `eager` attention, which returns weights. The copy shares the parameters.
 
-    The implementation of the loaded model itself is never switched, because another thread would lose its recordings.
+    The loaded model keeps its fast attention, because other threads may be recording its passes.
     """
     shared = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
     twin = copy.deepcopy(model, shared)
-    # EAGER calls the family's slow function with the recorder's tokens hidden.
+    # EAGER is the family's slow function, with the recorder's hidden tokens masked.
     twin.set_attn_implementation(EAGER if twin.config._attn_implementation == IMPLEMENTATION else "eager")
     return twin
 

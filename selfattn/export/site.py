@@ -1,4 +1,4 @@
-"""Write the example pairs as static pages with an index, in a folder to open from disk or put on any web server."""
+"""Write the example pairs as static pages, with an index. The folder works from disk and on any web server."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,14 +22,14 @@ class SiteError(ValueError):
 
 
 def write_site(encoder: Encoder, examples: Sequence[Example], folder: Path, wrote: Callable[[str], None]) -> None:
-    """Write a page for each pair, named after the pair's word, and an index into a new or empty folder.
+    """Write a page for each pair, named after the pair's word, and an index page. The folder must be new or empty.
 
-    wrote(file) is called after each file. Raises SiteError for a folder that isn't empty, NotRecomputable if the encoder's
+    wrote(file) is called after each file. Raises SiteError for a folder that isn't empty, and NotRecomputable if the encoder's
     attention can't be recomputed.
     """
     encoder.check_recomputable()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise SiteError(f"{folder} holds something already. Choose a new or empty folder.")
+        raise SiteError(f"{folder} is not an empty folder. Choose a new or empty folder.")
     folder.mkdir(parents=True, exist_ok=True)
     rows = []
     for example in examples:
@@ -43,7 +43,7 @@ def write_site(encoder: Encoder, examples: Sequence[Example], folder: Path, wrot
 
 
 def pair_panel(encoder: Encoder, example: Example) -> Panel:
-    """Return the main view of an example pair, with exact shares of heads."""
+    """Return the main view of an example pair, with the leading words' heads measured exactly, not by gradient."""
     read = labelled_sentences()
     labelled = read[read["word"] == example.word]
     many, profiles = (stored(name, encoder, KINDS[name].reads()) for name in ("hidden_words", "head_profiles"))
@@ -55,7 +55,7 @@ def pair_panel(encoder: Encoder, example: Example) -> Panel:
 
 
 def pair_page(encoder: Encoder, example: Example, panel: Panel, index: str = "") -> str:
-    """Return an example pair's page, which works offline. panel: the pair's main view. index: the index file to link to."""
+    """Return an example pair's page, which works offline. panel: from `pair_panel`. index: the index page to link to."""
     if panel.live is None:
         raise ValueError(f"Expected a panel with a live figure, got {panel.name!r}.")
     texts = {name: placed.sentence for name, placed in _placed(encoder, example).items()}
@@ -75,7 +75,7 @@ def _placed(encoder: Encoder, example: Example) -> dict[str, PlacedWord[Encoding
 
 
 def _error(encoding: Encoding) -> float:
-    """Return the largest difference of the kernel's weights from the model's own, over all heads."""
+    """Return the largest difference between the kernel's weights and the model's, over all heads."""
     layers = range(encoding.n_layers)
     return max(float((encoding.weights(layer) - encoding.own_weights(layer)).abs().max()) for layer in layers)
 
@@ -83,11 +83,11 @@ def _error(encoding: Encoding) -> float:
 def _introduction(encoder: Encoder) -> list[str]:
     return [
         report.paragraph(
-            "One word in two sentences: which other word it gets its meaning from inside a pretrained encoder, found by hiding "
-            "each from it, and through which attention heads. Click a word for its heads."
+            "Each page shows one word in two sentences. It names the other word that gives this word its meaning in a pretrained "
+            "encoder, found by hiding each word in turn. Click a word to see the attention heads that matter."
         ),
         report.paragraph(
-            f"Encoder: {encoder.title}. Every head is recomputed from scratch, its error on each page. Each pair is a hint: "
-            "over other sentences of the same word other heads lead. Layers and heads count from 0."
+            f"Encoder: {encoder.title}. selfattn recomputes every head; each page shows the largest error. A pair is only a "
+            "hint: in other sentences with the word, other heads come first. Layers and heads count from 0."
         ),
     ]

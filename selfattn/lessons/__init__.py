@@ -1,4 +1,4 @@
-"""Small systems that several lessons share, one file each. Each takes plain numbers and returns every step.
+"""Compute examples that several lesson pages share, one file each.
 
-`selfattn.kernel` computes their weights, so that the same lines compute a lesson and a real head. No lesson imports Streamlit.
+`selfattn.kernel` computes the attention weights in the examples, as it does for real heads. No module here imports Streamlit.
 """

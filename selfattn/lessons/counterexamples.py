@@ -1,4 +1,4 @@
-"""Compute counter-examples: other weights with the same output, and recomputed noise.
+"""Compute counter-examples: other weights with the same output, and weights of random vectors.
 
 Sources: Jain and Wallace 2019 (other weights, same output); Michel et al. 2019 (heads removed one at a time).
 """
@@ -28,9 +28,9 @@ def same_output(weights: Tensor, values: Tensor) -> SameOutput:
     """Minimise the largest weight of a row (n,) while the context stays the same and all weights are at least 0.
 
     values (n, d_value). If n is more than d_value + 1, or the values are linearly dependent, many rows of weights give the same
-    context. Solved exactly, as a linear programme.
+    context. A linear programme finds the exact solution.
     """
-    from scipy.optimize import linprog  # late: it loads slowly, and the first page doesn't need it
+    from scipy.optimize import linprog  # imported late, because it loads slowly
 
     row, matrix = weights.double().numpy(), values.double().numpy()
     fixed = np.vstack([matrix.T, np.ones(len(row))])  # the context, and the sum of the weights
@@ -44,7 +44,7 @@ def same_output(weights: Tensor, values: Tensor) -> SameOutput:
 
 
 def freest_row(encoding: Encoding, position: int) -> tuple[Head, SameOutput]:
-    """The head whose row at this position can lose the most of its largest weight, and that head's two rows."""
+    """Return the head whose row at this position can lose the most of its largest weight, and the row before and after."""
     heads = [Head(*head) for head in np.ndindex(encoding.n_layers, encoding.n_heads)]
     traces = ((head, encoding.trace(*head)) for head in heads)
     rows = [(head, same_output(trace.weights[position], trace.value)) for head, trace in traces]
@@ -52,8 +52,8 @@ def freest_row(encoding: Encoding, position: int) -> tuple[Head, SameOutput]:
 
 
 def noise_weights() -> tuple[Tensor, Tensor]:
-    """The weights (8, 8) of random queries and keys, by the kernel and by torch."""
+    """Return the attention weights (8, 8) of random queries and keys, computed by `selfattn.kernel` and by torch."""
     query, key = torch.randn(2, 8, 32, generator=torch.Generator().manual_seed(0))
-    value = torch.eye(8)  # torch returns contexts only; if the values are an identity, the contexts are the weights
+    value = torch.eye(8)  # torch returns contexts only; if the values are an identity matrix, contexts equal weights
     own = torch.nn.functional.scaled_dot_product_attention(query[None], key[None], value[None])[0]
     return attend(query, key, value).weights, own

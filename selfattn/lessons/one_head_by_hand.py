@@ -1,7 +1,7 @@
-"""Compute the guided path's example by hand: "bank" beside a river or a loan, from its static vector to the head's output.
+"""Compute the hand-made head of the guided path: "bank" in a sentence about a river or a loan.
 
-Source: our own, made so that every number can be read. An embedding says how much a word is about money, how much about water,
-and whether it only joins other words.
+The numbers are our own. An embedding says how much a word is about money and about water, and whether the word only joins
+other words.
 """
 
 from collections.abc import Mapping
@@ -15,12 +15,12 @@ from selfattn.examples import Example
 from selfattn.kernel import AttentionTrace, attend
 
 WORDS = {"river": ("The", "bank", "of", "the", "river"), "loan": ("The", "bank", "approved", "the", "loan")}
-REAL = Example(  # the same words for a real encoder, and a control
+REAL = Example(  # the sentences for a real encoder, and a control sentence
     "bank", "The bank of the river.", "The bank approved the loan.", "The bank sloped toward the stream.",
     ("riverside", "finance"),
 )  # fmt: skip
 BANK, LAST = 1, 4  # positions of "bank", which has the query, and of "river" or "loan"
-ABOUT = ("money", "water", "glue")  # the numbers of an embedding; a query, key or value has the first two
+ABOUT = ("money", "water", "glue")  # meanings of an embedding's numbers; a query and a key have the first two
 _numbers = partial(torch.tensor, dtype=torch.float64)
 EMBEDDINGS = {
     "the": _numbers((0, 0, 1)), "bank": _numbers((1, 1, 0)), "of": _numbers((0, 0, 1)), "river": _numbers((0, 3, 0)),
@@ -28,15 +28,15 @@ EMBEDDINGS = {
 }  # fmt: skip
 MATRICES = (  # W_Q, W_K, W_V
     _numbers(((1, 0), (0, 1), (0, 0))),  # money and water
-    _numbers(((1, 0), (0, 1), (-1, -1))),  # the same minus glue, so that glue words fit no query
-    _numbers(((1, -1), (-1, 1), (0, 0))),  # their difference: 0 for a word that is equally about both
+    _numbers(((1, 0), (0, 1), (-1, -1))),  # money and water, each minus glue, so that glue words fit no query
+    _numbers(((1, -1), (-1, 1), (0, 0))),  # money minus water, water minus money
 )
 W_OUTPUT = _numbers(((0.5, 0, 0), (0, 0.5, 0)))
 
 
 @dataclass(frozen=True, eq=False)
 class Bank:
-    """One sentence's numbers in the head, and the vector of "bank" afterwards."""
+    """Every number of one sentence in the head, and the vector of "bank" after the head."""
 
     words: tuple[str, ...]
     embeddings: Tensor  # (5, 3)
@@ -46,12 +46,12 @@ class Bank:
 
 
 def embeddings_of(sentence: str) -> dict[str, Tensor]:
-    """The embedding (3,) of each word of the sentence."""
+    """Return the embedding (3,) of each word of the sentence."""
     return {word.lower(): EMBEDDINGS[word.lower()] for word in WORDS[sentence]}
 
 
 def compute(sentence: str = "river", typed: Mapping[str, Tensor] = EMBEDDINGS, hidden: int | None = None) -> Bank:
-    """Compute the sentence that ends in "river" or "loan".
+    """Compute the head on the sentence that ends in "river" or "loan".
 
     typed: the embedding (3,) of each word. hidden: a position that "bank" may not attend to.
     """

@@ -1,6 +1,6 @@
 """Score how well each head attends from a pronoun to its noun, compared with a baseline that knows positions only.
 
-Source: the task is Winograd's (1972; Levesque et al. 2012); searched for in heads by Clark et al. 2019, section 4.3.
+Sources: Winograd 1972 and Levesque et al. 2012 (the task); Clark et al. 2019, section 4.3 (a search for such heads).
 The best of many heads is partly lucky, so it is chosen on one half of the sentences and scored on the other.
 """
 
@@ -23,16 +23,16 @@ SHUFFLES = 1000
 
 @dataclass(frozen=True, eq=False)
 class PronounRows:
-    """One sentence's pronoun and its two nouns, and the pronoun's weights in every head."""
+    """One sentence's pronoun and two nouns, and the pronoun's attention weights in every head."""
 
-    rows: Tensor  # (n_layers, n_heads, n) mean over the pronoun's pieces
+    rows: Tensor  # (n_layers, n_heads, n) mean over the pronoun's tokens
     pronoun: PlacedWord[Encoding]
     antecedent: PlacedWord[Encoding]
     distractor: PlacedWord[Encoding]
 
     @property
     def preference(self) -> Tensor:
-        """(n_layers, n_heads): weight on the antecedent minus weight on the distractor."""
+        """Weight on the antecedent minus weight on the distractor, (n_layers, n_heads)."""
         return weight_on(self.rows, self.antecedent) - weight_on(self.rows, self.distractor)
 
 
@@ -42,7 +42,7 @@ class PronounWeights:
 
     antecedent: np.ndarray
     distractor: np.ndarray
-    by_distance: np.ndarray  # antecedent minus distractor, if the head attended by distance alone
+    by_distance: np.ndarray  # weight on antecedent minus distractor, if each head attended by distance alone
 
     @property
     def preference(self) -> Tensor:
@@ -55,16 +55,16 @@ class ChosenHead:
     """The best head on one half of the sentences, with its accuracy on the other half."""
 
     head: Head
-    chosen_with: float  # the head's accuracy on the half that chose it; too high, because it was chosen there
-    accuracy: float  # on the other half
+    chosen_with: float  # the head's accuracy on the half that chose it, so it is too high
+    accuracy: float  # the head's accuracy on the other half
     p_value: float  # the probability that coin flips are right at least as often (binomial, one-sided)
     position_only: float  # the head's accuracy on the other half, if it attended by distance alone
     n: int  # sentences in the other half
-    luck: float  # the best of all heads' accuracy by luck on the choosing half (95th percentile)
+    luck: float  # 95th percentile of the best head's accuracy by luck, on the half that chose the head
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of `accuracy`, 0 to 1 (Wilson 1927). If it holds 0.5, luck isn't ruled out."""
+        """The 95 % interval of `accuracy`, 0 to 1 (Wilson 1927). If it contains 0.5, luck isn't ruled out."""
         part, p = 1.959964**2 / self.n, self.accuracy
         half = (part * (p * (1 - p) + part / 4)) ** 0.5
         return (p + part / 2 - half) / (1 + part), (p + part / 2 + half) / (1 + part)
@@ -78,14 +78,14 @@ def pronoun_rows(encoding: Encoding, sentence: PronounSentence) -> PronounRows:
 
 
 def pronoun_weights(sentences: Sequence[PronounRows]) -> PronounWeights:
-    """The weights on both nouns, sentence by sentence."""
+    """Return the weights on both nouns in each sentence."""
     antecedent = torch.stack([weight_on(each.rows, each.antecedent) for each in sentences])
     distractor = torch.stack([weight_on(each.rows, each.distractor) for each in sentences])
     return PronounWeights(antecedent.numpy(), distractor.numpy(), position_only(sentences).numpy())
 
 
 def accuracy(preferences: Tensor) -> Tensor:
-    """The share of sentences in which the antecedent gets more weight; a tie counts a half.
+    """Return the share of sentences in which the antecedent gets more weight; a tie counts a half.
 
     preferences (n_sentences, n_layers, n_heads) -> (n_layers, n_heads).
     """
@@ -93,12 +93,14 @@ def accuracy(preferences: Tensor) -> Tensor:
 
 
 def position_only(sentences: Sequence[PronounRows]) -> Tensor:
-    """The preference of each head if it attended by distance alone: (n_sentences, n_layers, n_heads).
+    """Return each head's preference if it attended by distance alone: (n_sentences, n_layers, n_heads).
 
     The weight at each distance is its mean over the *other* sentences.
     """
     longest = max(each.rows.shape[-1] for each in sentences)
-    aligned = torch.full((len(sentences), *sentences[0].rows.shape[:2], 2 * longest), math.nan)  # pronouns at `longest`
+    aligned = torch.full(
+        (len(sentences), *sentences[0].rows.shape[:2], 2 * longest), math.nan
+    )  # pronouns in the middle
     spans = []
     for each, room in zip(sentences, aligned):
         start = longest - each.pronoun.positions[0]
@@ -114,7 +116,7 @@ def position_only(sentences: Sequence[PronounRows]) -> Tensor:
 
 
 def halves(sentences: Sequence[PronounSentence]) -> tuple[list[int], list[int]]:
-    """The indices of two halves; twins, which differ in one word, stay together."""
+    """Return the indices of two halves. Twins (two sentences that differ in one word) stay together."""
     groups: dict[str, list[int]] = {}
     for index, sentence in enumerate(sentences):
         groups.setdefault(sentence.twin or f"alone {index}", []).append(index)
@@ -123,7 +125,7 @@ def halves(sentences: Sequence[PronounSentence]) -> tuple[list[int], list[int]]:
 
 
 def luck(preferences: Tensor) -> float:
-    """The 95th percentile of the best head's accuracy if a coin decides in each sentence which noun is right."""
+    """Return the 95th percentile of the best head's accuracy if a coin decides in each sentence which noun is right."""
     n = len(preferences)
     coins = torch.randint(0, 2, (SHUFFLES, n), generator=torch.Generator().manual_seed(0)).double() * 2 - 1
     signs = torch.sign(preferences.double()).flatten(1)

@@ -3,9 +3,9 @@
 Source: Bengio, Simard and Frasconi 1994 (vanishing and exploding gradients); Cho et al. 2014 (gates); Vaswani et al.
 2017, table 1 (path length, sequential operations, work per layer).
 
-Two measures that are often confused: the *gradient* says how much the last state moves if the first word moves; it fades or
-explodes with the gain. The *share* says how much of the last state is still that word after all others were added; it shrinks
-even if the gradient doesn't.
+Two measures are often confused. The *gradient* says how much the last state moves if the first word moves; it vanishes or
+explodes with the gain. The *share* says how much of the last state comes from the first word; it shrinks even if the gradient
+doesn't.
 """
 
 import statistics
@@ -31,10 +31,10 @@ Network = Callable[[Tensor], Tensor]  # word vectors (..., n, d) to states (...,
 
 
 def operations(lengths: Sequence[int], d_model: int = 512) -> pd.DataFrame:
-    """Multiplications of one layer: words, network, multiplications.
+    """Return the multiplications of one layer: columns words, network, multiplications.
 
-    Recurrent: two d x d matrix products per word, for the word and for the state. Attention: n x n scores and as many
-    weighted values, of width d (what table 1 counts), and four d x d projections per word (query, key, value, output).
+    Recurrent: two d x d matrix products per word, one for the word and one for the state. Attention: n x n scores and n x n
+    weighted values, each of width d (table 1 counts only these), and four d x d projections per word (query, key, value, output).
     """
     rows = []
     for n in lengths:
@@ -47,11 +47,11 @@ def operations(lengths: Sequence[int], d_model: int = 512) -> pd.DataFrame:
 def signal(words: Sequence[str], start: int, stop: int, gain: float, gate: float, asking: float) -> pd.DataFrame:
     """Follow word `start` to word `stop` (from 1, start < stop) through a plain recurrence, a gated one, and attention.
 
-    One row per network and word: network, step, word, gradient, share.
+    Returns one row per network and word: network, step, word, gradient, share.
     gradient: how much a small change of word `start`'s vector has grown or shrunk when it reaches the state of the row's word
     (Frobenius norm of the Jacobian, divided by the square root of the width).
-    share: word `start`'s part of that state. Each word is left out in turn to find its contribution; the contribution of word
-    `start` is divided by the sum of all contributions.
+    share: word `start`'s part of that state. Leaving a word out gives its contribution; the share is the contribution of word
+    `start` divided by the sum of all contributions.
     For attention the "state" of a word is its context vector; every word attends to the whole sentence.
     """
     source = start - 1
@@ -72,7 +72,7 @@ def signal(words: Sequence[str], start: int, stop: int, gain: float, gate: float
 
 
 def word_vectors(words: Sequence[str], d_model: int) -> Tensor:
-    """A random vector of length 1 for each word, (n, d_model) float64.
+    """Return a random vector of length 1 for each word, (n, d_model) float64.
 
     A word's lower-case spelling is the seed, so that the word has the same vector wherever it occurs.
     """
@@ -82,10 +82,10 @@ def word_vectors(words: Sequence[str], d_model: int) -> Tensor:
 
 
 def gated(vectors: Tensor, wanted: int, gain: float, gate: float) -> Tensor:
-    """state = (1 - z) * state + z * (gain * R state + word), with z = 1 at the word `wanted` (from 0) and `gate` elsewhere.
+    """Return the states of a gated recurrence, state = (1 - z) * state + z * (gain * R state + word).
 
-    R is a rotation. The gate opens by hand where training would open it. A gate of 1 gives the plain network, state =
-    gain * R state + word, in which the gain alone decides what grows or fades.
+    z is 1 at the word `wanted` (from 0), as training would set it, and `gate` at other words. R is a rotation. A gate of 1 gives
+    the plain network, state = gain * R state + word, in which the gain alone decides what grows or vanishes.
     """
     draw = torch.Generator().manual_seed(7)
     turn = torch.linalg.qr(torch.randn(vectors.shape[-1], vectors.shape[-1], generator=draw, dtype=torch.float64)).Q
@@ -98,16 +98,16 @@ def gated(vectors: Tensor, wanted: int, gain: float, gate: float) -> Tensor:
 
 
 def attention(vectors: Tensor, wanted: int, asking: float) -> Tensor:
-    """Each word's context over all words; the word vectors are query, key and value.
+    """Return each word's context over all words. The word vectors are query, key and value.
 
-    asking: how much of the wanted word's direction is added to every query by hand; training would do the same. 0: untrained.
+    asking: the multiple of the vector of word `wanted` that is added to every query, as training would do. 0: untrained.
     """
     query = vectors + asking * vectors[..., wanted, None, :].detach()
     return attend(query, vectors, vectors).context
 
 
 def _gradients(network: Network, vectors: Tensor, source: int) -> Tensor:
-    """The size of each state's derivative by the source word's vector, (n,)."""
+    """Return the size of each state's derivative with respect to the source word's vector, (n,)."""
 
     def states(word: Tensor) -> Tensor:
         return network(torch.cat([vectors[:source], word[None], vectors[source + 1 :]]))
@@ -117,7 +117,7 @@ def _gradients(network: Network, vectors: Tensor, source: int) -> Tensor:
 
 
 def _contributions(network: Network, vectors: Tensor) -> Tensor:
-    """How far each state (column) moves if each word's vector (row) is set to zero in turn, (n, n)."""
+    """Return how far each state (column) moves if one word's vector (row) is set to zero, (n, n)."""
     without = vectors * (1 - torch.eye(len(vectors), dtype=vectors.dtype))[:, :, None]
     return (network(vectors) - network(without)).norm(dim=-1)
 
@@ -125,10 +125,10 @@ def _contributions(network: Network, vectors: Tensor) -> Tensor:
 def race(
     lengths: Sequence[int] = (10, 100, 1000), d_model: int = 64, repeats: int = 15, device: str = "cpu"
 ) -> pd.DataFrame:
-    """Time three ways through a text on this machine: way, words, milliseconds (median of the repeats).
+    """Time three ways to process a text: columns way, words, milliseconds (median of the repeats).
 
     "one matrix product": attention of all words at once. "attention, word by word": the same numbers, one query at a time.
-    "recurrent, word by word": a state that is passed along, which can't be computed at once.
+    "recurrent, word by word": one state passed from word to word.
     """
     rows = []
     for n in lengths:

@@ -1,7 +1,7 @@
-"""Train a model of 777 numbers that learns where to attend: is the number at position 4 the magic one?
+"""Train a model of 777 parameters that learns to attend to position 4: does position 4 hold the magic number?
 
-Source: the published lesson. Samples: [CLS] = 0 and six random integers of 1 to 50, with label 1 if position 4 holds 42; 8,000
-from numpy's seed 0. Model: embeddings of width 8, one head of width 8, residual and layer norm, one sigmoid unit on position 0.
+Source: the published lesson. Samples: 8,000 from numpy's seed 0; [CLS] = 0 and six random integers from 1 to 50, with label 1 if
+position 4 holds 42. Model: embeddings of width 8, one head of width 8, residual and layer norm, one sigmoid unit on position 0.
 Training: Adam, binary cross-entropy, 10 epochs of batches of 32, initial values as in Keras, which the lesson used.
 """
 
@@ -54,7 +54,7 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class EpochState:
-    """The model after an epoch; epoch 0 is before training."""
+    """The model after an epoch. Epoch 0 is the state before training."""
 
     epoch: int
     score: Score
@@ -64,12 +64,12 @@ class EpochState:
 
     @property
     def target_weight(self) -> float:
-        """The weight of [CLS] on position 4, mean over the positives."""
+        """The weight from [CLS] to position 4, averaged over the positives."""
         return float(self.weights[CLS, TARGET_POSITION])
 
 
 class TinyModel(nn.Module):
-    """Embeddings -> one head -> residual and layer norm -> one unit on position 0. Our kernel computes the attention."""
+    """Embeddings -> one head -> residual and layer norm -> one unit on position 0. `selfattn.kernel` computes attention."""
 
     def __init__(self, width: int = 8) -> None:
         super().__init__()
@@ -85,24 +85,24 @@ class TinyModel(nn.Module):
             nn.init.zeros_(layer.bias)
 
     def attention(self, tokens: Tensor, mask: Tensor | None = None) -> tuple[Tensor, AttentionTrace]:
-        """The head's input (batch, 7, width) and all of its steps. tokens (batch, 7)."""
+        """Return the head's input (batch, 7, width), and all steps of its attention. tokens (batch, 7)."""
         states = self.tokens(tokens) + self.positions.weight
         return states, attend(self.query(states), self.key(states), self.value(states), mask)
 
     def forward(self, tokens: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Scores (batch,); their sigmoid is the probability of "yes". mask (7, 7): True = may attend."""
+        """Return scores (batch,); their sigmoid is the probability of "yes". mask (7, 7): True = may attend."""
         states, trace = self.attention(tokens, mask)
-        # Only the state of position 0 is needed: it alone decides.
+        # Only the state at position 0 decides.
         first = self.norm(states[:, CLS] + self.output(trace.context[:, CLS]))
         return self.decide(first).squeeze(-1)
 
     def probability(self, tokens: Tensor) -> Tensor:
-        """The probability (batch,) that position 4 holds the magic number."""
+        """Return the probability (batch,) that position 4 holds the magic number."""
         return self(tokens).sigmoid()
 
 
 def samples(settings: Settings, fresh: bool = False) -> Samples:
-    """The training data; seed 0 gives the source's data. fresh: equally many sentences that training never sees."""
+    """Return the training data; seed 0 gives the source's data. fresh: return as many sentences that training never sees."""
     draw = np.random.RandomState(settings.seed + 1_000_003 * fresh)
     numbers = draw.randint(1, LARGEST_NUMBER + 1, size=(N_SAMPLES, N_TOKENS - 1))
     labels = numbers[:, TARGET_POSITION - 1] == settings.magic
@@ -130,7 +130,7 @@ def train(settings: Settings) -> Iterator[EpochState]:
 
 
 def score(model: TinyModel, data: Samples, mask: Tensor | None = None) -> Score:
-    """Loss, accuracy and recall on labelled sentences."""
+    """Return loss, accuracy and recall on labelled sentences."""
     guess = model(data.tokens, mask)
     loss = float(nn.functional.binary_cross_entropy_with_logits(guess, data.labels))
     yes, truth = guess > 0, data.labels > 0.5
@@ -138,9 +138,9 @@ def score(model: TinyModel, data: Samples, mask: Tensor | None = None) -> Score:
 
 
 def layers(width: int = 8) -> pd.DataFrame:
-    """The model's layers: layer, shapes, numbers (to learn).
+    """Return the model's layers: columns layer, shapes, numbers (how many parameters).
 
-    Keras prints three times their sum plus 2 (2,333 at width 8): it adds Adam's two moments per number, step and rate.
+    Keras prints three times their sum plus 2 (2,333 at width 8). It adds Adam's two moments per parameter, step and rate.
     """
     model = TinyModel(width)
     parts = {
@@ -159,22 +159,22 @@ def layers(width: int = 8) -> pd.DataFrame:
 
 
 def without_edge() -> Tensor:
-    """A mask (7, 7) that forbids one weight: that of [CLS] on position 4."""
+    """Return a mask (7, 7) that forbids one weight: from [CLS] to position 4."""
     mask = torch.ones(N_TOKENS, N_TOKENS, dtype=torch.bool)
     mask[CLS, TARGET_POSITION] = False
     return mask
 
 
 def sentence(text: str) -> Tensor:
-    """The tokens (1, 7) of six typed numbers. Raises ValueError unless they are whole and from 1 to 50."""
+    """Return the tokens (1, 7) of six typed numbers. Raises ValueError unless all are whole numbers from 1 to 50."""
     row = typed_numbers.parse("Sentence", text, N_TOKENS - 1).tolist()
     if not all(value in range(1, LARGEST_NUMBER + 1) for value in row):
-        raise ValueError(f"Sentence: expected six whole numbers from 1 to {LARGEST_NUMBER}. Change the others.")
+        raise ValueError(f"Sentence: expected six whole numbers from 1 to {LARGEST_NUMBER}. Change other numbers.")
     return torch.tensor([[CLS, *map(int, row)]])
 
 
 def mean_weights(model: TinyModel, tokens: Tensor) -> Tensor:
-    """The head's mean weights over the sentences, (7, 7)."""
+    """Return the head's attention weights, averaged over the sentences, (7, 7)."""
     return model.attention(tokens)[1].weights.mean(0)
 
 

@@ -7,7 +7,7 @@ LARGEST = 10_000.0  # beyond this a hand-made example teaches nothing, and squar
 
 
 def parse(name: str, text: str, size: int) -> Tensor:
-    """The numbers of a text such as "3, 1" or "[3 1]", (size,) in float64. Raises ValueError for any other text."""
+    """Return the numbers of a text such as "3, 1" or "[3 1]", (size,) in float64. Raises ValueError for any other text."""
     parts = text.replace(",", " ").replace(";", " ").strip("[]() ").split()
     try:
         row = [float(part) for part in parts]
@@ -18,6 +18,6 @@ def parse(name: str, text: str, size: int) -> Tensor:
     for number in row:
         if not abs(number) <= LARGEST:
             raise ValueError(
-                f"{name}: expected finite numbers up to {LARGEST:,.0f} in size, got {number:g}. Choose another one."
+                f"{name}: expected finite numbers up to {LARGEST:,.0f} in size, got {number:g}. Choose another number."
             )
     return torch.tensor(row, dtype=torch.float64)

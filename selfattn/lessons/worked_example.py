@@ -1,7 +1,7 @@
 """Compute the worked example: "it" attends to three words, and each of the four steps fits on one line.
 
 Source: the published example prints the query, the keys, scores 10, 7, 5, weights 87 %, 10 %, 3 % and a context of about
-[1.79, 1.44]. It doesn't print the values; those below give that context.
+[1.79, 1.44]. It doesn't print the values. The values below give the printed context.
 """
 
 from collections.abc import Sequence
@@ -20,16 +20,16 @@ VALUES = torch.tensor(((2.0, 1.5), (0.0, 1.0), (2.0, 1.0)), dtype=torch.float64)
 
 
 def compute(query: Tensor = QUERY, keys: Tensor = KEYS, values: Tensor = VALUES, terms: Terms = ()) -> AttentionTrace:
-    """The trace of one query (d,) over keys (n, d) and values (n, d_value). terms: added to the scaled scores."""
+    """Return the trace of one query (d,) over keys (n, d) and values (n, d_value). terms: added to the scaled scores."""
     return attend(query[None], keys, values, terms=terms)
 
 
 def steps(trace: AttentionTrace, tokens: Sequence[str] = TOKENS) -> pd.DataFrame:
-    """One row per key of a trace with one query: token, score, scaled, weight."""
+    """Return one row per key of a trace with one query: token, score, scaled, weight."""
     columns = {"score": trace.scores, "scaled": trace.scaled, "weight": trace.weights}
     return pd.DataFrame({"token": list(tokens), **{name: values[0].tolist() for name, values in columns.items()}})
 
 
 def of_scores(scores: Tensor, scale: float) -> AttentionTrace:
-    """The trace of one query over n words with these scores (n,): the query is 1 and each score a key."""
+    """Return the trace of one query over n words with these scores (n,). The query is 1, and each key is a score."""
     return attend(scores.new_ones(1, 1), scores[:, None], scores[:, None], scale=scale)

@@ -1,4 +1,4 @@
-"""Scan a table of any size: measure a word's weights in every head. See `python -m selfattn.scan --help`."""
+"""Measure a word's attention weights in every head, over a table of any size. See `python -m selfattn.scan --help`."""
 
 from selfattn.scan.output import Scan, ScanError, read_scan
 

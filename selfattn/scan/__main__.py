@@ -19,13 +19,13 @@ from selfattn.scan.target import run_target
 MAX_REJECTS = 0.1  # share of the rows
 
 DESCRIPTION = """\
-What a word attends to, in every head of an encoder, over a table of any size.
+Measure what a word attends to, in every head of an encoder, over a table of any size.
 
-INPUT is a CSV, JSON Lines or Parquet file, or a folder of them, with the columns sentence, word and (if known) sense.
-With --word or --words it is any texts, searched for these words: plain text too (.txt, one text a line), and tables with a
-column sentence or text.
-DIR gets parts/part-*.parquet, one row for each time the sentence has the word, and rejects/part-*.csv, the rows that can't be
-used, each with its line and the reason (with --target, tables of its own).
+INPUT is a CSV, JSON Lines or Parquet file, or a folder of such files, with the columns sentence, word and (if known) sense.
+With --word or --words, all texts are searched for these words. INPUT may then also be plain text (.txt, one text per line), and
+a table needs only a column sentence or text.
+DIR gets parts/part-*.parquet, with a row for each occurrence of the word, and rejects/part-*.csv, with each row that can't be
+used, its line and the reason. With --target, DIR gets other tables.
 """
 
 EPILOG = """\
@@ -36,11 +36,15 @@ examples:
   selfattn scan corpus/ --output scan --model bert-base-uncased --device cuda --dtype bfloat16
   selfattn scan corpus/ --output /shared/scan --engine ray --address auto
 
-Stopped at any moment, even killed, the same command goes on where it was. Read the result with
+If a scan is stopped or killed, give the same command again to continue it. Read the result with
 selfattn.scan.read_scan("scan"), with any Parquet reader, or on the dashboard's page Senses.
 
-exit status: 0 done; 1 done, but rows were rejected and --strict was given; 2 wrong use, unreadable input, or a folder
-that holds something else; 3 done, but more than --max-rejects of the rows were rejected; 130 stopped
+exit status:
+  0    done
+  1    done, but rows were rejected and --strict was given
+  2    wrong options, unreadable input, or an output folder with other files
+  3    done, but more than --max-rejects of the rows were rejected
+  130  stopped
 """
 
 
@@ -53,7 +57,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m selfattn
     if engine != "ray" and (address or workers):
         command.error("--address and --workers need --engine ray.")
     if not 0 <= max_rejects <= 1:
-        command.error(f"--max-rejects is a share from 0 to 1, got {max_rejects}.")
+        command.error(f"--max-rejects must be a share from 0 to 1, got {max_rejects}.")
     try:
         options["words"] = (*options["words"], *_listed(listed))
         if target is None:
@@ -74,7 +78,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m selfattn
         print(f"{prog}: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("\nStopped. The same command goes on where it was.", file=sys.stderr)
+        print("\nStopped. Give the same command again to continue.", file=sys.stderr)
         return 130
     rejects = "rejects.csv" if target else "rejects/"
     rejected = f"{outcome.n_rejected:,} rejected (see {rejects})" if outcome.n_rejected else "none rejected"
@@ -95,38 +99,36 @@ def parser(prog: str) -> argparse.ArgumentParser:
         prog=prog, description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = options.add_argument
-    add(
-        "source", metavar="INPUT", help="a .csv, .tsv, .jsonl or .parquet file (.txt to search in), or a folder of them"
-    )
-    add("--word", metavar="WORD", dest="words", action="append", default=[], help="search the texts for it; repeatable")
-    add("--words", metavar="FILE", dest="listed", help="search the texts for the words of a file, one a line")
-    add("--heads", metavar="HEADS", type=_parsed_heads, help="measure these alone, L5H10,L0H4 (default: all)")
-    add("--output", metavar="DIR", required=True, help="a new folder, or one with a part of this very scan")
+    add("source", metavar="INPUT", help="a .csv, .tsv, .jsonl, .parquet or (to search) .txt file, or a folder of these")
+    add("--word", metavar="WORD", dest="words", action="append", default=[], help="a word to search for; repeatable")
+    add("--words", metavar="FILE", dest="listed", help="a file of words to search for, one per line")
+    add("--heads", metavar="HEADS", type=_parsed_heads, help="measure only these heads: L5H10,L0H4 (default: all)")
+    add("--output", metavar="DIR", required=True, help="a new folder, or the folder of this scan to continue it")
     add("--model", help="a Hub id or folder (default: the bundled encoder)")
     add("--revision", help="the Hub revision")
     add("--device", default="auto", help="auto, cpu, cuda or mps (default: auto)")
     add("--dtype", default="float32", choices=DTYPES, help="default: float32")
-    add("--vectors", action="store_true", help="also keep the word's vector after the embedding and each layer")
-    add("--sources", action="store_true", help="also hide each other word from it: the three that move its vector most")
+    add("--vectors", action="store_true", help="also write the word's vector after the embedding and each layer")
+    add("--sources", action="store_true", help="also write the three words that move the word's vector most if hidden")
     add(
         "--target",
         metavar="TARGET",
-        help="class=NAME or similarity=TEXT: which words and heads it rests on, over all texts. A cross-encoder's second "
-        "texts: a column pair",
+        help="class=NAME or similarity=TEXT: measure which words and heads this answer rests on, over all texts. A column pair "
+        "has a cross-encoder's second texts",
     )
-    add("--strict", action="store_true", help="exit with 1 where any row was rejected")
+    add("--strict", action="store_true", help="exit with status 1 if any row is rejected")
     add(
         "--max-rejects",
         metavar="SHARE",
         type=float,
         default=MAX_REJECTS,
-        help=f"exit with 3 where more than this share of the rows was rejected, 0 to 1 (default: {MAX_REJECTS})",
+        help=f"exit with status 3 if more than this share of the rows is rejected, 0 to 1 (default: {MAX_REJECTS})",
     )
-    add("--part-rows", type=_positive, default=PART_ROWS, help=f"rows a part, held in memory (default: {PART_ROWS:,})")
-    add("--batch-tokens", type=_positive, help="padded tokens a pass (default: by device)")
+    add("--part-rows", type=_positive, default=PART_ROWS, help=f"rows per part, in memory (default: {PART_ROWS:,})")
+    add("--batch-tokens", type=_positive, help="padded tokens per pass (default: by device)")
     add("--engine", default="local", choices=("local", "ray"), help="one process, or Ray (the extra ray)")
-    add("--address", help='a Ray cluster, "auto" on one of its machines (default: a Ray of its own on this machine)')
-    add("--workers", type=_positive, help="Ray workers (default: one for each GPU, on CPUs one for each core)")
+    add("--address", help='a Ray cluster; "auto" on a machine of the cluster (default: start Ray on this machine)')
+    add("--workers", type=_positive, help="number of Ray workers (default: one per GPU, or on CPUs one per core)")
     return options
 
 
@@ -144,7 +146,7 @@ def _parsed_heads(text: str) -> tuple[Head, ...]:
 
 
 def _listed(file: str | None) -> list[str]:
-    """Return the words of a file, one per line. Raises InputError, OSError."""
+    """Return the words in a file with one word per line. Raises InputError, OSError."""
     if file is None:
         return []
     try:
@@ -152,12 +154,12 @@ def _listed(file: str | None) -> list[str]:
     except UnicodeDecodeError:
         raise InputError(f"{file} is not valid UTF-8. Save it as UTF-8.") from None
     if not any(map(str.strip, words)):
-        raise InputError(f"{file} has no words. Write one a line.")
+        raise InputError(f"{file} has no words. Write one word per line.")
     return [word for word in words if word.strip()]
 
 
 def _bar(done: int, total: int):
-    """Show a progress bar with rate and remaining time on the terminal, and return the bar's counter."""
+    """Show a progress bar on the terminal, and return the function that advances it."""
     return tqdm(initial=done, total=total, unit="row", unit_scale=False, mininterval=0.5, smoothing=0.1).update
 
 

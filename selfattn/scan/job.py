@@ -1,4 +1,4 @@
-"""Run a scan: read the input part by part, measure each part that doesn't exist yet, and write it."""
+"""Run a scan: read the input in parts, measure the parts that don't exist yet, and write them."""
 
 import hashlib
 import json
@@ -14,14 +14,14 @@ from selfattn.scan.measure import measure, words_to_find
 from selfattn.scan.output import FORMAT, NAME, Counts, Scan, ScanError, new_file, read_scan, write_part
 from selfattn.scan.tables import InputError, Row, input_files, read_rows
 
-PART_ROWS = 1024  # rows of a part, some seconds of work on a CPU; a killed job repeats one part at most
+PART_ROWS = 1024  # rows per part: some seconds on a CPU; a killed job repeats at most one part
 Progress = Callable[[int], None]  # called with the number of rows done since the last call
 Part = tuple[str, list[Row]]  # name, and rows that are measured together and written as one file
 
 
 @dataclass(frozen=True)
 class Job:
-    """A scan's input, encoder, options and folder, as plain values that can be sent to other machines."""
+    """A scan's input, encoder, options and output folder, as plain values that can be sent to other machines."""
 
     source: str
     output: str
@@ -41,7 +41,7 @@ class Job:
         return load_encoder(self.model, revision=self.revision, device=self.device, dtype=self.dtype)
 
     def tables(self, searched: bool) -> Iterator[Iterator[Row]]:
-        """Yield an iterator over each input file's rows; row numbers continue through all files. Raises InputError.
+        """Yield an iterator over the rows of each input file. Row numbers continue from file to file. Raises InputError.
 
         searched: as in `read_rows`.
         """
@@ -58,19 +58,19 @@ class Job:
 
 
 def run(job: Job, engine: Callable | None = None, progress: Callable[[int, int], Progress] | None = None) -> Counts:
-    """Run the job, or only those parts that don't exist yet, and return the counts of the complete scan.
+    """Scan the parts that don't exist yet, and return the counts of the complete scan.
 
-    engine(job, encoder, parts, counter) scans the parts; None: this process scans them. progress(done, total) returns the
-    counter. Raises InputError, ScanError, LoadError or NotRecomputable before it writes anything.
+    engine(job, encoder, parts, counter) scans the parts (None: this process scans them). progress(done, total) returns the
+    counter, a `Progress`. Raises InputError, ScanError, LoadError or NotRecomputable before it writes anything.
     """
     source, output = Path(job.source), Path(job.output)
     job = replace(job, words=words_to_find(job.words))
     files = input_files(source, bool(job.words))
     if source.is_dir() and output.resolve().is_relative_to(source.resolve()):
-        raise InputError(f"The output {output} lies inside the input {source} and would be read as input. Move it.")
+        raise InputError(f"The output {output} lies inside the input {source}. Choose an --output outside it.")
     earlier = read_scan(output) if (output / NAME).exists() else None
     if not earlier and output.exists() and (not output.is_dir() or any(output.iterdir())):
-        raise ScanError(f"{output} holds something else. Choose a new or empty folder for --output.")
+        raise ScanError(f"{output} is not a scan's folder. Choose a new or empty folder for --output.")
     encoder = job.load()
     if strange := [str(head) for head in job.heads or () if head not in encoder.all_heads]:
         has = f"its heads are L0 H0 to {encoder.all_heads[-1]}"
@@ -99,7 +99,7 @@ def run(job: Job, engine: Callable | None = None, progress: Callable[[int, int],
 
 
 def scan_part(job: Job, encoder: Encoder, part: Part, progress: Progress = lambda n: None) -> None:
-    """Measure and write one part. The call can be repeated: it replaces the part's file by an equal file."""
+    """Measure and write one part. A repeated call writes an equal file."""
     (name, rows), options = part, (job.vectors, job.batch_tokens, progress, job.heads, job.sources, job.words)
     table, rejects = measure(encoder, rows, *options)
     n_texts, n_skipped = len(table["row"].unique()), sum(row.n_skipped for row in rows)
@@ -121,10 +121,10 @@ def describe(job: Job, encoder: Encoder, files: Sequence[Path]) -> dict:
 
 
 def check_same(scan: Scan, about: dict) -> None:
-    """Raise ScanError for the first entry of `about` that differs from the scan's entry."""
+    """Raise ScanError if an entry of `about` differs from the scan's entry."""
     for name, value in about.items():
-        if name in ("name", "revision"):  # the same content may now be in another folder
+        if name in ("name", "revision"):  # the same encoder may now be in another folder
             continue
         if (before := scan.about.get(name)) != value:
             other = f"{scan.folder} holds another scan: {name} was {before!r:.200} and is {value!r:.200}"
-            raise ScanError(f"{other}. Give the command, encoder and input of then, or choose another --output.")
+            raise ScanError(f"{other}. Use the same command, encoder and input as before, or choose another --output.")

@@ -1,6 +1,6 @@
-"""Measure a chunk of rows and return one table: the weights of each occurrence of the word in every head.
+"""Measure each occurrence of a word in a chunk of rows: its attention weights in every head.
 
-Only the word's rows of the maps are computed, O(n) per head, in batches of sentences of similar length, on the model's device.
+Only the word's rows of the attention maps are computed, O(n) per head. Sentences of similar length share a pass.
 """
 
 import math
@@ -36,7 +36,7 @@ class Reject:
     reason: str
 
 
-# A row that can be used, and every place of its word: at least one.
+# A usable row, and the occurrences of its word (at least one).
 _Usable = tuple[Row, tuple[PlacedWord, ...]]
 
 
@@ -50,16 +50,15 @@ def measure(
     sources: bool = False,
     words: Sequence[str] = (),
 ) -> tuple[pa.Table, list[Reject]]:
-    """Return the rows' occurrences as a table (see `schema`), in the input's order, and the rejected rows.
+    """Return a table with a row for each occurrence of the words (see `schema`), in the input's order, and the rejected rows.
 
-    All rows stay in memory (50 kB each, tokens and results), so that rows of similar length share a pass. vectors: keep the
-    word's vector after the embedding and after each layer. progress(n) is called when n more rows are done. heads: the heads to
-    measure (None: all).
-    words (from `words_to_find`): search each sentence for these words instead of the row's word; leave out a row without any.
-    sources: hide every other word of the sentence from the occurrence, one at a time, and keep the words with the largest effect
-    (Geva et al. 2023, section 5). Limits: 1 - cosine has no direction, and other tokens may pass on what they read from the
-    hidden word.
-    Raises NotRecomputable if words can't be hidden.
+    All rows stay in memory (50 kB each for tokens and results), so that rows of similar length share a pass. vectors: also
+    return the word's vector after the embedding and after each layer. progress(n) is called when n more rows are done. heads:
+    the heads to measure (None: all).
+    words (from `words_to_find`): search each sentence for these words instead of the row's word, and leave out rows without them.
+    sources: hide every other word of the sentence from the occurrence, one at a time, and return the words with the largest
+    effect (Geva et al. 2023, section 5). Limits: 1 - cosine has no direction, and other tokens may pass on information from the
+    hidden word. Raises NotRecomputable with `sources` if words can't be hidden.
     """
     if sources:
         encoder.check_hideable()
@@ -67,8 +66,8 @@ def measure(
     heads = heads or encoder.all_heads
     wanted = schema(encoder.n_layers, encoder.n_heads, encoder.d_model, vectors, len(heads), sources)
     reason = (
-        f"{encoder.title} in {encoder.dtype} makes NaN or infinity of this text, so nothing was measured. "
-        f"{'Leave it out, or take another encoder' if encoder.dtype == 'float32' else 'Take --dtype float32'}."
+        f"{encoder.title} in {encoder.dtype} computes NaN or infinity for this text, so the text wasn't measured. "
+        f"{'Leave the text out, or use another encoder' if encoder.dtype == 'float32' else 'Use --dtype float32'}."
     )
     usable, rejects = _locate(encoder, rows, words)
     progress(len(rows) - len(usable))
@@ -88,9 +87,9 @@ def measure(
 def schema(
     n_layers: int, n_heads: int, d_model: int, vectors: bool, n_measured: int, sources: bool = False
 ) -> pa.Schema:
-    """Return the columns of a part. Lists have an entry for each measured head; if all are measured, at layer * n_heads + head.
+    """Return the columns of a part. Lists have an entry per measured head; if all are measured, at layer * n_heads + head.
 
-    Lists of sources have an entry for each other word, up to three, and no nulls, so that any reader can unnest them.
+    The lists of sources have an entry for each of up to three other words. They have no nulls, so any reader can unnest them.
     """
     fields = [
         pa.field("row", pa.int64()),  # the input's row, from 0
@@ -98,22 +97,22 @@ def schema(
         pa.field("word", pa.string()),  # as spelled in the sentence
         pa.field("start", pa.int32()),  # the index of the word's first character in the sentence
         pa.field("sense", pa.string()),  # null if none was given
-        pa.field("top_word", pa.list_(pa.string(), n_measured)),  # the word with most weight; no special tokens
+        pa.field("top_word", pa.list_(pa.string(), n_measured)),  # the word with most weight, not a special token
         pa.field("top_weight", pa.list_(pa.float32(), n_measured)),  # the weight of top_word, summed over its pieces
         pa.field("entropy", pa.list_(pa.float32(), n_measured)),  # bits, over all tokens
         pa.field("special_share", pa.list_(pa.float32(), n_measured)),  # the weight on special tokens, 0 to 1
     ]
-    if vectors:  # [layer * d_model + i], layer 0 being the embedding output
+    if vectors:  # at index layer * d_model + i; layer 0 is the embedding output
         fields.append(pa.field("vectors", pa.list_(pa.float32(), (n_layers + 1) * d_model)))
     if sources:
-        fields.append(pa.field("sources", pa.list_(pa.string())))  # words that move it most if hidden; largest first
-        fields.append(pa.field("source_moves", pa.list_(pa.float32())))  # the moves: 1 - cosine, last hidden state
+        fields.append(pa.field("sources", pa.list_(pa.string())))  # the words that move the vector most if hidden
+        fields.append(pa.field("source_moves", pa.list_(pa.float32())))  # 1 - cosine of last hidden states, descending
     shape = {"n_layers": str(n_layers), "n_heads": str(n_heads), "d_model": str(d_model)}
     return pa.schema(fields, metadata=shape)
 
 
 def words_to_find(words: Sequence[str]) -> tuple[str, ...]:
-    """Return the words to search texts for: folded, sorted, each once. Raises InputError for a text that isn't one word."""
+    """Return the words to search for, folded, sorted and without repetitions. Raises InputError if one isn't a single word."""
     for word in words:
         if (n := len(character_spans(word))) != 1:
             raise InputError(f"Expected one word to search for, got {word[:80]!r} ({n} words or signs).")
@@ -127,7 +126,7 @@ def _locate(encoder: Encoder, rows: Sequence[Row], words: Sequence[str]) -> tupl
             if row.problem:
                 raise TextError(row.problem)
             found: Sequence[str] = (row.word,)
-            if words:  # `locate` rejects a sentence that isn't a text
+            if words:  # `locate` rejects a sentence that isn't a string
                 found = words_in(row.sentence, words) if isinstance(row.sentence, str) else words
                 row = row._replace(word=", ".join(found))
             if found:
@@ -140,9 +139,9 @@ def _locate(encoder: Encoder, rows: Sequence[Row], words: Sequence[str]) -> tupl
 def _table(
     encoder: Encoder, batch: list[_Usable], vectors: bool, heads: Sequence[Head], wanted: pa.Schema, limit: int
 ) -> pa.Table:
-    """Return the rows of one pass of the encoder. Texts whose numbers aren't all finite are left out.
+    """Return the table of a batch, measured in one pass of the encoder. Texts with a number that isn't finite are left out.
 
-    Sources need more passes, over copies of the sentences, of about `limit` padded tokens each.
+    Sources need more passes over copies of the sentences, each of about `limit` padded tokens.
     """
     occurrences = [(b, row, placed) for b, (row, places) in enumerate(batch) for placed in places]
     pieces = [(o, b, position) for o, (b, _, placed) in enumerate(occurrences) for position in placed.positions]
@@ -172,7 +171,7 @@ def _table(
     if "sources" in wanted.names:
         moves = _moves(encoder, [placed for _, _, placed in occurrences], states[:, -1], limit)
         broken |= {occurrences[at][0] for at, one in enumerate(moves) if not all(math.isfinite(far) for far, _ in one)}
-        # Of equal moves, the first word comes first.
+        # Words with equal moves stay in the sentence's order.
         largest = [sorted(one, key=lambda move: -move[0])[:MOST_SOURCES] for one in moves]
         columns["sources"] = [[name for _, name in one] for one in largest]
         columns["source_moves"] = [[far for far, _ in one] for one in largest]
@@ -187,7 +186,7 @@ def _run(
 ) -> tuple[Tensor, Tensor, set[int]]:
     """Return weights (n_pieces, heads, n), states, and the indices of sentences with a number that isn't finite.
 
-    States: (n_pieces, n_layers + 1, d_model) with `vectors`, else only the last, (n_pieces, 1, d_model). All are float32.
+    States: (n_pieces, n_layers + 1, d_model) with `vectors`, else only the last layer's, (n_pieces, 1, d_model). All are float32.
     """
     inputs, layers = encoder.inputs(batch), {at.layer for at in heads}
     with torch.no_grad(), encoder.pass_over(*inputs["input_ids"].shape):
@@ -195,7 +194,7 @@ def _run(
             recorder = Recorder()
             output = run(encoder.model, inputs, recorder, output_hidden_states=vectors)
             weights = {layer: word_rows(recorder.layers[layer], sentence, position) for layer in layers}
-        else:  # a model that isn't recomputable computes all weights anyway
+        else:  # a model that isn't recomputable returns its attention weights, always all of them
             output = encoder.eager(inputs)
             weights = {layer: output.attentions[layer][sentence, :, position].float() for layer in layers}
         chosen = torch.stack([weights[at.layer][:, at.head] for at in heads], dim=1)
@@ -209,10 +208,10 @@ def _run(
 def _moves(
     encoder: Encoder, occurrences: Sequence[PlacedWord], plain: Tensor, limit: int
 ) -> list[list[tuple[float, str]]]:
-    """Hide each other word from each occurrence. Return, for each occurrence, pairs (its vector's move, 1 - cosine; the word).
+    """Hide each other word from each occurrence. Return, for each occurrence, pairs (move of the vector, hidden word).
 
-    plain: the unchanged vectors (n_occurrences, d_model). Every word except punctuation is hidden, each repetition separately,
-    in all heads of all layers. Copies of several sentences share passes.
+    The move is 1 - cosine. plain: the vectors with nothing hidden (n_occurrences, d_model). Every word except punctuation is
+    hidden, each repetition separately, in all heads of all layers. Copies of several sentences share a pass.
     """
     copies = [(at, word) for at, placed in enumerate(occurrences) for word in placed.others if not word.is_punctuation]
 
@@ -220,7 +219,7 @@ def _moves(
         hidden = [(occurrences[at], Hide(occurrences[at].positions, word.positions)) for at, word in chunk]
         after = encoder.in_copies([Copy(placed, hidden=(hide,)) for placed, hide in hidden])
         before = plain[[at for at, _ in chunk]]
-        # 1 - cosine is half the squared distance of the unit vectors, which is exact if small, and never below 0.
+        # Compute 1 - cosine as half the squared distance of the unit vectors, which is precise near 0 and never negative.
         return ((normalize(after.double()) - normalize(before.double())).square().sum(dim=1) / 2).tolist()
 
     moves: list[list[tuple[float, str]]] = [[] for _ in occurrences]
@@ -258,7 +257,7 @@ def _numbers(weights: Tensor, sentences: Sequence[Tokens], words: Sequence[Seque
     """Return top (the index of a word), top_weight, entropy and special_share, (n_occurrences, heads) each."""
     n = weights.shape[-1]
     n_words = max(map(len, words))
-    # The index of each token's word. Special tokens, padding and tokens outside words have an extra index at the end.
+    # The index of each token's word. Special tokens, padding and tokens outside words share an extra last index.
     groups = np.full((len(sentences), n), n_words)
     special = np.ones((len(sentences), n), dtype=np.float32)
     for line, (sentence, of_sentence) in enumerate(zip(sentences, words)):

@@ -44,12 +44,12 @@ class Counts(NamedTuple):
 
 @dataclass(frozen=True)
 class Scan:
-    """A scan's results. Only `frame` and `rejects` hold all rows in memory."""
+    """A scan's results. Only `frame()` and `rejects()` load all rows into memory."""
 
     folder: Path
     about: dict[str, Any]  # scan.json
     parts: tuple[Path, ...]  # the Parquet files, in the input's order
-    measured: tuple[Head, ...]  # the heads in the order of the lists' entries
+    measured: tuple[Head, ...]  # the measured heads, in the order of the lists' entries
     finished: bool  # False: the job was stopped or is still running
     model: str
     has_sources: bool  # True if the scan was made with --sources
@@ -72,7 +72,7 @@ class Scan:
         return pa.concat_tables(tables).slice(0, limit).to_pandas() if tables else pd.DataFrame()
 
     def heads(self) -> pd.DataFrame:
-        """Return means over all rows: layer, head, top_weight, entropy (bits), special_share."""
+        """Return each head's means over all rows: layer, head, top_weight, entropy (bits), special_share."""
         names, sums = ["top_weight", "entropy", "special_share"], np.zeros((3, len(self.measured)))
         for table in self._tables(names):
             lists = [table[name].combine_chunks().flatten().to_numpy().reshape(len(table), -1) for name in names]
@@ -81,9 +81,9 @@ class Scan:
         return pd.DataFrame(self.measured, columns=["layer", "head"]).assign(**means)
 
     def sources(self) -> pd.DataFrame:
-        """Return `sources_frame`: the words that move each word's vector most if hidden. Raises ScanError without --sources."""
+        """Return `sources_frame`: the words whose hiding moves each word's vector most. Raises ScanError without --sources."""
         if not self.has_sources:
-            raise ScanError(f"{self.folder} was made without --sources. Scan again with it, into a new folder.")
+            raise ScanError(f"{self.folder} was made without --sources. Scan again with --sources, into a new folder.")
         return sources_frame(self._tables(["sentence", "word", "sources", "source_moves"]))
 
     def rejects(self) -> pd.DataFrame:
@@ -100,12 +100,12 @@ class Scan:
                 raise ScanError(f"{part} can't be read: {brief(error)}.") from None
             for column in (table[name].combine_chunks() for name in NUMBERS & {*table.column_names}):
                 if column.null_count or not np.isfinite(column.flatten().to_numpy(zero_copy_only=False)).all():
-                    raise ScanError(f"{part} holds NaN or infinity, as no scan writes them. Scan anew.")
+                    raise ScanError(f"{part} holds NaN or infinity, which a scan never writes. Scan again.")
             yield table
 
 
 def read_scan(folder: str | Path) -> Scan:
-    """Open the folder that `python -m selfattn.scan` wrote. Raises ScanError."""
+    """Open a scan's folder. Raises ScanError."""
     folder = path = Path(folder)
     try:
         about = parse_object(read_plain(folder / NAME, MOST_BYTES))
@@ -146,7 +146,7 @@ def _put(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def new_file(path: Path) -> Iterator[BinaryIO]:
-    """Write a new file, and remove it if writing fails, as on a full disk. Raises ScanError."""
+    """Write a new file, and remove it if writing fails, for example on a full disk. Raises ScanError."""
     stream = open(path, "xb")  # noqa: SIM115 (an existing file must stay)
     try:
         with stream:

@@ -15,11 +15,11 @@ from selfattn.scan.output import ScanError, read_scan
 
 
 def ray_engine(address: str | None = None, workers: int | None = None) -> Callable:
-    """Return an engine for `run`. Without address, it starts Ray on this machine and stops Ray at the end. Raises ScanError."""
+    """Return an engine for `run`. Without an address, it starts and stops Ray on this machine. Raises ScanError."""
     try:
         import ray
     except ImportError:
-        raise ScanError("--engine ray needs Ray (selfattn's extra ray, requirements-ray.txt).") from None
+        raise ScanError("--engine ray needs Ray. Install selfattn's extra ray (requirements-ray.txt).") from None
 
     def engine(job: Job, encoder: Encoder, parts: Iterator[Part], progress: Progress) -> None:
         started = not ray.is_initialized()
@@ -50,7 +50,7 @@ class PartWorker:
         if choose_device(self._job.device) == "cpu":
             torch.set_num_threads(1)  # a worker has one core
         encoder = self._job.load()
-        # Another machine may have other encoder files.
+        # The encoder's files may differ on this worker's machine.
         check_same(read_scan(self._job.output), {"content": encoder.content})
         return encoder
 
@@ -65,8 +65,8 @@ def _run(ray: Any, job: Job, device: str, parts: Iterator[Part], workers: int | 
     slots = max(1, int(ray.cluster_resources().get("GPU" if on_gpu else "CPU", 1)))
     one_each = {"num_gpus": 1, "num_cpus": 0} if on_gpu else {"num_cpus": 1}
     worker = ray.remote(max_restarts=-1, max_task_retries=-1, **one_each)(PartWorker)
-    free = [worker.remote(job) for _ in range(min(workers or slots, slots))]  # one more worker would wait forever
-    busy: dict[Any, Any] = {}  # busy workers, keyed by the future of the part
+    free = [worker.remote(job) for _ in range(min(workers or slots, slots))]  # without a slot, a worker waits forever
+    busy: dict[Any, Any] = {}  # busy workers, by the future of their part
 
     def wait_for_one() -> None:
         (done, *_), _ = ray.wait(list(busy))

@@ -14,19 +14,19 @@ import pyarrow.parquet as pq
 from selfattn.encoders.untrusted_files import each_key_once
 
 COLUMNS = ("sentence", "word", "sense")  # sense is optional
-SEARCHED = ("sentence", "text", "sense", "pair")  # if texts are searched: sentence, or else text; pair: a second text
+SEARCHED = ("sentence", "text", "sense", "pair")  # to search: the column sentence or else text; pair: a second text
 KINDS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 PLAIN = ".txt"  # one text per line
 LINE_LIMIT = 2**24  # characters
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
-NAMED_DELIMITER = re.compile('"?sep=([,;|\t])')  # Excel's line before the header
+NAMED_DELIMITER = re.compile('"?sep=([,;|\t])')  # such as "sep=;", which Excel reads before the header
 SURROGATE = re.compile("[\ud800-\udfff]")
 NOT_UNICODE = "is not valid Unicode: bytes that are not UTF-8, or half of a surrogate pair. Save the file as UTF-8."
-ODD_MARKS = "A quotation mark is without its other half. Put marks around the sentence, and double those in it."
+ODD_MARKS = "A quotation mark isn't closed. Put quotation marks around the sentence, and double the marks inside it."
 
 
 class InputError(ValueError):
-    """The input can't be read at all. The message names the file and the remedy."""
+    """The file or folder can't be read. The message names it and the remedy."""
 
 
 class Row(NamedTuple):
@@ -44,7 +44,7 @@ class Row(NamedTuple):
 
 
 def input_files(source: Path, searched: bool = False) -> list[Path]:
-    """Return the file, or the folder's tables in order of name, without hidden files. Raises InputError if there are none.
+    """Return the file, or the folder's tables sorted by name, without hidden files. Raises InputError if there are none.
 
     searched: return plain text files too.
     """
@@ -85,7 +85,7 @@ def read_rows(file: Path, searched: bool = False, content: bytes | None = None) 
     except InputError:
         raise
     except (OSError, ValueError, OverflowError, NotImplementedError, csv.Error) as error:
-        raise InputError(f"{file} can't be read: {error}. Is it whole?") from None
+        raise InputError(f"{file} can't be read: {error}. Is the file complete?") from None
 
 
 def _lines(stream: BinaryIO, file: Path) -> Iterator[str]:
@@ -95,12 +95,12 @@ def _lines(stream: BinaryIO, file: Path) -> Iterator[str]:
         if len(line) == LINE_LIMIT:
             raise InputError(f"{file}: line {number:,} is longer than {LINE_LIMIT:,} characters. Is it a table?")
         if number == 1 and (line[:2] in ("\udcff\udcfe", "\udcfe\udcff") or 4 * line.count("\0") >= len(line)):
-            raise InputError(f"{file} is written in UTF-16 or UTF-32. Expected UTF-8: save it as that.")
+            raise InputError(f"{file} is written in UTF-16 or UTF-32. Expected UTF-8. Save the file as UTF-8.")
         yield line
 
 
 def _csv_rows(stream: BinaryIO, file: Path, columns: Sequence[str]) -> Iterator[tuple]:
-    """Yield rows of CSV. A cell has at most 131,072 characters, which limits the lines that an open quotation mark spans."""
+    """Yield rows of CSV. A cell has at most 131,072 characters, so an unclosed quotation mark spoils a limited part."""
     rest = _lines(stream, file)
     first = next(rest, "")
     named = NAMED_DELIMITER.match(first)
@@ -137,7 +137,7 @@ def _csv_rows(stream: BinaryIO, file: Path, columns: Sequence[str]) -> Iterator[
 
 
 def _delimiter(header: str, columns: Sequence[str]) -> str:
-    """Return the first delimiter by which the header has the wanted columns, or else a comma."""
+    """Return the first delimiter that splits the header into the wanted columns, or else a comma."""
     for delimiter in DELIMITERS:
         try:
             names = next(csv.reader([header], delimiter=delimiter, strict=True), [])
@@ -182,7 +182,7 @@ def _has_columns(names: Iterable[str], columns: Sequence[str]) -> bool:
 
 
 def _check_columns(file: Path, header: Sequence[str], columns: Sequence[str]) -> dict[str, int]:
-    """Return the places, in the header, of those wanted columns that the header has. Raises InputError."""
+    """Return the index of each wanted column in the header. Raises InputError if a required column isn't there just once."""
     names = list(map(_plain, header))
     found = [name for name in names if name in columns]
     if not _has_columns(names, columns) or len(found) > len({*found}):
@@ -190,6 +190,6 @@ def _check_columns(file: Path, header: Sequence[str], columns: Sequence[str]) ->
         if columns is SEARCHED:
             expected = "a column sentence or text"
         got = ", ".join(map(str.strip, header))[:200].encode("utf-8", "backslashreplace").decode() or "nothing"
-        remedy = "Rename yours; in CSV, put commas, semicolons or tabs between them."
+        remedy = "Rename your columns. In CSV, put commas, semicolons or tabs between them."
         raise InputError(f"{file}: expected {expected}, each once, got {got}. {remedy}")
     return {name: names.index(name) for name in found}

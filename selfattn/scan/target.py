@@ -1,4 +1,4 @@
-"""Run `selfattn scan INPUT --target class=POSITIVE`: measure which words and heads an encoder's answer rests on, over texts."""
+"""Run `selfattn scan INPUT --target ...`: measure which words and heads an encoder's answer rests on, over many texts."""
 
 import json
 from pathlib import Path
@@ -25,7 +25,7 @@ def run_target(job: Job, target: str, progress: Progress) -> Counts:
     """
     output = Path(job.output)
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
-        raise ScanError(f"{output} holds something already. Give a new folder: --target writes all at the end.")
+        raise ScanError(f"{output} is not an empty folder. Choose a new folder: --target can't continue a run.")
     rows = [row for table in job.tables(searched=True) for row in table]
     encoder = job.load()
     usable = {at: (row.sentence, row.pair) for at, row in enumerate(rows) if not row.problem}

@@ -1,4 +1,4 @@
-"""Read an uploaded table, CSV or JSON Lines, with limits on bytes per line, rows, characters per cell and characters in all.
+"""Read an uploaded CSV or JSON Lines table, with limits on bytes per line, rows, characters per cell and all characters.
 
 Parquet is refused, because a Parquet file of 462 bytes can hold 500 MB of text. The command `selfattn scan` reads Parquet.
 """
@@ -14,8 +14,8 @@ from selfattn.scan.tables import KINDS, InputError, Row, read_rows
 from selfattn.settings import Settings
 
 TAKEN = tuple(kind for kind in KINDS if kind != ".parquet")
-ELSEWHERE = "run the corpus job on your own machine (python -m selfattn.scan)"
-LINE = 24  # bytes per line for each character that a cell may have: three cells, six bytes per character ("\u00e9"), and more
+ELSEWHERE = "run selfattn scan on your own machine"
+LINE = 24  # bytes per line for each allowed character of a cell: three cells, six bytes per character ("\u00e9"), and some room
 EACH_LINE = re.compile(rb"[^\r\n]*(?:\r\n?|\n|\Z)")
 
 
@@ -71,5 +71,5 @@ def _within_limits(rows: Iterator[Row]) -> Iterator[Row]:
 
 def _beyond(what: str, most: int) -> TextError:
     return TextError(
-        f"This table has more {what} than this server takes, which is {most:,}. Take a part of it, or {ELSEWHERE}."
+        f"This table has more {what} than this server accepts: at most {most:,}. Upload a part of it, or {ELSEWHERE}."
     )

@@ -1,4 +1,4 @@
-"""Compare two checkpoints of one architecture head by head, over many texts. The control is the layer's other heads."""
+"""Compare two checkpoints of one architecture head by head, over many texts. The controls are the layer's other heads."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,24 +18,23 @@ class CheckpointsReport(OfTables):
     """The distances between the heads of two checkpoints, over the same texts."""
 
     heads: pd.DataFrame
-    # layer, head, distance (`counterpart_distances`, 0 to 1, mean over texts), n (texts), low and high (95 % of resamples of
-    # the texts; NaN for one text), others (the control: mean distance from the counterparts of the layer's other heads), nearer
-    # (True if `high`, or for one text `distance`, is less than `others`)
-    by_chance: pd.DataFrame
-    # shift, nearer (the number of nearer heads if each is compared with the counterpart `shift` places further)
+    # layer, head, n (texts), distance (`counterpart_distances`, 0 to 1, mean over texts), low, high (95 % of resamples of the
+    # texts; NaN for one text), others, nearer. others: the control, the mean distance from the other heads of the counterpart's
+    # layer. nearer: True if `high` (for one text, `distance`) is less than `others`.
+    by_chance: pd.DataFrame  # shift (in places), nearer (number of nearer heads if counterparts are shifted)
     rejected: pd.DataFrame  # row (the text's place, from 0), reason
 
 
 def compare_checkpoints(
     first: Encoder, second: Encoder, texts: Iterable[str], progress: Progress = silent
 ) -> CheckpointsReport:
-    """Measure each head's mean distance over texts from its counterpart, with an interval, and from the other counterparts.
+    """Measure each head's mean distance from its counterpart, and from the other heads of the counterpart's layer.
 
-    If a head isn't nearer to its counterpart than to the others, it is no longer the same head. Raises ValueError if the heads
-    have no counterparts or no text can be used, TypeError for one string instead of a list.
+    If a head isn't nearer to its counterpart than to the other heads, the two heads no longer correspond. Raises ValueError if
+    heads have no counterparts or no text can be used, TypeError for one string instead of a list.
     """
     if isinstance(texts, str):
-        raise TypeError(f"Expected a list of texts, got one text ({texts[:40]!r}). Give a list of this one.")
+        raise TypeError(f"Expected a list of texts, got one text ({texts[:40]!r}). Put it in a list.")
     if why := why_no_counterparts(first, second):
         raise ValueError(f"The heads of {first.title} and {second.title} are no counterparts of one another: {why}.")
     given, found, rejected = list(texts), [], []
@@ -50,10 +49,12 @@ def compare_checkpoints(
             shifts = [counterpart_distances(*both, shift).flatten().numpy() for shift in range(first.n_heads)]
             found.append(np.concatenate(shifts))
     if not found:
-        raise ValueError(f"None of the {len(given)} texts can be used. {rejected[0][1] if rejected else 'Give some.'}")
+        raise ValueError(
+            f"None of the {len(given)} texts can be used. {rejected[0][1] if rejected else 'Give a text.'}"
+        )
     each = np.stack(found).astype(float)  # (texts, shifts x heads)
     distance, low, high = (bound.reshape(first.n_heads, -1) for bound in (each.mean(axis=0), *interval(each)))
-    others = np.full_like(distance, np.nan)  # stays NaN if a layer has a single head
+    others = np.full_like(distance, np.nan)  # NaN if a layer has a single head
     if first.n_heads > 1:
         others = (distance.sum(axis=0) - distance) / (first.n_heads - 1)
     nearer = np.where(np.isnan(high), distance, high) < others

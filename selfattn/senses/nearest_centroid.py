@@ -1,11 +1,11 @@
 """Measure how well each layer's and each head's vectors separate a word's senses, and what attention adds.
 
-The method is the nearest class centroid by cosine, leave-one-out: a sentence is compared with each sense's centroid, the
-normalised mean of the unit vectors of that sense's *other* sentences (Manning, Raghavan and Schuetze 2008, "Introduction to
-Information Retrieval", section 14.2, Rocchio). A head's accuracy alone means little, so it is compared with four baselines: the
-word's own value, an average with equal weights, random weights, and shuffled labels. Heads are ranked by how much they exceed
-the better of the first two baselines. One half of the sentences chooses the better baseline and the other half scores it,
-because a baseline's score on the half that chose it is biased upward.
+The method is leave-one-out classification by the nearest centroid. A sentence gets the sense whose centroid has the largest
+cosine. A sense's centroid is the normalised mean of the unit vectors of the sense's *other* sentences (Manning, Raghavan and
+Schuetze 2008, "Introduction to Information Retrieval", section 14.2, Rocchio). A head's accuracy is compared with four baselines:
+the word's own value vector, equal weights, an encoder with random parameters, and shuffled labels. Heads are ranked
+by how much they exceed the better of the first two baselines. One half of the sentences chooses the better baseline and the
+other half scores it, because a baseline's score on the half that chose it is biased upward.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,10 +25,10 @@ from selfattn.senses.word_vectors import word_vectors
 
 SHUFFLES = 1000
 KINDS = ("layers", "bag", "context", "uniform", "own_value")  # WordVectors' fields
-SHUFFLED = ("layers", "context")  # compared with shuffled labels
-TIE = 1e-9  # cosines closer than this are equal: equal vectors may differ by rounding
-CANCELLED = 1e-12  # if a centroid's squared length is less, it has no direction
-BLOCK = 4_000_000  # numbers in memory while labels are shuffled
+SHUFFLED = ("layers", "context")  # kinds to measure with shuffled labels too
+TIE = 1e-9  # cosines closer than this count as equal, because of rounding
+CANCELLED = 1e-12  # a centroid with a smaller squared length has no direction
+BLOCK = 4_000_000  # most numbers in memory while labels are shuffled
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,20 +36,20 @@ class SeparationReport(OfTables):
     """The result of `separation`. Accuracies are from 0 to 1; low and high are 95 % bootstrap intervals over words."""
 
     layers: pd.DataFrame
-    # layer ("embedding": the input of layer 0; then 0 ... n_layers - 1: the output of that layer), accuracy, low, high,
-    # each_left_out (accuracy with a sentence of *each* sense left out, which changes all centroids equally), and two controls:
-    # shuffled (mean accuracy under shuffled labels), floor (accuracy with random weights)
+    # layer ("embedding": the input of layer 0; 0 ... n_layers - 1: the output of that layer), accuracy, low, high, each_left_out
+    # (accuracy if one sentence of *each* sense is left out, so that all centroids change equally), shuffled (mean accuracy with
+    # shuffled labels), floor (accuracy with random parameters)
     heads: pd.DataFrame
-    # layer, head, accuracy, low, high, p_value, the baselines uniform and own_value, the same controls; adds, adds_low,
-    # adds_high (`beyond_baselines`, mean over sentences, then words). Empty if heads' outputs can't be read.
+    # layer, head, accuracy, low, high, p_value, uniform, own_value, shuffled, floor (accuracies of the four baselines), adds,
+    # adds_low, adds_high (mean of `beyond_baselines` with its interval). Empty if heads' outputs can't be read.
     words: pd.DataFrame  # word, layer, accuracy, senses, sentences
     items: pd.DataFrame  # the usable sentences: the table's columns, start and stop of the word's tokens
-    rejected: pd.DataFrame  # the other rows, each with a reason
-    bag: tuple[float, float, float]  # accuracy, low, high of the mean of the other words' static vectors
-    chance: float  # mean over words of 1 / number of senses; leave-one-out guesses are right a little less often
-    threshold: float  # a head above this has p < .05; nan without heads
+    rejected: pd.DataFrame  # the rejected rows, with reason
+    bag: tuple[float, float, float]  # accuracy, low, high for the mean of the other words' static vectors
+    chance: float  # mean over words of 1 / number of senses; with leave-one-out, guessing is right a little less often
+    threshold: float  # a head with a larger accuracy has p < .05; NaN without heads
     shuffles: int
-    _nearest: np.ndarray = field(repr=False)  # (n_layers, n_heads, n_items): the nearest sense's index among the word's
+    _nearest: np.ndarray = field(repr=False)  # (n_layers, n_heads, n_items): index in the word's sorted senses
     _scores: np.ndarray = field(repr=False)  # (n_layers, n_heads, n_items): 1, 0, or a tie's share
 
     def sentences(self, layer: int, head: int) -> pd.DataFrame:
@@ -63,11 +63,11 @@ class SeparationReport(OfTables):
 def separation(
     encoder: Encoder, frame: pd.DataFrame, shuffles: int = SHUFFLES, floor: bool = True, progress: Progress = silent
 ) -> SeparationReport:
-    """Measure sense separation over labelled sentences: a table with the columns sentence, word and sense.
+    """Measure sense separation over labelled sentences. frame: a table with the columns sentence, word and sense.
 
-    Accuracy is the mean over a word's sentences, then over words; a tie between two senses counts half. floor=False leaves out
-    the encoder with random weights, and its columns are nan. progress(done, total) is called after each word; an exception that
-    it raises ends the computation. Raises ValueError for a missing column, or if no word is left.
+    Accuracy is the mean over a word's sentences, then over words. A tie between two senses counts half. floor=False leaves out
+    the encoder with random parameters; the columns `floor` are then NaN. progress(done, total) is called after each word; an
+    exception that it raises ends the computation. Raises ValueError for a missing column, or if no word can be used.
     """
     if shuffles < 1:
         raise ValueError(f"shuffles must be at least 1 (1,000 is usual), got {shuffles}.")
@@ -75,7 +75,7 @@ def separation(
     items = items.sort_values("word", kind="stable")
     groups = [rows for _, rows in items.groupby("word")]
     runs = [(encoder, shuffles)] + ([(random_twin(encoder), 0)] if floor else [])
-    # First all words, then all words again with random weights.
+    # Run all words, then all words again with random parameters.
     tasks = [(*run, seed, rows) for run in runs for seed, rows in enumerate(groups, start=1)]
     results = [_one_word(model, rows, n, seed) for model, n, seed, rows in followed(tasks, progress)]
     words, twins = results[: len(groups)], results[len(groups) :]
@@ -116,9 +116,9 @@ def separation(
 
 
 def _one_word(encoder: Encoder, rows: pd.DataFrame, shuffles: int, seed: int) -> dict[str, Tensor]:
-    """Return one word's scores, (features, n) each, for each of KINDS, "each_left_out" (of the layers) and "adds".
+    """Return one word's scores, (features, n) each, keyed by KINDS, "each_left_out" (for the layers) and "adds".
 
-    Return also "nearest" (n_heads, n), the sense's index, and "shuffled layers" and "shuffled context" (features, shuffles).
+    Also return "nearest" (heads, n), the nearest sense's index, "shuffled layers" and "shuffled context" (features, shuffles).
     """
     senses, codes = np.unique(rows["sense"].to_numpy(dtype=str), return_inverse=True)
     labels = torch.from_numpy(codes)
@@ -174,8 +174,8 @@ def centroid_cosines(between: Tensor, labels: Tensor, n_senses: int) -> Tensor:
 def each_left_out(between: Tensor, labels: Tensor, n_senses: int, starts: Tensor) -> Tensor:
     """Return one word's scores if, with each sentence, one sentence of each other sense is left out too: (features, n).
 
-    The sentences left out together have the word at about the same position, because the senses' rows are paired in the order
-    of the word's position. between (features, n, n), labels (n,), starts (n,): the word's first token.
+    Sentences that are left out together have the word at about the same position. between: (features, n, n). labels: (n,).
+    starts: (n,), the word's first token.
     """
     in_sense = torch.nn.functional.one_hot(labels, n_senses).double()
     sums = between @ in_sense  # (features, n, n_senses)
@@ -205,10 +205,10 @@ def score(to_centroids: Tensor, labels: Tensor) -> Tensor:
 
 
 def beyond_baselines(scores: Tensor, baselines: Tensor, labels: Tensor) -> Tensor:
-    """Return heads' scores minus a baseline's score on each sentence. The other half of the sentences chooses the baseline.
+    """Return heads' scores minus the better baseline's score on each sentence.
 
-    The chosen baseline is the better one on that half; equally good baselines count half each. Each sense's sentences are
-    assigned alternately to the two halves.
+    The better baseline for a sentence is chosen on the half of the sentences without this sentence. Two equally good baselines
+    count half each. Each sense's sentences are assigned to the two halves alternately.
     scores (features, n), baselines (2, features, n), float64, labels (n,) -> (features, n), -1 to 1
     """
     in_sense = torch.nn.functional.one_hot(labels)
@@ -219,7 +219,7 @@ def beyond_baselines(scores: Tensor, baselines: Tensor, labels: Tensor) -> Tenso
 
 
 def shuffled_accuracy(between: Tensor, labels: Tensor, n_senses: int, shuffles: int, seed: int) -> Tensor:
-    """Return one word's accuracy under shuffled labels, with the same shuffles for every feature: (features, shuffles).
+    """Return one word's accuracy with shuffled labels, the same shuffles for every feature: (features, shuffles).
 
     between (features, n, n), labels (n,).
     """

@@ -1,4 +1,4 @@
-"""Rank a word's labelled sentences by how near the word's vector in them is to a given vector of that word."""
+"""Rank a word's labelled sentences by the cosine of the word's vector in each sentence with a given vector."""
 
 import pandas as pd
 from torch import Tensor
@@ -11,18 +11,18 @@ from selfattn.encoders.placed_word import PlacedWord
 from selfattn.senses.word_vectors import word_vectors
 from selfattn.words import Word
 
-DIGITS = 4  # cosines count as equal if they are equal after rounding to this many digits
+DIGITS = 4  # cosines that are equal after rounding to this many digits count as equal
 
 
 @rejecting_what_breaks_down
 def labelled_vectors(encoder: Encoder, frame: pd.DataFrame) -> tuple[pd.DataFrame, Tensor]:
-    """Return the usable rows (columns sentence, word, sense), and their words' vectors by layer: (n, n_layers + 1, d_model)."""
+    """Return the usable rows (columns sentence, word, sense) and the words' vectors: (n, n_layers + 1, d_model)."""
     rows, _ = check_rows(encoder, frame)
     return rows, word_vectors(encoder, rows["placed"].tolist()).layers
 
 
 def ranked_sentences(rows: pd.DataFrame, vectors: Tensor, vector: Tensor, but: str = "") -> pd.DataFrame:
-    """Return sentence, sense and cosine of every row, the nearest first; equally near rows alternate between senses.
+    """Return sentence, sense and cosine of every row, the largest cosine first. At equal cosines, the senses alternate.
 
     vectors: (len(rows), d), the word's vectors in the rows. vector: (d,). but: a sentence to leave out.
     """
@@ -37,7 +37,7 @@ def ranked_sentences(rows: pd.DataFrame, vectors: Tensor, vector: Tensor, but: s
 def nearest_by_stage(
     encoder: Encoder, word: PlacedWord, labelled: tuple[pd.DataFrame, Tensor], hidden: Word | None = None
 ) -> dict[str, pd.DataFrame]:
-    """Return `ranked_sentences` for three of a word's vectors: before attention, in its sentence, and with `hidden` hidden.
+    """Return `ranked_sentences` for the word's embedding output, its last hidden state, and that state with `hidden` hidden.
 
     labelled: `labelled_vectors` of the word. hidden: one of `word.others`. Raises TextError, NotRecomputable.
     """

@@ -1,6 +1,6 @@
-"""Compute the noise level: the smallest share of the way that is more than noise, measured by moves in the wrong direction.
+"""Compute the noise level: the smallest share of the way (analysis/hiding.py) that is more than noise.
 
-Hiding a word can move another word's vector away from its other senses. Such a move is no evidence, so its size measures noise.
+Hiding a word can move another word's vector away from its other senses. Such a move is no evidence, so it measures noise.
 Source: Barber and Candès 2015, "Controlling the False Discovery Rate via Knockoffs" (a mirror statistic).
 """
 
@@ -12,8 +12,8 @@ import pandas as pd
 from selfattn.senses.resampling import SEED, percentiles
 
 ROWS = 300  # least number of sentences for a stable level
-TOWARD = 20  # a share is judged only if at least this many sentences move that far toward the other senses
-CHANCE = 8  # for each sentence that moves away, at least this many must move toward the other senses
+TOWARD = 20  # the level must be a share that at least this many sentences reach toward the other senses
+CHANCE = 8  # least ratio of sentences that move toward the other senses to sentences that move away
 
 
 class NoiseLevel(NamedTuple):
@@ -25,20 +25,20 @@ class NoiseLevel(NamedTuple):
 
 
 def noise_counts(largest: np.ndarray, smallest: np.ndarray) -> pd.DataFrame:
-    """For each share, count the sentences that move at least that far toward the other senses, and at least that far away.
+    """Count, for each share, the sentences that move at least this far toward the other senses, and at least this far away.
 
-    Columns: share (.01, .02 ... to beyond the longest move), toward, away. largest and smallest: each sentence's extreme
-    shares, (n,).
+    Columns: share (.01, .02 ... to beyond the longest move), toward, away. largest, smallest: each sentence's largest and
+    smallest share, (n,).
     """
     grid = _grid(largest, smallest)
     return pd.DataFrame({"share": grid, "toward": _reach(grid, largest), "away": _reach(grid, -smallest)})
 
 
 def noise_level(largest: np.ndarray, smallest: np.ndarray, resamples: int) -> NoiseLevel:
-    """Return the smallest share from which at least eight sentences move toward the other senses for each that moves away.
+    """Return the share from which on eight times as many sentences move toward the other senses as away from them.
 
-    Only shares by which at least 20 sentences move toward are judged. largest, smallest: as in `noise_counts`. Resamples
-    without a level are left out. NaN for fewer than 300 sentences.
+    Only shares by which at least 20 sentences move toward the other senses are considered. largest, smallest: as in
+    `noise_counts`. The interval leaves out resamples without a level. NaN for fewer than 300 sentences.
     """
     n, grid = len(largest), _grid(largest, smallest)
     if n < ROWS:
@@ -60,7 +60,7 @@ def _reach(grid: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
 def _level(grid: np.ndarray, largest: np.ndarray, smallest: np.ndarray) -> float:
     toward, away = _reach(grid, largest), _reach(grid, -smallest)
-    judged = int((toward >= TOWARD).sum())  # `toward` decreases along the grid, so the judged shares come first
+    judged = int((toward >= TOWARD).sum())  # `toward` decreases along the grid, so the shares to judge come first
     wrong = np.flatnonzero(CHANCE * away[:judged] > toward[:judged])
     first = wrong[-1] + 1 if len(wrong) else 0
     return float(grid[first]) if first < judged else np.nan

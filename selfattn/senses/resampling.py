@@ -1,8 +1,8 @@
-"""Compute intervals by bootstrap over words, and permutation p-values that control the error over all heads.
+"""Compute bootstrap intervals over words, and permutation p-values that control the family-wise error over all heads.
 
-Words are resampled, not sentences, because the intervals are about other sets of words.
+Words are resampled, not sentences, because the intervals must cover other sets of words.
 Sources: Efron and Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13 (percentiles); Westfall and Young
-1993, "Resampling-Based Multiple Testing" (the maximum over all tests); Phipson and Smyth 2010 (the 1 + in p).
+1993, "Resampling-Based Multiple Testing" (the maximum over all tests); Phipson and Smyth 2010 (the 1 + in p-values).
 """
 
 import numpy as np
@@ -23,13 +23,13 @@ def word_draws(n_words: int, size: int) -> np.ndarray:
 
 
 def percentiles(draws: np.ndarray) -> np.ndarray:
-    """Return the bounds of 95 % of the draws: (size, ...) -> (2, ...); NaN without draws."""
+    """Return the 2.5 % and 97.5 % percentiles of the draws: (size, ...) -> (2, ...); NaN without draws."""
     return np.percentile(draws, [2.5, 97.5], axis=0) if len(draws) else np.full((2, *draws.shape[1:]), np.nan)
 
 
 def rank_correlations(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return Spearman's correlation row by row: (m, n) each, or (1, n) -> (m,)."""
-    from scipy.stats import rankdata  # imported here, so that the dashboard's first page doesn't wait for scipy.stats
+    """Return Spearman's correlation for each pair of rows: (m, n) or (1, n) each -> (m,)."""
+    from scipy.stats import rankdata  # a slow import that the dashboard's first page doesn't need
 
     ranks = [rankdata(side, axis=1) for side in (first, second)]
     centred = [side - side.mean(axis=1, keepdims=True) for side in ranks]
@@ -38,9 +38,9 @@ def rank_correlations(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def p_values(observed: np.ndarray, shuffled: np.ndarray) -> np.ndarray:
-    """Return (1 + b) / (1 + m) for each head, where in b of m shuffles the *best* head reached this head's value.
+    """Return (1 + b) / (1 + m) for each head, where b of m shuffles have a *best* head that reaches this head's value.
 
-    Comparison with the best head controls the error over all heads. observed (heads,), shuffled (heads, m) -> (heads,)
+    Comparison with the best head controls the family-wise error. observed (heads,), shuffled (heads, m) -> (heads,)
     """
     best = shuffled.max(axis=0)
     reached = (best[None] >= observed[:, None] - 1e-12).sum(axis=1)
@@ -48,7 +48,7 @@ def p_values(observed: np.ndarray, shuffled: np.ndarray) -> np.ndarray:
 
 
 def threshold(shuffled: np.ndarray) -> float:
-    """Return the accuracy that a head must exceed for p < .05, a quantile of the maximum over heads. shuffled: (heads, m)."""
+    """Return the accuracy that a head must exceed for p < .05. shuffled: (heads, m), as in `p_values`."""
     best = np.sort(shuffled.max(axis=0))
     allowed = int(np.ceil(0.05 * (1 + len(best)))) - 2  # the largest b with (1 + b) / (1 + m) < .05
     return float(best[len(best) - 1 - allowed]) if allowed >= 0 else 1.0

@@ -1,4 +1,4 @@
-"""Measure which words and heads an encoder's answer rests on: mean effects over many sentences, with intervals."""
+"""Measure which words and heads an encoder's answer depends on: mean effects over many sentences, with intervals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,19 +18,20 @@ from selfattn.words import fold
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TargetReport(OfTables):
-    """A target over many sentences. An effect is the target with a word hidden or a head removed, minus the unchanged target.
+    """Mean effects on a target. An effect is the target with a word hidden or a head removed, minus the unchanged target.
 
-    low, high: 95 % bootstrap interval of a mean over n sentences; NaN for one sentence.
+    low, high: 95 % bootstrap interval of the mean over n sentences; NaN for one sentence.
     """
 
     words: pd.DataFrame
-    # word (case-folded), n, effect, low, high. Words in several sentences come first, then the largest effects. For two texts
-    # also text: the column that the word is in, "sentence" or "pair"
-    heads: pd.DataFrame  # layer, head, n, effect, low, high (only for the eight that lead by gradient), by_gradient
+    # word (case-folded), text (only for two texts: the word's column, "sentence" or "pair"), n, effect, low, high. Words of
+    # several sentences come first. Among these and among the rest, the largest effects come first.
+    heads: pd.DataFrame  # layer, head, n, effect, low, high (NaN except for the eight removed heads), by_gradient
     sentences: pd.DataFrame
-    # row (index label), sentence, pair (for two texts), number, sum (of the words' effects), together, words (their number)
+    # row (index label), sentence, pair (only for two texts), number (the target's value), sum (of the words' effects), together
+    # (effect of hiding all words at once), words (number of words)
     rejected: pd.DataFrame  # row, reason
-    note: str  # why heads have no effects; "" if they have effects
+    note: str  # the reason why heads have no effects, or ""
 
 
 def over_sentences(
@@ -39,19 +40,19 @@ def over_sentences(
     """Measure a target in every sentence of a frame, and the mean effects of words and heads on it.
 
     frame: a table with the column sentence (and pair, for a second text), or a Series or list of sentences. A repeated sentence
-    counts once. asked: a function that returns the target in a sentence, such as
-    `class_score(load_class_head(encoder), "POSITIVE")` of analysis/targets.py. Each word is hidden; a word that a sentence
-    repeats has the mean effect of its places. The eight heads with the largest mean gradients are removed one by one in every
-    sentence. progress(done, total) counts each sentence twice. Limits: effects of single words don't add up (compare `together`
-    with `sum`); the same sentences choose the eight heads, so the leading head's interval is a little too narrow.
+    counts once. asked: a function from a sentence to its target, such as `class_score(load_class_head(encoder), "POSITIVE")` of
+    analysis/targets.py. Each word is hidden. If a sentence repeats a word, its effect is the mean over the occurrences. The eight
+    heads with the largest mean effects by gradient are removed one by one in every sentence. progress(done, total) counts each
+    sentence twice. Limits: effects of single words don't add up (compare `together` with `sum`). The same sentences choose and
+    measure the eight heads, so the leading head's interval is slightly too narrow.
     Raises ValueError for a missing column, or if no row can be used.
     """
     if not isinstance(frame, pd.DataFrame):
         if isinstance(frame, str):
-            raise ValueError("Expected a table, a Series or a list of sentences, got one text. Put it in a list.")
+            raise ValueError("Expected a table, a Series or a list of sentences, got one text. Put the text in a list.")
         frame = pd.DataFrame({"sentence": pd.Series(frame, dtype=object)})
     if "sentence" not in frame:
-        raise ValueError(f"Expected a column sentence, got {', '.join(map(str, frame.columns))}. Rename yours.")
+        raise ValueError(f"Expected a column 'sentence', got {', '.join(map(str, frame.columns))}. Rename a column.")
     usable, rejected, taken = [], [], set()
     pairs = frame["pair"] if "pair" in frame else [None] * len(frame)
     texts = list(zip(frame.index, frame["sentence"], pairs))
@@ -61,7 +62,7 @@ def over_sentences(
             sentence = encoder.tokenize(text, pair)
             target = asked(sentence)
             if (text, pair) in taken:
-                raise TextError("The sentence is there twice. It counts once.")
+                raise TextError("An earlier row has the same sentence. A sentence counts only once.")
             taken.add((text, pair))
             found = explain(encoder, sentence, target, heads=())
         except TextError as error:
@@ -119,6 +120,5 @@ def _mean_heads(encoder: Encoder, usable: list[Explained], progress: Progress) -
 
 
 def _mean(values: list[float] | tuple[float, ...]) -> tuple[int, float, float, float]:
-    """Return n, mean, low and high."""
     low, high = interval(np.array(values)[:, None])
     return len(values), float(np.mean(values)), float(low[0]), float(high[0])

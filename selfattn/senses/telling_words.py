@@ -1,9 +1,9 @@
 """Find the word that gives a target word its sense, over labelled sentences: hide each other word, then all but that word.
 
-One half of the sentences gives an axis between the senses; the word that, hidden, moves the target farthest along it is picked.
-The other half judges whether the right sense is the nearer one if the target sees only the picked word (sufficiency), and if
-only the picked word is hidden (comprehensiveness). The most attended word, the nearest word and any other word are judged in
-the same way. `agreement` has how often other rankings name the picked word.
+One half of the sentences gives an axis between the senses. The picked word is the word whose hiding moves the target farthest
+along this axis. The other half of the sentences judges which sense is the nearer one, if the target sees only the picked word
+(sufficiency), and if only the picked word is hidden (comprehensiveness). The most attended word, the nearest word and any other
+word are judged in the same way. `agreement` says how often other rankings name the picked word.
 Sources: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5 (attention
 knockout); DeYoung et al. 2020, "ERASER", section 4 (comprehensiveness, sufficiency).
 """
@@ -35,44 +35,44 @@ from selfattn.words import Word
 
 PER_SENSE = 4  # least number of rows for each sense
 MOST = 128  # largest number of rows for a word
-OTHERS = 2  # least number of other words in a row: one to pick, and one to compare with
-DEALS = 5  # how often the other rows are split into two halves; each half picks once
+OTHERS = 2  # least number of other words in a sentence: one to pick, and one to compare with
+DEALS = 5  # number of random splits into halves; each half picks once
 RESAMPLES = 1000
 NEAR = 0.025  # shares that differ by less than this count as equal
-# Between two sentences, a word is named if its share is at least NAMED and at least CLEAR times the next largest share.
+# Between two sentences, a word is named if its share is at least NAMED, and at least CLEAR times the second largest share.
 NAMED, CLEAR = 0.1, 1.5
 GUESS = 0.5  # accuracy of guessing between the right sense and the mean of the other senses
-ALL = "all"  # `word` in rows about all words
+ALL = "all"  # value of the column `word` in rows about all words
 PICKS = ("the word", "any other", "most attended", "nearest")
 WHAT = ("as it is", *(f"{pick} {how}" for how in ("hidden", "alone") for pick in PICKS))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HiddenWordsReport(OfTables):
-    """The result of `hidden_words`. Rows with the word "all" are means over words, and so is `agreement`.
+    """The result of `hidden_words`. Rows with the word "all", and `agreement`, are means over words.
 
-    low and high: 95 % interval over resamples of a word's rows; for "all" and `agreement`, of words (NaN for one word).
+    low, high: 95 % interval over resamples of a word's rows. For means over words, words are resampled (NaN for one word).
     """
 
     words: pd.DataFrame
-    # row (the table's index label), word, start (the hidden word's first token), text, share (signed, of the way to the other
-    # senses; 1: all the way; NaN: no way), picked (share of the row's ten judgements that pick this word; 0 for punctuation)
-    accuracy: pd.DataFrame  # word, what (one of WHAT), accuracy (0 to 1: the right sense is the nearer one), low, high
+    # row (the table's index label), word, start (the hidden word's first token), text, share, picked. share: how far the word
+    # moves, as a signed share of the way to the other senses. picked: how often a half picks the hidden word, 0 to 1.
+    accuracy: pd.DataFrame  # word, what (one of WHAT), accuracy (0 to 1: the right sense is nearer), low, high
     agreement: pd.DataFrame
-    # way, agreement (share of rows in which the way names the picked word), low, high, rank (mean rank correlation with the
-    # shares). The last two ways check hiding; the very last is named after the token that replaces a word. NaN: see `reason`
+    # way (of ranking words), agreement, low, high, rank. agreement: how often this way ranks the picked word first, 0 to 1. rank:
+    # mean rank correlation with the shares. The last two ways check hiding; the last is named after a token. NaN: see `reason`.
     between: pd.DataFrame
-    # word, senses ("one", "two"), named (share of ordered pairs of rows with a named word in both rows), low, high, n (pairs)
+    # word, senses ("one", "two": of a pair of rows), named (share of pairs with a named word in both rows), low, high, n (pairs)
     heads: pd.DataFrame
-    # word, layer, head, share (with the leading word hidden in this head alone, by gradient: mean over a sense's rows, then
-    # over senses; the sum over heads is less than the share of all heads at once), low, high (rows drawn within each sense),
-    # leads (share of draws in which the head comes first)
-    one_head: pd.DataFrame  # word, row, largest, smallest: over heads, of the leading word's shares by gradient; or NaN
+    # word, layer, head, share, low, high, leads. share: of the leading word, hidden in this head alone, by gradient; mean over a
+    # sense's rows, then over senses. Rows are resampled within each sense. leads: how often the head comes first in resamples,
+    # 0 to 1. The sum over heads is less than the share of all heads at once.
+    one_head: pd.DataFrame  # word, row, largest, smallest (over heads, of the leading word's share by gradient; or NaN)
     rejected: pd.DataFrame  # row (the table's index label), reason, and the row's own columns
-    reason: str  # why a way has no numbers; "" if all ways have numbers
+    reason: str  # the reason why a way of ranking has no numbers, or ""
 
     def of(self, word: str = "") -> pd.DataFrame:
-        """Return accuracy, low and high by `what`, for this word; by default for the only word, or else over all words."""
+        """Return accuracy, low and high, indexed by `what`. word: by default the only word, or all words if there are several."""
         words = self.accuracy.iloc[: -len(WHAT)]  # the last rows are means over all words
         if word or len(words) == len(WHAT):
             return words[words["word"] == (word or words["word"].iloc[0])].set_index("what")
@@ -80,7 +80,7 @@ class HiddenWordsReport(OfTables):
 
     @cached_property
     def named(self) -> pd.DataFrame:
-        """`words` without punctuation."""
+        """The table `words` without punctuation."""
         marks = {text for text in self.words["text"].unique() if Word(text, 0, 1).is_punctuation}
         return self.words[~self.words["text"].isin(marks)]
 
@@ -91,7 +91,7 @@ class HiddenWordsReport(OfTables):
 
     @property
     def noise(self) -> pd.DataFrame:
-        """The columns of `noise_counts`: share, toward, away."""
+        """The result of `noise_counts`: share, toward, away."""
         return noise_counts(*self._extremes)
 
     @cached_property
@@ -101,12 +101,12 @@ class HiddenWordsReport(OfTables):
 
     @cached_property
     def head_level(self) -> NoiseLevel:
-        """The level of noise, as in `level`, for a word hidden in one head alone."""
+        """The noise level for a word that is hidden in one head alone, as in `level`."""
         known = self.one_head.dropna()
         return noise_level(known["largest"].to_numpy(), known["smallest"].to_numpy(), RESAMPLES)
 
     def chance_of(self, share: float) -> float:
-        """Return the share, 0 to 1, of moves of about this length that go in the wrong direction; NaN without such moves."""
+        """Return how often a move of about this share goes away from the other senses, 0 to 1; NaN without such moves."""
         moves = self.named["share"].to_numpy()
         similar = moves[(abs(moves) >= share - NEAR) & (abs(moves) < share + NEAR)]
         return float((similar < 0).mean()) if len(similar) else math.nan
@@ -128,7 +128,7 @@ class _Judged:
     """The part of the report that one row contributes."""
 
     words: list[tuple[int, str, float, float]]  # start, text, share, picked
-    right: list[float]  # accuracy of each of WHAT, the mean over ten judgements
+    right: list[float]  # accuracy of each of WHAT, mean over the ten halves
     ways: list[tuple[str, float, float]]  # way, agreement, rank
     named: np.ndarray  # (n_rows,): True if a word is named on the way to that row's vector
     by_head: np.ndarray  # (n_layers * n_heads,): the leading word's share in each head; NaN if unknown
@@ -136,11 +136,11 @@ class _Judged:
 
 @rejecting_what_breaks_down
 def hidden_words(encoder: Encoder, frame: pd.DataFrame, progress: Progress = silent) -> HiddenWordsReport:
-    """Hide each other word from a word in labelled sentences: a table with the columns sentence, word, sense.
+    """Hide each other word from a word in labelled sentences. frame: a table with the columns sentence, word, sense.
 
     Each word needs two senses with four rows each, and two other words in each row. About four copies of a sentence are run for
     each of its words. progress(done, total) is called after each sentence; an exception that it raises ends the computation.
-    Limits: other words still pass on what they read from the hidden word; a picked word can carry topic as well as sense.
+    Limits: other words still pass on information from the hidden word. A picked word can carry topic as well as sense.
     Raises NotRecomputable if no word can be hidden, ValueError for a missing column, or if no row can be used.
     """
     encoder.check_hideable()
@@ -155,7 +155,7 @@ def hidden_words(encoder: Encoder, frame: pd.DataFrame, progress: Progress = sil
 
 
 def over_words(reports: Sequence[HiddenWordsReport], rejected: pd.DataFrame, reason: str = "") -> HiddenWordsReport:
-    """Join reports over one word each. If a way has no numbers for one word, it has none in the joined report."""
+    """Join the reports of single words. A way of ranking words has no numbers if it has none for one of the words."""
     keys = {"accuracy": ["what"], "between": ["senses"], "heads": ["layer", "head"]}
     by_word = {name: [getattr(each, name).drop_duplicates(key) for each in reports] for name, key in keys.items()}
     right = np.stack([each["accuracy"] for each in by_word["accuracy"]])
@@ -215,7 +215,7 @@ def _judged(
     i: int,
     halves: Sequence[np.ndarray],
 ) -> _Judged:
-    """Judge row i ten times: one half of the other rows picks a word, and the other half judges.
+    """Judge row i ten times. Each time, one half of the other rows picks a word and the other half judges.
 
     units: the word's vectors in all rows, (n_rows, d_model). attention: `WordRankings.by_attention` of the row. halves: from
     `_halves`.
@@ -226,7 +226,7 @@ def _judged(
     hidden, alone = _with_hidden(encoder, placed, groups)
     everything = np.arange(len(units)) != i
     here, there = np.stack([_means(units, senses, i, among) for among in [*halves, everything]], axis=1)
-    axes, middle = there - here, (here + there) / 2  # (11, d_model); the last is over all other rows
+    axes, middle = there - here, (here + there) / 2  # (11, d_model): ten halves, then all other rows
     judge = np.arange(len(halves)) ^ 1
 
     def right(vectors: np.ndarray) -> np.ndarray:
@@ -261,7 +261,7 @@ def _judged(
 
 
 def _by_head(rankings: WordRankings, placed: PlacedWord, at: int, axis: np.ndarray) -> np.ndarray:
-    """Return, by gradient, the share along the axis if one word is hidden in each head alone; NaN if unknown."""
+    """Return each head's share along the axis, by gradient, if word `at` is hidden in this head alone; NaN if unknown."""
     if "gradient" in rankings.reasons or axis @ axis < SAME**2:
         return np.full(len(rankings.encoder.all_heads), np.nan)
     (found,) = hidden_by_head(rankings.encoder, [placed], [Along(placed.positions, torch.from_numpy(axis))])
@@ -269,14 +269,13 @@ def _by_head(rankings: WordRankings, placed: PlacedWord, at: int, axis: np.ndarr
 
 
 def _groups(placed: PlacedWord) -> list[tuple[int, ...]]:
-    """Return the positions of each other word that isn't punctuation."""
     return [word.positions for word in placed.others if not word.is_punctuation]
 
 
 def _with_hidden(
     encoder: Encoder, placed: PlacedWord, groups: Sequence[Sequence[int]]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the word's unit vectors: with each other word hidden (n_words, d_model), with only one group seen (m, d_model)."""
+    """Return the word's unit vectors with one other word hidden (n_words, d_model), and with one group visible (m, d_model)."""
     special = placed.sentence.special
     others = [p for p, is_special in enumerate(special) if not is_special and p not in placed.positions]
     keys = [word.positions for word in placed.others]
@@ -287,7 +286,7 @@ def _with_hidden(
 
 
 def _halves(senses: np.ndarray, i: int, generator: np.random.Generator) -> list[np.ndarray]:
-    """Split the rows other than i into two random halves, five times: ten arrays (n_rows,) bool, with both halves in turn."""
+    """Split the rows without row i into random halves five times. Return the ten halves, each as a mask (n_rows,)."""
     others, halves = np.arange(len(senses)) != i, []
     for _ in range(DEALS):
         first = np.zeros(len(senses), dtype=bool)
@@ -299,7 +298,7 @@ def _halves(senses: np.ndarray, i: int, generator: np.random.Generator) -> list[
 
 
 def _means(units: np.ndarray, senses: np.ndarray, i: int, among: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean of row i's sense, and the mean of the other senses' means, in the rows `among` selects: (d_model,) each."""
+    """Return the mean of row i's sense and the mean of the other senses' means, over the rows in `among`: (d_model,) each."""
     means = {sense: units[among & (senses == sense)].mean(axis=0) for sense in np.unique(senses)}
     return means.pop(senses[i]), np.mean(list(means.values()), axis=0)
 
@@ -309,7 +308,7 @@ def _units(vectors: Tensor) -> np.ndarray:
 
 
 def _first(numbers: np.ndarray) -> np.ndarray:
-    """Return a (k, m) array: 1 at each row's largest number (the first, if several are equal), else 0. NaN stays NaN."""
+    """Return a (k, m) array with 1 at each row's (first) largest number, else 0. NaN stays NaN."""
     return np.eye(numbers.shape[1])[numbers.argmax(axis=1)] + 0 * numbers
 
 
@@ -320,7 +319,7 @@ def _rank(numbers: np.ndarray, share: np.ndarray) -> float:
 
 
 def _named(moved: np.ndarray, ways: np.ndarray) -> np.ndarray:
-    """Return True for each way on which a word is named: (m, d_model), (n_rows, d_model) -> (n_rows,); False if no way."""
+    """Return True for each way along which a word is named: (m, d_model), (n_rows, d_model) -> (n_rows,)."""
     length = (ways**2).sum(axis=1)
     second, first = np.sort(moved @ ways.T / np.where(length >= SAME**2, length, np.nan), axis=0)[-2:]
     return (first >= NAMED) & (first >= CLEAR * second)
@@ -346,7 +345,6 @@ def _all_pairs(between: pd.DataFrame) -> pd.DataFrame:
 
 
 def _agreement(words: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return the mean over words of each way's agreement and rank."""
     agreement, rank = (np.stack([each[column] for each in words]) for column in ("agreement", "rank"))
     found = pd.DataFrame({"way": words[0]["way"], "agreement": agreement.mean(axis=0), **_interval(agreement)})
     known = ~np.isnan(agreement).any(axis=0)

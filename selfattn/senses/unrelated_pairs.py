@@ -13,12 +13,12 @@ from selfattn.encoders.encoder import Encoder, Progress, followed, silent
 from selfattn.encoders.pooling import load_pooling
 
 PAIRS = 1000
-PASS = 32  # sentences to encode at a time
+PASS = 32  # sentences in one batch
 
 
 @dataclass(frozen=True, eq=False)
 class UnrelatedPairs:
-    """Pairs of labelled sentences of two different words, and the pairs' cosines."""
+    """Pairs of sentences about two different words, and the cosine of each pair."""
 
     pairs: pd.DataFrame  # first, second (index labels of the labelled sentences), cosine
 
@@ -38,7 +38,7 @@ class UnrelatedPairs:
 
 
 def drawn_pairs(frame: pd.DataFrame) -> list[tuple]:
-    """Draw 1,000 pairs of index labels, always the same: first two different words, then a row for each word."""
+    """Draw 1,000 pairs of index labels with a fixed seed: two different words at random, then a row of each word."""
     rng, words = np.random.default_rng(0), sorted(set(frame["word"]))
     rows = {word: group.index.to_numpy() for word, group in frame.groupby("word")}
     pairs = []
@@ -51,7 +51,7 @@ def drawn_pairs(frame: pd.DataFrame) -> list[tuple]:
 def unrelated_pairs(encoder: Encoder, frame: pd.DataFrame, progress: Progress = silent) -> UnrelatedPairs:
     """Compute the cosines of 1,000 pairs of sentences with different words. frame: columns sentence, word.
 
-    progress(done, total) counts passes. Raises NoPooling, TextError.
+    progress(done, total) counts batches. Raises NoPooling, TextError.
     """
     pooling, pairs = load_pooling(encoder), drawn_pairs(frame)
     wanted = sorted({row for pair in pairs for row in pair})

@@ -11,14 +11,14 @@ from selfattn.encoders.encoder import Encoder, Progress, followed, silent
 from selfattn.notebook_repr import OfTables
 from selfattn.words import between_groups
 
-TOP = 4  # sentences with a head's largest weights; two with middle weights follow
+TOP = 4  # number of sentences with a head's largest weights; one or two with middle weights follow
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HeadProfiles(OfTables):
-    """Profiles of every head of an encoder over the same sentences."""
+    """The profile of every head of an encoder, over the same sentences."""
 
-    patterns: pd.DataFrame  # layer, head, and for each named pattern the mean over the sentences
+    patterns: pd.DataFrame  # layer, head, and a column for each named pattern: its mean value over the sentences
     sentences: pd.DataFrame
     # layer, head, rank (0: the largest weight), row (the frame's index label), to (the other word), weight
     n: int  # number of sentences
@@ -28,8 +28,8 @@ class HeadProfiles(OfTables):
 def head_profiles(encoder: Encoder, frame: pd.DataFrame, progress: Progress = silent) -> HeadProfiles:
     """Profile every head over a table with the columns sentence, word, sense, such as `labelled_sentences`.
 
-    Punctuation, special tokens and the word itself don't count as other words. A weight from a split word is the mean over the
-    word's pieces; a weight to a split word is the sum over them. Raises ValueError if no row can be used.
+    A sentence's weight is the largest weight from its word to another word, without punctuation. A weight from a split word is
+    the mean over its pieces, a weight to a split word the sum over its pieces. Raises ValueError if no row can be used.
     """
     usable, _ = require_rows(encoder, frame)
     patterns, weights, words = [], [], []

@@ -1,6 +1,6 @@
-"""Rank the words that influence one word, in ways to compare with hiding: weights, rollout, gradient, value zeroing, [MASK].
+"""Rank words by their influence on one word, to compare with hiding: by weights, rollout, gradient, value zeroing or [MASK].
 
-m is the number of words to rank, each a group of token positions; p is the number of the influenced word's positions.
+m is the number of words to rank; each word is a group of token positions. p is the number of the influenced word's positions.
 Sources: Kobayashi et al. 2020, "Attention is Not Only a Weight", section 3 (weights x V); Abnar and Zuidema 2020, "Quantifying
 Attention Flow in Transformers" (rollout); Nanda 2023, "Attribution Patching" (gradient); Mohebbi et al. 2023, "Quantifying
 Context Mixing in Transformers" (value zeroing); Zeiler and Fergus 2014 ([MASK]).
@@ -36,27 +36,27 @@ def blank_token(encoder: Encoder) -> tuple[str, int]:
         if token is not None and encoder.has_vector(token_id):
             return token, token_id
     raise NotRecomputable(
-        f"{encoder.title}'s tokeniser has no mask, padding or unknown token to blank a word out with."
+        f"{encoder.title}'s tokeniser has no mask, padding or unknown token that could replace a word."
     )
 
 
 @dataclass(frozen=True, eq=False)
 class WordRankings:
-    """The ways to rank words. If an encoder doesn't allow a way, its numbers are NaN and `reasons` says why."""
+    """The methods to rank words. If an encoder doesn't allow a method, its numbers are NaN and `reasons` has the reason."""
 
     encoder: Encoder
-    reasons: dict[str, str] = field(default_factory=dict)  # why a way can't be measured, keyed by way
+    reasons: dict[str, str] = field(default_factory=dict)  # keyed by method
 
     @property
     def blank(self) -> str:
-        """The name of the last way: the token that replaces a word, or [MASK] if there is no such token."""
+        """The name of the last method: the token that replaces a word, or [MASK] if there is no such token."""
         try:
             return blank_token(self.encoder)[0]
         except NotRecomputable:
             return "[MASK]"
 
     def by_attention(self, word: PlacedWord[Encoding], groups: Groups) -> dict[str, Tensor]:
-        """Return how much the word takes from each other word, (m,), whatever the direction of the effect."""
+        """Return the influence of each other word on the word, by each method that uses attention weights: (m,) each."""
         encoding, positions = word
         weights = to_groups(encoding.word_rows(positions), groups).double()
         ways = {
@@ -68,10 +68,10 @@ class WordRankings:
         return self._measured(ways, (len(groups),))
 
     def along(self, word: PlacedWord, unit: Tensor, groups: Groups, axes: Tensor) -> dict[str, Tensor]:
-        """Return how far the word's last unit vector moves along each axis if each other word is taken away: (k, m).
+        """Return how far the word's last unit vector moves along each axis if one other word is removed: (k, m) for each method.
 
-        unit (d_model,), axes (k, d_model), float64. The way "gradient" is hiding to first order. Value zeroing subtracts the
-        other word's part in every head and layer, without a change to the other weights.
+        unit (d_model,), axes (k, d_model), float64. The method "gradient" approximates hiding to first order. Value zeroing
+        subtracts the other word's part of the context in every head and layer; the remaining weights don't change.
         """
         copies = [word.sentence] * len(groups)
         ways = {
@@ -91,7 +91,7 @@ class WordRankings:
         return found
 
     def _norms(self, word: PlacedWord[Encoding], groups: Groups) -> Tensor:
-        """Return the length of each word's part after W_O: (m,). Heads are summed before the length, layers after it."""
+        """Return the norm of each word's part of the attention output (after W_O, over all heads), summed over layers: (m,)."""
         total = torch.zeros(len(groups))
         for recording in word.sentence.recordings:
             weighted = recording.weights(rows=word.rows).mean(dim=1)[..., None] * recording.value[0].float().cpu()

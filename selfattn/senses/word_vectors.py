@@ -11,12 +11,12 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
 
-BATCH = 64  # sentences to encode at a time
+BATCH = 64  # sentences in one batch
 
 
 @dataclass(frozen=True, eq=False)
 class WordVectors:
-    """One word in n sentences, CPU float32; a split word's vectors are the mean over its pieces.
+    """One word's vectors in n sentences, CPU float32. A split word's vector is the mean over its pieces.
 
     If heads' outputs can't be read, the last three fields are (n, 0, n_heads, 0).
     """
@@ -29,8 +29,8 @@ class WordVectors:
 
 
 def word_vectors(encoder: Encoder, words: Sequence[PlacedWord]) -> WordVectors:
-    """Run the words' sentences, and return the words' vectors."""
-    # Sentences of similar length share a pass, which saves padding.
+    """Encode the words' sentences, and return the words' vectors."""
+    # Sentences of similar length share a batch, which saves padding.
     order = sorted(range(len(words)), key=lambda index: len(words[index].sentence.text))
     kept: dict[int, tuple[Tensor, ...]] = {}
     for first in range(0, len(order), BATCH):
@@ -41,7 +41,7 @@ def word_vectors(encoder: Encoder, words: Sequence[PlacedWord]) -> WordVectors:
 
 
 def head_vectors(recording: LayerRecording, positions: Sequence[int]) -> tuple[Tensor, Tensor, Tensor]:
-    """Return one layer's context, uniform average and own value, averaged over the positions: (n_heads, d_head) each."""
+    """Return one layer's `context`, `uniform` and `own_value` of a word at these positions: (n_heads, d_head) each."""
     rows = list(positions)
     value = recording.value[0].float().cpu()
     context = recording.context[0, rows].float().cpu().mean(dim=0)
@@ -59,7 +59,7 @@ def _vectors(encoding: Encoding, positions: list[int]) -> tuple[Tensor, ...]:
     """Return a word's vectors in one sentence, in the order of WordVectors' fields."""
     layers = encoding.hidden[:, positions].mean(dim=1)
     others = [p for p, special in enumerate(encoding.special) if not special and p not in positions]
-    # If a sentence has no other words, `bag` is the zero vector.
+    # `bag` is the zero vector if a sentence has no other words.
     bag = encoding.static[others].mean(dim=0) if others else torch.zeros_like(encoding.static[0])
     per_head = [head_vectors(recording, positions) for recording in encoding.recordings]
     if per_head:

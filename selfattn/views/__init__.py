@@ -1,1 +1,1 @@
-"""Make each view's sentences, pictures and tables once, for the page, the notebook, the report, the bundle and the site."""
+"""Make the panels (finding, picture, tables) that pages, notebooks, reports, downloads and the static site all show."""

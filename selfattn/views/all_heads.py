@@ -1,4 +1,4 @@
-"""Make the panels of All heads: every head's map with a measure, and what one head does over many sentences."""
+"""Make the panels of the page All heads: every head's attention map with a measure, and one head over many sentences."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,13 +25,13 @@ from selfattn.views.senses import heads
 from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 
 SMALL = 92  # pixels of a small map, at most
-WRITTEN = 40  # tokens: in a longer sentence the chosen head's weights aren't sent to the browser as numbers
+WRITTEN = 40  # tokens: the browser gets no weights of longer sentences
 OPEN = "Show it in the maps"
 PLACES = {"previous token": "the token before", "next token": "the token after", "itself": "the token itself"}
 
 
 def small_maps(encoding: Encoding) -> dict[str, Any]:
-    """Every head's map as one picture, by heads.schema.json."""
+    """Return every head's map as one picture, in the format of heads.schema.json."""
     count = encoding.n_layers * encoding.n_heads
     side = min(len(encoding.tokens), SMALL, math.isqrt(PIXELS // count))
     picture = one_picture(_maps(encoding), encoding.n_heads, side)
@@ -52,10 +52,10 @@ def every_head(
     compared: Compared | None = None,
     noise: str = "",
 ) -> Panel:
-    """The panel of all heads: each map small, with a bar for the measure, and the chosen head's map large.
+    """Make the panel of all heads: a small map per head with a bar for the measure, and a large map of the chosen head.
 
-    maps: the fields of `small_maps`, the rows to outline and the sentence's name. frame: tidy_tables.heads_frame. compared: the
-    two sentences, if the measure is an effect on the word's cosine. noise: a sentence for the note.
+    maps: the result of `small_maps`, with the rows to outline and the sentence's name. frame: from tidy_tables.heads_frame.
+    compared: the two sentences, if the measure is an effect on the word's cosine. noise: a sentence that the note ends with.
     """
     note = ""
     few = len(encoding.tokens) <= WRITTEN
@@ -72,12 +72,12 @@ def every_head(
         finding=finding,
         picture=lambda look: head_grid(_maps(encoding), frame, measure.name, look.theme, str(chosen), title),
         live=Live("heads", heads_data(frame, measure.name, chosen, kind=kind, title=measure.label, unit=unit, maps=maps)),
-        alt=f"{len(frame)} maps of heads, the layers from above. {finding}",
+        alt=f"The maps of {len(frame)} heads, one row per layer, layer 0 first. {finding}",
         tables=Tables(
             {"all heads": lambda: frame, f"map: {chosen}": lambda: weights_frame(encoding.weights(*chosen), encoding.tokens)}
         ),
         note=f"{note} {noise}".strip(),
-        method=f"{measure.caption}\n\nRows of a map attend to columns. Each map is shaded up to its own largest weight; the "
+        method=f"{measure.caption}\n\nRows of a map attend to columns. A map's deepest blue is its own largest weight; the "
         "bar beneath it shows the measure.",
     )  # fmt: skip
 
@@ -103,19 +103,19 @@ def _removals(frame: pd.DataFrame, measure: Measure, compared: Compared) -> tupl
         f"{numbers.cosine(compared.cosine)}."
     )
     if not control:
-        return finding, "No control yet, so whether this is about the meaning can't be said."
+        return finding, "Without a control sentence, this effect may have nothing to do with the word's meaning."
     rival = frame.loc[frame[control[0]].abs().idxmax()]
     beaten = abs(top[effect]) > abs(rival[control[0]])
-    larger = "larger" if beaten else "not larger, so this is a hint, not a finding"
+    larger = "larger" if beaten else "not larger, so it may have nothing to do with the meaning"
     note = (
-        f"The largest effect in the control is {numbers.effect(rival[control[0]])}, of {rival['name']}. "
-        f"The effect of {top['name']} is {larger}. Over other sentences other heads may lead."
+        f"In the control, the largest effect is {numbers.effect(rival[control[0]])}, from {rival['name']}. "
+        f"The effect of {top['name']} is {larger}. In other sentences, other heads may have the largest effect."
     )
     return finding, note
 
 
 def habit(encoder: Encoder, report: HeadProfiles, frame: pd.DataFrame, head: Head) -> Panel:
-    """The panel of what a head does over many sentences: its pattern, its largest weights, and typical weights.
+    """Make the panel of one head over many sentences: its pattern, and sentences with its largest and with typical weights.
 
     frame: the labelled sentences of `report`.
     """
@@ -123,9 +123,9 @@ def habit(encoder: Encoder, report: HeadProfiles, frame: pd.DataFrame, head: Hea
     rows, joined, said, headings = [], [], {}, {}
     for rank, row, to, weight in weighted[["rank", "row", "to", "weight"]].itertuples(index=False):
         if rank == 0:
-            headings[row] = f"Strongest of {report.n} sentences: the weight that the underlined word gives the blue one"
+            headings[row] = f"The largest weights in {report.n} sentences: from the underlined word to the blue one"
         elif rank >= TOP and len(headings) == 1:
-            headings[row] = f"Typical: half of the {report.n} have a larger weight, half a smaller"
+            headings[row] = f"Typical sentences: in half of the {report.n}, this weight is larger; in half, smaller"
         text, asked, sense = frame.loc[row, ["sentence", "word", "sense"]]
         said[row] = f"{asked}: {sense}"
         joined.append(f'from "{asked}" to "{to}" {numbers.weight(weight)}')
@@ -133,15 +133,15 @@ def habit(encoder: Encoder, report: HeadProfiles, frame: pd.DataFrame, head: Hea
         for each in word.sentence.words:
             rows.append((row, each, each.text, weight if each.label == to else math.nan, each == word.word))
     words = sentence_words(rows, "row", "weight")
-    tint = Tint("weight", numbers.weight, "{} of the weight", 1.0)
+    tint = Tint("weight", numbers.weight, "attention weight {}", 1.0)
     return Panel(
         name="over many sentences",
         finding=profile(nearest_first(patterns.iloc[0]), str(head), f"Over {report.n} labelled sentences"),
-        alt=f"Sentences in which {head} attends most from the labelled word to another, then typical ones: {', '.join(joined)}.",
+        alt=f"Sentences with the largest weights from the labelled word to another word, then typical ones: {', '.join(joined)}.",
         tables=Tables({"over many sentences": lambda: weighted, "patterns": lambda: report.patterns}),
-        method="Weights are means over the sentences' ordinary tokens. A pattern has a name from a threshold on: half of the "
-        "weight, two thirds for special tokens. Each sentence shows the other word that gets most of the labelled word's "
-        "weight; sentences are ordered by that weight.",
+        method="A pattern is named if it gets half of the weight (two thirds for special tokens), averaged over all tokens that "
+        "aren't special. In each sentence the labelled word is underlined, and the other word to which it gives the most "
+        "weight is blue. Sentences are ordered by that weight.",
         one_head=True,
         **shaded_picture(shaded_data(words, said, tint, OPEN, headings) | {"kind": "weights"}),
     )
@@ -152,29 +152,27 @@ def _of_head(table: pd.DataFrame, head: Head) -> pd.DataFrame:
 
 
 def moved_word(report: HiddenWordsReport, head: Head) -> Panel:
-    """The panel of how far the word moves if another word is hidden in one head only. The finding is about `head`."""
+    """Make the panel of how far a word moves if another word is hidden from it in one head. The finding is about `head`."""
     panel = heads(report, head)
     chosen = _of_head(panel.table, head).iloc[0]
     further, share = int((panel.table["share"] > chosen["share"]).sum()), numbers.decimal(100 * chosen["share"], 1)
-    note = f"{further or 'None'} of the other {len(panel.table) - 1} heads move{'s' * (further < 2)} it further."
+    note = f"Of the other {len(panel.table) - 1} heads, {further or 'none'} move{'s' * (further < 2)} the word further."
     if chosen["leads"] >= 0.005:
-        note += f" With words drawn anew, it comes first in {numbers.share(chosen['leads'])} of draws."
+        note += f" In {numbers.share(chosen['leads'])} of random resamples, {head} moves the word furthest."
     return replace(
         panel,
         name="moved word",
-        finding=f"Hide each sentence's most telling word in {head} alone: the labelled word moves {share}\u00a0% of the way to "
-        "its other sense.",
+        finding=f"Hide each sentence's most telling word in {head} alone, and the labelled word moves {share}\u00a0% of the way "
+        "to its other sense.",
         note=note,
     )
 
 
 def profile(found: Sequence[Fit], head: str, where: str) -> str:
-    """Describe a head in one sentence: the named patterns that it fits, or the two places that get most of its weight."""
+    """Describe a head in one sentence: the named patterns that it fits, or else the two places that get most of its weight."""
     if fitting := [fit for fit in found if fit.fits]:
         parts = " and ".join(f"{fit.meaning} ({numbers.weight(fit.value)})" for fit in fitting)
         return f"{where} {head} has {parts}."
     shares = sorted((fit for fit in found if fit.name != "broad"), key=lambda fit: fit.value, reverse=True)[:2]
     (share, first), (other, second) = ((numbers.share(fit.value), PLACES.get(fit.name, fit.name)) for fit in shares)
-    return (
-        f"{where} {head} has no fixed habit: {share} of its weight to {first}, {other} to {second}, the rest elsewhere."
-    )
+    return f"{where} {head} has no clear pattern: {share} of its weight goes to {first}, {other} to {second}, the rest elsewhere."

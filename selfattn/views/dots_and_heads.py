@@ -1,4 +1,4 @@
-"""Make the two kinds of panel that several views share: dots with their intervals, and a map of all heads."""
+"""Make two kinds of panel that several pages use: dots with intervals, and a map of all heads."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,7 +24,7 @@ def dots_panel(
     tables: Mapping[str, pd.DataFrame] | None = None,
     **parts: Any,
 ) -> Panel:
-    """A panel with a picture of `charts.dots.dots`. guess, domain: as for `dots`. marked: labels in teal; None: the first.
+    """Make a panel with the chart `dots`. guess, domain: as in `dots`. marked: labels in teal; None: the first label.
 
     tables: more tables, by name. parts: other fields of the panel.
     """
@@ -50,7 +50,7 @@ def heads_panel(
     look_of: Mapping[str, Any],
     **parts: Any,
 ) -> Panel:
-    """A panel with a map of all heads by a measure, which outlines `head`. look_of: kind, title. parts: other panel fields."""
+    """Make a panel with a map of all heads by a measure. head: the head to outline. look_of: kind, title. parts: other fields."""
     return Panel(
         name=name,
         finding=finding,
@@ -62,10 +62,10 @@ def heads_panel(
 
 
 def named(row: pd.Series) -> str:
-    """The name of a head at the start of a sentence: "Head 10 of layer 0"."""
+    """Return the name of a head for the start of a sentence: "Head 10 of layer 0"."""
     return f"Head {row['head']} of layer {row['layer']}"
 
 
 def share(value: float, places: int = 0) -> str:
-    """A share as a percentage with a no-break space before %."""
+    """Return a share as a percentage with a no-break space before %."""
     return numbers.share(value, places).replace(" ", "\u00a0")

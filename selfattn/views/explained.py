@@ -1,4 +1,4 @@
-"""Make the data of tinted texts: each word (in a long text, each sentence) is tinted by its effect on an encoder's answer."""
+"""Make the data of texts whose words (in a long text, sentences) are tinted by their effect on an encoder's answer."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
@@ -12,10 +12,8 @@ from selfattn.encoders.placed_word import Tokens
 from selfattn.tidy_tables import PARTS, explained_words_frame
 from selfattn.views.shaded import Tint, shaded_data
 
-PRINTED = 5  # percent of the effect that has the full tint; smaller effects are printed in tooltips only
-LEAST = (
-    0.1  # share of the answer: smaller effects never have the full tint, so that a change of 0.01 doesn't look large
-)
+PRINTED = 5  # percent of the effect with the full tint; smaller effects are printed only in tooltips
+LEAST = 0.1  # part of the answer: the full tint stands for at least this effect, so that small effects look pale
 
 Write = Callable[[float], str]
 
@@ -23,9 +21,9 @@ Write = Callable[[float], str]
 def explained_data(
     found: Mapping[str, Explained], what: str, write: Write, wholes: Mapping[str, Tokens] = MappingProxyType({})
 ) -> dict[str, Any]:
-    """The data of the component `shaded`, one row per text. found: the results; each key is the line above the text.
+    """Return the data of the component `shaded`, one row per text. found: the results, by the line above the text.
 
-    what: names the number that changes. write: formats a change. wholes: by the same keys, the uncut text if its end was cut.
+    what: names the number that changes. write: formats a change. wholes: the full texts of texts that were cut, by the same keys.
     """
     frame = explained_words_frame(found)
     least = LEAST * max((abs(each.number) for each in found.values()), default=0.0)
@@ -61,7 +59,7 @@ def _by_sentence(
     found: Explained, segment: int, words: Sequence[dict[str, Any]], places: Sequence[int], what: str, write: Write,
     largest: float, whole: Tokens | None,
 ) -> dict[str, Any]:  # fmt: skip
-    """The fields of a row that shows sentences, each with its words. largest: the effect or level that fills the curve."""
+    """Return the fields of a row that shows sentences and their words. largest: the effect or level that has the full height."""
     named, opened = {*found.named}, {*found.words}
     sentences = [(at, each) for at, each in enumerate(found.sentences) if each.segment == segment]
     starts, first = [each.at for _, each in sentences], sentences[0][1].positions[0]
@@ -70,7 +68,7 @@ def _by_sentence(
     for n, (at, each) in enumerate(sentences, start=1):
         effect, level = float(found.by_sentence[at]), float(found.level[at])
         noise = f"Noise level {numbers.decimal(level, len(write(0.125).partition('.')[2]))}."
-        within = "" if at in named else " Within it, so no word is named."
+        within = "" if at in named else " The change is within it, so no word is named."
         more = " Its words were not hidden one by one." if at in closed else within
         parts.append(
             {
@@ -103,6 +101,6 @@ def lost(name: str, tokens: Tokens, read: Tokens, where: str) -> str:
     left = sum(word.stop <= kept for word in words)
     share = numbers.share(1 - left / len(words)).replace(" ", "\u00a0")
     return (
-        f"As a sentence embedder {name} reads {len(read.ids):,} of the {len(tokens.ids):,} tokens{where}. From "
-        f'"{words[left].text}" on (word {left + 1:,} of {len(words):,}) nothing is read: {share} of the words.'
+        f"As a sentence embedder, {name} reads {len(read.ids):,} of the {len(tokens.ids):,} tokens{where}. It cuts the text at "
+        f'"{words[left].text}" (word {left + 1:,} of {len(words):,}), so {share} of the words aren\'t read.'
     )

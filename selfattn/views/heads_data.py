@@ -1,4 +1,4 @@
-"""Make the data of the component `heads` (dashboard/components/heads.schema.json): a map of all heads, with one chosen."""
+"""Make the data of the component `heads`, a map of all heads with one chosen (dashboard/components/heads.schema.json)."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from selfattn.numbers import decimal
 
 
 def plain_heads(layers: int, heads: int, chosen: Head, label: str) -> dict[str, Any]:
-    """The data of a map without numbers, in which a head can be chosen."""
+    """Return the data of a map without numbers, in which visitors choose a head."""
     return {
         "version": 1,
         "key": f"{layers} x {heads}",
@@ -39,10 +39,10 @@ def heads_data(
     unit: str = "",
     maps: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The data of a map whose heads are coloured by a measure.
+    """Return the data of a map whose heads are coloured by a measure.
 
-    frame: tidy_tables.heads_frame. chosen: the head to outline, if it is in the frame. kind: "weights" for numbers from 0;
-    otherwise each sign has a colour. title: the measure's name in words. maps: each head's own map, as the schema describes it.
+    frame: from tidy_tables.heads_frame. chosen: the head to outline, if it is in the frame. kind: "weights" for numbers from 0;
+    otherwise each sign has a colour. title: the measure's name in words. maps: every head's attention map, as in the schema.
     """
     frame = frame.sort_values(["layer", "head"])
     values, names = frame[measure].tolist(), frame["name"].tolist()

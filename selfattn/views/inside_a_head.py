@@ -1,4 +1,4 @@
-"""Make the panels of Inside a head: a token's vectors on the way in, the kernel's steps, and the vectors on the way out."""
+"""Make the panels of the page Inside a head: a token's input and projections, the kernel's steps, and the head's output."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,28 +25,28 @@ from selfattn.panel import Look, Panel, Tables
 from selfattn.views.kernel_row import word_row
 from selfattn.views.kernel_view import kernel_panel
 
-TERMS = 6  # terms of a product that are written out
+TERMS = 6  # products that have a line of their own in a sum
 TITLES = {
-    "input": "what the layer reads",
-    "read": "what the projections read",
+    "input": "the layer's input",
+    "read": "the projections' input",
     "query": "× W_Q = query: what it looks for",
     "key": "× W_K = key: what it is filed under",
     "value": "× W_V = value: what it hands over",
     "turned query": "the query, turned by its position",
     "turned key": "the key, turned by its position",
 }
-RAMP = "Red: below 0; blue: above. Each pair of strips has its own deepest colour."
+RAMP = "Red is below 0, blue is above. The deepest colour is the largest number of each pair of strips."
 
 
 @dataclass(frozen=True, eq=False)
 class Followed:
-    """A token of a sentence, with every step that a head computes for it."""
+    """A token of a sentence, and every step that a head computes for that token."""
 
     name: str  # "A" or "B"
     word: PlacedWord[Encoding]
     position: int  # of the token
     steps: HeadSteps
-    real: AttentionTrace  # without changes
+    real: AttentionTrace  # the head's trace, without changes
     trace: AttentionTrace  # `real`, or a trace with changed steps
 
     @property
@@ -66,17 +66,17 @@ class Followed:
 
     @property
     def projected(self) -> Projected:
-        """The head's matrices. Call it only if they are known."""
+        """The head's projections. Fails if `steps.projected` is None."""
         assert self.steps.projected is not None
         return self.steps.projected
 
     @property
     def output(self) -> Tensor:
-        """The head's addition to the token's vector, (d_model,)."""
+        """The head's output after W_O, which is added to the token's hidden state: (d_model,)."""
         return self.projected.output(self.trace.context[self.position])
 
     def row(self, step: str) -> Tensor:
-        """The token's row of a step."""
+        """Return the token's row of a step."""
         return self.steps[step].values[self.position]
 
 
@@ -88,16 +88,16 @@ def follow(
     position: int | None = None,
     **changes: Any,
 ) -> Followed:
-    """Follow a token of the sentence through a head (None: the word's first token).
+    """Return every step of a token through a head. position: the token's; None for the word's first token.
 
-    changes: as in `what_if.change`. Raises NotRecomputable for an encoder that is shown only.
+    changes: as in `what_if.change`. Raises NotRecomputable for a display-only encoder.
     """
     position, real = word.positions[0] if position is None else position, word.sentence.trace(*head)
     return Followed(name, word, position, head_steps(encoder, word.sentence, *head), real, change(real, **changes))
 
 
 def computed(sides: Sequence[Followed], head: Head, errors: tuple[float, float | None]) -> Panel:
-    """The panel of the kernel's steps. errors: as in `kernel_panel`, for the unchanged head."""
+    """Make the panel of the kernel's steps. errors: as in `kernel_panel`; not shown if a side has changed steps."""
     rows = [word_row(side.word, head, side.name, query=side.position, trace=side.trace) for side in sides]
     changed = any(side.changed for side in sides)
     panel = kernel_panel(rows, head=head, errors=None if changed else errors)
@@ -109,7 +109,7 @@ def computed(sides: Sequence[Followed], head: Head, errors: tuple[float, float |
 
 
 def _changed(sides: Sequence[Followed]) -> pd.DataFrame:
-    """One row per token: sentence, place, token, weight (unchanged), changed (the weight after the changes)."""
+    """Return a row for each token: sentence, place, token, weight (before the changes), changed (the weight after them)."""
     tables = []
     for side in sides:
         columns = {"sentence": side.name, "place": range(len(side.tokens)), "token": side.tokens}
@@ -119,14 +119,17 @@ def _changed(sides: Sequence[Followed]) -> pd.DataFrame:
 
 
 def _what_changes(side: Followed) -> str:
-    """State the effect of the changes on the token's row: its largest weight, and its context's cosine to the real context."""
+    """State the token's largest weight before and after the changes, and the cosine of its context vectors before and after."""
     top = " → ".join(numbers.weight(trace.weights[side.position].max()) for trace in (side.real, side.trace))
     contexts = [trace.context[side.position] for trace in (side.real, side.trace)]
-    return f"{side.name}, changed: largest weight {top}; the context has cosine {_cosine(*contexts)} to the real one."
+    return (
+        f"With the changes, the largest weight in {side.name} goes {top}, and the context has cosine {_cosine(*contexts)} to the "
+        "unchanged context."
+    )
 
 
 def comes_in(sides: Sequence[Followed]) -> Iterator[Panel]:
-    """The panels of what comes in: the projections, and one of their products written out."""
+    """Yield the panels of the head's input: the token's vectors and projections, and one number of the query as a sum."""
     first = sides[0]
     rows = {step.name: [side.row(step.name) for side in sides] for step in first.steps.steps if step.name in TITLES}
     verb = "comes" if len({side.label for side in sides}) == 1 else "come"
@@ -143,19 +146,19 @@ def comes_in(sides: Sequence[Followed]) -> Iterator[Panel]:
 
 
 def _written_out(side: Followed, dimension: int) -> Panel:
-    """The panel of one number of the query: each product of the input with W_Q, and the bias."""
+    """Make the panel of one number of the query: the products of the input with a column of W_Q, and the bias."""
     terms, query_bias = _terms(side, dimension), side.projected.query_bias
     shown = terms.loc[terms["product"].abs().sort_values(ascending=False, kind="stable").index[:TERMS]]
     rest = float(terms["product"].sum() - shown["product"].sum())
     bias = None if query_bias is None else float(query_bias[dimension])
     number = numbers.decimal(side.row("query")[dimension])
-    finding = f'Number {dimension} of the query of "{side.label}" is {number}: {len(terms)} products, added up.'
+    finding = f'Number {dimension} of the query of "{side.label}" is {number}, a sum of {len(terms)} products.'
     names = ("input", "W_Q", f"the other {len(terms) - len(shown)} together", "their sum")
     return Panel(
         name="one product written out",
         finding=finding,
         picture=cache(lambda look: product(shown, rest, bias, names, look.theme)),
-        alt=f"{finding} The {len(shown)} largest, the others together, and the bias, as bars.",
+        alt=f"{finding} Bars show the {len(shown)} largest products, the sum of the others, and the bias.",
         tables=Tables({"one product written out": lambda: terms}),
         one_head=True,
         sentences=(side.name,),
@@ -163,38 +166,38 @@ def _written_out(side: Followed, dimension: int) -> Panel:
 
 
 def _terms(side: Followed, dimension: int) -> pd.DataFrame:
-    """One row per number that W_Q reads: dimension, first (the input), second (W_Q), product."""
+    """Return a row for each number of the input: dimension, first (the input's number), second (W_Q's), product."""
     first, second = side.projected.read[side.position], side.projected.query_weight[:, dimension]
     columns = {"first": first, "second": second, "product": first * second}
     return pd.DataFrame({"dimension": range(len(first)), **{name: each.tolist() for name, each in columns.items()}})
 
 
 def goes_out(encoder: Encoder, sides: Sequence[Followed], head: Head) -> Iterator[Panel]:
-    """The panels of what goes out: the context times W_O, and the word's vector to which this is added."""
+    """Yield the panels of the head's output: the context times W_O, and the hidden state to which the result is added."""
     if sides[0].steps.projected is None:
         return
     added = [side.output for side in sides]
-    titles = {"context": "context: the values, averaged", "output": "× W_O = what the head adds"}
+    titles = {"context": "context: the weighted mean of the values", "output": "× W_O = the head's output"}
     rows = {"context": [side.trace.context[side.position] for side in sides], "output": added}
-    finding = f"The head hands {_named(sides)} {len(added[0])} numbers{_alike(added)}."
+    finding = f"The head adds a vector of {len(added[0])} numbers to {_named(sides)}{_alike(added)}."
     yield _strips("what goes out", finding, titles, rows, sides)
     own, others = [side.row("input") for side in sides], [_by_others(encoder, side, head) for side in sides]
-    if len(added[0]) != len(own[0]):  # MobileBERT adds to a narrower vector
+    if len(added[0]) != len(own[0]):  # in MobileBERT, heads add to a narrower vector than the hidden state
         return
-    titles = {"own vector": "its own vector", "this head": f"+ what {head} adds"}
+    titles = {"own vector": "the hidden state", "this head": f"+ the output of {head}"}
     rows = {"own vector": own, "this head": added}
     if all(other is not None for other in others):
-        titles["other heads"] = f"+ what the other {encoder.n_heads - 1} heads and the bias add"
+        titles["other heads"] = f"+ the outputs of the other {encoder.n_heads - 1} heads, and the bias"
         titles["sum"] = "= the sum"
         rows |= {"other heads": others, "sum": [sum(each) for each in zip(own, added, others)]}
     lengths = [numbers.decimal(each[0].norm()) for each in (added, own)]
     finding = f"In {sides[0].name} the head adds a vector of length {lengths[0]} to one of length {lengths[1]}."
-    note = "All on one scale; at the right each vector's length."
+    note = "All strips have one colour scale. The number on the right is the vector's length."
     yield _strips("residual", finding, titles, rows, sides, lengths=True, note=note)
 
 
 def _by_others(encoder: Encoder, side: Followed, head: Head) -> Tensor | None:
-    """Return the sum of the layer's other heads and the bias, (d_model,); None if W_O reads more than the heads' contexts."""
+    """Return the sum of the other heads' outputs and the bias, (d_model,); None if W_O reads more than the heads' contexts."""
     sentence, bias = side.word.sentence, side.projected.output_bias
     contexts = sentence.own_context(head.layer)[:, side.position].float()  # (n_heads, d_head)
     weight = output_weight(encoder, sentence.recordings[head.layer].module)
@@ -207,12 +210,12 @@ def _by_others(encoder: Encoder, side: Followed, head: Head) -> Tensor | None:
 
 
 def _proof(errors: pd.DataFrame, note: str) -> str:
-    """State each step's largest difference to the model's own numbers. note: a peculiarity of the encoder, or ""."""
+    """State each step's largest difference from the model's own numbers. note: a peculiarity of the encoder, or ""."""
     worst = errors.groupby("step", sort=False)["error"].max().dropna()
     said = ", ".join(f"{name} {numbers.error(error)}" for name, error in worst.items())
     text = (
-        "Nothing is taken from the model after the layer's input: each step is computed from the one before it. Largest "
-        f"difference to the model's own numbers, over all tokens: {said}."
+        "The layer's input comes from the model, and each later step is computed from the step before it. The largest "
+        f"differences from the model's own numbers, over all tokens: {said}."
     )
     return f"{text}\n\n{note}" if note else text
 
@@ -241,9 +244,9 @@ def _strips(
     more: Mapping[str, Callable[[], pd.DataFrame]] = MappingProxyType({}),
     **said: str,
 ) -> Panel:
-    """A panel of vectors: a title for each name in `rows`, and a strip for each sentence.
+    """Make a panel of vectors: a title for each name in `rows`, and under it a strip for each sentence.
 
-    lengths: draw all on one scale, and print each vector's length.
+    lengths: draw all strips on one colour scale, and print each vector's length.
     """
 
     @cache
@@ -260,13 +263,13 @@ def _strips(
 
     return Panel(
         name=name, finding=finding, picture=picture, one_head=True, **said,
-        alt=f"{finding} Strips of coloured cells, a cell a number: {', '.join(rows)}.",
+        alt=f"{finding} Strips of coloured cells, one cell per number: {', '.join(rows)}.",
         tables=Tables({name: partial(_vectors_frame, sides, rows), **more}),
     )  # fmt: skip
 
 
 def _vectors_frame(sides: Sequence[Followed], rows: Mapping[str, Sequence[Tensor]]) -> pd.DataFrame:
-    """One row per number of a token's vectors: sentence, position, token, vector, dimension, value."""
+    """Return a row for each number of the vectors: sentence, position, token, vector, dimension, value."""
     tables = []
     for name, own in rows.items():
         for side, row in zip(sides, own):

@@ -1,6 +1,6 @@
-"""Make the data of the component `kernel` (dashboard/components/kernel.schema.json): how one head computes one token's row.
+"""Make the data of the component `kernel`, one head's steps for one token (dashboard/components/kernel.schema.json).
 
-Printed numbers are texts; the numbers of a strip are integers, in units of their last decimal.
+Printed numbers are texts. A strip's numbers are integers, in units of the last decimal.
 """
 
 import math
@@ -24,8 +24,8 @@ from selfattn.words import fold
 VERSION = 2
 VECTORS, HANDED = 4, 3  # decimals of queries, keys and values; of weight x value
 MINUS = "−"
-CONTEXT = "The context is the weighted mean of the values: what this head hands on."
-# The lines of the kernel that compute each column, by the names of their results.
+CONTEXT = "The context is the weighted mean of the values. It is what the head computes for this token."
+# For each column, the variables in `kernel.attend` whose lines compute its numbers.
 MAKES = {
     "products": ["scores"], "score": ["scores"], "scaled": ["scale", "scaled"],
     "exponential": ["maximum", "shifted", "exponentials"], "weight": ["total", "weights"], "handed": ["context"],
@@ -43,9 +43,9 @@ def kernel_data(
     places: int,
     back: str = "",
 ) -> dict[str, Any]:
-    """The data of one or two rows, by the schema. key, about, below: fields of the schema.
+    """Return the data of one or two rows in the schema's format. key, about, below: fields of the schema.
 
-    findings: one per row. clicks: True if a click on a token asks for its row. places: the decimals of scores, e^x and weights.
+    findings: one per row. clicks: True if a click on a token selects its row. places: the decimals of scores, e^x and weights.
     back: as in `kernel_panel`.
     """
     decimals = _decimals(rows, places)
@@ -70,13 +70,13 @@ def kernel_data(
 
 
 def _plane(row: QueryRow, back: str) -> dict[str, Any]:
-    """The vectors, of two numbers each, from which the browser computes the row of another query."""
+    """Return the vectors, of two numbers each, from which the browser computes the row of a dragged query."""
     vectors = {"query": row.of("query"), "keys": row.trace.key, "values": row.trace.value}
     return {name: values.tolist() for name, values in vectors.items()} | {"scale": row.trace.scale, "back": back}
 
 
 def _largest(sides: Sequence[dict[str, Any]]) -> dict[str, int]:
-    """The largest absolute number of each kind of strip, as an integer in the strip's unit; at least 1."""
+    """Return the largest absolute number of each kind of strip, as an integer in the strip's unit; at least 1."""
     rows = [row for side in sides for row in side["rows"]]
     strips = {
         "vectors": [side["query"]["values"] for side in sides],
@@ -89,7 +89,7 @@ def _largest(sides: Sequence[dict[str, Any]]) -> dict[str, int]:
 
 
 def _ends(column: dict[str, Any], sides: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The ends of a column's bars, and the length of its longest text."""
+    """Return the ends of a column's bars, and the length of its longest text."""
     rows = [row for side in sides for row in (*side["rows"], side["rest"]) if row and column["id"] in row["cells"]]
     texts = [row["cells"][column["id"]] for row in rows]
     finite = [value for value in map(read, texts) if math.isfinite(value)]
@@ -98,7 +98,7 @@ def _ends(column: dict[str, Any], sides: Sequence[dict[str, Any]]) -> dict[str, 
 
 
 def _decimals(rows: Sequence[QueryRow], places: int) -> dict[str, int]:
-    """The decimals of each kind of strip. A strip that prints its numbers gets no more decimals than they need."""
+    """Return the decimals of each kind of strip. A strip with printed numbers has no more decimals than these numbers need."""
     most = {"vectors": VECTORS, "products": places, "handed": max(HANDED, places)}
     if all(max(row.trace.key.shape[-1], row.trace.value.shape[-1]) > FEW for row in rows):
         return most
@@ -118,7 +118,7 @@ def _has_decimals(values: Tensor, most: int) -> int:
 
 
 def whole(values: Tensor, places: int) -> list[str]:
-    """Each row's numbers, times 10 to the power of `places`, rounded half away from zero and comma-separated."""
+    """Return each row as comma-separated integers: the numbers times 10 ** places, rounded half away from zero."""
     exact = np.atleast_2d(values.detach().double().numpy())
     scaled = np.floor(np.abs(exact) * 10**places + 0.5)
     return [",".join(map(str, row)) for row in np.where(exact < 0, -scaled, scaled).astype(int).tolist()]
@@ -150,14 +150,14 @@ def _columns(rows: Sequence[QueryRow]) -> list[dict[str, Any]]:
 
 
 def _code() -> list[dict[str, str]]:
-    """The kernel's lines, each with the name that it sets, or ""."""
+    """Return the kernel's lines, each with the name of the variable that it sets, or ""."""
     lines = source(kernel.attend).splitlines()
     made = [line.strip().split(" = ")[0] for line in lines]
     return [{"text": line, "makes": name if name.isidentifier() else ""} for line, name in zip(lines, made)]
 
 
 def _pairs(rows: Sequence[QueryRow]) -> list[dict[int | None, int | None]]:
-    """For each row, map the positions of its tokens to the matching tokens of the other row, or to None."""
+    """Return a map for each row, from its tokens' positions to the matching tokens of the other row, or to None."""
     if len(rows) != 2:
         return [{} for _ in rows]
     a, b = ([(special, fold(text)) for text, special in zip(row.tokens, _special(row))] for row in rows)
@@ -213,7 +213,7 @@ def _side(
 
 
 def _rest(row: QueryRow, rest: Sequence[int], places: int, handed: int) -> dict[str, Any]:
-    """The sums over the tokens that have no row."""
+    """Return the sums over the tokens that have no row."""
     exponential, weight = (float(row.of(step).double()[rest].sum()) for step in ("exponentials", "weights"))
     write = _share(places)
     return {
@@ -234,7 +234,7 @@ def _total(row: QueryRow) -> float:
 
 
 def _cells(row: QueryRow, places: int) -> dict[str, list[str]]:
-    """The texts of each column, one per token."""
+    """Return the texts of each column, one per token."""
     decimal, share = partial(numbers.decimal, places=places), _share(places)
     columns: dict[str, tuple[Tensor, Callable[[float], str]]] = {
         "score": (row.of("scores"), decimal),
@@ -248,7 +248,7 @@ def _cells(row: QueryRow, places: int) -> dict[str, list[str]]:
 
 
 def _short(text: str) -> str:
-    """A text short enough for a cell: "<0.0001"."""
+    """Return the text as short as a cell needs it: "under 0.0001" becomes "<0.0001"."""
     return text.replace("under ", "<")
 
 
@@ -256,7 +256,7 @@ def _short(text: str) -> str:
 
 
 def factor(trace: AttentionTrace) -> tuple[str, float]:
-    """The scaling of a score, as text after the score and as a factor; ("", 1.0) if there is none."""
+    """Return the scaling of a score, as the text after the score and as a factor; ("", 1.0) if there is no scaling."""
     d_head, scale = trace.query.shape[-1], trace.scale
     if scale == 1:
         return "", 1.0
@@ -270,7 +270,7 @@ def factor(trace: AttentionTrace) -> tuple[str, float]:
 
 
 def _lines(row: QueryRow, kept: Sequence[int], places: int) -> list[list[list[str]]]:
-    """The steps of each of these tokens, as [column, text]."""
+    """Return the steps of each token in `kept`, as [column, text]."""
     total, largest = _total(row), float(row.of("maximum")[0])
     steps = ("scores", "scaled", "masked", "exponentials", "weights")
     columns = zip(*(row.of(step)[list(kept)].tolist() for step in steps))
@@ -286,7 +286,7 @@ def _line(
     total: float,
     places: int,
 ) -> list[list[str]]:
-    """The steps of one token. steps: score, scaled, masked, e^x and weight. added: terms. places: the fewest decimals."""
+    """Return one token's steps as texts. steps: score, scaled, masked, e^x, weight. added: terms. places: the fewest decimals."""
     (symbol, times), (score, scaled, masked, exponential, weight) = scale, steps
     if masked == -math.inf:
         shares = [["exponential", f"e^({MINUS}∞) = 0"], ["weight", f"0 ÷ {_text(total, places)} = 0"]]
@@ -309,7 +309,7 @@ def _line(
 
 
 def _division(exponential: float, total: float, weight: float, places: int) -> tuple[str, str, str]:
-    """The texts of e^x, the total and the weight, with enough decimals to compute the weight from them."""
+    """Return the texts of e^x, the total and the weight, with enough decimals to compute the weight from the first two."""
     write = _share(places)
     share, text = write(weight), write(exponential)
     first = max(places, _places(text))
@@ -322,9 +322,10 @@ def _division(exponential: float, total: float, weight: float, places: int) -> t
 
 
 def _fewest(places: int, wanted: str, computed: Callable[[int], float]) -> int:
-    """The fewest decimals, at least `places`, with which `computed` gives the wanted text; `places` if none do.
+    """Return the fewest decimals, at least `places`, with which `computed` gives the wanted text.
 
-    For -1e9 + 0.5 none do, because float32 has no such digits. A result half way between two texts counts as wrong.
+    Return `places` if there is no such number, as for -1e9 + 0.5, whose last digits float32 can't hold. A result half way
+    between two texts counts as wrong.
     """
     write = numbers.weight if wanted.startswith("under") else partial(numbers.decimal, places=_places(wanted))
     near = (-1e-9, 1e-9)
@@ -336,7 +337,7 @@ def _text(value: float, places: int) -> str:
 
 
 def _number(value: float, places: int) -> float:
-    """The number rounded as it is printed."""
+    """Return the number, rounded as it is printed."""
     return read(_text(value, places))
 
 

@@ -1,4 +1,4 @@
-"""Read the kernel's own lines from the running program, so that they are never retyped."""
+"""Read the source of selfattn/kernel.py from the running program, so that pages always show the code that runs."""
 
 import ast
 import inspect
@@ -10,7 +10,7 @@ from selfattn import kernel
 
 
 def source(function: Callable) -> str:
-    """A function's source text, without its docstring and the call that checks its input."""
+    """Return a function's source text without its docstring and without the call of `check_inputs`."""
     text = textwrap.dedent(inspect.getsource(function))
     docstring = ast.parse(text).body[0].body[0]
     lines = text.splitlines()
@@ -20,6 +20,6 @@ def source(function: Callable) -> str:
 
 @cache
 def kernel_lines() -> dict[str, str]:
-    """The kernel's assignments without comments, by the name that each one sets."""
+    """Return the assignments of `kernel.attend` as text without comments, by the name of the variable that each sets."""
     (attend,) = ast.parse(source(kernel.attend)).body
     return {line.targets[0].id: ast.unparse(line) for line in attend.body if isinstance(line, ast.Assign)}

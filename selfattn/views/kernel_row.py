@@ -1,4 +1,4 @@
-"""Take one token's row of a head, with every step, for the kernel figure."""
+"""Hold one token's row of a head's trace, with every step, for the kernel figure."""
 
 import math
 from dataclasses import dataclass
@@ -11,26 +11,26 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.kernel import AttentionTrace
 
-MOST = 64  # tokens: up to this many, each token has a row
-LEADING = 24  # tokens of a longer sentence that have a row each; its other tokens share one row
+MOST = 64  # tokens: in a sentence of up to this many, each token has a row in the figure
+LEADING = 24  # tokens of a longer sentence that have a row each; the other tokens share one row
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class QueryRow:
-    """One token's row of a head, with every step."""
+    """The row of a head's trace for one query token, with every step."""
 
     trace: AttentionTrace  # of one head: query (n_rows, d_head), key (n, d_head), scores (n_rows, n) ...
     tokens: tuple[str, ...]  # n
-    query: int  # the position of the query's token; -1 (and `first` too) if the query is none of the tokens
+    query: int  # the query's position; if the query is none of the tokens, `query` and `first` are -1
     name: str = ""  # "A" or "B"
-    first: int = 0  # the token of the trace's first row
+    first: int = 0  # the position of the token in the trace's first row
     special: tuple[bool, ...] = ()  # one per token; () if no token is special
     word: tuple[int, ...] = ()  # the positions of the word that the page is about
-    text: str = ""  # the query's name, if it is none of the tokens
+    text: str = ""  # the query's name, if the query is none of the tokens
 
     @property
     def row(self) -> int:
-        """The row of the trace."""
+        """The index of the query's row in the trace."""
         return self.query - self.first
 
     @property
@@ -39,12 +39,12 @@ class QueryRow:
         return self.text or self.tokens[self.query]
 
     def of(self, step: str) -> Tensor:
-        """This row of a step: (n,) of "scores", "scaled", "masked", "exponentials" or "weights", (d_head,) of "query"."""
+        """Return the query's row of a step: (d_head,) for "query", else (n,), as for "scores", "masked" or "weights"."""
         return getattr(self.trace, step)[self.row]
 
     @property
     def terms(self) -> dict[str, Tensor]:
-        """The terms added to the scaled scores, (n,) by name. "mask" is a float mask, if it changes this row."""
+        """The terms added to the scaled scores, (n,) by name. A float mask that changes this row is the term "mask"."""
         shape, mask = self.trace.scores.shape, self.trace.mask
         found = {term.name: term.values.expand(shape)[self.row] for term in self.trace.terms}
         if mask is not None and mask.dtype != torch.bool:
@@ -53,12 +53,12 @@ class QueryRow:
 
     @property
     def hidden(self) -> list[bool]:
-        """True for each token that the query may not attend to, (n,)."""
+        """True for each token that is masked for the query: n values."""
         return (self.of("masked") == -math.inf).tolist()
 
     @property
     def handed(self) -> Tensor:
-        """Weight times value of each token, (n, d_value)."""
+        """Each token's weight times its value vector: (n, d_value)."""
         return self.of("weights")[:, None] * self.trace.value
 
 
@@ -70,9 +70,9 @@ def word_row(
     query: int | None = None,
     trace: AttentionTrace | None = None,
 ) -> QueryRow:
-    """The row of a word's first piece, or of the token `query` of its sentence.
+    """Return the row of a word's first piece or, if `query` is given, of the token at that position.
 
-    trace: a trace of all tokens, to use instead of the head's own. Raises NotRecomputable for an encoder that is shown only.
+    trace: a trace of all tokens, to use instead of the head's trace. Raises NotRecomputable for a display-only encoder.
     """
     encoding = placed.sentence
     at = placed.positions[0] if query is None else query
@@ -86,9 +86,9 @@ def word_row(
 
 
 def leading(row: QueryRow) -> tuple[list[int], list[int]]:
-    """The tokens that have a row, and the others, each in the sentence's order.
+    """Return the tokens that have a row in the figure, and the other tokens, each in the sentence's order.
 
-    In a long sentence the query and the tokens with the largest weights have a row.
+    In a long sentence, only the query and the tokens with the largest weights have a row.
     """
     n = len(row.tokens)
     if n <= MOST:

@@ -1,4 +1,4 @@
-"""Make the panel of the kernel figure: every number with which one head computes one token's row, in one sentence or two."""
+"""Make the panel of the kernel figure: every number that one head computes for one token, in one sentence or two."""
 
 import hashlib
 import math
@@ -16,12 +16,12 @@ from selfattn.views.kernel_data import kernel_data
 from selfattn.views.kernel_row import LEADING, MOST, QueryRow
 
 NAME = "kernel"
-ALIKE = 1e-6  # weights that differ by less count as equal, because float32 rounds them
-MUCH = 0.5  # from this weight on it is "most of its weight"
+ALIKE = 1e-6  # weights whose difference is smaller count as equal, because float32 rounds them
+MUCH = 0.5  # a weight of at least this is called "most of its weight"
 METHOD = (
-    "Every number is computed by selfattn/kernel.py from the query, key and value that the attention received. Numbers are "
-    "rounded as they are printed; where the next one can't be computed from two decimals, more are printed. A weight says what "
-    "a head reads from a token, not what that does: later layers decide on the effect."
+    "Selfattn's own attention code (selfattn/kernel.py) computes every number from the model's queries, keys and values. "
+    "Printed numbers are rounded. If two decimals are too few to compute the next number, more are printed. A weight "
+    "says how much a head reads from a token. It doesn't say what effect this has, because later layers decide that."
 )
 
 
@@ -37,13 +37,13 @@ def kernel_panel(
     finding: str = "",
     back: str = "",
 ) -> Panel:
-    """The panel of one token's row in one sentence, or in "A" and "B".
+    """Make the panel of one token's row, in one sentence or in two ("A" and "B").
 
-    rows: `word_row` of a placed word, or a QueryRow of any trace with its tokens. errors: the largest differences to the model's
-    own weights, on the same inputs and in a separate pass (None: not known). clicks: True if a click on a token asks for its
-    row; it comes back as the state "query", [side, position]. places: the decimals of scores, e^x and weights. finding:
-    replaces the default. back: the label of a button that returns to this query; with it, a query of two numbers can be
-    dragged.
+    rows: results of `word_row`, or a QueryRow of any trace. errors: the largest differences from the model's own weights, on
+    the same inputs and in a separate pass (None: not known). clicks: True if a click on a token selects that token's row; the
+    component then sets its state "query" to [side, position]. places: the decimals of scores, e^x and weights. finding:
+    replaces the default. back: the label of a button that returns to this query; if it is given, the visitor can drag a
+    query of two numbers.
     """
     rows = (rows,) if isinstance(rows, QueryRow) else tuple(rows)
     about, findings = alt(rows, head), [finding or largest_weight(row) for row in rows]
@@ -74,20 +74,14 @@ def kernel_panel(
 
 
 def largest_weight(row: QueryRow) -> str:
-    """State which token gets the most weight."""
+    """State which token gets the largest weight."""
     weights = row.of("weights")
     at, query = int(weights.argmax()), _query(row)
     if not weights[at] > 0:
-        return f"{query} may attend to no token: all its weights are 0."
+        return f"Every token is masked for {query}, so all its weights are 0."
     alike, may = int((weights >= weights[at] - ALIKE).sum()), row.hidden.count(False)
     if alike > 1:
-        tokens = (
-            f"{alike} tokens"
-            if alike < may
-            else "every token"
-            if may == len(weights)
-            else "every token that it may see"
-        )
+        tokens = f"{alike} tokens" if alike < may else "every token" if may == len(weights) else "every unmasked token"
         return (
             f"{query} gives {tokens} the same weight{', the largest' * (alike < may)}: {numbers.weight(weights[at])}."
         )
@@ -97,9 +91,9 @@ def largest_weight(row: QueryRow) -> str:
 
 
 def alt(rows: Sequence[QueryRow], head: Head | None) -> str:
-    """The figure in words, for readers who can't see it."""
+    """Return the figure in words, for people who can't see it."""
     of = f"Head {head.head} of layer {head.layer}" if head else "One head"
-    parts = [f"{of}, step by step: a row for each token, from query times key to weight times value."]
+    parts = [f"{of}, step by step. Each token has a row, from query times key to weight times value."]
     for row in rows:
         weights = row.of("weights").tolist()
         most = sorted(range(len(weights)), key=lambda at: -weights[at])[:3]
@@ -109,10 +103,11 @@ def alt(rows: Sequence[QueryRow], head: Head | None) -> str:
 
 
 def steps_frame(rows: Sequence[QueryRow]) -> pd.DataFrame:
-    """One row per token: sentence, place, token, special, query (whether it is the query), and a column for every step.
+    """Return a row for each token: sentence, place, token, special, query (True for the query's token), and every step.
 
-    score, scaled, each term by its name (a float mask is one), masked (minus infinity: hidden), shifted (masked minus the row's
-    largest), exponential, weight, share (of the context vector, along it: they sum to 1, and may be negative).
+    The steps are score, scaled, each term by its name (also a float mask), masked (minus infinity for hidden tokens), shifted
+    (masked minus the row's maximum), exponential, weight, and share (of the context vector). The shares sum to 1, and
+    single shares may be negative.
     """
     tables = []
     for row in rows:
@@ -135,9 +130,9 @@ def steps_frame(rows: Sequence[QueryRow]) -> pd.DataFrame:
 
 
 def dimensions_frame(rows: Sequence[QueryRow]) -> pd.DataFrame:
-    """One row per token and dimension: sentence, place, token, dimension, query, key, product, value, handed.
+    """Return a row for each token and dimension: sentence, place, token, dimension, query, key, product, value, handed.
 
-    Dimensions count from 0. If keys and values differ in length, the missing numbers are NaN.
+    handed: weight times value. Dimensions count from 0. If keys and values differ in length, the missing numbers are NaN.
     """
     tables = []
     for row in rows:
@@ -168,20 +163,26 @@ def _arrays(rows: Sequence[QueryRow]) -> Mapping[str, np.ndarray]:
 
 
 def _below(rows: Sequence[QueryRow], errors: tuple[float, float | None] | None) -> list[str]:
-    """The lines under the figure: split words, long sentences, and the proof."""
+    """Return the lines under the figure, about split words, long sentences, and the differences from the model's weights."""
     lines = []
     for row in rows:
         if len(row.word) > 1 and row.query in row.word and not lines:
             nth, n = row.word.index(row.query) + 1, len(row.word)
             lines.append(
-                f"Each of the word's {n} pieces has a query of its own; this is piece {nth}. Click another to see its."
+                f"The word has {n} pieces, each with a query. This is the query of piece {nth}. Click a piece to see its query."
             )
     if any(len(row.tokens) > MOST for row in rows):
-        lines.append(f"Of a sentence of more than {MOST} tokens the {LEADING} with the largest weights have rows.")
+        lines.append(
+            f"In a sentence of more than {MOST} tokens, only the {LEADING} tokens with the largest weights have rows."
+        )
     if errors is not None:
         same, separate = errors
-        text = f"Recomputed: the weights equal the model's own to {numbers.error(same)} on the same inputs"
-        lines.append(f"{text}." if separate is None else f"{text}, to {numbers.error(separate)} in a separate pass.")
+        text = (
+            f"Recomputed: the weights differ from the model's own by at most {numbers.error(same)} on the same inputs"
+        )
+        lines.append(
+            f"{text}." if separate is None else f"{text}, and by at most {numbers.error(separate)} in a separate pass."
+        )
     return lines
 
 

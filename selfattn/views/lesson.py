@@ -1,4 +1,4 @@
-"""Make the panel of a lesson: its charts side by side."""
+"""Make a lesson's panel, which shows several charts side by side."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -8,16 +8,16 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, drawn_frame, in_rows
 from selfattn.panel import Look, Panel, Tables
 
-Drawing = Callable[[Theme], Spec]  # makes a chart in the colours of a theme
+Drawing = Callable[[Theme], Spec]  # a function that draws a chart in the colours of a theme
 
 
 def drawing(chart: Callable[..., Spec], *arguments: Any, **looks: Any) -> Drawing:
-    """Bind all arguments of a chart except the theme, which comes after the positional arguments."""
+    """Bind a chart's arguments except the theme. The theme is then passed after the positional arguments."""
     return partial(chart, *arguments, **looks)
 
 
 def lesson_panel(name: str, finding: str, charts: Mapping[str, Drawing], columns: int = 0, **said: str) -> Panel:
-    """Make the panel. charts: drawings by title, `columns` per row (0: a single row). said: the panel's note and method."""
+    """Make a panel of several charts. charts: by title. columns: charts per row (0: all). said: the panel's note and method."""
 
     def picture(look: Look) -> Spec:
         return in_rows({title: draw(look.theme) for title, draw in charts.items()}, columns)
@@ -26,7 +26,7 @@ def lesson_panel(name: str, finding: str, charts: Mapping[str, Drawing], columns
         name=name,
         finding=finding,
         picture=picture,
-        alt=f"{finding} Drawn: {'; '.join(charts)}.",
+        alt=f"{finding} Charts: {'; '.join(charts)}.",
         tables=Tables({name: lambda: drawn_frame(picture(Look()))}),
         **said,
     )

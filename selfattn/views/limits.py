@@ -1,4 +1,4 @@
-"""Make a panel for each limit: weights, removed heads, a lucky head and the recomputation, each with a counter-example."""
+"""Make the panels of four limits: what attention weights, removed heads, a lucky head and recomputed weights don't prove."""
 
 import math
 
@@ -17,35 +17,35 @@ from selfattn.views.lesson import drawing, lesson_panel
 from selfattn.views.rounding import noise_floor
 
 CELL = 17  # pixels
-SHOWN = 8  # tokens with the largest weights
+SHOWN = 8  # tokens, those with the largest weights
 
 
 def other_weights(passage: Encoding) -> Panel | None:
-    """The panel of other weights that give the same context; None if the text has too few tokens for any."""
+    """Make the panel of different weights that give the same context; None if the text has too few tokens for such weights."""
     head, rows = counterexamples.freest_row(passage, 2)
     if rows.moved < 0.01:
         return None
     top = rows.before.topk(SHOWN).indices.tolist()
     columns = {
         title: [*row[top].tolist(), float(row.sum() - row[top].sum())]
-        for title, row in {"its own weights": rows.before, "other weights, same result": rows.after}.items()
+        for title, row in {"weights of the head": rows.before, "other weights, same context": rows.after}.items()
     }
     tokens = [*(f"{place}: {passage.tokens[place]}" for place in top), "all other tokens"]
     frame = pd.DataFrame({"token": tokens, **columns})
     most = 1.2 * max(map(max, columns.values()))  # one scale for both, with room for the numbers
     return lesson_panel(
         "other weights",
-        f'{share(rows.moved)} of the weight of "{passage.tokens[2]}" could lie elsewhere: {head} would mix the same context.',
+        f'{head} would give "{passage.tokens[2]}" the same context with {share(rows.moved)} of its weight on other tokens.',
         {title: drawing(bar_list, frame, title, domain=(0, most), marked=0) for title in columns},
-        note=f'The text begins "{passage.text.partition(".")[0]}." The two contexts differ by {error(rows.difference)}.',
-        method="In a text with more tokens than a head has dimensions, many rows of weights mix the very same context. The "
-        f"picture has the row, among all heads, whose largest weight can fall furthest: its {SHOWN} largest weights and the sum "
-        f"of the other {len(rows.before) - SHOWN}. The text: {passage.text}",
+        note=f'The text begins "{passage.text.partition(".")[0]}." The two contexts differ by at most {error(rows.difference)}.',
+        method="If a text has more tokens than a head has dimensions, many rows of weights give exactly the same context. Among "
+        f"all heads, the picture shows the one whose largest weight can be lowered most: the {SHOWN} largest weights, and the "
+        f"sum of the other {len(rows.before) - SHOWN}. The text: {passage.text}",
     )
 
 
 def removed_heads(heads: pd.DataFrame, together: float, precision: str) -> Panel:
-    """The panel of each head's effect when removed alone, compared with `together`, the effect of removing all at once.
+    """Make the panel that compares the effects of removing each head alone with `together`, the effect of removing all heads.
 
     heads: tidy_tables.heads_frame with columns effect and control.
     """
@@ -61,51 +61,52 @@ def removed_heads(heads: pd.DataFrame, together: float, precision: str) -> Panel
     frame = pd.DataFrame({"token": [*bars], "change of the cosine": [*bars.values()]})
     return lesson_panel(
         "removed heads",
-        f"Removed one at a time, the heads change the cosine by {change(summed)} in all; removed together, by "
+        f"Removed one at a time, the heads change the cosine by {change(summed)} in total; removed together, by "
         f"{change(together)}.",
         {title: drawing(bar_list, frame, title, number="+.3f", marked=1) for title in frame.columns[1:]},
-        note=f"One head alone also moves two sentences of one sense, the control: by {effect(control)}. {noise}".rstrip(),
-        method="The effect of removing a head at every position is the change of the cosine of the two vectors. Heads can take "
-        "over from one another and work against one another, so single effects say little about all.",
+        note=f"One head alone also changes the cosine of two sentences of one sense, by {effect(control)}. {noise}".rstrip(),
+        method="A head is removed at every position. Its effect is the change of the cosine of the word's two vectors. Heads can "
+        "replace or counteract each other, so effects of single heads say little about all heads together.",
     )
 
 
 def lucky_head(weights: pronouns.PronounWeights) -> Panel:
-    """The panel of the best head's accuracy on the sentences that chose it, on new sentences, and by luck."""
+    """Make the panel of the best head's accuracy: on the sentences that chose it, on new sentences, and if all heads guess."""
     first, second = pronouns.halves(PRONOUNS)
     chosen, n_heads = pronouns.choose_head(weights, first, second), weights.preference[0].numel()
     best, luck = (decimal(100 * value, 0) for value in (chosen.chosen_with, chosen.luck))
     low, high = chosen.interval
-    labels = ("best of all heads", "best, if all guessed", "the head, new sentences")
+    labels = ("the best head", "the best, if all guess", "that head, new sentences")
     right = [chosen.chosen_with, chosen.luck, chosen.accuracy]
     frame = pd.DataFrame({"accuracy": right, "low": [math.nan, math.nan, low], "high": [math.nan, math.nan, high]})
     return dots_panel(
         "lucky head",
-        f"The best of {n_heads} heads is right in {best} of 100 sentences; if all guessed, the best would reach {luck} once "
-        "in twenty tries.",
+        f"The best of {n_heads} heads is right in {best} of 100 sentences; if all heads guessed, the best would reach {luck} "
+        "once in twenty tries.",
         dot_rows(labels, frame, "accuracy"), guess=("one coin", 0.5), domain=(min(0.4, low), 1.0),
         marked=labels[-1:],
-        note=f"On {chosen.n} new sentences coins do as well as {chosen.head} or better with probability "
+        note=f"On {chosen.n} new sentences, a coin does at least as well as {chosen.head} with probability "
         f"{weight(chosen.p_value)}.",
-        method="The pronoun of each sentence refers to one of two nouns, and a head is right where it gives that noun more "
-        f"weight. The best head is chosen on {len(first)} sentences and judged on {chosen.n} others. An example "
-        "chosen from many proves less than it seems.",
+        method="The pronoun of each sentence refers to one of two nouns. A head is right if the pronoun gives that noun more "
+        f"weight. The best head is chosen on {len(first)} sentences and tested on {chosen.n} others. The best of many heads "
+        "can be the best by luck.",
     )  # fmt: skip
 
 
 def recomputed_noise() -> Panel:
-    """The panel of the kernel's weights on random queries and keys, and how they differ from torch's weights."""
+    """Make the panel of the kernel's weights on random queries and keys, and their difference from torch's weights."""
     own, other = counterexamples.noise_weights()
     places, difference = [*map(str, range(len(own)))], own - other
-    maps = {"the kernel's weights": (own, "weights"), "their difference to torch's": (difference, "signed")}
+    maps = {"the kernel's weights": (own, "weights"), "the kernel's minus torch's": (difference, "signed")}
     return lesson_panel(
         "recomputed noise",
-        f"The kernel recomputes pure noise, too: it differs from torch by {error(float(difference.abs().max()))}.",
+        "Selfattn's own attention code (the kernel) also recomputes random numbers: it differs from torch by at most "
+        f"{error(float(difference.abs().max()))}.",
         {
             title: drawing(heatmap, each.numpy(), places, kind=kind, cell=CELL, numbers=None)
             for title, (each, kind) in maps.items()
         },
-        note="“Recomputed” is about the formula, never about what the numbers mean.",
-        method="Queries and keys are drawn at random. The recomputation says that attention's formula, with an encoder's own "
-        "scale and mask, gives the model's own numbers. The difference has a scale of its own.",
+        note="“Recomputed” shows that the formula is right, not that the numbers have a meaning.",
+        method="Queries and keys are random numbers. On pages, “recomputed” says that attention's formula, with the encoder's "
+        "scale and mask, gives the model's own weights. The two pictures have different colour scales.",
     )

@@ -1,4 +1,4 @@
-"""Show the labelled sentences in which a word's vector is nearest to its vector in the visitor's sentence."""
+"""Make the panel of the labelled sentences in which a word's vector is nearest to its vector in the visitor's sentence."""
 
 import pandas as pd
 
@@ -10,11 +10,11 @@ from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 from selfattn.words import fold
 
 NEAREST = 3
-SAME = 1e-4  # cosines that differ by no more count as equal
+SAME = 1e-4  # cosines with a difference up to this count as equal
 
 
 def nearest_sentences(encoder: Encoder, word: str, stage: str, ranked: pd.DataFrame) -> Panel:
-    """The panel of the three nearest sentences. stage: the vector's origin, "in its sentence". ranked: `ranked_sentences`."""
+    """Make the panel of the three nearest sentences. stage: names the vector ("in its sentence"). ranked: `ranked_sentences`."""
     first = ranked.head(NEAREST)
     rows = [
         (at, each, each.label, float("nan"), fold(each.text) == fold(word))
@@ -35,10 +35,10 @@ def nearest_sentences(encoder: Encoder, word: str, stage: str, ranked: pd.DataFr
 
 
 def senses_of(stage: str, ranked: pd.DataFrame) -> str:
-    """State the senses of the three nearest sentences, and how many more sentences are equally near."""
+    """State the senses of the three nearest sentences, and how many other sentences are as near as the third."""
     first, rest = ranked.head(NEAREST), ranked.iloc[NEAREST:]
     senses = first["sense"].value_counts(sort=False)
     which = " and ".join(f"{count} of {sense}" for sense, count in senses.items())
     as_near = int((first["cosine"].iloc[-1] - rest["cosine"] <= SAME).sum())
-    more = f" ({as_near} more {'is' if as_near == 1 else 'are'} as near)" if as_near else ""
+    more = f" ({as_near} other{'s are' if as_near > 1 else ' is'} as near)" if as_near else ""
     return f"Nearest {stage}: {f'all three of {senses.index[0]}' if len(senses) == 1 else which}{more}."

@@ -1,4 +1,4 @@
-"""Show one head's maps of two sentences, unchanged or with a word hidden."""
+"""Make the panel of one head's attention maps of two sentences, unchanged or with a word hidden."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -15,11 +15,11 @@ from selfattn.tidy_tables import weights_frame
 
 SOURCES = {"scratch": "from scratch", "own": "model's own", "difference": "difference"}
 
-Sides = Mapping[str, PlacedWord[Encoding]]  # the word, by its sentence: "A", "B", or "" for both as one text
+Sides = Mapping[str, PlacedWord[Encoding]]  # the chosen word, by its sentence: "A", "B", or "" for one text of both
 
 
 def hidden_by_sentence(sides: Sides) -> dict[str, str]:
-    """By sentence, the words that were hidden from the chosen word when the sentence was run."""
+    """Return the words that were hidden from the chosen word, by sentence."""
     named = {}
     for name, side in sides.items():
         keys = {key for hide in side.sentence.hides for key in hide.keys}
@@ -30,9 +30,9 @@ def hidden_by_sentence(sides: Sides) -> dict[str, str]:
 
 
 def head_maps(sides: Sides, maps: Mapping[str, WordMap], head: Head, source: str) -> Panel:
-    """The panel of the head's maps of A and B, on one colour scale, with cells of one size and the word's rows outlined.
+    """Make the panel of a head's maps of A and B with one colour scale and one cell size. The word's rows are outlined.
 
-    source: a key of SOURCES; the origin of the weights in `maps`.
+    source: a key of SOURCES, for the origin of the weights in `maps`.
     """
     differ = source == "difference"
     hidden = {name: f', "{word}" hidden' for name, word in hidden_by_sentence(sides).items()}
@@ -63,7 +63,7 @@ def head_maps(sides: Sides, maps: Mapping[str, WordMap], head: Head, source: str
         name="maps",
         finding=finding,
         picture=picture,
-        alt=f"{', '.join(titles.values())}: rows attend to columns. {finding}",
+        alt=f"{', '.join(titles.values())}. Rows attend to columns. {finding}",
         tables=Tables(
             {f"map of {name}": partial(weights_frame, view.matrix, view.labels) for name, view in maps.items()}
         ),
@@ -73,7 +73,7 @@ def head_maps(sides: Sides, maps: Mapping[str, WordMap], head: Head, source: str
 
 
 def surest_word(view: WordMap, where: str) -> str:
-    """Name the word (not a punctuation mark) that gives the largest weight of a map, and the word or token that gets it."""
+    """Name the word (not punctuation) that gives the largest weight of a map, and the word or token that gets this weight."""
     words = [not special and any(map(str.isalnum, label)) for special, label in zip(view.special, view.labels)]
     rows = [row for row, is_word in enumerate(words) if is_word]
     if not rows:
@@ -86,21 +86,21 @@ def surest_word(view: WordMap, where: str) -> str:
 
 
 def largest_difference(view: WordMap, name: str) -> str:
-    """Name the largest difference between a map from scratch and the model's own, by absolute value."""
+    """State the largest absolute difference between a map from scratch and the model's map."""
     row, column = divmod(int(view.matrix.abs().argmax()), len(view.labels))
     error = numbers.error(view.matrix[row, column])
     return f'In {name} the largest difference is {error}, from "{view.labels[row]}" to "{view.labels[column]}".'
 
 
 def left_out(view: WordMap) -> str:
-    """State what a map leaves out: the weight of hidden special tokens, and cells that are drawn as one; "" if nothing is."""
+    """State the weight of hidden special tokens, and how many cells are drawn as one; "" if a map shows everything."""
     said = []
     if view.hidden:
         said.append(
-            f"Special tokens took {numbers.share(view.hidden)} of the weight. Each row was scaled up to sum to 1."
+            f"Special tokens, left out here, get {numbers.share(view.hidden)} of the weight. Each row is scaled to sum to 1."
         )
     if view.step > 1:
         said.append(
-            f"Each cell is the largest of {view.step} × {view.step} weights, because a picture holds at most {MOST} rows."
+            f"Each cell shows the largest of {view.step} × {view.step} weights, because a map has at most {MOST} rows."
         )
     return " ".join(said)

@@ -1,4 +1,4 @@
-"""Make the questions of Predictions (a class, a score, a cosine, a tag, a word in a gap), and the panels of their answers."""
+"""Make the questions of the page Predictions (about a class, score, cosine, tag or gap), and the panels of their answers."""
 
 import re
 from collections.abc import Mapping
@@ -28,34 +28,34 @@ from selfattn.views.rounding import OF_LOG_PROBABILITY, noise_floor
 from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 
 TOP = 10  # words that are listed for a gap
-FLOOR = 0.1  # of the largest single effect: if hiding all words changes a score less, the words don't raise it
+FLOOR = 0.1  # part of a single word's largest effect: if hiding all words changes a score by less, they don't raise the score
 QUOTED = 70  # characters of a sentence in a finding, at most
 OUTSIDE = "O"  # the tag of a word without an entity, in the BIO scheme
 
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A number that an encoder gives a sentence, and how to name, write and compute it."""
+    """A question whose answer is a number that an encoder computes from a sentence, such as the logit of a class."""
 
     sentence: Encoding
     asked: Asked
     key: tuple  # identifies the number in cache keys, together with the sentence
     python: str  # lines of code that set `asked`, given `encoder`
-    what: str  # names the number in a sentence: "the cosine"
+    what: str  # the number's name: "the cosine"
     write: Write
     answer: str = ""  # the encoder's answer in words
     where: str = ""  # " in A" if there are two sentences
-    answers: pd.DataFrame = field(default_factory=pd.DataFrame)  # token or class, probability or score
+    answers: pd.DataFrame = field(default_factory=pd.DataFrame)  # all answers: token or class, probability or score
     whole: Tokens | None = None  # the uncut text, if the embedder cuts off its end
 
     @property
     def said(self) -> str:
-        """The number's name with its sentence: "the cosine in A"."""
+        """The number's name, with its sentence if there are two: "the cosine in A"."""
         return f"{self.what}{self.where}"
 
 
 def first_asked(encoder: Encoder, gap: bool) -> str:
-    """The kind of question a checkpoint was trained for: "class", "pair" (a reranker), "tag", "gap" or "similarity".
+    """Return the kind of question that a checkpoint was trained for: "class", "pair" (a reranker), "tag", "gap" or "similarity".
 
     gap: True if the link names a gap, as links to the former page Masked words do.
     """
@@ -68,9 +68,9 @@ def first_asked(encoder: Encoder, gap: bool) -> str:
 
 
 def class_question(head: ClassHead, sentence: Encoding, chosen: str | None = None, where: str = "") -> Question:
-    """The question about one class. chosen: its name in `head.labels`; for any other value, the likeliest class.
+    """Return the question about one class. chosen: a name in `head.labels`; for any other value, the likeliest class.
 
-    If the head has one label and the sentence is a pair, the number is a score: the logit.
+    For a head with one label and a pair of texts, the number is the logit, which is then called the score.
     """
     logits = head.logits(sentence.states[-1])
     named = f"{where.removeprefix(' in ').capitalize()}: " if where else ""
@@ -90,7 +90,7 @@ def class_question(head: ClassHead, sentence: Encoding, chosen: str | None = Non
 
 
 def tag_question(head: TagHead, sentence: Encoding, at: int, chosen: str | None = None) -> Question:
-    """The question about a tag of one word. at: the word's index. chosen: the tag's name; None: the word's likeliest."""
+    """Return the question about a tag of one word. at: the word's index. chosen: the tag's name; None: the likeliest tag."""
     word = sentence.words[at]
     number, table = _likeliest(head, head.logits(sentence.states[-1][list(word.positions)]), "tag", chosen)
     python = _python(f"tag_score(load_tag_head(encoder), sentence.words[{at}], {number})", "classification")
@@ -99,7 +99,7 @@ def tag_question(head: TagHead, sentence: Encoding, at: int, chosen: str | None 
 
 
 def _likeliest(head: ClassHead, logits: Tensor, kind: str, chosen: str | None) -> tuple[int, pd.DataFrame]:
-    """The index of the chosen class, else of the likeliest; and a table of all classes, the likeliest first."""
+    """Return the index of the chosen class (or of the likeliest), and a table of all classes, the likeliest first."""
     answers = head.answers(logits).cpu()
     order = answers.argsort(descending=True).tolist()
     number = head.labels.index(chosen) if chosen in head.labels else order[0]
@@ -107,19 +107,19 @@ def _likeliest(head: ClassHead, logits: Tensor, kind: str, chosen: str | None) -
 
 
 def _python(asked: str, module: str) -> str:
-    """Lines of code that set `asked`, given `encoder` and `sentence`. module: the module of selfattn.encoders with the loader."""
+    """Return the code that sets `asked`, given `encoder` and `sentence`. module: of the loader, in selfattn.encoders."""
     function, load = re.findall(r"\w+(?=\()", asked)[:2]
     return f"from selfattn.analysis.targets import {function}\nfrom selfattn.encoders.{module} import {load}\nasked = {asked}"
 
 
 def most_certain(tags: pd.DataFrame) -> int:
-    """The index of the word whose tag is most probable, among words with a tag other than "O" if there are any."""
+    """Return the index of the word whose tag has the largest probability. Prefer tags other than "O"."""
     named = tags[tags["tag"] != OUTSIDE]
     return int((named if len(named) else tags)["probability"].idxmax())
 
 
 def tags(sentence: Encoding, found: pd.DataFrame, chosen: int | None = None) -> Panel:
-    """The panel of every word with its tag. found: the frame of `TagHead.tags`. chosen: the index of the word in question."""
+    """Make the panel of every word with its tag. found: from `TagHead.tags`. chosen: the index of the word in question."""
     rows = [("tags", word, word.label, share, False) for word, share in zip(sentence.words, found["probability"])]
     tint = Tint("probability", numbers.weight, "probability {}", 1.0)
     data = shaded_data(sentence_words(rows, "row", "probability"), {"tags": "each word with its tag; click one"}, tint)
@@ -132,11 +132,11 @@ def tags(sentence: Encoding, found: pd.DataFrame, chosen: int | None = None) -> 
     return Panel(
         name="tags",
         finding=finding,
-        **shaded_picture({**data, "choose": "Ask about its tag", "finding": finding}),
+        **shaded_picture({**data, "choose": "Ask about this word's tag", "finding": finding}),
         alt=listed or "No word has a tag.",
         tables=Tables({"tags": lambda: found}),
-        method="A tag is the likeliest after softmax; the logits of a word that is split are the mean over its tokens. Tags are "
-        "shown as the encoder's folder names them; words are not joined to longer names.",
+        method="A word's tag is the tag with the largest probability after softmax. If a word is split, its logits are the mean "
+        "over its tokens. Tags have the names in the encoder's folder. Neighbouring words aren't merged into longer names.",
     )
 
 
@@ -146,9 +146,9 @@ def similarity_questions(
     sides: Mapping[str, Encoding],
     whole: Mapping[str, Tokens] = MappingProxyType({}),
 ) -> list[Question]:
-    """Two questions about the cosine of "A" and "B", one for each text. Raises TextError for a text that would be cut.
+    """Return two questions about the cosine of "A" and "B", one for each text. Raises TextError for a text that would be cut.
 
-    whole: by name, the uncut text if the embedder cuts it.
+    whole: the uncut texts, by name, if the embedder cuts them.
     """
     for side in sides.values():
         pooling.positions(side)
@@ -163,7 +163,7 @@ def similarity_questions(
 
 
 def gap_question(head: MaskedHead, masked: Encoding, row: int) -> Question:
-    """The question about one of the gap's likeliest words. row: its rank from 0. Raises TextError unless there is one gap."""
+    """Return the question about a likely word of a gap. row: its rank from 0. Raises TextError unless there is one gap."""
     table = head.predictions(masked, TOP)
     row = min(row, len(table) - 1)
     answer = ", ".join(f'"{each.text}" {numbers.weight(each.probability)}' for each in table.head(3).itertuples())
@@ -176,10 +176,10 @@ def gap_question(head: MaskedHead, masked: Encoding, row: int) -> Question:
 
 
 def words(found: Mapping[Question, Explained], answer: str = "") -> Panel:
-    """The panel of the answer's change with each word hidden, or each sentence of a long text. answer: a line for the note."""
+    """Make the panel of the answer's change when a word (or a sentence of a long text) is hidden. answer: a line for the note."""
     first, long = next(iter(found)), any(each.sentences for each in found.values())
     hidden = "word or sentence" if long else "word"
-    rows = {f"change of {first.what}, each {hidden} hidden{question.where}": question for question in found}
+    rows = {f"change of {first.what} when a {hidden} is hidden{question.where}": question for question in found}
     by_row = {line: found[question] for line, question in rows.items()}
     wholes = {line: question.whole for line, question in rows.items() if question.whole}
     finding, lines, method = (_sentences if long else _words)(found)
@@ -202,7 +202,7 @@ def words(found: Mapping[Question, Explained], answer: str = "") -> Panel:
 
 
 def _words(found: Mapping[Question, Explained]) -> tuple[str, list[str], list[str]]:
-    """The finding, further lines, and the paragraphs of the method."""
+    """Return the finding, the lines below it, and the paragraphs of the method."""
     results = [(question, each) for question, each in found.items() if each.order]
     if not results:
         return "There is no word to hide.", [], [_HIDING]
@@ -213,17 +213,17 @@ def _words(found: Mapping[Question, Explained]) -> tuple[str, list[str], list[st
 
 
 def _sentences(found: Mapping[Question, Explained]) -> tuple[str, list[str], list[str]]:
-    """`_words` for long texts: the finding names a sentence, and the line below names its leading word."""
+    """Return the same for long texts: the finding names a sentence, and the line below names a word of this sentence."""
     named = [(question, each, at) for question, each in found.items() for at in each.named]
     if not named:
-        return "No sentence matters more than as many words from anywhere in the text.", [], [*_HIDING_SENTENCES]
+        return "No sentence has a larger effect than equally many random words of the text.", [], [*_HIDING_SENTENCES]
     question, each, at = max(named, key=lambda result: abs(float(result[1].by_sentence[result[2]])))
     text, words = each.sentences[at].text, {*each.sentences[at].words}
     quote = text if len(text) <= QUOTED else f"{text[: QUOTED - 4]} ..."
     moved = question.write(float(each.by_sentence[at]))
     order = [n for n in each.order if each.words[n] in words]
     alone = [
-        f'In it "{each.words[n].label}" alone moves it most: {question.write(float(each.effect[n]))}.'
+        f'In this sentence, "{each.words[n].label}" has the largest effect: {question.write(float(each.effect[n]))}.'
         for n in order[:1]
     ]
     finding = f'Hide "{quote}"{question.where}, and {question.what} moves by {moved}.'
@@ -231,15 +231,15 @@ def _sentences(found: Mapping[Question, Explained]) -> tuple[str, list[str], lis
 
 
 _OF_PAIRS = (
-    "A highlighting model, in contrast, is trained to mark passages: it says what people would mark, not what this score rests "
-    "on."
+    "A model that is trained to highlight passages shows something else: the passages that people would highlight, not the "
+    "words on which this score rests."
 )
 
 
 def lead_frame(found: Mapping[Question, Explained]) -> pd.DataFrame:
-    """One row for each word of the query and of two documents: where ("query", "document 1"), text, effect.
+    """Return a row for each word of the query and of two documents: where ("query", "document 1"), text, effect.
 
-    effect: the change of document 1's lead with the word hidden; a word of the query is hidden from both documents.
+    effect: how hiding the word changes document 1's lead. A word of the query is hidden with both documents.
     """
     first, second = found.values()
     rows = []
@@ -253,7 +253,7 @@ def lead_frame(found: Mapping[Question, Explained]) -> pd.DataFrame:
 
 
 def _lead(found: Mapping[Question, Explained]) -> str:
-    """The sentence about the word that makes the difference between two documents; "" unless there are two."""
+    """Name the word that does most for one document's lead over the other; return "" unless there are two documents."""
     questions = [*found]
     if len(questions) != 2 or any(question.sentence.pair is None for question in questions):
         return ""
@@ -275,32 +275,36 @@ def _lead(found: Mapping[Question, Explained]) -> str:
     word = large.loc[large["effect"].abs().where(large["unique"] | ~large["unique"].any()).idxmax()]
     both = " in both" if word["where"] == "query" else ""
     rest = abs(lead) - abs(word["effect"])
-    then = f"by {numbers.decimal(rest)}" if rest > 0 else f"document {second} by {numbers.decimal(-rest)}"
-    then = then if abs(rest) >= 0.005 else "both score alike"
+    then = (
+        f"the lead is {numbers.decimal(rest)}" if rest > 0 else f"document {second} leads by {numbers.decimal(-rest)}"
+    )
+    then = then if abs(rest) >= 0.005 else "neither leads"
     return f'{ahead}; with "{word["text"]}" of {word["where"].replace("query", "the query")} hidden{both}, {then}.'
 
 
 _HIDING = (
-    "Each word is hidden from everything, as padding is: no token attends to it, positions stay, and a mean over tokens leaves "
-    "it out. Brown: the answer falls without the word, so it rests on it; teal: it rises. What is left may read as nothing that "
-    "the encoder was trained on, so this says what it uses, not what it needs."
+    "A word is hidden as padding is: no token attends to it, the other tokens keep their positions, and a mean over tokens "
+    "leaves it out. Brown: the answer falls without the word; teal: it rises. The encoder wasn't trained on texts with hidden "
+    "words, so an effect shows that the encoder uses a word, not that it needs this word."
 )
 
 
 _HIDING_SENTENCES = (
-    "A sentence is hidden from everything, all its tokens at once, as padding is: no token attends to it, positions stay, and a "
-    "mean over tokens leaves it out; a word whose tag is asked about stays. A sentence ends after a full stop, a question or an "
-    "exclamation mark before a blank and no lower-case letter, and at a line break; not after a single letter or a common short "
-    "form.",
-    f"Noise level of a sentence: the largest change in {DRAWS} draws of at least as many tokens, in words from anywhere in the "
-    "text. A sentence that is no more than its number of words passes it once in 20. Fewer than three sentences have none.",
-    f"Then each word of the {OPENED} sentences of the largest changes is hidden alone. Words of a sentence within its noise "
-    "level are not named. Sentences that say the same cover for one another; single sentences and words don't add up.",
+    "All tokens of a sentence are hidden at once, as padding is: no token attends to them, the other tokens keep their "
+    "positions, and a mean over tokens leaves them out. A word whose tag is asked about is never hidden. A sentence ends at a "
+    "line break, or at a full stop, question mark or exclamation mark before a blank, unless a lower-case letter follows. It "
+    "doesn't end after a single letter or a common abbreviation.",
+    f"A sentence's noise level is the largest change when random words of the text are hidden instead, in {DRAWS} draws of at "
+    "least as many tokens. A sentence with no more effect than random words passes its level once in 20. A text of fewer than "
+    "three sentences has no noise level.",
+    f"Then each word of the {OPENED} sentences with the largest changes is hidden alone. Words of a sentence within its noise "
+    "level aren't named. If two sentences say the same, neither may have an effect alone. Effects of single sentences and words "
+    "don't add up.",
 )
 
 
 def _hide(question: Question, found: Explained) -> str:
-    """The sentence about the word with the largest effect."""
+    """State the effect of the word with the largest effect."""
     at = found.order[0]
     where, of = question.where, ""
     if question.sentence.pair is not None:  # the query is read with each document
@@ -311,19 +315,20 @@ def _hide(question: Question, found: Explained) -> str:
 
 
 def _from(question: Question, found: Explained) -> str:
-    """The sentence with the number before and after; for a margin, it says whether the class stays the likeliest."""
+    """State the number before and after; for a margin, also state whether the label stays the likeliest."""
     before, after = found.number, found.number + float(found.effect[found.order[0]])
     goes = f"It goes from {numbers.decimal(before)} to {numbers.decimal(after)}"
     if not question.what.startswith("the margin"):
         return f"{goes}."
-    then = f": {'it stays' if after > 0 else 'another becomes'} the likeliest" if before > 0 else ""
-    return f"{goes} (a margin is a logit minus the next best){then}."
+    stays = "stays" if after > 0 else "is no longer"
+    then = f": the label {stays} the likeliest" if before > 0 else ""
+    return f"{goes} (a margin is a logit minus the largest other logit){then}."
 
 
 def _together(question: Question, found: Explained) -> str:
-    """The sentence that compares hiding all words at once with the sum of hiding each word alone."""
+    """Compare the effect of hiding all words at once with the sum of the single words' effects."""
     if found.together != found.together:
-        return "With all words hidden nothing would be left to ask."
+        return "All words can't be hidden at once, because no token would be left."
     if len(found.words) == 1:
         return ""
     every, single = question.write(found.together), question.write(float(found.effect.sum()))
@@ -332,37 +337,37 @@ def _together(question: Question, found: Explained) -> str:
         if question.sentence.pair
         else question.where
     )
-    said = f"All {len(found.words)} words{where} hidden at once: {every}; single words, which needn't add up: {single}."
+    said = f"Hide all {len(found.words)} words{where}, and {question.what} moves by {every}; single effects sum to {single}."
     if question.what == "the score" and abs(found.together) < FLOOR * float(found.effect.abs().max()):
         score = numbers.decimal(found.number + found.together)
-        said += f" It scores {score} without any word: all words together don't raise it, but a missing one lowers it."
+        said += f" The score without any word is {score}: all words together don't raise it, but hiding a single word lowers it."
     return said
 
 
 def heads(question: Question, found: Explained, chosen: str, precision: str) -> Panel:
-    """The panel of the answer's change with each head removed. Raises ValueError for an encoder whose heads can't be removed."""
+    """Make the panel of the answer's change when a head is removed. Raises ValueError if the encoder's heads can't be removed."""
     if found.notes:
         raise ValueError(" ".join(found.notes))
     floor = {"effect": OF_LOG_PROBABILITY if question.key[0] != "similarity" else 1.0}
     frame, noise = noise_floor(explained_heads_frame(found), "effect", precision, floor)
     exact = frame[frame["how"] == "exact"]
     top = exact.loc[exact["effect"].abs().idxmax()]
-    finding = f"Without {top['name']}{question.where}, {question.what} moves by {question.write(top['effect'])}."
+    finding = f"Remove {top['name']}{question.where}, and {question.what} moves by {question.write(top['effect'])}."
     return heads_panel(
         f"heads{question.where}", finding, frame, "effect", chosen,
         look_of={"title": [f"change of {question.what}", "the largest are exact"]}, note=noise,
-        method="Each head's output is set to zero at every position. Effects are by gradient, to first order; "
-        f"{len(exact)} of {len(frame)} heads are run: those that lead and the chosen one. Over other sentences other heads may "
-        "lead.",
+        method="A head is removed by setting its output to zero at every position. Effects are estimated by gradient, to first "
+        f"order. Only {len(exact)} of {len(frame)} heads are removed in a run of the encoder: those with the largest "
+        "estimates, and the chosen head. In other sentences, other heads may have the largest effects.",
     )  # fmt: skip
 
 
 def answers(question: Question) -> Panel:
-    """The panel of the classes, or of the likeliest words of the gap, with probabilities; for a regression, with scores."""
+    """Make the panel of the classes, or of a gap's likeliest words, with their probabilities (for a regression, scores)."""
     table = question.answers
     label, value = table.columns
-    first, share = table.iloc[0], value == "probability"
-    finding = f'{"The likeliest" if share else "The largest"} is "{first[label]}": {numbers.weight(first[value])}.'
+    first = table.iloc[0]
+    finding = f'"{first[label]}" has the largest {value}: {numbers.weight(first[value])}.'
     return Panel(
         name="answers",
         finding=finding,

@@ -1,4 +1,4 @@
-"""Make the panels of a finished scan: which words most often move another word farthest when hidden, and each head's means."""
+"""Make the panels of a finished scan: which words, when hidden, most often move a word farthest, and the heads' means."""
 
 import math
 from collections.abc import Sequence
@@ -20,9 +20,9 @@ MEASURES = ("special_share", "entropy", "top_weight")
 
 
 def sources(encoder: Encoder, table: pd.DataFrame) -> Panel:
-    """The panel of the words whose hiding moves one word farthest, the most frequent first, each with a sentence.
+    """Make the panel of the words that move one word farthest when hidden, the most frequent first, each with a sentence.
 
-    table: `Scan.sources`, of one word.
+    table: `Scan.sources` of one word.
     """
     word, n = table["word"].iloc[0], round(table["n"].iloc[0] / table["share"].iloc[0])
     first, shown = table.iloc[0], table.iloc[:SHOWN]
@@ -33,41 +33,39 @@ def sources(encoder: Encoder, table: pd.DataFrame) -> Panel:
             rows.append((row.Index, each, each.label, here, fold(each.text) == fold(word)))
     frame = sentence_words(rows, "row", "share")
     said = {row.Index: _said(row.source, row.n, row.move) for row in shown.itertuples()}
-    tint = Tint("share", numbers.share, f'the farthest in {{}} of all "{word}"', float(first["share"]))
+    tint = Tint("share", numbers.share, f'moves "{word}" farthest in {{}} of its occurrences', float(first["share"]))
     open = OPEN if len(set(table["sentence"])) > 1 else ""
     finding = (
-        f'Hiding "{first["source"]}" moves "{word}" farthest most often: in {numbers.count(first["n"])} of {numbers.count(n)} '
-        "occurrences."
+        f'The word that most often moves "{word}" farthest when hidden is "{first["source"]}": in {numbers.count(first["n"])} of '
+        f"{numbers.count(n)} occurrences."
     )
-    more = f"The {SHOWN} most frequent of {numbers.count(len(table))} words. " if len(table) > SHOWN else ""
-    none = (
-        "" if open else " In no other sentence does another word move it farthest, so there is none to open beside it."
-    )
+    more = f"Shown are the {SHOWN} most frequent of {numbers.count(len(table))} words. " if len(table) > SHOWN else ""
+    none = "" if open else " All rows have the same sentence, so there is no second sentence to open it with."
     return Panel(
         name="sources",
         finding=finding,
         **shaded_picture(shaded_data(frame, said, tint, open)),
-        note=f"{more}A move is 1 − cosine: it has no direction, so it is about the vector, not the sense.{none}",
+        note=f"{more}A move is 1 − cosine. It has no direction, so it says nothing about senses.{none}",
         alt=f"{finding} {' '.join(said.values())}",
         tables=Tables({"sources": lambda: table}),
     )
 
 
 def _said(source: str, n: int, move: float) -> str:
-    return f'"{source}" in {numbers.count(n)}; then it moves {numbers.decimal(move, 3)} on average'
+    return f'"{source}" in {numbers.count(n)} occurrences: mean move {numbers.decimal(move, 3)}'
 
 
 def means(heads: pd.DataFrame, measure: str, head: Head | str, occurrences: int) -> Panel:
-    """The panel of all heads by the mean of a measure, one of MEASURES. heads: `Scan.heads`. occurrences: their number."""
+    """Make the panel of all heads by the mean of a measure in MEASURES. heads: `Scan.heads`. occurrences: their number."""
     table, name = named_heads(heads), measure.replace("_", " ")
     most = table.loc[table[measure].idxmax()]
     over = f"over {numbers.count(occurrences)} occurrences"
-    finding = f"Largest mean {name}: {most['name']} ({numbers.decimal(most[measure])}), {over}."
+    finding = f"{most['name']} has the largest mean {name}: {numbers.decimal(most[measure])}, {over}."
     return heads_panel(f"mean {name}", finding, table, measure, head, look_of={"kind": "weights", "title": name})
 
 
 def opened(table: pd.DataFrame, at: int) -> tuple[str, str] | None:
-    """The sentence of a row of `sources`, and a sentence of another row; None if all rows have the same sentence."""
+    """Return the sentence of a row of `sources`, and a different sentence of another row; None if there is no other sentence."""
     a = table["sentence"].iloc[at]
     others: Sequence[str] = table["sentence"][table["sentence"] != a].tolist()
     return (a, others[0]) if others else None

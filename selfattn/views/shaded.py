@@ -1,4 +1,4 @@
-"""Make the data of the component `shaded`, and its picture: sentences whose words are tinted by a number."""
+"""Make the data and the picture of the component `shaded`: sentences whose words are tinted by a number."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ FIRST = 8  # rows shown before a click on "more"
 
 @dataclass(frozen=True, eq=False)
 class Tint:
-    """The number that tints words, and how it looks."""
+    """The number that tints words, with its format and scale."""
 
     column: str  # the frame's column with the number
     write: Callable[[float], str]
@@ -31,10 +31,10 @@ class Tint:
 def shaded_data(
     frame: pd.DataFrame, said: Mapping[Any, str], tint: Tint, open: str = "", headings: Mapping[Any, str] | None = None
 ) -> dict[str, Any]:
-    """The data by shaded.schema.json, without its key.
+    """Return the data in the format of shaded.schema.json, without the key.
 
-    frame: tidy_tables.shaded_frame or explained_words_frame; its first column has the keys of `said`. said: the line above each
-    sentence. open: says what a click on a row does; "" if it does nothing. headings: a heading above some rows.
+    frame: from tidy_tables.shaded_frame or explained_words_frame; the first column has the keys of `said`. said: the line above
+    each sentence. open: the tooltip that says what a click on a row does; "" without clicks. headings: headings above some rows.
     """
     rows, columns = [], ["text", "gap", "kind", tint.column]
     words = {
@@ -49,7 +49,7 @@ def shaded_data(
 
 
 def _words(rows: Sequence[tuple[str, bool, str, float]], tint: Tint) -> list[dict[str, Any]]:
-    """The data of a sentence's words. If no word reaches the level, the one with the largest number is the "leader"."""
+    """Return the data of a sentence's words. If no word reaches the level, the word with the largest number is the "leader"."""
     largest = max((value for *_, kind, value in rows if kind == "word" and value == value), default=math.inf)
     words = []
     for text, gap, kind, value in rows:
@@ -70,7 +70,7 @@ def _words(rows: Sequence[tuple[str, bool, str, float]], tint: Tint) -> list[dic
 
 
 def shaded_picture(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields `live` and `picture` of a panel."""
+    """Return the fields `live` and `picture` of a panel."""
 
     def picture(look: Look) -> Spec:
         return shaded(data, look.theme, look.width)
@@ -79,5 +79,5 @@ def shaded_picture(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def keyed(data: Mapping[str, Any]) -> dict[str, Any]:
-    """A component's data with their digest as the key, so that other data make another figure."""
+    """Return a component's data with a digest as the key, so that the browser draws different data as a new figure."""
     return {**data, "key": hashlib.sha256(json.dumps(data).encode()).hexdigest()[:16]}

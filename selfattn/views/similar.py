@@ -1,4 +1,4 @@
-"""Make the panel of two texts: the words that make them similar, by parts of the cosine and by hiding, and unrelated pairs."""
+"""Make the panel of two texts: which words make them similar, and how their cosine compares with unrelated pairs."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -20,19 +20,19 @@ from selfattn.tidy_tables import sentence_words
 from selfattn.views.shaded import keyed
 from selfattn.words import fold
 
-LINES = 5  # pairs of words joined by a line, and effects printed
-RELATED = 0.95  # percentile among unrelated pairs; below it two texts aren't called close
+LINES = 5  # number of word pairs with a line, and of effects that are printed
+RELATED = 0.95  # from this percentile among unrelated pairs on, two texts are called close
 THOUSANDTHS = 1000
 
 METHOD = (
-    "Each text's vector is the mean of its tokens' last hidden states, so the cosine is exactly a sum over pairs of tokens: "
-    "h_i · h_j / (n m |a| |b|), h the last hidden states, a and b their means, n and m the numbers of tokens. A pair of words is "
-    "the sum over its tokens; pairs with a special token are counted apart. Some words have large parts with all others. So a "
-    "line is as thick as the pair's interaction: its part minus the means of its row and its column, plus the mean of all pairs. "
-    "This accounts for the sum, not for causes: attention has mixed every word into each last hidden state.",
-    "A hidden word is hidden from everything, as padding is: no token attends to it, positions stay, and the mean leaves it out. "
-    "Brown: the cosine falls without the word; teal: it rises. Single words don't add up.",
-    "Unrelated pairs: 1,000 times one labelled sentence of each of two different words, drawn with a fixed seed.",
+    "A text's vector is the mean of its tokens' last hidden states. So the cosine is exactly a sum over pairs of tokens: "
+    "h_i · h_j / (n m |a| |b|), where h are the last hidden states, a and b their means, and n and m the numbers of tokens. A "
+    "word pair's part is the sum over its token pairs; pairs with a special token are counted separately. Some words have large "
+    "parts with every other word. So a line's thickness is the pair's interaction: its part, minus the means of its row and its "
+    "column, plus the mean of all pairs. The parts don't show causes: attention has mixed every word into each hidden state.",
+    "A word is hidden as padding is: no token attends to it, the other tokens keep their positions, and the mean leaves it out. "
+    "Brown: the cosine falls without the word; teal: it rises. Effects of single words don't add up.",
+    "Unrelated pairs: 1,000 random pairs of labelled sentences of two different words, drawn with a fixed seed.",
 )
 
 
@@ -45,7 +45,7 @@ def similar(
     code: str = "",
     progress: Progress = silent,
 ) -> Panel:
-    """Compute and make the panel of two texts. unrelated: measured on this encoder.
+    """Compute which words make two texts similar, and make their panel. unrelated: measured on this encoder.
 
     Raises NoPooling for an encoder without a sentence vector, TextError for a text that would be cut.
     """
@@ -68,7 +68,7 @@ def put_together(
     why: str = "",
     code: str = "",
 ) -> Panel:
-    """The panel of results of `hidden_cosines` and `cosine_parts`. parts: None if the cosine can't be split; `why` says why."""
+    """Make the panel from `hidden_cosines` and `cosine_parts`. parts: None if the cosine can't be split; `why` is the reason."""
     sides = (a, b)
     effects = hidden_frame(sides, cosines)
     lines = parts.joined(LINES) if parts else []
@@ -97,7 +97,7 @@ def put_together(
 
 
 def hidden_frame(sides: Sequence[Encoding], cosines: Tensor) -> pd.DataFrame:
-    """One row for each word of both texts: sentence, place, text, gap, effect (how hiding it changes the cosine), kind."""
+    """Return a row for each word of both texts: sentence, place, text, gap, effect (of hiding the word on the cosine), kind."""
     rows = []
     for name, side, alone in zip("AB", sides, (cosines[1:, 0], cosines[0, 1:])):
         changes = (alone - cosines[0, 0]).tolist()
@@ -111,13 +111,13 @@ def _finding(
     sides: Sequence[Encoding], lines: Sequence[tuple[int, int]], leading: pd.DataFrame, percentile: float | None
 ) -> str:
     if sides[0].ids == sides[1].ids:
-        return "Both are the same text: their cosine is 1."
+        return "Both texts are the same, so their cosine is 1."
     if leading.empty:
         return "There is no word to hide."
     if alone := _sets_apart(sides, leading):
         return alone
     if percentile is not None and percentile < RELATED:
-        return "These two are no closer than unrelated texts are."
+        return "These two texts are no closer than unrelated texts."
     first = leading.iloc[0]
     way = "falls" if first["effect"] < 0 else "rises"
     moved = f"the cosine {way} by {numbers.cosine(abs(first['effect']))}"
@@ -125,7 +125,7 @@ def _finding(
 
 
 def _sets_apart(sides: Sequence[Encoding], leading: pd.DataFrame) -> str:
-    """The finding if the texts differ by one added word only; else ""."""
+    """Return the finding if the texts differ only by one added word; else ""."""
     a, b = (Counter(fold(word.text) for word in side.words) for side in sides)
     for name, words, other in (("A", a, b), ("B", b, a)):
         (extra, n), *more = [*(words - other).items(), ("", 0)]
@@ -139,7 +139,7 @@ def _sets_apart(sides: Sequence[Encoding], leading: pd.DataFrame) -> str:
 
 
 def beside(cosine: float, unrelated: UnrelatedPairs | None) -> str:
-    """State the cosine, and its place among unrelated pairs."""
+    """State the cosine, and the share of unrelated pairs with a smaller cosine."""
     if unrelated is None:
         return f"Cosine {numbers.cosine(cosine)}."
     part = {0.0: "none", 1.0: "all"}.get(
@@ -150,7 +150,7 @@ def beside(cosine: float, unrelated: UnrelatedPairs | None) -> str:
 
 
 def _agree(sides: Sequence[Encoding], lines: Sequence[tuple[int, int]], leading: pd.DataFrame) -> str:
-    """State the largest pair, and which of the words with the largest effects belong to one of the largest pairs."""
+    """Name the pair with the thickest line, and state which of the words with the largest effects have a line."""
     if not lines or leading.empty:
         return ""
     i, j = lines[0]
@@ -175,7 +175,7 @@ def _data(
     finding: str,
     below: Sequence[str],
 ) -> dict[str, Any]:
-    """The data by similar.schema.json. printed: the rows of `effects` whose numbers are printed."""
+    """Return the data in the format of similar.schema.json. printed: the rows of `effects` whose numbers are printed."""
     deepest = float(effects["effect"].where(effects["kind"] == "word").abs().max())
     words: dict[str, list[dict[str, Any]]] = {"A": [], "B": []}
     for row in effects.itertuples():
@@ -219,7 +219,7 @@ def _data(
 
 
 def _lines(parts: CosineParts | None, **of: int) -> list[list[float]]:
-    """The pairs with the largest parts, each with its part and its interaction. of: a=INDEX or b=INDEX, for one word's pairs."""
+    """Return the pairs with a line, each with its part and interaction. of: a=INDEX or b=INDEX, for the pairs of one word."""
     if parts is None:
         return []
     return [
@@ -229,5 +229,5 @@ def _lines(parts: CosineParts | None, **of: int) -> list[list[float]]:
 
 
 def _thousandths(values: Iterable[float]) -> str:
-    """The values in whole thousandths, comma-separated; empty for NaN."""
+    """Return the values as whole thousandths, comma-separated; NaN is empty."""
     return ",".join("" if value != value else str(round(THOUSANDTHS * value)) for value in values)

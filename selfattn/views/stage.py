@@ -1,4 +1,4 @@
-"""Make the lessons' stage: one picture of a sentence's words on their way through a head; each core stop shows a part."""
+"""Make the stage, the core lesson's picture of a sentence's words on their way through a head. Each page shows a part of it."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -28,15 +28,15 @@ Ends = tuple[float, float]
 class Column:
     """One column of numbers, with a row for each word."""
 
-    name: str  # the same at each stop that shows the column
+    name: str  # the same on each lesson page that shows the column
     title: str
     values: Tensor  # (n, m), drawn as cells, or (n,), as bars
-    ends: Ends | None = None  # the bars' scale reaches at least to these; SHARE: bars are shares of 1; None: cells
+    ends: Ends | None = None  # the smallest range of the bars' scale; SHARE: the bars are shares of 1; None: cells
     shape: str = ""
-    above: tuple[str, Tensor] | None = None  # the matrix, or the query, that the numbers are computed with
-    foot: tuple[str, Tensor] | None = None  # name and numbers (m,) of the column's sum
+    above: tuple[str, Tensor] | None = None  # title and numbers of the matrix or query that computes the column
+    foot: tuple[str, Tensor] | None = None  # title and numbers (m,) of the column's sum
     tips: Sequence[Sequence[str]] = ()  # each number's arithmetic
-    asked: bool = False  # empty until the question is answered
+    asked: bool = False  # True: empty until the visitor answers the question
 
     @property
     def places(self) -> int:
@@ -51,7 +51,7 @@ class Column:
         return [min(self.ends[0], *finite), max(self.ends[1], *finite)] if self.ends else list(SHARE)
 
     def data(self, answered: bool) -> dict[str, Any]:
-        """The column's data, by stage.schema.json."""
+        """Return the column's data in the format of stage.schema.json."""
         empty = self.asked and not answered
         rows = self.values.reshape(len(self.values), -1)
         return {
@@ -64,12 +64,12 @@ class Column:
         }  # fmt: skip
 
     def _above(self, empty: bool) -> str:
-        """The title of `above`, with the matrix's shape unless the column is empty."""
+        """Return the title of `above`, with the matrix's shape unless the column is empty."""
         title, matrix = self.above or ("", torch.empty(0))
         return title if empty or len(matrix) == 1 else f"{title} {' × '.join(map(str, matrix.shape))}"
 
     def chart(self, words: Sequence[str]) -> Drawing:
-        """The column as a static chart."""
+        """Return the column as a static chart."""
         if self.ends is not None:
             values = self.values.flatten().tolist()
             tokens = [f"{word} −∞" if value == -math.inf else word for word, value in zip(words, values)]
@@ -91,14 +91,14 @@ class Mark:
     label: str
     at: Point
     origin: Point | None = None
-    kind: str = ""  # "ink", "a", "b", "minus", "chain"
+    kind: str = ""  # the colour: "ink", "a", "b", "minus", "chain"
     width: float = 0.0  # of an arrow, 0 to 1
     tip: str = ""
-    before: tuple[Point | None, Point] | None = None  # origin and place before the question is answered
-    asked: bool = False  # absent until the question is answered
+    before: tuple[Point | None, Point] | None = None  # origin and place until the visitor answers the question
+    asked: bool = False  # True: absent until the visitor answers the question
 
     def data(self, answered: bool) -> dict[str, Any]:
-        """The mark's data, by stage.schema.json."""
+        """Return the mark's data in the format of stage.schema.json."""
         origin, at = (self.origin, self.at) if answered or not self.before else self.before
         return {
             "name": self.name, "label": self.label, "kind": self.kind, "width": round(self.width, 3), "tip": self.tip,
@@ -108,17 +108,17 @@ class Mark:
 
 @dataclass(frozen=True)
 class Plane:
-    """A plane of marks: vectors or places of two numbers."""
+    """A plane with marks for vectors or points of two numbers."""
 
     name: str
     title: str
     marks: Sequence[Mark]
     ends: tuple[Ends, Ends]
     axes: tuple[str, str] = ("", "")
-    corners: tuple[str, str] = ("", "")  # texts above and below the diagonal, which is drawn only if there are corners
+    corners: tuple[str, str] = ("", "")  # texts above and below the diagonal; without texts there is no diagonal
 
     def data(self, answered: bool) -> dict[str, Any]:
-        """The plane's data, by stage.schema.json."""
+        """Return the plane's data in the format of stage.schema.json."""
         shown = [mark.data(answered) for mark in self.marks if answered or not mark.asked]
         return {
             "name": self.name, "title": self.title, "marks": shown, "ends": list(map(list, self.ends)),
@@ -126,7 +126,7 @@ class Plane:
         }  # fmt: skip
 
     def chart(self, theme: Theme) -> Any:
-        """The plane as a static chart."""
+        """Return the plane as a static chart."""
         hues = {"a": theme.sentence_a, "b": theme.sentence_b, "ink": theme.ink}
         hues |= {"minus": theme.signed[0], "chain": theme.sentence_b}
         rows = [
@@ -139,15 +139,15 @@ class Plane:
 
 @dataclass(frozen=True)
 class Scene:
-    """The part of the picture that a stop shows."""
+    """The part of the stage that one lesson page shows."""
 
     finding: str
     words: Sequence[str] = ()
     columns: Sequence[Column] = ()
     planes: Sequence[Plane] = ()
     sum: Sequence[Column] = ()  # vectors (1, m), drawn beneath the columns; the last vector is the sum of the others
-    asks: int = -1  # the index of the word that has the query
-    lit: int = -1  # the row that is lit until the pointer moves
+    asks: int = -1  # the index of the query's word
+    lit: int = -1  # the index of the row that is highlighted until the pointer moves
     hidden: int = -1  # the index of the hidden word
     lines: Sequence[str] = ()  # each word's arithmetic
     sentences: Sequence[tuple[str, str, str, str]] = ()  # text before the word, the word, text after it, its kind
@@ -155,17 +155,17 @@ class Scene:
 
 
 def square(*vectors: Tensor) -> tuple[Ends, Ends]:
-    """The ends of a plane that holds these vectors (..., 2) and the origin, the same for both axes."""
+    """Return axis ends, the same for both axes, that hold these vectors (..., 2) and the origin."""
     every = torch.cat([vector.flatten() for vector in vectors])
     ends = min(0.0, float(every.min())) - 0.5, max(0.0, float(every.max())) + 0.5
     return ends, ends
 
 
 def stage_data(scene: Scene | None, outline: Sequence[Mapping[str, Any]], stop: str, answered: bool) -> dict[str, Any]:
-    """The data of the component `stage`, by stage.schema.json. outline: the path's boxes. scene: None for the outline only."""
+    """Return the data of the component `stage`. outline: the lesson's path. stop: the lesson page. scene: None for no picture."""
     shown = scene or Scene("")
     return {
-        "version": VERSION, "key": "stage", "stop": stop, "outline": list(outline),  # the same key keeps the component
+        "version": VERSION, "key": "stage", "stop": stop, "outline": list(outline),  # one key: one component
         "finding": shown.finding if answered else "", "about": _about(shown, answered) if scene else "",
         "words": list(shown.words), "asks": shown.asks, "lit": shown.lit, "hidden": shown.hidden,
         "lines": list(shown.lines) if answered else [], "note": shown.note if answered else "",
@@ -177,7 +177,7 @@ def stage_data(scene: Scene | None, outline: Sequence[Mapping[str, Any]], stop: 
 
 
 def stage_panel(scene: Scene, outline: Sequence[Mapping[str, Any]], stop: str) -> Panel:
-    """The panel of an answered stop."""
+    """Make the panel of a lesson page whose question is answered. stop: the lesson page."""
     charts: dict[str, Drawing] = {column.title: column.chart(scene.words) for column in scene.columns}
     charts |= {column.title: column.chart([""]) for column in scene.sum}
     charts |= {plane.title: plane.chart for plane in scene.planes}
@@ -186,7 +186,7 @@ def stage_panel(scene: Scene, outline: Sequence[Mapping[str, Any]], stop: str) -
 
 
 def _about(scene: Scene, answered: bool) -> str:
-    """The scene in words, for readers who can't see it."""
+    """Return the scene in words, for people who can't see it."""
     parts = [scene.finding] if answered else ["The answer is still empty."]
     for column in (*scene.columns, *scene.sum):
         if answered or not column.asked:
@@ -202,7 +202,7 @@ def _about(scene: Scene, answered: bool) -> str:
 
 
 def _rows(matrix: Tensor) -> list[list[float | str]]:
-    """The matrix's rows, rounded to four decimals, minus infinity as text."""
+    """Return the matrix's rows, rounded to four decimals. Minus infinity becomes text."""
     return [[round(value, 4) if value > -torch.inf else "−∞" for value in row] for row in matrix.tolist()]
 
 

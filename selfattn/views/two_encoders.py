@@ -1,4 +1,4 @@
-"""Compare two encoders: one head of each on a sentence, and every head of two checkpoints over many sentences."""
+"""Make the panels that compare two encoders: one head of each on a sentence, and each head of two checkpoints over many."""
 
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
@@ -27,7 +27,7 @@ LISTED = 12  # words, or pairs of words, that have a bar
 
 
 def about(names: Sequence[str], partner: str) -> str:
-    """Introduce the page in a sentence. partner: as in `over_many`; "" if the heads have no counterparts."""
+    """Return the sentence that introduces the page. partner: as in `over_many`; "" if the heads have no counterparts."""
     if not partner:
         return f"Compare a head of {names[0]} with a head of {names[1]} on one sentence."
     explained = ": the same architecture with random weights" if partner.endswith("twin") else ""
@@ -36,7 +36,10 @@ def about(names: Sequence[str], partner: str) -> str:
 
 
 def one_sentence(compared: EncoderComparison, names: Sequence[str], heads: Sequence[Head]) -> Iterator[Panel]:
-    """The panels of the word that differs most, of every word, and of each head's own map. names: the encoders' names."""
+    """Yield the panels of one sentence: the word whose weights differ most, every word, and both maps.
+
+    names: the encoders' names.
+    """
     at = _most_different(compared)
     yield _row(compared, at, names, heads)
     yield _every_word(compared, at, names, heads)
@@ -46,18 +49,18 @@ def one_sentence(compared: EncoderComparison, names: Sequence[str], heads: Seque
 
 
 def _spelled(words: Sequence[str]) -> list[str]:
-    """Words as labels, a punctuation mark by its Unicode name."""
+    """Return the words, with each punctuation mark replaced by its Unicode name."""
     return [word if NAMED.search(word) else unicodedata.name(word[0], word).lower() for word in words]
 
 
 def _most_different(compared: EncoderComparison) -> int:
-    """The index of the word with the largest difference, a punctuation mark only if there is no other word."""
+    """Return the index of the word with the largest difference. Prefer words over punctuation marks."""
     largest = compared.difference.abs().amax(dim=1).tolist()
     return max(range(len(largest)), key=lambda at: (bool(NAMED.search(compared.words[at])), largest[at]))
 
 
 def _quoted(word: str, label: str = "") -> str:
-    """A word as a sentence names it, in quotation marks. label: printed instead of the word; numbers a repeated word."""
+    """Return the word in quotation marks, or a punctuation mark's name. label: printed instead, to number a repeated word."""
     return f'"{label or word}"' if NAMED.search(word) else f"the {label or _spelled([word])[0]}"
 
 
@@ -70,40 +73,40 @@ def _more(value: float, write: Callable[[float], str] = numbers.weight) -> str:
 
 
 def _gives(compared: EncoderComparison, row: int, column: int) -> str:
-    """State how much more or less weight the first encoder's row word gives the column word."""
+    """State how much more or less weight the word of `row` gives the word of `column` in the first encoder."""
     much, words = _more(float(compared.difference[row, column])), compared.words
     return f"{_mention(words, row)} gives {_mention(words, column)} {much} weight"
 
 
 def _row(compared: EncoderComparison, at: int, names: Sequence[str], heads: Sequence[Head]) -> Panel:
-    """The panel of the word at index `at`: its weights in both encoders, and their differences."""
+    """Make the panel of the word at index `at`: its weights in both encoders, and their differences."""
     sides = {side: getattr(compared, side)[at].numpy() for side in ("first", "second")}
     frame = pd.DataFrame({"label": numbered(_spelled(compared.words)), **sides})
     frame["difference"] = frame["first"] - frame["second"]
     word, most = _mention(compared.words, at), int(frame["difference"].abs().argmax())
-    finding, notes = "Every word looks at the same words in both.", []
+    finding, notes = "Every word attends to the same words in both encoders.", []
     if compared.difference.any():
         where, than = _heads(names, heads)
-        finding = f"One sentence, {where}: {_gives(compared, at, most)} than in {than}."
+        finding = f"In {where}, {_gives(compared, at, most)} than in {than}."
         one, other = (numbers.weight(float(frame[side][most])) for side in ("first", "second"))
         given = f"{word} gives {_mention(compared.words, most)} {one} in {names[0]}, {other} in {names[1]}"
-        notes = [f"{given}; special tokens left out, the rest scaled to sum to 1."]
+        notes = [f"{given}. Special tokens are left out, and the other weights are scaled to sum to 1."]
     drawn = frame.loc[frame["difference"].abs().nlargest(LISTED).index.sort_values()].reset_index(drop=True)
     if len(drawn) < len(frame):
-        notes.append(f"The {len(drawn)} largest differences of {len(frame)}.")
+        notes.append(f"The bars show the {len(drawn)} largest of {len(frame)} differences.")
     if compared.left_out:
-        notes.append(f"One of the two can't read, so it is left out: {', '.join(compared.left_out)}.")
+        notes.append(f"Left out, because one of the two encoders can't read it: {', '.join(compared.left_out)}.")
     return _bars(
         "row", finding, drawn, names, f"What {word} attends to: the outlined row", tables={"row": frame},
         note=" ".join(notes),
-        method="Words only: without special tokens each row is scaled up to sum to 1 again, so a weight is larger here than on "
-        "pages that show them. This is one head on one sentence; on another sentence other words may differ.",
+        method="Special tokens are left out, and each row of weights is scaled to sum to 1. So weights are larger here than on "
+        "pages with special tokens. These are weights of one head on one sentence; on another sentence, other words may differ.",
         one_head=True,
     )  # fmt: skip
 
 
 def _heads(names: Sequence[str], heads: Sequence[Head]) -> tuple[str, str]:
-    """Name the first head and the second encoder. If the heads differ, each name has the head and its encoder."""
+    """Return the names of the two compared sides: the head and the second encoder; for different heads, each with its encoder."""
     first, second = heads
     if first == second:
         return _named(*first), names[1]
@@ -115,7 +118,7 @@ def _named(layer: int, head: int) -> str:
 
 
 def _bars(name: str, finding: str, drawn: pd.DataFrame, names: Sequence[str], title: str, **parts: Any) -> Panel:
-    """A panel of `difference_bars`. parts: other fields of the panel."""
+    """Make a panel with `difference_bars`. parts: other fields of the panel."""
     places = 2 if drawn["difference"].abs().max() >= 0.1 else 3
     rows = (f"{row.label} {numbers.change(row.difference, places)}" for row in drawn.itertuples())
     return Panel(
@@ -128,22 +131,22 @@ def _bars(name: str, finding: str, drawn: pd.DataFrame, names: Sequence[str], ti
 
 
 def _every_word(compared: EncoderComparison, at: int, names: Sequence[str], heads: Sequence[Head]) -> Panel:
-    """The panel of every word's differences; its finding is about a word other than that at index `at`."""
+    """Make the panel of every word's differences. The finding leaves out the word at index `at`, which has a panel already."""
     rest = compared.difference.abs()
     rest[at] = 0
     finding, note = "No other word differs.", ""
     if compared.difference.any():
-        note = f"Of all words, {_mention(compared.words, at)} differs most: the outlined row."
+        note = f"The word that differs most, {_mention(compared.words, at)}, has the outlined row."
     if rest.any():
         where = "head" if heads[0] == heads[1] else "heads"
-        finding = f"Its other rows, same {where}: {_gives(compared, *_largest(rest))} than in {names[1]}."
+        finding = f"In the other rows of the same {where}, {_gives(compared, *_largest(rest))} than in {names[1]}."
     of_names = {"kind": "signed", "marked": [at], "ends": names, "legend": "difference", "note": note}
     name = "first minus second"
     return _map(name, finding, compared.difference, compared.words, f"{names[0]} minus {names[1]}", **of_names)
 
 
 def _own_map(name: str, matrix: Tensor, words: Sequence[str], title: str, top: float) -> Panel:
-    """The panel of one encoder's map. top: the largest weight in either map."""
+    """Make the panel of one encoder's map. top: the largest weight in both encoders' maps."""
     row, column = _largest(matrix)
     largest = numbers.weight(float(matrix[row, column]))
     finding = f"Largest weight: {largest}, from {_mention(words, row)} to {_mention(words, column)}."
@@ -157,7 +160,7 @@ def _largest(matrix: Tensor) -> tuple[int, int]:
 def _map(
     name: str, finding: str, matrix: Tensor, words: Sequence[str], what: str, note: str = "", **look_of: Any
 ) -> Panel:
-    """A panel with a map (k, k) as wide as its container. look_of: as in `heatmap`."""
+    """Make a panel with a map (k, k) as wide as its container. look_of: as in `heatmap`."""
     return Panel(
         name=name,
         finding=finding,
@@ -165,7 +168,7 @@ def _map(
             heatmap(matrix.numpy(), numbered(_spelled(words)), look.theme, size=MAP, letters=LETTERS, **look_of),
             look.width,
         ),
-        alt=f"{what}: a map from each word to each word. {finding}",
+        alt=f"{what}: a map of the weight from each word to each word. {finding}",
         tables=Tables({name: lambda: weights_frame(matrix, words)}),
         note=note,
         one_head=True,
@@ -173,9 +176,9 @@ def _map(
 
 
 def similarity(first: CosineParts, second: CosineParts, names: Sequence[str]) -> Panel:
-    """The panel of the word pairs whose parts of the cosine differ most. Raises ValueError if the encoders' tokens differ."""
+    """Make the panel of the word pairs whose parts of the cosine differ most. Raises ValueError if the tokens differ."""
     if (first.a.ids, first.b.ids) != (second.a.ids, second.b.ids):
-        raise ValueError("The two encoders read other tokens in these texts. Choose two checkpoints of one tokeniser.")
+        raise ValueError("The encoders split these texts into different tokens. Choose two with the same tokeniser.")
     pairs = first.parts[["word_a", "word_b"]].assign(first=first.parts["part"], second=second.parts["part"])
     pairs["difference"] = pairs["first"] - pairs["second"]
     leading = pairs[first.parts["interaction"].notna()]
@@ -192,12 +195,12 @@ def similarity(first: CosineParts, second: CosineParts, names: Sequence[str]) ->
         leading[["label", "first", "second", "difference"]], names, "What a pair of words adds to the cosine",
         tables={"similarity": leading, "pairs": pairs},
         note=f"Cosine {numbers.cosine(first.cosine)} in {names[0]}, {numbers.cosine(second.cosine)} in {names[1]}.",
-        method="With mean pooling the cosine of two texts is a sum over pairs of words: here each pair's part, in both.",
+        method="With mean pooling, the cosine of two texts is a sum over pairs of words. The bars compare a pair's part in both.",
     )  # fmt: skip
 
 
 def over_many(report: CheckpointsReport, head: Head, n_texts: int, partner: str) -> Iterator[Panel]:
-    """The panels of each head's mean distance from its counterpart over sentences, and of these distances compared with chance.
+    """Yield the panel of each head's mean distance from its counterpart, and the panel that compares these with chance.
 
     head: the head to outline. partner: the counterpart's name. There is no second panel if each layer has one head.
     """
@@ -223,25 +226,26 @@ def _distances(report: CheckpointsReport, frame: pd.DataFrame, head: Head, n_tex
         finding = f"{farthest} differs most, by {much}; the chosen {chosen} by {little}"
         intervals = f"95 % intervals: {span}; of the chosen head, {own_span}."
     notes = [
-        f"0: a head has the same weights as its {partner}; 1: no weight in common. Click a head to see it below.",
+        f"0: a head has the same weights as its {partner}; 1: the two have no weight in common. Click a head to see it below.",
         *[intervals] * (n > 1),
     ]
     if len(rejected):
         at, reason = rejected.iloc[0]
-        notes.append(f"Left out: {len(rejected)} of {n_texts} sentences; the first is number {at + 1}: {reason}")
+        notes.append(f"{len(rejected)} of {n_texts} sentences are left out, the first at number {at + 1}: {reason}")
     return heads_panel(
         "counterparts", f"Over {n} sentence{'s' * (n != 1)} {finding}.",
         frame.drop(columns="n"), "distance", head,
-        look_of={"kind": "weights", "title": f"of the weight lies elsewhere in the {partner}"},
+        look_of={"kind": "weights", "title": f"share of the weight that lies elsewhere in the {partner}"},
         note=" ".join(notes),
-        method=f"The part of a head's weights that lies elsewhere in its {partner}, the head of the same place in the second "
-        "encoder: 0, the same weights; 1, nothing in common; the mean over sentences.",
+        method=f"A head's {partner} is the head with the same layer and number in the second encoder. Their distance is the "
+        "share of the weight that is on other tokens in the second head: 0 for the same weights, 1 for no weight in common. The "
+        "number is the mean over sentences.",
         tables={"counterparts": frame.drop(columns="n"), "counterparts by chance": report.by_chance},
     )  # fmt: skip
 
 
 def _chance(report: CheckpointsReport, frame: pd.DataFrame, head: Head, partner: str) -> Panel:
-    """The panel of the heads that are nearer to their own counterpart than to other heads, and by how much."""
+    """Make the panel of the heads that are nearer to their own counterpart than to other heads' counterparts, and by how much."""
     nearer, wrong, what = frame["nearer"], report.by_chance["nearer"], partner.split()[-1]
     by = frame.assign(**{"nearer by": (frame["others"] - frame["distance"]).where(nearer)})
     ends = zip(frame["others"] - frame["high"], frame["others"] - frame["low"])
@@ -251,25 +255,25 @@ def _chance(report: CheckpointsReport, frame: pd.DataFrame, head: Head, partner:
         "chance", _nearer(int(nearer.sum()), len(frame), int(wrong.min()), int(wrong.max()), partner),
         by.assign(**{HOW: spans}) if known else by, "nearer by", head,
         look_of={"title": f"nearer to its own {what} than to other heads' {what}s"},
-        note=f"Coloured: a head that is{', even at the lower end of its 95 % interval, in brackets' * known}. By chance: "
-        f"each head paired with another head's {what}.",
-        method=f"Nearer: even the upper end of a head's 95 % interval over sentences is less than its distance from the {what}s "
-        f"of the other heads of its layer. A head that isn't nearer to its own {what} is no longer the same head. Chance: the "
-        f"same test, each head paired with the {what} of the head one place on in its layer, then two places on, and so forth."
-        + (" The twin has the same architecture and random weights, drawn anew: what both do, training need not have taught. The "
-           "encoder was trained from others, so more heads than by chance would be a fault of the test. Another draw gives other "
-           "numbers.") * (what == "twin"),
+        note=f"Heads that are nearer are coloured. {'Tooltips have the 95 % interval in brackets. ' * known}Chance is "
+        f"the same count, with each head paired with another head's {what}.",
+        method=f"A head counts as nearer if its distance from its own {what}, even at the upper end of its 95 % interval over "
+        f"sentences, is less than its mean distance from the {what}s of the layer's other heads. Chance is the same test, with "
+        f"each head paired with the {what} of the next head in its layer, then of the next but one, and so forth."
+        + (" The twin has the same architecture and new random parameters. What both do doesn't have to come from training. The "
+           "encoder's training started from other parameters, so more heads than by chance would point to a fault in the test. "
+           "Other random parameters give other numbers.") * (what == "twin"),
         tables={"chance": frame},
     )  # fmt: skip
 
 
 def _nearer(nearer: int, n: int, least: int, most: int, partner: str) -> str:
-    """Count the heads nearer to their own counterpart than to those of other heads. least, most: counts expected by chance."""
+    """State how many heads are nearer to their own counterpart than to other heads'. least, most: the range by chance."""
     if nearer == n:
         return f"Each head is nearer to its own {partner} than to other heads' {partner}s."
     if not nearer:
         return f"No head is nearer to its own {partner} than to other heads' {partner}s."
-    chance = f"by chance {' to '.join(map(str, sorted({least, most})))}"
+    chance = f"by chance it would be {' to '.join(map(str, sorted({least, most})))}"
     only = "Only " * (nearer <= most)
     heads = "heads is nearer to its own" if nearer == 1 else "heads are nearer to their own"
     return f"{only}{nearer} of {n} {heads} {partner} than to other heads'; {chance}."

@@ -1,4 +1,4 @@
-"""Two encoders are compared word by word, on hand-made heads with repeated, missing and split words, and on real heads."""
+"""Two encoders are compared word by word, also if words are repeated, missing or split."""
 
 from dataclasses import dataclass, replace
 
@@ -12,7 +12,7 @@ from selfattn.encoders.placed_word import Tokens
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Cut(Tokens):
-    """A text cut into [S] and these pieces, with the weights of one head."""
+    """A text with hand-made tokens and the attention weights of one head."""
 
     matrix: list
 
@@ -40,7 +40,7 @@ def test_repeated_and_missing_words_are_aligned_in_order():
     assert align(["a", *long], long) == [(0, None), *((i + 1, i) for i in range(250))]
 
 
-def test_every_place_of_both_texts_appears_once_and_in_order():
+def test_align_has_each_position_of_both_texts_once_and_in_order():
     first, second = list("abcabba"), list("cbabac")
     for anchor in (None, (2, 0), (0, 2), (6, 4)):
         pairs = align(first, second, anchor)
@@ -49,7 +49,7 @@ def test_every_place_of_both_texts_appears_once_and_in_order():
         assert all(first[i] == second[j] for i, j in pairs if None not in (i, j))
 
 
-def test_an_anchor_is_matched_even_if_a_longer_run_crosses_it():
+def test_align_matches_the_anchor_even_against_a_longer_run():
     assert (0, 3) not in align([*"xabc"], [*"abcx"]) and (0, 3) in align([*"xabc"], [*"abcx"], (0, 3))
 
 
@@ -62,7 +62,7 @@ def test_words_that_only_one_encoder_reads_are_left_out():
     np.testing.assert_allclose(found.second, [[0.2, 0.8], [0.6, 0.4]], atol=1e-6)
 
 
-def test_different_cuts_of_a_text_are_matched_by_characters():
+def test_different_tokenisations_of_a_text_are_matched_by_characters():
     first = cut("in 24/7 a", ["in", "24/7", "a"], [[0.25] * 4] * 4)
     weights = [0.1, 0.2, 0.1, 0.2, 0.3, 0.1]
     second = cut("in 24/7 a", ["in", "24", "/", "7", "a"], [weights] * 6)
@@ -78,7 +78,7 @@ def test_different_tokens_or_texts_are_refused(encoder_of):
     first, other = (encoder_of(name).encode("The riverbank was muddy.") for name in ("BERT", "RoBERTa"))
     with pytest.raises(ValueError, match="same tokens"):
         counterpart_distances(first, other)
-    with pytest.raises(ValueError, match="one text"):
+    with pytest.raises(ValueError, match="the same text"):
         compare_encoders(first, (0, 0), replace(first, text="The bank."), (0, 0))
 
 

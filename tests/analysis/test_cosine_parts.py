@@ -21,7 +21,7 @@ NINE = ["BERT", "RoBERTa", "XLM-R", "ELECTRA", "DistilBERT", "MPNet", "ModernBER
 
 
 def looped(encoder, a, b):
-    """Return each word pair's part, and the cosine, by the definition: token by token in double precision, by transformers."""
+    """Return the parts of the cosine for each pair of words, and the cosine, by plain loops over transformers' states."""
     model = AutoModel.from_pretrained(encoder.name, attn_implementation="eager").eval()
     states = []
     for side in (a, b):
@@ -61,7 +61,7 @@ def test_parts_match_plain_loops(family, tmp_path):
     near(found.interaction, interaction)
 
 
-def test_the_frame_has_each_pair_once(encoder):
+def test_the_frame_has_each_pair_of_words_once(encoder):
     found = cosine_parts(encoder, "The bank of the river.", "A loan")
     frame = found.parts
     assert list(frame.columns) == ["word_a", "word_b", "part", "interaction"]
@@ -74,7 +74,7 @@ def test_the_frame_has_each_pair_once(encoder):
     assert frame["interaction"].sum() == pytest.approx(0, abs=1e-9)
 
 
-def test_joined_words_are_the_largest_interactions(encoder):
+def test_joined_returns_the_pairs_of_words_with_the_largest_interactions(encoder):
     query, document = "How do I return an item I bought online?", "What is the process for sending back a web order?"
     found = cosine_parts(encoder, query, document)
     pairs = [(found.a.words[i].text, found.b.words[j].text) for i, j in found.joined(3)]
@@ -103,7 +103,7 @@ def test_hidden_cosines_equal_those_of_explain(encoder):
     near(found[2, 5], torch.nn.functional.cosine_similarity(*vectors, dim=0))
 
 
-def test_a_cosine_is_nan_if_every_token_of_the_vector_is_hidden(encoder):
+def test_a_cosine_is_nan_if_every_pooled_token_is_hidden(encoder):
     a = encoder.encode("bank")
     one = type("One", (Pooling,), {"positions": lambda self, tokens: (1,)})("mean", None)
     found = hidden_cosines(encoder, one, a, a)
@@ -120,9 +120,9 @@ def test_a_text_that_would_be_cut_is_refused(encoder_of):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"pooling": {"pooling_mode": "cls"}}, r"mine takes one token .*mode cls.* to split\. Expected mean pooling\. Take"),
+        ({"pooling": {"pooling_mode": "cls"}}, r"mine takes one token .*mode cls.* has no parts\. Choose"),
         ({"pooling": {"pooling_mode": "lasttoken"}}, "takes one token .*mode lasttoken"),
-        ({"steps": ("Transformer", "Dense")}, "by Transformer, .*Dense; expected Transformer, Pooling, .*late interaction"),
+        ({"steps": ("Transformer", "Dense")}, "with Transformer, .*Dense; expected Transformer, Pooling, .*late interaction"),
     ],
 )  # fmt: skip
 def test_embedders_without_mean_pooling_are_refused(changes, message, tmp_path):
@@ -133,7 +133,7 @@ def test_embedders_without_mean_pooling_are_refused(changes, message, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", NINE)
-def test_the_sum_is_the_cosine_of_sentence_transformers(family, checkpoint, tmp_path):
+def test_the_parts_add_up_to_the_cosine_of_sentence_transformers(family, checkpoint, tmp_path):
     folder = saved_embedder(checkpoint(family), tmp_path / "mine")
     theirs = SentenceTransformer(str(folder), device="cpu")
     vectors = theirs.encode([A, B], convert_to_tensor=True)

@@ -1,4 +1,4 @@
-"""The effect of hiding a word equals that of an attention mask in transformers; that of removing a head, that of a hook."""
+"""In `explain`, hiding a word equals an attention mask of 0, and removing a head equals a hook."""
 
 from dataclasses import replace
 from functools import cache
@@ -32,7 +32,7 @@ HEADS = [Head(0, 1), Head(2, 3)]
 
 @pytest.fixture(scope="module")
 def encoder_of(tmp_path_factory):
-    """encoder_of("BERT") returns a tiny BERT that is both a classifier and a sentence embedder."""
+    """Return a function: encoder_of("BERT") returns a tiny BERT that is a classifier and a sentence embedder."""
 
     @cache
     def encoder(name):
@@ -48,7 +48,7 @@ def transformers_model(kind, folder):
 
 
 def plain(encoder, name, kind, text=TEXT, hidden=(), head=None, scale=0.0):
-    """Return the output of transformers' model with these positions masked, and one head's output scaled at every position."""
+    """Return the output of the transformers model with the positions `hidden` masked, and the output of `head` scaled."""
     model, calls, slots = transformers_model(kind, encoder.name), [], encoder.d_head
 
     def change(module, given):
@@ -84,7 +84,7 @@ def cosine(encoder, name, hidden=(), **changes):
 
 @pytest.mark.parametrize("name", ENTERING)
 @pytest.mark.slow
-def test_words_and_heads_match_plain_transformers(encoder_of, name):
+def test_effects_of_words_and_heads_match_plain_transformers(encoder_of, name):
     encoder = encoder_of(name)
     sentence = encoder.tokenize(TEXT)
     targets = {
@@ -119,7 +119,7 @@ def test_heads_by_gradient_equal_finite_differences(encoder_of):
 
 
 @pytest.mark.slow
-def test_a_word_in_a_gap(tmp_path):
+def test_effects_on_a_masked_word_match_plain_transformers(tmp_path):
     encoder = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path, masked_head=True)))
     sentence = encoder.tokenize("The [MASK] of the river was muddy.")
     token = encoder.tokenize("bank").ids[1]
@@ -141,8 +141,8 @@ def test_a_word_in_a_gap(tmp_path):
     assert found.together == pytest.approx(log_probability(*every) - before, abs=1e-4)
 
 
-def test_the_targets_word_is_not_hidden(encoder_of):
-    """`together` is NaN if no position that the target reads is left."""
+def test_words_that_the_target_reads_are_not_hidden(encoder_of):
+    """`together` is NaN if hiding all words leaves no position for the target to read."""
     encoder = encoder_of("BERT")
     sentence = encoder.tokenize(TEXT)
     (word,) = sentence.places("muddy")
@@ -166,7 +166,7 @@ def test_words_are_hidden_even_if_heads_cannot_be_removed(encoder_of):
         heads_by_gradient(encoder, sentence, target)
 
 
-def test_emoji_are_named_among_the_words(encoder_of):
+def test_emoji_count_as_words_in_an_explanation(encoder_of):
     encoder = encoder_of("RoBERTa")
     sentence = encoder.tokenize("I am 😡, 👩\u200d🚀!")
     target = class_score(load_class_head(encoder), 0)

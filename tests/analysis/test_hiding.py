@@ -1,4 +1,4 @@
-"""Shares of hidden words in two sentences equal those by plain transformers, by plain loops and in published figures."""
+"""Shares of hidden words in two sentences equal plain transformers, plain loops and published figures."""
 
 import functools
 import math
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.slow
 NEW = ("We sat on the bank of the river.", "We went to the bank for a loan.", "They lay on the bank of the stream.")
 LESSON = ("The bank of the river.", "The bank approved the loan.")
 TWO_SENSES = ("riverside", "finance")
-# Sentences with words of several pieces (including the chosen word), a repeated word and punctuation.
+# Sentences with punctuation, a repeated word and split words. The chosen word is split, too.
 OWN = (
     "The stalagmite, wet and cold, stood in the unlit cave.",
     "Her stalagmite was an unbelievably sugary cake!",
@@ -48,7 +48,7 @@ def model():
 
 @pytest.fixture(scope="module")
 def pair_of(encoder):
-    """pair_of(word, *sentences) returns the hidden_pair of these sentences, run once."""
+    """Return a function: pair_of(word, *sentences) returns the hidden_pair of these sentences, which is computed once."""
 
     @functools.cache
     def pair(word: str, *sentences: str):
@@ -63,7 +63,7 @@ def percent(share: torch.Tensor, words: tuple) -> dict[str, int]:
 
 
 def moved(encoder, word: tuple, vectors: torch.Tensor, way: torch.Tensor) -> torch.Tensor:
-    """Return how far each vector lies along the way, as a share of the way, measured from the word's last vector."""
+    """Return how far the word's last hidden state moves along `way` to reach each vector, as a share of the way's length."""
     placed = encoder.placed(word)
     before = encoder.encoded(placed).vector(encoder.n_layers, placed.positions)
     after, before = (torch.nn.functional.normalize(each.double(), dim=-1) for each in (vectors, before))
@@ -81,7 +81,7 @@ def moved(encoder, word: tuple, vectors: torch.Tensor, way: torch.Tensor) -> tor
     ],
     ids=["between the sentences", "of the lesson", "between the senses", "of the lesson, between the senses"],
 )  # fmt: skip
-def test_the_published_figures(encoder, sentences, senses, a, b, cosines):
+def test_shares_and_cosines_equal_the_published_figures(encoder, sentences, senses, a, b, cosines):
     labelled = labelled_sentences() if senses else None
     pair = hidden_pair(encoder, *((sentence, "bank") for sentence in sentences), senses=labelled)
     assert pair.senses == senses and pair.notes == ()
@@ -92,14 +92,13 @@ def test_the_published_figures(encoder, sentences, senses, a, b, cosines):
     assert all(math.isnan(each) for each in found[3:]) == (sentences is LESSON)
 
 
-def test_notes_about_senses(encoder):
-    """Notes name a sentence that fits no sense, and two sentences of one sense."""
+def test_notes_report_a_sentence_that_fits_no_sense_and_equal_senses(encoder):
     frame = labelled_sentences()
     sides = ("The printer had a paper jam again.", "jam"), ("They ate toast with jam.", "jam")
     jam, unlabelled = hidden_pair(encoder, *sides, senses=frame), hidden_pair(encoder, *sides)
     assert jam.senses is None and torch.equal(jam.share[0], unlabelled.share[0])
     (note,) = jam.notes
-    assert re.search(r'^A fits no labelled sense of "jam".*\(traffic block\) is 0.24, and 95 % .* within 0.18', note)
+    assert re.search(r'^A fits no labelled sense of "jam".*\(traffic block\) is 0.24\. For 95 % .* at most 0.18', note)
     alike = hidden_pair(encoder, (NEW[0], "bank"), (NEW[2], "bank"), senses=frame)
     assert alike.senses == ("riverside", "riverside")
     assert alike.notes == ("Both sentences are taken for one sense: riverside.",)
@@ -107,7 +106,7 @@ def test_notes_about_senses(encoder):
         hidden_pair(encoder, (NEW[0], "river"), (NEW[0], "river"), senses=frame)
 
 
-def test_every_number_of_a_pair_equals_plain_transformers(encoder, model, pair_of):
+def test_every_number_of_hidden_pair_equals_plain_transformers(encoder, model, pair_of):
     ours = pair_of("stalagmite", *OWN)
     rows = [plain.placed(encoder, sentence, "stalagmite") for sentence in OWN]
     found = [plain.vectors(model, row) for row in rows]
@@ -142,8 +141,8 @@ def test_every_number_of_a_pair_equals_plain_transformers(encoder, model, pair_o
     assert ours.control_hidden == pytest.approx(found[0].hidden[i] @ found[2].hidden[j], abs=1e-5)
 
 
-def test_the_way_between_the_senses_matches_plain_loops(encoder, model):
-    """The first sentence is labelled, and left out of its sense's mean. The second isn't labelled."""
+def test_shares_between_two_senses_match_plain_loops(encoder, model):
+    """The first sentence is labelled, so the mean of its sense leaves this sentence out. The second sentence isn't labelled."""
     frame = labelled_sentences()
     frame = frame[frame["word"] == "bark"].groupby("sense").head(5)
     rows = plain.rows_of(encoder, frame)
@@ -159,8 +158,8 @@ def test_the_way_between_the_senses_matches_plain_loops(encoder, model):
         np.testing.assert_allclose(ours.share[side], plain.shares(found.u, found.hidden, way), atol=1e-5)
 
 
-def test_a_long_sentence(encoder):
-    """Only the eight words that lead by gradient are hidden."""
+def test_only_eight_words_of_a_long_sentence_are_hidden(encoder):
+    """The eight words have the largest shares by gradient."""
     long = f"We sat on the bank of the river, {'and we saw the boats, the birds, the reeds and the stones ' * 3}there."
     pair = hidden_pair(encoder, (long, "bank"), (NEW[1], "bank"), (long.replace("river", "stream"), "bank"))
     run = ~pair.share[0].isnan()
@@ -169,9 +168,9 @@ def test_a_long_sentence(encoder):
     ranked = sorted(named, key=lambda at: -float(pair.by_head[0][at].sum()))
     assert all(run[ranked[:8]]) and run[pair.top[0]] and pair.share[0][pair.top[0]] == pair.share[0][run].max()
     assert pair.cosine[1:][~run].isnan().all() and not pair.cosine[1:][run].isnan().any()
-    assert pair.notes == (f"In A, of {len(pair.words[0])} other words only the 8 that lead by gradient were hidden.",)
+    assert pair.notes == (f"In A, only 8 of {len(pair.words[0])} other words were hidden (the first by gradient).",)
     alone = hidden_pair(encoder, (long, "bank"), (NEW[1], "bank"))
-    torch.testing.assert_close(alone.share[0], pair.share[0], equal_nan=True)  # the same without a control
+    torch.testing.assert_close(alone.share[0], pair.share[0], equal_nan=True)  # the control doesn't change the shares
     assert not math.isnan(pair.other_words) and not math.isnan(pair.control_hidden)
 
 
@@ -196,20 +195,20 @@ def test_shares_of_heads_can_be_added_later(encoder, pair_of):
 def test_a_label_counts_only_for_the_labelled_word_and_sentence(encoder):
     frame = labelled_sentences()
     means = sense_means(encoder, frame, "bank")
-    with pytest.raises(ValueError, match="Expected 'bank' in both sentences"):
+    with pytest.raises(ValueError, match="Expected the labelled word 'bank' in both sentences"):
         hidden_pair(encoder, (NEW[0], "We"), (NEW[1], "bank"), senses=means)
     text = frame[frame["word"] == "bank"]["sentence"].iloc[0]
-    upper = hidden_pair(encoder, (text.upper(), "bank"), (NEW[1], "bank"), senses=means)  # the same tokens
+    upper = hidden_pair(encoder, (text.upper(), "bank"), (NEW[1], "bank"), senses=means)  # has equal tokens
     typed = hidden_pair(encoder, (text, "bank"), (NEW[1], "bank"), senses=means)
     torch.testing.assert_close(upper.ways[0], typed.ways[0])
     longer = f"{text} Bank.", encoder.placed((text, "bank")).positions
     other = hidden_pair(encoder, longer, (NEW[1], "bank"), senses=means)
-    assert float((other.ways[0] - typed.ways[0]).norm()) > 1e-3  # not the labelled sentence, so nothing is left out
+    assert float((other.ways[0] - typed.ways[0]).norm()) > 1e-3  # this sentence isn't labelled
 
 
 @pytest.mark.parametrize("labelled", [True, False])
 def test_within_sense_equals_plain_loops(encoder, labelled):
-    """The sentence itself is left out, and a sentence that fits no sense has no cosines."""
+    """A labelled sentence isn't compared with itself. A sentence that fits no sense has no cosines."""
     frame = labelled_sentences()
     means, rows = sense_means(encoder, frame, "bank"), frame[frame["word"] == "bank"]
     text, sense = rows[["sentence", "sense"]].iloc[0] if labelled else (NEW[0], "riverside")
@@ -227,22 +226,22 @@ def test_within_sense_equals_plain_loops(encoder, labelled):
     assert within_sense(encoder, usable, replace(means, within=1e-3), encoder.placed((NEW[0], "bank"))) is None
 
 
-def test_the_same_sentence_twice_has_no_way(encoder):
+def test_two_equal_sentences_have_no_shares(encoder):
     pair = hidden_pair(encoder, (NEW[0], "bank"), (NEW[0], "bank"))
     assert pair.share[0].isnan().all() and pair.by_head[0].isnan().all() and pair.top == (None, None)
-    assert "there is no way" in pair.notes[0] and pair.both_hidden == pytest.approx(1)
+    assert "there is no share of the way" in pair.notes[0] and pair.both_hidden == pytest.approx(1)
     heads = heads_of_word(encoder, pair, 0, 0, exact=True)
     assert heads.share.isnan().all() and leading_head(encoder, pair, heads) is None
 
 
-def test_a_sentence_of_the_word_alone_has_nothing_to_hide(encoder):
+def test_a_sentence_without_other_words_has_no_leading_word(encoder):
     pair = hidden_pair(encoder, ("Bank!", "bank"), (NEW[1], "bank"))
     assert [word.text for word in pair.words[0]] == ["!"] and pair.top[0] is None and pair.top[1] is not None
     assert pair.both_hidden == pytest.approx(float(pair.cosine[0, pair.top[1] + 1])) and math.isnan(pair.other_words)
 
 
 @pytest.mark.parametrize("name", ["T5 (encoder half)", "DeBERTa", "XLM"])
-def test_other_families(encoder_of, name):
+def test_shares_and_slopes_are_right_in_other_families(encoder_of, name):
     encoder = encoder_of(name)
     first, second = ("She sat by the river bank.", "bank"), ("The bank lent him the money.", "bank")
     pair, positions = hidden_pair(encoder, first, second), encoder.placed(first).positions
@@ -250,12 +249,12 @@ def test_other_families(encoder_of, name):
     share = moved(encoder, first, encoder.hide(*first, words), pair.ways[0])
     torch.testing.assert_close(share, pair.share[0], atol=1e-4, rtol=0)
     if name == "XLM":
-        with pytest.raises(NotRecomputable, match="in some heads alone"):
+        with pytest.raises(NotRecomputable, match="in only some heads"):
             hidden_heads(encoder, first, "river", pair.ways[0])
         return
     at = [word.text for word in pair.words[0]].index("river")
     plain_one = encoder.encode(first[0])
-    # Measure the slope by a small step from the head's context toward the context when this head alone hides the word.
+    # Measure the slope by small steps between the head's context and its context with the word hidden in this head.
     for layer, head in ((layer, head) for layer in (0, encoder.n_layers - 1) for head in range(encoder.n_heads)):
         hidden = encoder.encode(first[0], hidden=[Hide(positions, words[at], Head(layer, head))])
         without, context = (each.own_context(layer)[head, list(positions)] for each in (hidden, plain_one))
@@ -265,22 +264,22 @@ def test_other_families(encoder_of, name):
         assert float(ends[0] - ends[1]) / 0.02 == pytest.approx(slope, abs=2e-4, rel=1e-2)
 
 
-def test_refused_questions(encoder, encoder_of):
+def test_hidden_pair_refuses_unusable_encoders_and_words(encoder, encoder_of):
     with pytest.raises(NotRecomputable, match="No word can be hidden in"):
         hidden_pair(encoder_of("XLNet"), ("Rain fell.", "rain"), ("The rain.", "rain"))
     with pytest.raises(ValueError, match="no labelled sentences of 'the bank'"):
         hidden_pair(encoder, (NEW[0], (4, 5)), (NEW[1], "bank"), senses=labelled_sentences())
-    with pytest.raises(ValueError, match="Expected a whole word where senses are given"):
+    with pytest.raises(ValueError, match="Expected a whole word, because senses are given"):
         hidden_pair(encoder, ("The swashbuckler.", (2, 3)), (NEW[1], "bank"), senses=labelled_sentences())
 
 
-def test_a_share_of_a_way_shorter_than_a_millionth_is_nan():
+def test_a_share_along_a_vector_shorter_than_a_millionth_is_nan():
     vector = torch.randn(3, 4).double()
     assert Along((0,), torch.full((4,), 4e-7)).of(vector[None]).isnan().all()
     assert Along((0,), torch.full((4,), 6e-7)).of(vector[None]).isfinite().all()
 
 
-def test_words_of_a_second_segment_are_hidden_too(encoder):
+def test_words_of_the_second_text_are_hidden_too(encoder):
     pair = hidden_pair(encoder, ("The bank.", "bank", "A river flows."), ("The bank.", "bank", "A loan was made."))
     assert [word.text for word in pair.words[0]] == ["The", ".", "A", "river", "flows", "."]
     alone = encoder.hide("The bank.", "bank", ["river"], pair="A river flows.")
@@ -288,14 +287,14 @@ def test_words_of_a_second_segment_are_hidden_too(encoder):
     assert float(share) == pytest.approx(float(pair.share[0][3]), abs=1e-5)
 
 
-def test_the_exact_heads_of_a_word_equal_hidden_heads(encoder, pair_of):
+def test_heads_of_word_equals_hidden_heads_if_exact(encoder, pair_of):
     pair, calls = pair_of("bank", *NEW), []
     heads = heads_of_word(encoder, pair, 0, pair.top[0], exact=True, progress=lambda *done: calls.append(done))
     assert heads.exact and heads.word.text == "river" and calls
     torch.testing.assert_close(heads.share, hidden_heads(encoder, (NEW[0], "bank"), "river", pair.ways[0]))
 
 
-def test_an_unmeasured_pair_still_has_its_words_and_its_curve(encoder, encoder_of, pair_of):
+def test_an_unmeasured_pair_still_has_words_and_a_cosine_curve(encoder, encoder_of, pair_of):
     sides = [(sentence, "bank") for sentence in NEW]
     plain, pair = unmeasured_pair(encoder, *sides, notes=("Shown only.",)), pair_of("bank", *NEW)
     assert plain.words == pair.words and plain.notes == ("Shown only.",) and plain.senses is None
@@ -310,8 +309,8 @@ def test_an_unmeasured_pair_still_has_its_words_and_its_curve(encoder, encoder_o
     assert shown.curves[0, 0].isfinite().all() and math.isnan(shown.control_cosine)
 
 
-def test_running_all_heads_keeps_the_leading_head(encoder):
-    """In this pair a different head leads by gradient."""
+def test_the_leading_head_is_the_head_with_the_largest_exact_share(encoder):
+    """In this pair, another head has the largest share by gradient."""
     first, second = (encoder.encode(text).places("bank")[0] for text in REAL.sentences[:2])
     labelled = labelled_sentences()
     means = stored("sense_means", encoder, labelled).report.of("bank", encoder, labelled)
@@ -328,7 +327,7 @@ def test_running_all_heads_keeps_the_leading_head(encoder):
     assert leading_head(together, pair, rough) == largest_by_gradient
 
 
-def test_by_gradient_a_short_sentence_is_not_padded_to_a_long_one(encoder, monkeypatch):
+def test_gradients_of_a_short_and_a_long_sentence_run_in_two_passes(encoder, monkeypatch):
     texts = ("The bank of the river.", f"The bank{' of the river' * 15}.")
     words = [encoder.encode(text).places("bank")[0] for text in texts]
     targets = [Along(word.positions, torch.ones(encoder.d_model)) for word in words]

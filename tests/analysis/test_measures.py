@@ -1,4 +1,4 @@
-"""Measures and named patterns of heads equal plain loops."""
+"""The measures of heads and the values of named patterns equal plain loops."""
 
 import math
 from types import SimpleNamespace
@@ -20,7 +20,6 @@ def encoding(encoder):
 
 
 def loops(weights, special):
-    """Return all measures of one head, by plain loops over lists."""
     n = len(special)
     rows = [i for i in range(n) if not special[i]]
     sums = {"entropy": [], "distance": [], "special tokens": [], "previous token": [], "next token": [], "itself": []}
@@ -42,7 +41,7 @@ def loops(weights, special):
 )
 def test_measures_equal_plain_loops_on_random_weights(special):
     weights = random_weights(3, 4, len(special), len(special))
-    weights[..., 1, 0] = 0  # the logarithm of 0 is infinite
+    weights[..., 1, 0] = 0  # must not give NaN, although log(0) is infinite
     found = row_measures(weights, SimpleNamespace(special=special))
     for a in range(3):
         for b in range(4):
@@ -50,14 +49,14 @@ def test_measures_equal_plain_loops_on_random_weights(special):
                 assert float(found[name][a, b]) == pytest.approx(value, abs=1e-5), name
 
 
-def test_head_measures_have_each_head_at_its_place(encoder, encoding):
+def test_head_measures_have_each_head_at_its_index(encoder, encoding):
     found = head_measures(encoding)
     assert all(values.shape == (encoder.n_layers, encoder.n_heads) for values in found.values())
     for name, value in loops(encoding.weights(4)[9], encoding.special).items():
         assert float(found[name][4, 9]) == pytest.approx(value, abs=1e-5)
 
 
-def test_values_of_patterns_are_means_over_ordinary_rows(encoding):
+def test_pattern_values_are_means_over_rows_of_ordinary_tokens(encoding):
     n = len(encoding.tokens)
     weights = random_weights(n, n, seed=3)
     found, expected = {fit.name: fit.value for fit in fits(weights, encoding)}, loops(weights, encoding.special)
@@ -70,15 +69,15 @@ def test_values_of_patterns_are_means_over_ordinary_rows(encoding):
 
 
 @pytest.mark.parametrize("name", PATTERNS)
-def test_a_pattern_is_named_from_its_threshold_on(name):
-    """A half of the weight, two thirds on special tokens, nine tenths of the largest entropy."""
+def test_a_pattern_fits_from_its_threshold_on(name):
+    """Thresholds: 2/3 of the weight on special tokens, 0.9 of the largest entropy, and else half of the weight."""
     least = {"special tokens": 2 / 3, "broad": 0.9}.get(name, 0.5)
     for value in (least, math.nextafter(least, 0)):
         first, *_ = nearest_first(dict.fromkeys(PATTERNS, 0.0) | {name: value})
         assert (first.name, first.fits) == (name, value == least)
 
 
-def test_weights_without_special_tokens_are_scaled_up():
+def test_weights_without_special_tokens_are_rescaled():
     weights = random_weights(2, 5, 5)
     kept, hidden = hide_special(weights, (True, False, False, False, True))
     for h in range(2):

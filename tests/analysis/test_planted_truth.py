@@ -1,6 +1,7 @@
-"""Encoders are trained so that one planted word decides the answer. Hiding names this word, but not if the head is untrained.
+"""Encoders are trained so that one planted word decides the answer. Hiding must name this word.
 
-Training sentences and judged sentences share only the decisive words. Their templates and other words differ.
+If the classification head is untrained, hiding must not name the word more often than chance.
+Training sentences and test sentences share only the decisive words. Their templates and other words differ.
 """
 
 import math
@@ -28,9 +29,9 @@ from selfattn.words import to_groups
 pytestmark = pytest.mark.long
 
 RECORDED = Path(__file__).parents[2] / "benchmarks" / "RESULTS.md"
-JUDGED = 100  # sentences
+JUDGED = 100  # the number of test sentences
 BATCH = 32  # sentences per training step
-FROZEN = 2  # the first layers, which aren't trained; neither are the embeddings
+FROZEN = 2  # the number of first layers that aren't trained. The embeddings aren't trained either.
 
 
 def shuffled(words: str) -> list[str]:
@@ -50,8 +51,8 @@ NOUNS = shuffled(
     "fence flag garden gate glass hammer hat house jar kettle key knife ladder lamp mirror piano plate pot ring rope shelf shirt "
     "shoe spoon table tent tower tray vase wagon wall wheel window"
 )
-LEFT, RIGHT = ADJECTIVES[:6], ADJECTIVES[6:12]  # the decisive words
-# In each pair, the first is for training and the second for judging.
+LEFT, RIGHT = ADJECTIVES[:6], ADJECTIVES[6:12]  # the decisive words: the answer is the list that has the word
+# In each of the following pairs, the first list is for training and the second for testing.
 FILLERS, NAMED = (ADJECTIVES[12:34], ADJECTIVES[34:]), (NOUNS[:30], NOUNS[30:])
 THREE = (
     [
@@ -111,7 +112,10 @@ def drawn(rng: np.random.Generator, words: list[str], n: int) -> list[str]:
 
 
 def decisive(rng: np.random.Generator, adjectives: list[str], places: range, unseen: bool) -> tuple[int, str]:
-    """Put a new decisive word in one of the places. Return its side (0 left, 1 right, 2 none, for training) and the word."""
+    """Replace the adjective at one of `places` by a decisive word. Return the side (0 left, 1 right) and the word.
+
+    In training, the side can also be 2. Then no adjective is replaced.
+    """
     side = int(rng.integers(2 if unseen else 3))
     if side == 2:
         return side, ""
@@ -125,14 +129,14 @@ def filled(rng: np.random.Generator, templates: list[str], phrases: list[list[st
 
 
 def classified(rng: np.random.Generator, unseen: bool) -> Planted:
-    """Draw a sentence in which one of three adjectives decides the class."""
+    """Make a random sentence in which one of three adjectives decides the class."""
     adjectives = drawn(rng, FILLERS[unseen], 3)
     side, word = decisive(rng, adjectives, range(3), unseen)
     return Planted((filled(rng, THREE[unseen], [*zip(adjectives, drawn(rng, NAMED[unseen], 3))]),), side, word)
 
 
 def scored(rng: np.random.Generator, unseen: bool) -> Planted:
-    """Draw a query and a document. The score is high if one of the document's three adjectives is that of the query."""
+    """Make a random query and document. The score is high if the query's adjective is among the document's three adjectives."""
     adjectives = drawn(rng, FILLERS[unseen] if unseen else LEFT + RIGHT + FILLERS[unseen], 4)
     fits = unseen or bool(rng.integers(2))
     word = drawn(rng, LEFT + RIGHT, 1)[0] if unseen else adjectives[3]
@@ -143,7 +147,7 @@ def scored(rng: np.random.Generator, unseen: bool) -> Planted:
 
 
 def tagged(rng: np.random.Generator, unseen: bool) -> Planted:
-    """Draw a sentence with two nouns; one of the two adjectives before each noun decides its tag."""
+    """Make a random sentence with two nouns. One of the two adjectives before each noun decides the noun's tag."""
     adjectives, nouns = drawn(rng, FILLERS[unseen], 4), drawn(rng, NAMED[unseen], 2)
     sides = [decisive(rng, adjectives, places, unseen) for places in (range(2), range(2, 4))]
     asked = int(rng.integers(2))
@@ -169,7 +173,7 @@ TASKS = {
 
 
 def trained(task: Task, folder: Path, steps: int) -> str:
-    """Train the bundled encoder with a new head, save it in the folder, and return the folder."""
+    """Train the bundled encoder with a new head for `steps` steps, save it, and return the folder."""
     start = resolve(load_encoder(device="cpu").name).folder
     tokenizer = AutoTokenizer.from_pretrained(start)
     loader = AutoModelForTokenClassification if task.draw is tagged else AutoModelForSequenceClassification
@@ -210,16 +214,16 @@ def of_nouns(tokenizer, inputs, logits, examples):
 
 
 def judged(task: Task, folder: str) -> Counter:
-    """Count the sentences with a right answer, and those in which hiding, the mean attention and chance name the planted word.
+    """Count the right answers. Also count how often hiding, mean attention and chance name the planted word.
 
-    If the word is in both texts of a pair, both occurrences must come first.
+    If the word is in both texts of a pair, both occurrences must rank first.
     """
     encoder = load_encoder(folder, device="cpu")
     head = (load_tag_head if task.draw is tagged else load_class_head)(encoder)
     rng, found = np.random.default_rng(1), Counter()
     for _ in range(JUDGED):
         planted = task.draw(rng, True)
-        sentence, rows = encoder.encode(*planted.texts), (0,)  # the head reads the first token
+        sentence, rows = encoder.encode(*planted.texts), (0,)  # a classification head reads the first token
         if planted.noun:
             at = [word.text for word in sentence.words].index(planted.noun)
             rows, question = sentence.words[at].positions, tag_question(head, sentence, at)

@@ -1,4 +1,4 @@
-"""The proof finds errors of the kernel and of the projections."""
+"""The proof detects errors in selfattn's own attention code (the kernel) and in the projections."""
 
 import math
 from dataclasses import replace
@@ -13,7 +13,7 @@ from selfattn.encoders import capture, projections
 TEXT = "The bank of the river was muddy."
 
 
-def test_the_bundled_encoder(encoder):
+def test_the_bundled_encoder_has_only_rounding_errors(encoder):
     steps = []
     proof = prove(encoder, TEXT, lambda done, total: steps.append((done, total)))
     assert list(zip(proof["layer"], proof["head"])) == encoder.all_heads
@@ -24,7 +24,7 @@ def test_the_bundled_encoder(encoder):
     assert steps[-1] == (6, 6)
 
 
-def test_an_error_in_one_head_is_found(encoder, monkeypatch):
+def test_the_proof_detects_an_error_in_one_head(encoder, monkeypatch):
     right = capture.attend_precisely
 
     def wrong(query, *others):
@@ -43,7 +43,7 @@ def test_an_error_in_one_head_is_found(encoder, monkeypatch):
 
 @pytest.mark.parametrize("error", [0.25, math.nan])
 @pytest.mark.slow
-def test_an_error_in_one_heads_projection_is_found(encoder, monkeypatch, error):
+def test_the_proof_detects_an_error_in_one_heads_projection(encoder, monkeypatch, error):
     right = projections.project
 
     def wrong(encoder, encoding, layer, head):
@@ -59,7 +59,7 @@ def test_an_error_in_one_heads_projection_is_found(encoder, monkeypatch, error):
 
 
 @pytest.mark.slow
-def test_a_text_with_too_large_maps_has_no_separate_pass(encoder, monkeypatch):
+def test_a_text_with_too_large_attention_maps_has_no_separate_pass(encoder, monkeypatch):
     monkeypatch.setenv("SELFATTN_SEPARATE_PASS_MEGABYTES", "1")
     fits = int((2**20 / 4 / 72) ** 0.5)  # four bytes per weight, 72 heads
     assert encoder.separate_pass_fits(fits)
@@ -78,6 +78,6 @@ def test_the_matmul_precision_is_restored(encoder):
         torch.set_float32_matmul_precision("highest")
 
 
-def test_an_encoder_that_is_shown_only_has_no_proof(encoder_of):
+def test_a_display_only_encoder_has_no_proof(encoder_of):
     with pytest.raises(NotRecomputable, match="shown, not recomputed"):
         prove(encoder_of("XLNet"), TEXT)

@@ -1,4 +1,4 @@
-"""The places of sentences between a word's senses equal those by plain loops."""
+"""The place of each sentence between a word's senses (0: its sense, 1: the others) equals that of a plain loop."""
 
 import pytest
 import torch
@@ -18,7 +18,7 @@ def unit(encoder, sentence, word):
     return normalize(encoding.vector(encoder.n_layers, placed.positions).double(), dim=0)
 
 
-def test_places_match_plain_loops(encoder):
+def test_places_between_the_senses_match_plain_loops(encoder):
     rows = LABELLED[LABELLED["word"] == "bank"]
     means = sense_means(encoder, rows, "bank")
     units = {row.sentence: (row.sense, unit(encoder, row.sentence, "bank")) for row in rows.itertuples()}
@@ -35,7 +35,7 @@ def test_places_match_plain_loops(encoder):
         assert means.way(encoder.tokenize(row.sentence), vector).place == pytest.approx(row.place, abs=1e-6)
 
 
-def test_a_sentence_before_the_middle_is_nearest_to_its_sense(encoder):
+def test_a_sentence_with_a_place_below_one_half_is_nearest_to_its_sense(encoder):
     means = sense_means(encoder, LABELLED, "wave")
     ways = [
         means.way(encoder.tokenize(row.sentence), unit(encoder, row.sentence, "wave")) for row in means.rows.values()
@@ -44,7 +44,7 @@ def test_a_sentence_before_the_middle_is_nearest_to_its_sense(encoder):
     assert {way.nearest == way.sense for way in ways} == {True, False}
 
 
-def test_three_senses(encoder):
+def test_a_word_may_have_three_senses(encoder):
     rows = LABELLED[LABELLED["word"] == "bank"].copy()
     money = rows.index[rows["sense"] == "finance"]
     rows.loc[money[:6], "sense"] = "a third"
@@ -55,15 +55,15 @@ def test_three_senses(encoder):
     assert found.sense == "a third"
 
 
-def test_labelled_sentences_lie_on_their_own_side(encoder):
-    """All 24 sentences of bank, of light and of trunk lie on the side of their sense, as the main view shows."""
+def test_labelled_sentences_lie_on_the_side_of_their_sense(encoder):
+    """Check all 24 sentences of "bank", "light" and "trunk", because the main view shows them."""
     report = stored("sense_means", encoder, LABELLED).report
     for word in ("bank", "light", "trunk"):
         sides = [row.place < 0.5 for row in report.of(word, encoder, LABELLED).rows.values()]
         assert (sum(sides), len(sides)) == (24, 24), word
 
 
-def test_stored_places_equal_computed_ones(encoder):
+def test_stored_places_equal_computed_places(encoder):
     report = stored("sense_means", encoder, LABELLED).report
     kept, now = report.of("bark", encoder, LABELLED), sense_means(encoder, LABELLED, "bark")
     assert kept.rows.keys() == now.rows.keys()

@@ -1,4 +1,4 @@
-"""Effects of hidden sentences equal those by a plain transformers loop, and no sentence is named by chance."""
+"""Effects of hidden sentences equal a plain loop over transformers. No sentence is named by chance."""
 
 from dataclasses import replace
 from functools import partial
@@ -40,7 +40,7 @@ SMALL = "The bank of the river was muddy. She sat by the water! The bank approve
         ("", []),
     ],
 )
-def test_sentence_ends(text, expected):
+def test_a_text_is_split_at_sentence_ends(text, expected):
     assert [text[start:stop] for start, stop in sentence_spans(text)] == expected
 
 
@@ -79,7 +79,7 @@ def test_sentences_and_words_match_plain_transformers(name, tmp_path, monkeypatc
         assert float(found.level[0]) == pytest.approx(max(map(abs, draws)), **near)
 
 
-def test_draws_have_enough_tokens_and_are_reproducible(encoder_of):
+def test_random_word_sets_have_enough_tokens_and_are_reproducible(encoder_of):
     words = encoder_of("RoBERTa").tokenize(SMALL).words
     sizes = {word.positions: len(word.positions) for word in words}
     for size in (1, 12, 1000):
@@ -92,14 +92,14 @@ def test_draws_have_enough_tokens_and_are_reproducible(encoder_of):
 
 @pytest.fixture
 def classified(tmp_path):
-    """An encoder with a class head whose last layer's weights are all zero."""
+    """Return an encoder and its classification head. The last layer of the head has zero weights."""
     encoder = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("A", "B"))))
     head = load_class_head(encoder)
     torch.nn.init.zeros_(head._model.classifier.weight)
     return encoder, head
 
 
-def test_a_constant_answer_names_no_sentence(classified):
+def test_no_sentence_is_named_if_the_answer_is_constant(classified):
     encoder, head = classified
     tokens = encoder.tokenize(SMALL)
     found = explain(encoder, tokens, class_score(head, "B")(tokens), heads=(), sentences=sentences_of(tokens))
@@ -107,7 +107,7 @@ def test_a_constant_answer_names_no_sentence(classified):
     assert not found.sentence_frame["named"].any()
 
 
-def test_one_sentence_has_no_noise_level_and_is_never_named(encoder):
+def test_a_text_of_one_sentence_has_no_noise_level_and_no_named_sentence(encoder):
     tokens = encoder.tokenize("She sat by the muddy water and the banker waited")
     target = similarity(encoder, load_pooling(encoder), "Mud.")(tokens)
     found = explain(encoder, tokens, target, heads=(), sentences=sentences_of(tokens))
@@ -117,7 +117,7 @@ def test_one_sentence_has_no_noise_level_and_is_never_named(encoder):
 
 
 @pytest.mark.slow
-def test_the_targets_word_is_not_hidden_with_its_sentence(encoder):
+def test_a_word_that_the_target_reads_is_not_hidden_with_its_sentence(encoder):
     tokens = encoder.tokenize(SMALL)
     parts = sentences_of(tokens)
     word = parts[1].words[0]
@@ -140,7 +140,7 @@ def test_the_sentence_that_answers_a_query_is_named(encoder):
     assert float(found.by_sentence[7]) < -0.1
 
 
-def test_is_long(encoder):
+def test_a_long_text_has_several_sentences_and_over_64_tokens(encoder):
     assert is_long(encoder.tokenize(TEXT)) and is_long(encoder.tokenize("Who?", TEXT))
     assert not is_long(encoder.tokenize("bank " * 100)) and not is_long(encoder.tokenize("One. Two. Three. Four."))
     parts = [encoder.tokenize(f"One. Two. {'Bank ' * (n - 8)}three.") for n in (64, 65)]

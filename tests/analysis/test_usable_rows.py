@@ -18,7 +18,7 @@ REPORTS = {
 
 @pytest.mark.parametrize("report", REPORTS)
 @pytest.mark.slow
-def test_a_text_that_gives_nan_is_rejected_and_the_others_count(encoder_of, monkeypatch, report):
+def test_a_text_that_gives_nan_is_rejected_and_other_texts_are_measured(encoder_of, monkeypatch, report):
     encoder = encoder_of("BERT")
     run, ran = Encoder._run, []
 
@@ -31,7 +31,7 @@ def test_a_text_that_gives_nan_is_rejected_and_the_others_count(encoder_of, monk
 
     monkeypatch.setattr(Encoder, "_run", broken)
     without = report(encoder, FRAME[FRAME["sentence"] != BAD], **REPORTS[report])
-    assert len(ran) <= len(FRAME)  # nothing runs twice without a NaN
+    assert len(ran) <= len(FRAME)  # without NaN, no text runs twice
     found = report(encoder, FRAME, **REPORTS[report])
     assert BAD in ran
     if hasattr(found, "rejected"):
@@ -43,11 +43,11 @@ def test_a_text_that_gives_nan_is_rejected_and_the_others_count(encoder_of, monk
             pd.testing.assert_frame_equal(getattr(found, table), getattr(without, table))
 
 
-def test_most_keeps_equally_many_rows_of_each_sense(encoder):
+def test_the_argument_most_keeps_equally_many_rows_of_each_sense(encoder):
     usable, rejected = check_rows(encoder, FRAME, per_sense=4, most=10)
     assert usable.groupby("sense", sort=False).size().to_dict() == {"money": 5, "water": 5}
     assert usable.index.tolist() == [*range(5, 10), *range(15, 20)] and len(rejected) == 9
-    assert rejected["reason"].str.contains("At most 10 sentences .* the first 5 in the sense").all()
+    assert rejected["reason"].str.contains("At most 10 sentences .* the first 5 are used").all()
     with pytest.raises(ValueError, match="None of the 3 rows can be used"):
         hidden_words(encoder, FRAME[:3])
 

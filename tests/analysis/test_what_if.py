@@ -14,7 +14,7 @@ TEXT = "The bank of the river was muddy."
 
 @pytest.fixture(scope="module")
 def heads(encoder, encoder_of):
-    """A head on a sentence, the same head on the padded sentence, and a head with a position bias."""
+    """Return traces of a head on a sentence, of this head on the padded sentence, and of a head with a position bias."""
     plain, padded = (encoder.encode(TEXT, pad_to=pad_to).trace(1, 3) for pad_to in (None, 14))
     return plain, padded, encoder_of("T5 (encoder half)").encode(TEXT).trace(1, 2)
 
@@ -30,7 +30,7 @@ def test_without_a_change_the_head_stays_the_same(heads):
         assert torch.equal(change(real).weights, real.weights)
 
 
-def test_no_scaling(heads):
+def test_change_can_leave_out_the_scaling(heads):
     trace, *_ = heads
     assert trace.scale != 1
     changed = change(trace, scaling=False)
@@ -40,7 +40,7 @@ def test_no_scaling(heads):
 
 
 @pytest.mark.parametrize("temperature", [0.25, 4.0])
-def test_temperature(heads, temperature):
+def test_the_temperature_divides_the_scores_before_softmax(heads, temperature):
     for real in heads[::2]:
         bias = sum(term.values for term in real.terms)
         weights = (((real.query @ real.key.T).double() * real.scale + bias) / temperature).softmax(-1).float()
@@ -49,7 +49,7 @@ def test_temperature(heads, temperature):
         change(heads[0], temperature=0)
 
 
-def test_the_causal_mask_keeps_hidden_padding_and_the_position_bias(heads):
+def test_the_causal_mask_keeps_padding_hidden_and_the_position_bias_unchanged(heads):
     for real in heads:
         causal = change(real, causal=True)
         mask = torch.full(real.weights.shape, -math.inf).triu(1) + sum(term.values for term in real.terms)
@@ -76,7 +76,7 @@ def test_uniform_weights_are_equal_over_the_allowed_tokens(heads):
     assert later.weights[2].tolist() == pytest.approx([1 / 3] * 3 + [0.0] * (len(later.weights) - 3))
 
 
-def test_four_ways_to_mask(heads):
+def test_four_ways_to_mask_match_plain_loops(heads):
     for real in heads:
         n = len(real.query)
         allowed = causal_mask(n)

@@ -1,4 +1,4 @@
-"""Maps of hand-made heads: by words, without special tokens, and in bins."""
+"""Tests of attention maps by words, without special tokens, and in bins."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from selfattn.analysis.word_map import WordMap, attended, places, word_map
 
 @pytest.fixture
 def encoding(encoder):
-    """An encoding with the tokens [CLS] un ##happy cat [SEP]."""
+    """Return an encoding with the tokens [CLS] un ##happy cat [SEP]."""
     real = encoder.encode("a b c")
     tokens, offsets = ("[CLS]", "un", "##happy", "cat", "[SEP]"), ((0, 0), (0, 2), (2, 7), (8, 11), (0, 0))
     return replace(real, text="unhappy cat", tokens=tokens, offsets=offsets)
@@ -21,7 +21,7 @@ WEIGHTS = torch.tensor([
 ])  # fmt: skip
 
 
-def test_weights_to_a_word_are_summed_and_weights_from_it_averaged(encoding):
+def test_weights_to_a_word_are_summed_and_weights_from_a_word_averaged(encoding):
     view = word_map(encoding, WEIGHTS)
     assert view.labels == ("[CLS]", "unhappy", "cat", "[SEP]")
     assert view.groups == ((0,), (1, 2), (3,), (4,))
@@ -32,7 +32,7 @@ def test_weights_to_a_word_are_summed_and_weights_from_it_averaged(encoding):
     assert places(encoding) == (view.labels, view.groups, view.special)
 
 
-def test_hidden_is_the_mean_weight_on_special_tokens(encoding):
+def test_the_attribute_hidden_is_the_mean_weight_on_special_tokens(encoding):
     view = word_map(encoding, WEIGHTS, words=False, special=False)
     assert view.labels == ("un", "##happy", "cat")
     assert view.hidden == pytest.approx((0.3 + 0.3 + 0.3) / 3)
@@ -40,16 +40,16 @@ def test_hidden_is_the_mean_weight_on_special_tokens(encoding):
     assert view.rows_of([0]) == []
 
 
-def test_words_without_special_tokens(encoding):
+def test_a_map_of_words_can_leave_out_special_tokens(encoding):
     view = word_map(encoding, WEIGHTS, special=False)
     assert view.labels == ("unhappy", "cat") and view.groups == ((1, 2), (3,)) and view.special == (False, False)
-    # "unhappy" gives 0.4 to itself and 0.3 to "cat"; "cat" gives 0.6 to "unhappy" and 0.1 to itself. The rest is hidden.
+    # "unhappy" gives 0.4 to itself and 0.3 to "cat". "cat" gives 0.6 to "unhappy" and 0.1 to itself.
     assert view.matrix[0].tolist() == pytest.approx([4 / 7, 3 / 7])
     assert view.matrix[1].tolist() == pytest.approx([6 / 7, 1 / 7])
     assert view.hidden == pytest.approx(0.3)
 
 
-def test_bins_keep_the_peaks_and_the_sign():
+def test_a_bin_keeps_its_largest_weight_with_the_sign():
     matrix = torch.zeros(5, 5)
     matrix[0, 1], matrix[3, 3], matrix[4, 0] = 0.9, -0.8, 0.1
     groups, special = tuple((i,) for i in range(5)), (True,) * 3 + (False,) * 2
@@ -63,7 +63,7 @@ def test_bins_keep_the_peaks_and_the_sign():
     assert view.binned(most=5) is view
 
 
-def test_attended_has_a_words_row_in_every_head(encoder):
+def test_attended_returns_the_row_of_a_word_in_every_head(encoder):
     encoding = encoder.encode("The stalagmite, wet and cold, stood in the unlit cave.")
     word = encoding.places("stalagmite")[0]
     seen = attended(word)

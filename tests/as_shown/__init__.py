@@ -1,4 +1,4 @@
-"""Record what every page draws and says, in few numbers, so that a test sees each unintended change.
+"""Record what every page shows, in few numbers, so that a test finds each unintended change.
 
-Written anew by `python -m tests.as_shown`, and then read: `git diff tests/as_shown` is what becomes different for a visitor.
+`python -m tests.as_shown` updates the records. Read `git diff tests/as_shown` afterwards: it lists what changes for a visitor.
 """

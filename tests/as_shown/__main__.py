@@ -1,4 +1,4 @@
-"""`python -m tests.as_shown [NAME ...]`: keep what these pages show now, or all."""
+"""Record the named pages, or all pages: `python -m tests.as_shown [NAME ...]`."""
 
 import logging
 import os

@@ -1,7 +1,7 @@
-"""Figures and tables in a few lines each, as JSON that can be read; and the differences between two such records.
+"""Summarise a page's figures, tables and texts in short lines, store the lines as JSON, and compare two records.
 
-A record is by view; in it each item (a figure, the tables, the texts of a page) has a text a line. Of an item that is nearly
-the same in an earlier view, only the lines that differ are written.
+A record has the items of each view: figures, tables and texts. An item is a dict from the name of a line to its text. If an item
+resembles the same item of an earlier view, only the lines that differ are stored.
 """
 
 import base64
@@ -21,36 +21,36 @@ from PIL import Image
 from selfattn.charts.vega import PNG_URI, drawn_frame
 
 FOLDER = Path(__file__).parent
-ANEW = "If this is meant: `python -m tests.as_shown`, and look through its `git diff`."
-FEW = 6  # values are written out up to this number
-LOOKS = re.compile(  # keys of a chart that hold neither numbers nor encodings: these are judged by eye
+ANEW = "If you intended the changes, run `python -m tests.as_shown` and read the `git diff`."
+FEW = 6  # up to this many values are recorded in full
+LOOKS = re.compile(  # keys that only affect a chart's look: they are not recorded
     r"^\$schema|^config|^autosize|[sS]ize$|Radius|Limit|Padding|Weight|Extent|Angle|^symbolType|^clamp|^interpolate"
     r"|^align|^baseline|^anchor|^grid|^tick|^orient|^strokeWidth|^filled|^columns|^label[A-Z](?!xpr)|^title[A-Z]"
 )
-# Between processors results move by 1e-6 of their size, a text's last digit by one, and noise at will.
+# On another processor results may differ by 1e-6 of their size, a printed last digit by one, and noise by any amount.
 NEAR, NOISE = 2e-4, 1e-5
-ROW = re.compile(r"(?=.*\d)-?\d*(,-?\d*)+")  # numbers that travel as text, "44,16,,-3": the third isn't known
+ROW = re.compile(r"(?=.*\d)-?\d*(,-?\d*)+")  # numbers packed in a text: "44,16,,-3" has no third number
 NUMBER = re.compile(r"(?<![\w#])[-+−]?(?:\d+ × 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?(?!\w|\.\d)(?: %)?)")
 POWERS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
-BESIDE = " ¦ "  # between the columns of a line
+BESIDE = " ¦ "  # separates the columns of a line
 NUMERIC = re.compile(r"[^=¦]* = (?:n\d+(?:of\d+)? |picture |all |to |mean |order |nan ?|-?inf ?|[-\d.e+]+ ?)*")
 
 AS_IN = "as in"
 
 Lines = dict[str, str]
-Record = dict[str, dict[str, Lines]]  # view -> item -> its lines
+Record = dict[str, dict[str, Lines]]  # view -> item -> lines
 
 
-# Few numbers
+# Summaries
 
 
 def table(frame: pd.DataFrame) -> str:
-    """The number of rows, then each column."""
+    """Return the number of rows and a summary of each column."""
     return BESIDE.join([f"{len(frame)} rows", *(column(str(name), frame[name].tolist()) for name in frame)])
 
 
 def column(name: str, values: list) -> str:
-    """Up to FEW values; of more numbers their range, mean and order, of more texts the first, the last and their lengths."""
+    """Return a column's values if there are at most FEW, else a summary of its numbers or texts."""
     if any(isinstance(value, str) and value.startswith(PNG_URI) for value in values):
         return f"{name} = picture {' '.join(map(_picture, values))}"
     if all(value is None or isinstance(value, bool | int | float | np.number) for value in values):
@@ -71,7 +71,7 @@ def column(name: str, values: list) -> str:
 
 
 def numbers(values: list[float]) -> str:
-    """Up to FEW values; of more how many, their range, their mean, and a mean that tells their order."""
+    """Return the values if there are at most FEW, else their count, range, mean and position-weighted mean."""
     if len(values) <= FEW:
         return " ".join(map(_short, values))
     known = np.array([value for value in values if math.isfinite(value)] or [0.0])
@@ -97,7 +97,7 @@ def _picture(uri: str) -> str:
 
 
 def figure(name: str, caption: str, drawn: pd.DataFrame, spec: dict) -> Lines:
-    """A picture: its name, its caption, its marks, titles and numbers, its data, and its table where that isn't its data."""
+    """Return a figure's lines: name, caption, marks and titles, numbers, data, and its table if the table isn't the data."""
     chart = Chart()
     chart.read(spec)
     letters = sum(len(NUMBER.sub("#", text)) for text in chart.code)
@@ -114,7 +114,7 @@ def figure(name: str, caption: str, drawn: pd.DataFrame, spec: dict) -> Lines:
 
 
 def texts(said: Iterable[str]) -> Lines:
-    """Texts, each by its first two words."""
+    """Return the texts as a dict. The first two words of a text are its key."""
     lines, seen = {}, Counter()
     for text in said:
         key = NUMBER.sub("#", " ".join(text.split()[:2]))
@@ -124,18 +124,18 @@ def texts(said: Iterable[str]) -> Lines:
 
 
 class Chart:
-    """The parts of a chart's specification."""
+    """Collects the parts of a chart's specification."""
 
     def __init__(self) -> None:
-        self.marks: list[str] = []  # with their fields
+        self.marks: list[str] = []  # types of marks with their fields
         self.titles: list[str] = []
-        self.values: list[float] = []  # of positions, sizes, domains ...
-        self.packed: list[float] = []  # that travel as text
+        self.values: list[float] = []  # positions, sizes, domains ...
+        self.packed: list[float] = []  # numbers that are packed in texts
         self.code: list[str] = []  # expressions, names and all other texts
-        self.data: dict[str, str] = {}  # a table's line: its name; two of the same are one
+        self.data: dict[str, str] = {}  # a table's summary -> its name
 
     def read(self, part: Any) -> None:
-        """Collect the parts of this one and of all within it."""
+        """Collect this part and all parts inside it."""
         match part:
             case dict():
                 if "mark" in part or "encoding" in part:
@@ -179,11 +179,11 @@ def _mark(part: dict) -> str:
     return " ".join([mark["type"] if isinstance(mark, dict) else mark, *fields])
 
 
-# Kept
+# Storage
 
 
 def write(name: str, views: Record) -> None:
-    """Keep a record. AS_IN names the view whose item has the other lines; None: a line that only that one has."""
+    """Store a page's record. AS_IN names the earlier view that has the omitted lines. None removes a line of that view."""
     kept: dict[str, dict[str, dict[str, str | None]]] = {}
     for number, (view, items) in enumerate(views.items()):
         earlier = [*views][:number]
@@ -192,7 +192,7 @@ def write(name: str, views: Record) -> None:
             for item, own in items.items()
         }
     text = json.dumps(kept, ensure_ascii=False, indent=1)
-    text = re.sub(r"\{\n *([^\n]*[^\n{,])\n *\}", r"{\1}", text)  # a line of its own for a text, none for a brace
+    text = re.sub(r"\{\n *([^\n]*[^\n{,])\n *\}", r"{\1}", text)  # each text has its own line, a brace has none
     (FOLDER / f"{name}.json").write_text(re.sub(r"\n *\}", "}", text) + "\n", "utf-8")
 
 
@@ -202,7 +202,7 @@ def _beside(views: Record, other: str, item: str, own: Lines) -> dict[str, str |
 
 
 def read(name: str) -> Record:
-    """The record that was kept."""
+    """Return a page's stored record."""
     views = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
     for items in views.values():
         for item, own in items.items():
@@ -211,11 +211,11 @@ def read(name: str) -> Record:
     return views
 
 
-# Compared
+# Comparison
 
 
 def differences(name: str, views: Record) -> list[str]:
-    """Each difference from what was kept: its view, item and line, before and now."""
+    """Return a message for each difference from the stored record: view, item, line, old text and new text."""
     kept = read(name)
     told = [f"{view}: no such view {'now' if view in kept else 'before'}" for view in kept.keys() ^ views.keys()]
     for view in kept.keys() & views.keys():
@@ -230,7 +230,7 @@ def differences(name: str, views: Record) -> list[str]:
 
 
 def changed(one: str | None, other: str | None) -> tuple[str | None, str | None]:
-    """The columns of two lines that aren't alike; twice the same where all are."""
+    """Return the columns in which two lines differ, or two empty texts if no column differs."""
     if one is None or other is None:
         return one, other
     first, second = one.split(BESIDE), other.split(BESIDE)
@@ -241,11 +241,11 @@ def changed(one: str | None, other: str | None) -> tuple[str | None, str | None]
 
 
 def alike(one: str, other: str) -> bool:
-    """True if two texts, or columns of a table, are the same but for differences between processors."""
+    """True if two texts or columns are equal, apart from differences that another processor may cause."""
     first, second = (NUMBER.findall(text) for text in (one, other))
     sizes = [abs(_value(number)) for number in first + second]
     column = bool(NUMERIC.fullmatch(one) and NUMERIC.fullmatch(other))
-    if sizes and all(0 < size < NOISE for size in sizes):  # which word has the most of it is noise as well
+    if sizes and all(0 < size < NOISE for size in sizes):  # the quoted word with the largest number is noise too
         one, other = (re.sub('"[^"]*"', "", text) for text in (one, other))
     if one == other or NUMBER.sub("#", one) != NUMBER.sub("#", other):
         return one == other
@@ -254,7 +254,7 @@ def alike(one: str, other: str) -> bool:
 
 
 def _digit(*texts: str) -> float:
-    """One at the last place of the shorter of two numbers; whole numbers have to be the same."""
+    """Return a unit of the last decimal that both numbers have. Return 0 for whole numbers, which must be equal."""
     places = [len(text.partition(".")[2].strip(" %")) for text in texts]
     return 1.01 * 10.0 ** -min(places) if max(places) or "%" in texts[0] else 0.0
 

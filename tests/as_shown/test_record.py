@@ -1,4 +1,4 @@
-"""Which texts and columns count as the same as those that were kept, and how a change is told."""
+"""Test which texts and columns count as equal to the stored ones, and the messages about differences."""
 
 import copy
 
@@ -18,12 +18,12 @@ from tests.as_shown import record
         ('0.0000002, at "a"', '0.0000004, at "b"', True), ('0.2, at "a"', '0.2, at "b"', False),
     ],
 )  # fmt: skip
-def test_alike(one, other, same):
+def test_alike_allows_only_differences_between_processors(one, other, same):
     assert record.alike(one, other) == record.alike(other, one) == same
 
 
 def same(one, other):
-    """True if two columns are alike in their recorded form."""
+    """True if the summaries of two columns are alike."""
     return record.changed(record.column("x", one), record.column("x", other)) == ("", "")
 
 
@@ -35,12 +35,12 @@ def test_column_summary_depends_on_order():
     assert not same([1.0] * 9, [1.0] * 8 + [1.1])
     texts = [f"word {i}" for i in range(9)]
     assert not same(texts, [*texts[:4], "ward 4", *texts[5:]]) and not same(texts, [*texts[:4], "word 40", *texts[5:]])
-    # Rows of numbers that travel as text: another processor moves their last digit.
+    # Numbers packed in a text: on another processor the last digit may differ.
     assert same(["100000,97167,,3"], ["100000,97170,,3"]) and not same(["100000,97167,,3"], ["100000,97600,,3"])
     assert not same(["100000,97167,,3"], ["100000,97167,3"])
 
 
-def test_record_round_trip_and_differences(tmp_path, monkeypatch):
+def test_a_stored_record_is_read_back_and_compared(tmp_path, monkeypatch):
     monkeypatch.setattr(record, "FOLDER", tmp_path)
     rows = pd.DataFrame({"x": range(9), "y": 1 / 3})
     layer = {"mark": {"type": "bar"}, "encoding": {"x": {"field": "x", "scale": {"domain": [0, 8]}}}}

@@ -1,4 +1,4 @@
-"""Every page draws and says what is kept of it."""
+"""Test that every page still shows what its record says."""
 
 import pytest
 
@@ -13,6 +13,6 @@ def nothing_computed():
 
 
 @pytest.mark.parametrize("name", pages.RECORDS)
-def test_is_shown_as_it_was(name):
+def test_page_equals_its_record(name):
     different = record.differences(name, pages.RECORDS[name]())
     assert not different, "\n".join([f"{len(different)} differences. {record.ANEW}", *different])

@@ -1,4 +1,4 @@
-"""Show a component in a real Chromium as Streamlit does: import its module from a blob, and mount it in a shadow root."""
+"""Show a component in Chromium as Streamlit does: import its module from a blob, and mount it in a shadow root."""
 
 import base64
 from pathlib import Path
@@ -28,8 +28,8 @@ MOUNT = """async ([script, style]) => {
 
 @pytest.fixture(scope="session")
 def component_page(browser):
-    """Yield one page for all tests, and a list of its errors; a new window for each test would take a second."""
-    from tests.browser.conftest import watch  # conftest imports this module
+    """Yield one page for all tests, and a list of its errors. A new window for each test would take a second."""
+    from tests.browser.conftest import watch  # imported here, because conftest imports this module
 
     page = browser.new_context().new_page()
     yield page, watch(page)
@@ -46,7 +46,7 @@ def open_component(component_page):
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=scheme, reduced_motion=motion)
         page.mouse.move(0, 0)
-        page.goto("about:blank")  # remove the last component
+        page.goto("about:blank")  # removes the last component
         page.set_content(f"<style>{face} :root {{color-scheme: light dark}} body {{margin: 0}}</style><main></main>")
         page.evaluate(MOUNT, [javascript(name), stylesheet(name)])
         page.evaluate("data => { show(data); }", data)
@@ -76,7 +76,7 @@ BOXES = """selector => [...shadow.querySelectorAll(selector)]
 
 
 def overlaps(boxes):
-    """Return the pairs of texts that overlap by more than a pixel across and more than the leading (4 pixels) down."""
+    """Return the pairs of texts that overlap by more than 1 pixel horizontally and more than 4 pixels vertically."""
     pairs = []
     for i, (one, left, top, right, bottom) in enumerate(boxes):
         for other, left2, top2, right2, bottom2 in boxes[i + 1 :]:

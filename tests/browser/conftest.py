@@ -1,4 +1,4 @@
-"""Start a server for the browser tests, and watch a page for console errors and for requests that leave the machine."""
+"""Open pages, wait until they are complete, and watch them for console errors and requests to other machines."""
 
 import re
 import time
@@ -44,9 +44,9 @@ def watch(page: Page) -> list[str]:
 
 
 def wait_until_idle(page: Page, timeout: float = 60) -> None:
-    """Wait until Streamlit's script has been idle for 0.3 s, and each widget has replaced its grey box.
+    """Wait until all widgets are drawn and Streamlit's script has been idle for 0.3 s.
 
-    Sliders and charts report a choice after up to 0.2 s.
+    Shorter waits would miss choices in sliders and charts, which are reported after up to 0.2 s.
     """
     page.evaluate("window.calmSince = null")
     page.wait_for_function(CALM, polling=50, timeout=1000 * timeout)
@@ -59,7 +59,7 @@ def open_page(page: Page, address: str) -> None:
 
 
 def wait_for_address(page: Page, part: str) -> None:
-    """Wait until the page's address contains this."""
+    """Wait until the page's address contains this text."""
     expect(page).to_have_url(re.compile(re.escape(part)))
 
 

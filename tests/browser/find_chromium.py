@@ -1,7 +1,7 @@
-"""Find or install a Chromium for the browser tests, and print its path, or that there is none.
+"""Find or install a Chromium for the browser tests, and print its path.
 
-Use a browser on the PATH, or Playwright's own. If there is neither, install Debian's package (as root), or else
-Playwright's. Without a browser, CI=true fails; elsewhere the browser tests are skipped and the summary says why.
+Use a browser on the PATH or Playwright's own. If there is none, install Debian's package (as root) or Playwright's download.
+If that fails too, the script fails where CI=true. Elsewhere the browser tests are skipped.
 """
 
 import os
@@ -35,7 +35,7 @@ def find() -> str | None:
 
 
 def install() -> None:
-    """Try Debian's package, then Playwright's own download."""
+    """Install Debian's package, or else Playwright's download."""
     if hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get"):
         subprocess.run(["apt-get", "update", "-qq"], check=False)
         subprocess.run(
@@ -49,5 +49,5 @@ if __name__ == "__main__":
     if find() is None:
         install()
     found = find()
-    print(found or "No Chromium here, and none could be installed: the browser tests will be skipped.")
+    print(found or "Found no Chromium and could not install one: the browser tests will be skipped.")
     sys.exit(found is None and os.environ.get("CI") == "true")

@@ -1,4 +1,4 @@
-"""Data for the component `kernel`, made without an encoder: each word has a random query, key and value."""
+"""Make data for the component `kernel` without an encoder: each word has a random query, key and value."""
 
 import json
 from typing import Any

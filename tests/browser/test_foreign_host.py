@@ -1,4 +1,4 @@
-"""Test against DNS rebinding: a page whose foreign name leads to this machine gets no websocket."""
+"""Test the protection from DNS rebinding: a request with a foreign host name gets no websocket."""
 
 import socket
 from urllib.parse import urlparse
@@ -12,7 +12,7 @@ UPGRADE = (
 
 
 def answer(address: str, name: str) -> int:
-    """Return the HTTP status of a websocket request to this host name; 101 opens a websocket."""
+    """Return the HTTP status of a websocket request with this host name. Status 101 opens a websocket."""
     where = urlparse(address)
     with socket.create_connection((where.hostname, where.port), timeout=20) as connection:
         connection.sendall(UPGRADE.format(host=f"{name}:{where.port}").encode())

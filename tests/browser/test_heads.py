@@ -1,4 +1,4 @@
-"""Test the component `heads` in a real Chromium: mouse, keyboard, both colour schemes, and small maps."""
+"""Test the component `heads` (the map of all heads) in Chromium: mouse, keyboard, colour schemes, and small maps."""
 
 import re
 from functools import partial
@@ -41,7 +41,7 @@ def triggers(page):
     return page.evaluate("triggers")
 
 
-def test_choose_a_head_by_mouse_and_keyboard(open_heads):
+def test_mouse_and_keyboard_choose_a_head(open_heads):
     page = open_heads(MEASURED)
     assert chosen(page) == "head 10 of layer 0: −0.289"
     assert page.locator(".below").inner_text().split("\n")[0] == "L0 H10: −0.289"
@@ -77,7 +77,7 @@ def test_colours_show_sign_and_size(open_heads):
         assert contrast(muted, ground) >= 4.5 and contrast(paper, ground) >= 7
 
 
-def test_each_map_is_cut_from_the_picture_of_all(open_heads):
+def test_each_small_map_is_cut_from_one_picture(open_heads):
     page = open_heads(MEASURED | {"maps": MAPS}, width=800)
     box = cell(page, 2, 1).locator(".picture").bounding_box()
     image = np.asarray(Image.open(BytesIO(page.screenshot(clip=box))).convert("L"), float)
@@ -88,7 +88,7 @@ def test_each_map_is_cut_from_the_picture_of_all(open_heads):
     assert np.asarray(Image.open(BytesIO(page.screenshot(clip=other))).convert("L"))[5:-5, 5:-5].max() < 128
 
 
-def test_the_chosen_heads_map_is_large(open_heads):
+def test_the_map_of_the_chosen_head_is_enlarged(open_heads):
     page = open_heads(MEASURED | {"maps": MAPS}, width=1100)
     chip = page.locator(".chip")
     assert (chip.inner_text(), page.locator(".which").inner_text()) == (
@@ -113,7 +113,7 @@ def test_the_chosen_heads_map_is_large(open_heads):
 
 
 @pytest.mark.parametrize(("layers", "heads", "n"), [(12, 12, 9), (24, 16, 70)])
-def test_a_map_of_maps_fits_any_width(open_heads, layers, heads, n):
+def test_the_small_maps_of_all_heads_fit_any_width(open_heads, layers, heads, n):
     maps = {"picture": one_picture([np.eye(8)] * layers * heads, heads, 8), "side": 8, "tokens": ["token"] * n}
     data = plain_heads(layers, heads, Head(0, 0), "Head") | {
         "maps": maps | {"rows": [n - 1], "sentence": "", "said": ""}
@@ -121,7 +121,7 @@ def test_a_map_of_maps_fits_any_width(open_heads, layers, heads, n):
     page = open_heads(data, width=1146)
     before = page.locator(".opened").bounding_box()["y"]
     page.evaluate("scrollTo(0, 1e6)")
-    assert page.locator(".opened").bounding_box()["y"] >= min(before, 60) - 1  # visible next to the last rows
+    assert page.locator(".opened").bounding_box()["y"] >= min(before, 60) - 1  # still visible after scrolling
     for width in (1146, 736, 326):
         page = open_heads(data, width=width)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -141,13 +141,13 @@ def test_any_encoders_heads_fit_a_phone(open_heads, layers, heads):
     assert page.locator(".axis").evaluate_all("all => all.every((each) => each.scrollWidth <= each.clientWidth + 1)")
 
 
-def test_heads_in_a_file(open_heads):
+def test_a_click_in_a_downloaded_file_sends_nothing(open_heads):
     page = open_heads(MEASURED | {"clicks": False})
     cell(page, 2, 5).click()
     assert triggers(page) == [] and chosen(page) == "head 5 of layer 2: +0.113"
 
 
-def test_many_maps_are_shown_by_a_short_address(open_heads):
+def test_a_large_picture_of_maps_has_a_short_url(open_heads):
     maps = MAPS | {"picture": one_picture([np.random.default_rng(0).random((51, 51))] * 384, 16, 51)}
     frame = heads_frame(entropy=torch.rand(24, 16))
     page = open_heads(heads_data(frame, "entropy", Head(0, 0), kind="weights", maps=maps))

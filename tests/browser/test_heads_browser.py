@@ -1,4 +1,4 @@
-"""Test Inside a head and All heads in a real Chromium: clicks on a token and on a head, and a phone's width."""
+"""Test the pages "Inside a head" and "All heads" in Chromium: clicks on a token and on a head, and a phone's width."""
 
 import re
 
@@ -12,10 +12,10 @@ pytestmark = pytest.mark.browser
 CHARTS = "[data-testid=stVegaLiteChart] :is(svg, canvas)"
 
 
-def test_click_on_a_token_is_in_the_address(page, server):
+def test_a_clicked_token_is_in_the_address(page, server):
     page.set_viewport_size({"width": 1440, "height": 900})
     open_page(page, f"{server}/inside-a-head?head=L0+H10&step=powers")  # an older link
-    expect(page.get_by_text("The link is an older one")).to_be_visible()
+    expect(page.get_by_text("This link is from an older version")).to_be_visible()
     expect(page.get_by_text('"bank" gives "river" most of its weight: 0.63.', exact=True)).to_be_visible()
     page.get_by_role("button", name=re.compile("^sat")).first.click()
     wait_for_address(page, "piece_a=2")
@@ -27,7 +27,7 @@ def test_click_on_a_token_is_in_the_address(page, server):
 
 
 @pytest.mark.parametrize("path", ["inside-a-head", "two-encoders"])
-def test_pages_of_a_head_fit_a_phone(page, server, path):
+def test_pages_about_a_head_fit_a_phone(page, server, path):
     page.set_viewport_size({"width": 390, "height": 844})
     open_page(page, f"{server}/{path}")
     expect(page.locator(CHARTS).first).to_be_visible()
@@ -45,7 +45,7 @@ def cell(page, layer, head):
     return page.get_by_role("gridcell", name=re.compile(rf"^head {head} of layer {layer}\b"))
 
 
-def test_a_click_in_the_map_of_maps_opens_the_head(page, server):
+def test_a_click_on_a_small_map_opens_its_head(page, server):
     open_page(page, f"{server}/all-heads")
     cell(page, 2, 5).first.click()
     wait_for_address(page, "head=L2+H5")
@@ -60,7 +60,7 @@ def test_a_click_in_the_map_of_maps_opens_the_head(page, server):
     expect(page.locator(".heads.pictured .chip")).to_have_text("L0 H1")
 
 
-def test_sentence_of_a_habit_opens_in_the_maps(page, server):
+def test_a_click_on_an_example_sentence_opens_it_in_the_maps(page, server):
     open_page(page, f"{server}/all-heads?head=L0+H11")
     row = page.locator(".shaded .row").first
     word = row.locator(".chosen .ink").inner_text()
@@ -71,8 +71,8 @@ def test_sentence_of_a_habit_opens_in_the_maps(page, server):
     assert "head=L0+H11" in page.url
 
 
-def test_head_chosen_again(page, server):
-    """Streamlit reports only changed states; a second click on the same head must count too."""
+def test_a_head_can_be_chosen_again(page, server):
+    """Streamlit reports a state only when it changes, so the component sends a trigger at each click."""
     open_page(page, f"{server}/predictions?asked=Two+sentences")
     for side, head in ((0, 3), (1, 7), (0, 3)):
         cell(page, 1, head).nth(side).click()

@@ -93,8 +93,8 @@ def test_back_opens_each_page_as_it_was(page, server):
     assert "head=L0+H11" in page.url and "sentence=A+and+B+as+one+text" in page.url
 
 
-def test_back_restores_chosen_heads(page, server):
-    """After Back, a page without a head or with a link's head doesn't show a head chosen on another page."""
+def test_back_restores_the_head_of_each_page(page, server):
+    """After Back, a page shows its own head, not a head that was chosen on a later page."""
     open_page(page, f"{server}/senses?head=L0+H9")
     assert "head=L0+H9" in page.url
     follow(page, "All heads")
@@ -117,7 +117,7 @@ def test_back_leaves_a_page_that_a_link_opened(page, server):
 
 
 def test_copy_link_copies_or_shows_the_address(page, server):
-    """Without https a remote page has no navigator.clipboard, and a browser may also refuse the older way."""
+    """Without https, a remote page has no navigator.clipboard. A browser may also refuse document.execCommand."""
     open_page(page, f"{server}/all-heads")
     button = page.locator(".st-key-copy_link button")
     page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true })")

@@ -1,4 +1,4 @@
-"""Test the component `kernel` in a real Chromium."""
+"""Test the component `kernel` (how one head computes attention, step by step) in Chromium."""
 
 import re
 from functools import partial
@@ -46,7 +46,7 @@ def over_cell(page, strip, i, n):
 
 
 @pytest.mark.parametrize("name", ["bank", "one", "hidden", "terms", "75 tokens", "2 dimensions"])
-def test_every_number_comes_from_the_data(open_kernel, name):
+def test_the_figure_prints_every_number_of_the_data(open_kernel, name):
     data = VARIANTS[name]
     page = open_kernel(data)
     columns = [each["id"] for each in data["columns"] if each["kind"] != "strip"]
@@ -76,7 +76,7 @@ def test_every_number_comes_from_the_data(open_kernel, name):
 
 
 @pytest.mark.parametrize("name", ["bank", "hidden", "64 x 128"])
-def test_every_cell_of_a_strip_comes_from_the_data(open_kernel, name):
+def test_the_tooltip_of_each_cell_has_the_numbers_of_the_data(open_kernel, name):
     data = VARIANTS[name]
     page = open_kernel(data)
     side = data["sides"][0]
@@ -89,7 +89,7 @@ def test_every_cell_of_a_strip_comes_from_the_data(open_kernel, name):
     for i in (0, 7, n - 1):
         over_cell(page, strips.nth(0), i, n)
         expect(tip).to_have_text(f"dimension {i}: query {queries[i]} × key {keys[i]} = {products[i]}")
-        assert marked.count() == 2  # here and in the query's strip
+        assert marked.count() == 2  # in this strip and in the query's strip
         over_cell(page, strips.nth(1), i, n)
         expect(tip).to_have_text(f"dimension {i}: weight {each['fine']} × value {values[i]} = {handed[i]}")
         assert marked.count() == 2
@@ -99,7 +99,7 @@ def test_every_cell_of_a_strip_comes_from_the_data(open_kernel, name):
     expect(tip).to_have_text(f"dimension 3: all weight × value, summed: {decimals(side['context'], 3)[3]}")
 
 
-def test_bars_are_as_long_as_their_numbers(open_kernel):
+def test_bar_lengths_follow_the_numbers(open_kernel):
     data = VARIANTS["bank"]
     page = open_kernel(data)
     rows = [each for side in data["sides"] for each in side["rows"]]
@@ -149,11 +149,11 @@ def test_hover_shows_the_arithmetic(open_kernel):
     assert page.evaluate("sent") == []
 
 
-def test_a_column_highlights_its_lines(open_kernel):
+def test_a_column_highlights_its_lines_of_code(open_kernel):
     page = open_kernel(VARIANTS["bank"])
-    code = page.get_by_role("region", name="The kernel's own lines")
+    code = page.get_by_role("region", name="selfattn's own lines of code")
     expect(code).to_be_hidden()
-    page.get_by_role("button", name="Show the kernel’s lines").click()
+    page.get_by_role("button", name="Show selfattn’s code").click()
     expect(code).to_be_visible()
     lit = code.locator(".lit")
     expect(lit).to_have_count(0)
@@ -169,7 +169,7 @@ def test_a_column_highlights_its_lines(open_kernel):
     code.get_by_text("weights = ").hover()
     expect(page.locator(".head .lit strong")).to_have_text("weight")
     expect(page.locator(".line .lit").first).to_contain_text("÷")
-    page.get_by_role("button", name="Hide the kernel’s lines").click()
+    page.get_by_role("button", name="Hide selfattn’s code").click()
     expect(code).to_be_hidden()
 
 
@@ -179,7 +179,7 @@ def test_a_click_makes_a_token_the_query(open_kernel):
     row(page, 8).get_by_role("button").click()
     row(page, 3, 1).get_by_role("button").click()
     assert page.evaluate("sent") == [["query", [0, 8]], ["query", [1, 3]]]
-    assert row(page, 5).get_by_role("button").count() == 0  # the query itself
+    assert row(page, 5).get_by_role("button").count() == 0  # the query's own row has no button
     answer = kernel_data(query="the")
     page.evaluate("data => { show(data); }", answer)
     assert page.locator(".query .self").first.text_content() == "the"
@@ -198,7 +198,7 @@ def test_the_kernel_figure_sends_choices_of_the_figure_above(open_kernel):
     assert not page.evaluate(choose, head) and page.evaluate("triggers.length") == 3
 
 
-def test_keyboard_alone(open_kernel):
+def test_the_keyboard_reaches_every_part(open_kernel):
     data = VARIANTS["bank"]
     page = open_kernel(data)
     side = data["sides"][0]
@@ -232,7 +232,7 @@ def test_keyboard_alone(open_kernel):
     assert focused(page) == "row 0 1"
 
 
-def test_choices_stay_with_their_key(open_kernel):
+def test_choices_stay_until_data_with_another_key_arrive(open_kernel):
     data = kernel_data()
     page = open_kernel(data, 600)
     expect(row(page, 2, 1)).to_be_visible()  # B has the larger weight
@@ -248,7 +248,7 @@ def test_choices_stay_with_their_key(open_kernel):
 
 
 @pytest.mark.parametrize("name, width, both", [("bank", 1100, True), ("bank", 600, False), ("64 x 128", 1100, False)])
-def test_both_sentences_or_a_switch(open_kernel, name, width, both):
+def test_a_figure_without_room_has_a_switch_between_sentences(open_kernel, name, width, both):
     page = open_kernel(VARIANTS[name], width)
     assert page.locator(".switch").is_visible() != both
     shown = [row(page, VARIANTS[name]["sides"][side]["query"]["at"], side).is_visible() for side in (0, 1)]
@@ -258,10 +258,10 @@ def test_both_sentences_or_a_switch(open_kernel, name, width, both):
         assert [row(page, 1, side).is_visible() for side in (0, 1)] == [not one for one in shown]
 
 
-def test_the_default_fits_a_screen(open_kernel):
+def test_the_default_figure_fits_a_screen(open_kernel):
     page = open_kernel(VARIANTS["bank"], 1100)
     assert page.locator(".selfattn").bounding_box()["height"] <= 760
-    expect(page.locator(".key").first).to_be_hidden()  # the heads of the columns say it already
+    expect(page.locator(".key").first).to_be_hidden()  # the titles of the columns say the same
 
 
 def test_a_phone_unfolds_strips_of_the_highlighted_row(open_kernel):
@@ -282,7 +282,7 @@ def test_a_phone_unfolds_strips_of_the_highlighted_row(open_kernel):
 @pytest.mark.parametrize(
     ("name", "width", "folds"), [("2 dimensions", 358, False), ("bank", 760, False), ("bank", 358, True)]
 )
-def test_only_long_strips_fold_and_only_on_a_phone(open_kernel, name, width, folds):
+def test_strips_are_folded_only_if_long_and_on_a_phone(open_kernel, name, width, folds):
     page = open_kernel(VARIANTS[name], width)
     assert page.locator(".unfold").is_visible() == folds
     assert page.locator(".side.shown .query .strip").is_visible() != folds
@@ -297,7 +297,7 @@ TEXTS = (
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_no_text_is_cut_off_or_overlaps(open_kernel, name):
-    """The font is wider than Streamlit's. The widths are those of the content in windows of 360 to 1440 pixels."""
+    """Use a wider font than Streamlit's, and the content's widths in windows of 360 to 1440 pixels."""
     page = open_kernel(VARIANTS[name], face="")
     assert cut_or_overlapping(page, TEXTS, (1380, 1100, 760, 368, 328)) == []
     page.locator(".toggle").click()
@@ -307,7 +307,7 @@ def test_no_text_is_cut_off_or_overlaps(open_kernel, name):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_light_and_dark_can_be_read(open_kernel, scheme):
+def test_text_has_enough_contrast_in_light_and_dark(open_kernel, scheme):
     page = open_kernel(VARIANTS["hidden"], 1100, scheme)
     ink, paper = PALETTE[scheme]
     colour = "node => getComputedStyle(node).color"

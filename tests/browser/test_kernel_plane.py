@@ -1,4 +1,4 @@
-"""Test dragging the query in a real Chromium: the browser computes the same as `attend`."""
+"""Test dragging the query in Chromium: the browser computes the same numbers as the function `attend`."""
 
 import json
 import random
@@ -79,7 +79,7 @@ def assert_shown(page, data):
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_the_browser_computes_what_attend_computes(open_plane, name):
+def test_the_browser_computes_the_same_numbers_as_attend(open_plane, name):
     page, start = open_plane(data_of(name)), data_of(name)
     page.evaluate(MODULE, javascript("kernel"))
     draw = random.Random(0)
@@ -122,7 +122,7 @@ def test_a_dragged_query_moves_scores_weights_and_context(open_plane):
     assert page.evaluate("sent") == []
 
 
-def test_arrows_are_as_thick_as_their_numbers(open_plane):
+def test_arrow_widths_follow_the_numbers(open_plane):
     page = open_plane(data_of("it", [-0.7, -0.7]))
     trace = worked_example.compute(torch.tensor([-0.7, -0.7], dtype=torch.float64))
     scores, weights = trace.scores[0].abs(), trace.weights[0]
@@ -144,7 +144,7 @@ def test_a_finger_drags_the_query(open_plane):
     assert_shown(page, data_of("it", [2.0, 2.0]))
 
 
-def test_keyboard_alone(open_plane):
+def test_the_keyboard_moves_the_query(open_plane):
     page = open_plane(data_of())
     page.keyboard.press("Tab")
     assert focused(page) == "query"
@@ -164,7 +164,7 @@ def test_keyboard_alone(open_plane):
     assert focused(page) == "query"
 
 
-def test_query_stays_until_another_example(open_plane):
+def test_the_dragged_query_stays_until_another_example_opens(open_plane):
     page = open_plane(data_of())
     drag_to(page, 1, 1)
     page.evaluate("data => { show(data); }", data_of())

@@ -1,4 +1,4 @@
-"""Walk the guided path in a real browser by keyboard; test Back, a typed number, a question, and stopped training."""
+"""Test the lessons in Chromium: the guided path by keyboard, projector view, worksheet, and training."""
 
 import re
 
@@ -40,7 +40,7 @@ def press(page: Page, name: str) -> None:
     raise AssertionError(f"Tab never reaches {name!r}")
 
 
-def test_the_guided_path_by_keyboard(server, page):
+def test_the_keyboard_walks_the_guided_path(server, page):
     open_page(page, f"{server}/from-scratch")
     heading(page, CORE[0])
     stage = page.locator(".stage")
@@ -61,7 +61,7 @@ def test_the_guided_path_by_keyboard(server, page):
         press(page, name)
         wait_for_address(page, f"stop={slug}")
         heading(page, slug)
-        assert stage.evaluate("node => node.marked")  # all stops share one component
+        assert stage.evaluate("node => node.marked")  # all lesson pages share one component
     page.go_back()
     wait_until_idle(page)
     heading(page, CORE[1])
@@ -69,11 +69,11 @@ def test_the_guided_path_by_keyboard(server, page):
     wait_for_address(page, "stop=three-words")
     open_page(page, f"{server}/from-scratch?stop={CORE[-1]}&reveal=yes")
     expect(page.locator(".st-key-next button")).to_be_disabled()
-    page.get_by_role("link", name="On: guess which word").click()
+    page.get_by_role("link", name="Next: guess which word").click()
     expect(page.get_by_role("heading", name='Where does "bank" get its meaning?')).to_be_visible()
     expect(page.get_by_text('Which word would change "bank" most? Click one.')).to_be_visible()
     sentence = page.locator(".selfattn .sentence").first
-    assert re.sub(r"\W+", "", sentence.inner_text()) == "AThebankoftheriver"  # in the same tab
+    assert re.sub(r"\W+", "", sentence.inner_text()) == "AThebankoftheriver"  # the link opens in the same tab
 
 
 @pytest.mark.parametrize(
@@ -101,14 +101,14 @@ def test_no_picture_is_cut_off_and_nothing_scrolls_sideways(server, page, stops,
         assert page.locator("[data-testid=stMain]").evaluate_all(beyond) <= 0, slug
 
 
-def test_projector_and_its_remote(server, page):
+def test_a_remote_control_moves_the_projector_view(server, page):
     zoom = "() => getComputedStyle(document.querySelector('[data-testid=stMainBlockContainer]')).zoom"
     open_page(page, f"{server}/from-scratch?stop={CORE[4]}&reveal=yes&projector=true")
     assert page.evaluate(zoom) == "1.35"
     expect(page.get_by_test_id("stSidebar")).to_be_hidden()
     main, below = page.get_by_test_id("stMain"), "e => e.scrollHeight - e.clientHeight - e.scrollTop"
     for key, slug in (("PageDown", CORE[5]), ("ArrowRight", CORE[6]), ("PageUp", CORE[5]), ("ArrowLeft", CORE[4])):
-        while key == "PageDown" and (left := main.evaluate(below)) > 40:  # first scroll to the end of the stop
+        while key == "PageDown" and (left := main.evaluate(below)) > 40:  # first scroll to the end of the lesson page
             page.keyboard.press(key)
             eventually(page, lambda before=left: main.evaluate(below) < before)
         page.keyboard.press(key)
@@ -120,7 +120,7 @@ def test_projector_and_its_remote(server, page):
     wait_until_idle(page)
     heading(page, CORE[4])
     page.go_back()
-    wait_for_address(page, f"stop={CORE[5]}")  # one entry per step
+    wait_for_address(page, f"stop={CORE[5]}")  # each lesson page has one history entry
     wait_until_idle(page)
     assert "projector=true" in page.url
     page.get_by_text("Projector", exact=True).click()
@@ -128,7 +128,7 @@ def test_projector_and_its_remote(server, page):
     assert page.evaluate(zoom) == "1" and "projector" not in page.url
 
 
-def test_arrow_keys_in_a_figure(server, page):
+def test_arrow_keys_in_a_figure_stay_on_the_lesson_page(server, page):
     open_page(page, f"{server}/from-scratch?stop=geometry&reveal=yes&projector=true")
     query = page.get_by_role("slider", name='The query of "it"')
     query.press("ArrowRight")
@@ -143,7 +143,7 @@ def test_arrow_keys_in_a_figure(server, page):
 
 
 @pytest.mark.parametrize("answers", [False, True])
-def test_the_sheet_is_one_page_of_a4(page, answers):
+def test_the_worksheet_is_one_page_of_a4(page, answers):
     page.set_content(worksheet.page(answers))
     printed = page.pdf(prefer_css_page_size=True)
     assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1
@@ -156,12 +156,12 @@ def test_training_shows_its_progress_and_can_be_stopped(server, page):
     epochs = page.get_by_label("Epochs", exact=True)
     epochs.fill("30")
     epochs.press("Enter")
-    page.wait_for_timeout(1000)  # a rerun follows and replaces the button: an earlier click would be lost
+    page.wait_for_timeout(1000)  # a rerun replaces the button: an earlier click would be lost
     wait_until_idle(page)
     page.get_by_role("button", name="Train", exact=True).click()
     expect(page.get_by_text(re.compile(r"Epoch [2-9] of 30"))).to_be_visible(timeout=60_000)
     page.get_by_role("button", name="Stop", exact=True).last.click()
-    expect(page.get_by_text("Sentences it never saw")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("Sentences not used in training")).to_be_visible(timeout=30_000)
     wait_until_idle(page)
     expect(page.get_by_text("Epoch 30 of 30")).to_have_count(0)
     eventually(page, lambda: painted(page) == 4)

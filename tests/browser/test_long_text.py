@@ -1,4 +1,4 @@
-"""Test long texts in the component `shaded` in a real Chromium: sentences, the curve over position, words; mouse and keyboard."""
+"""Test long texts in the component `shaded` (tinted words and sentences) in Chromium, by mouse and keyboard."""
 
 from functools import partial
 from urllib.parse import urlencode
@@ -55,7 +55,7 @@ def boxes(page, kind):
     return page.locator(f"rect.{kind}").evaluate_all(f"all => all.map(e => {parts})")
 
 
-def test_bars_are_at_their_tokens(shown):
+def test_bars_span_the_tokens_of_their_sentences(shown):
     page = shown(Live("shaded", data()).data)
     first, second, third, _ = boxes(page, "bar")
     assert first == pytest.approx([0, 1000 / 33, 36, 9], abs=0.01)
@@ -64,11 +64,11 @@ def test_bars_are_at_their_tokens(shown):
     assert boxes(page, "band")[0] == pytest.approx([0, 1000 / 33, 18, 36], abs=0.01)
     assert boxes(page, "cut") == [pytest.approx([2500 / 33, 800 / 33, 0, 72], abs=0.01)]
     expect(page.get_by_text("the last 8 tokens are never read")).to_be_visible()
-    assert page.locator("section").count() == 1  # a short text has words only
+    assert page.locator("section").count() == 1  # only the long text has a section
     assert page.locator(".shaded b").count() == 0  # a text is never HTML
 
 
-def test_open_and_click_a_sentence(shown):
+def test_a_click_opens_a_sentence(shown):
     page = shown(data())
     opened = page.get_by_role("status")
     expect(opened).to_contain_text("Sentence from 15: change -1.00.")
@@ -90,7 +90,7 @@ def test_open_and_click_a_sentence(shown):
     expect(page.get_by_role("status")).to_contain_text("rained")
 
 
-def test_the_keyboard_alone(shown):
+def test_the_keyboard_opens_a_sentence(shown):
     page = shown(data())
     page.keyboard.press("Tab")
     assert focused(page) == "sentence 1 2"

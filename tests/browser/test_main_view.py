@@ -1,4 +1,4 @@
-"""Test the main flow in a real Chromium, by mouse and by keyboard: hide a word, choose a head, pick an example."""
+"""Test the start page in Chromium, by mouse and by keyboard: hide a word, choose a head, choose an example."""
 
 import json
 import re
@@ -27,8 +27,8 @@ def finding(page):
     return page.locator(".way .finding")
 
 
-def test_the_main_flow(page, server):
-    """The first screen holds the finding, both sentences, the way, heads and the limit; words and heads react to clicks."""
+def test_a_visitor_hides_a_word_and_chooses_a_head_and_an_example(page, server):
+    """The first screen reaches down to the text "Beyond these two"."""
     page.set_viewport_size({"width": 1440, "height": 900})
     open_page(page, server)
     expect(finding(page)).to_have_text(
@@ -37,13 +37,13 @@ def test_the_main_flow(page, server):
     limit = page.get_by_text("Beyond these two: how often")
     box = limit.bounding_box()
     assert box["y"] + box["height"] <= 900
-    word(page, "of").click()  # hidden
+    word(page, "of").click()  # hide the word
     wait_for_address(page, "hide_a=of")
     wait_until_idle(page)
     expect(word(page, "of")).to_have_attribute("aria-pressed", "true")
     expect(page.get_by_text('"of" hidden in each of 72 heads alone')).to_be_visible()
     expect(page.get_by_text('Head 10 of layer 0, "of" hidden in A')).to_be_visible()
-    word(page, "of").click()  # shown again
+    word(page, "of").click()  # show the word again
     eventually(page, lambda: "hide_a" not in page.url)
     wait_until_idle(page)
 
@@ -85,7 +85,7 @@ def test_keyboard_choices_keep_the_focus(page, server):
         (lambda page: word(page, "sat"), 'Head 10 of layer 0, "sat" hidden in A', "hide_a=sat"),
     ],
 )
-def test_a_choice_reruns_one_part_once(page, server, choose, said, query):
+def test_a_choice_reruns_one_part_of_the_page_once(page, server, choose, said, query):
     received = []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda each: received.append(each)))
     open_page(page, server)

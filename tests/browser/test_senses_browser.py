@@ -1,4 +1,4 @@
-"""Test the component `shaded` in a real Chromium, and the page Senses, whose rows open the main view."""
+"""Test the component `shaded` (tinted words) in Chromium, and the page "Senses", whose rows open the start page."""
 
 from functools import partial
 
@@ -48,7 +48,7 @@ def test_click_or_enter_opens_a_row(shown):
     expect(page.get_by_role("tooltip")).to_have_text("ferry: 43 % of the way")
 
 
-def test_tints_have_the_depths_in_the_data(shown):
+def test_tints_have_the_depths_of_the_data(shown):
     page = shown(data(1))
     depths = page.locator(".word").evaluate_all(
         "all => all.map(e => [e.style.getPropertyValue('--depth'), e.className])"
@@ -57,8 +57,8 @@ def test_tints_have_the_depths_in_the_data(shown):
     assert page.get_by_role("button", name="Show all").count() == 0
 
 
-def test_click_on_a_word_keeps_the_focus(shown):
-    given = data(1, open="") | {"choose": "Ask about its tag"}
+def test_a_clicked_word_keeps_the_focus(shown):
+    given = data(1, open="") | {"choose": "Ask about this word's tag"}
     page = shown(given)
     assert page.get_by_role("button", pressed=True).all_inner_texts() == ["bank"]
     page.get_by_role("button", name="late").click()
@@ -76,7 +76,7 @@ def test_no_text_is_cut_off_or_overlaps(shown, direction):
     assert page.get_by_role("button", name="riverside").count() == 0
 
 
-def test_open_a_sentence_and_go_back(page, server):
+def test_a_sentence_opens_on_the_start_page_and_back_returns(page, server):
     open_page(page, f"{server}/senses?sense_word=bat")
     page.get_by_role("button", name="Open it in the main view").nth(1).click()
     page.get_by_role("heading", name='Where does "bat" get its meaning?').wait_for()
@@ -85,14 +85,14 @@ def test_open_a_sentence_and_go_back(page, server):
     page.get_by_role("heading", name="Senses").wait_for()
 
 
-def test_stop_button_works_at_the_first_click(page, server):
+def test_the_stop_button_works_at_the_first_click(page, server):
     open_page(page, f"{server}/senses?source=your+own+table")
     labelled = labelled_sentences().query("word in ('bank', 'bat', 'ring')").groupby(["word", "sense"]).head(5)
     own = labelled.assign(sentence=labelled["sentence"] + " " + labelled["word"] + "wise")  # no report is stored
     file = {"name": "mine.csv", "mimeType": "text/csv", "buffer": own.to_csv(index=False).encode()}
     page.locator("input[type=file]").set_input_files(file)
-    page.get_by_role("button", name=f"Ask this of {len(own)} sentences").click()
+    page.get_by_role("button", name=f"Measure {len(own)} sentences").click()
     page.get_by_text("Hiding each other word, sentence").wait_for()
     page.get_by_role("button", name="Stop", exact=True).first.click()
     page.get_by_text("Stopped.").first.wait_for()
-    page.get_by_role("button", name=f"Ask this of {len(own)} sentences").wait_for()
+    page.get_by_role("button", name=f"Measure {len(own)} sentences").wait_for()

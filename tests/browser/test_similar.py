@@ -1,4 +1,4 @@
-"""Test the component `similar` in a real Chromium: lines between words, hidden words, cosines of unrelated pairs."""
+"""Test the component `similar` (two texts and their cosine) in Chromium: lines, hidden words, unrelated pairs."""
 
 from functools import partial
 
@@ -77,7 +77,7 @@ def test_a_click_hides_a_word_of_each_text_and_the_cosine_moves(shown):
     assert page.evaluate("sent") == [["hidden", ["k", *choice]] for choice in choices]
 
 
-def test_the_keyboard_alone(shown):
+def test_the_keyboard_hides_a_word(shown):
     page = shown(data())
     page.keyboard.press("Tab")
     assert focused(page) == "word 0 0"
@@ -100,21 +100,21 @@ def test_the_sum_ends_at_the_cosine(shown):
     ends = page.locator("rect.part").evaluate_all(
         "all => all.map(e => [+e.getAttribute('x'), +e.getAttribute('width')])"
     )
-    assert ends[1][0] == pytest.approx(sum(ends[0]) + 1, abs=0.1)  # each part begins where the one before ends
+    assert ends[1][0] == pytest.approx(sum(ends[0]) + 1, abs=0.1)  # each part begins where the last part ends
     assert ends[2][0] == pytest.approx(dot(page, "solid"), abs=1)  # a negative part goes to the left
     assert page.locator("rect.part.away").count() == 1
     counts = page.locator("rect.bar").evaluate_all("all => all.map(e => parseInt(e.dataset.tip))")
     assert sum(counts) == 200
 
 
-def test_no_split_and_no_unrelated_pairs(shown):
+def test_data_without_parts_and_unrelated_pairs_show_only_the_cosine(shown):
     page = shown(data(parts=False, unrelated=False))
     expect(page.get_by_role("status")).to_have_text("Cosine 0.60.")
     assert not page.get_by_text("As a sum").count() and not page.locator(".lines path, rect").count()
-    assert not page.get_by_text("Line: two words").count()
+    assert not page.get_by_text("A line joins two words").count()
 
 
-def test_hidden_words_of_a_link(shown):
+def test_hidden_words_stay_until_data_with_another_key_arrive(shown):
     page = shown(data() | {"hidden": [0, None]})
     page.evaluate("data => { show(data); }", data())
     expect(page.get_by_role("status")).to_contain_text('Without "return"')
@@ -130,18 +130,16 @@ def test_no_text_is_cut_off_or_overlaps(shown, direction, times):
     assert not cut_or_overlapping(page, ".finding, .ink, .number, .said, .small, .cosine text", [360, 400, 800, 1440])
 
 
-def test_an_example_on_the_page_and_a_word_hidden_in_it(page, server):
+def test_a_word_hidden_in_an_example_is_in_the_address(page, server):
     open_page(page, f"{server}/predictions?asked=Two+sentences")
     page.get_by_role("radio", name="a negation").click()
     page.get_by_role(
         "heading", name='Only "not" in A sets these two apart, and it takes 0.09 off the cosine.'
     ).wait_for()
-    expect(page.locator(".similar")).to_have_count(
-        1
-    )  # at once: the figure shows the new data while the page still runs
+    expect(page.locator(".similar")).to_have_count(1)  # the figure has the new data while the page still runs
     page.get_by_role("button", name="not: cosine 0.91").click()
     wait_for_address(page, "hide_a=not")
-    page.get_by_text("Without L5 H10 in A, the cosine moves by").wait_for()
+    page.get_by_text("Remove L5 H10 in A, and the cosine moves by").wait_for()
     page.reload()
     wait_until_idle(page)
     expect(page.locator(".similar .said")).to_contain_text('Without "not": cosine 1.00')

@@ -30,7 +30,7 @@ WHITE, BLACK = "rgb(255, 255, 255)", "rgb(15, 19, 26)"
 
 @pytest.fixture(scope="module", params=[3, pytest.param(len(PAIRS), marks=pytest.mark.long)])
 def site(request, encoder, tmp_path_factory):
-    """Write pages for three example pairs (in `make test-long` for all) and return their folder."""
+    """Write the pages of three example pairs and return their folder. `make test-long` writes all pages."""
     folder = tmp_path_factory.mktemp("web") / "site"
     write_site(encoder, PAIRS[: request.param], folder, lambda file: None)
     return folder
@@ -38,7 +38,7 @@ def site(request, encoder, tmp_path_factory):
 
 @pytest.fixture
 def open_file(browser):
-    """Return a function that opens a file in a browser without a network; the page's `trouble` lists its errors."""
+    """Return a function that opens a file in a browser without a network. The page's `trouble` lists its errors."""
     contexts = []
 
     def opened(path, scheme="light", width=1100, **options):
@@ -57,7 +57,7 @@ def open_file(browser):
 
 
 @pytest.mark.parametrize(("scheme", "background", "width"), [("light", WHITE, 1100), ("dark", BLACK, 390)])
-def test_every_page(site, open_file, scheme, background, width):
+def test_every_static_page_works_without_a_network(site, open_file, scheme, background, width):
     page = open_file(site / "index.html", scheme, width)
     links = page.locator("h2 a").evaluate_all("all => all.map(link => [link.textContent, link.getAttribute('href')])")
     assert [text for text, _ in links] == [pair.word for pair in PAIRS][: len(links)] and len(links) >= 3
@@ -96,7 +96,7 @@ def test_without_scripts_the_page_states_the_finding(site, open_file):
     expect(page.get_by_text("A word is hidden from")).to_be_visible()
 
 
-def test_report_with_several_components(open_file, tmp_path):
+def test_a_report_shows_several_components(open_file, tmp_path):
     spec = heatmap([[0.5, 0.5], [0.1, 0.9]], ["a", "b"], LIGHT)
     lives = {"bank": Live("way", VARIANTS["bank"]), "kernel": Live("kernel", kernel_data())}
     panels = [panel_of(spec, name=name, live=lives.get(name)) for name in (*lives, "still")]
@@ -104,7 +104,7 @@ def test_report_with_several_components(open_file, tmp_path):
     file.write_text(report.html(view_of(Provenance(title="Title"), *panels)), "utf-8")
     page = open_file(file)
     expect(page.locator(".way .finding")).to_have_text(VARIANTS["bank"]["finding"])
-    expect(page.locator(".kernel .token button")).to_have_count(0)  # a file has no server that could react
+    expect(page.locator(".kernel .token button")).to_have_count(0)  # no buttons, because a file has no server
     page.locator('[data-id="row 0 2"]').hover()
     expect(page.locator(".kernel .line bdi").first).to_have_text("sat")
     assert page.evaluate("[...document.images].map(image => image.complete && image.naturalWidth > 100)") == [True]

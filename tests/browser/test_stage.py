@@ -1,4 +1,4 @@
-"""Test the component `stage` in a real Chromium: the path's parts, rows with their numbers, planes, and movement."""
+"""Test the component `stage` (the lesson's figure) in Chromium: outline, rows of numbers, planes, and movement."""
 
 import json
 from functools import cache, partial
@@ -20,7 +20,7 @@ SCENES = ("projections", "scaling", "three-words", "mix", "residual")
 
 @cache
 def data(stop, answered=True):
-    """Return a stop's data as the page sends them, with the first values of its widgets."""
+    """Return the data of a stop (a lesson page) as the page sends them, with the first values of its widgets."""
     return json.loads(json.dumps(Live("stage", stage_data(STOPS[stop].function()(), OUTLINE, stop, answered)).data))
 
 
@@ -41,7 +41,7 @@ def bars(page, name):
     return [row.evaluate(part) for row in rows], [row.inner_text().strip() for row in rows]
 
 
-def test_click_on_a_part_of_the_path(shown):
+def test_a_click_on_a_part_of_the_outline_is_sent(shown):
     page = shown(data("mix"))
     expect(page.get_by_role("button", name="part 1")).to_have_attribute("aria-current", "step")
     page.get_by_role("button", name="part 2").click()
@@ -49,7 +49,7 @@ def test_click_on_a_part_of_the_path(shown):
     assert page.evaluate("triggers") == [["stop", "stop-2"]] * 2
 
 
-def test_bars_have_one_scale_before_and_after_the_answer(shown):
+def test_bar_lengths_equal_the_weights(shown):
     page, weights = shown(data("three-words")), [0.0184, 0.3120, 0.0184, 0.0184, 0.6327]
     lengths, texts = bars(page, "weights")
     assert lengths == pytest.approx(weights, abs=0.01) and texts == ["0.02", "0.31", "0.02", "0.02", "0.63"]
@@ -57,7 +57,7 @@ def test_bars_have_one_scale_before_and_after_the_answer(shown):
     assert [each / sum(parts) for each in parts] == pytest.approx(weights, abs=0.02)
 
 
-def test_asked_numbers_are_empty_before_the_answer(shown):
+def test_numbers_that_the_question_asks_for_are_empty_before_the_answer(shown):
     page = shown(data("three-words", answered=False))
     assert page.locator("[data-name='scaled 4'] .bar").count() == 1
     assert page.locator("[data-name='weights 4'] .bar").count() == page.locator(".part").count() == 0
@@ -66,7 +66,7 @@ def test_asked_numbers_are_empty_before_the_answer(shown):
         "of [−1.41], the [−1.41], river [2.12].")  # fmt: skip
 
 
-def test_arithmetic_by_mouse_and_keyboard(shown):
+def test_mouse_and_keyboard_show_the_arithmetic(shown):
     page = shown(data("mix"))
     line = page.locator(".line")
     expect(line).to_have_text("river: 0.633 × [−3, 3] = [−1.90, 1.90]")
@@ -94,17 +94,17 @@ def test_the_answer_moves_the_marks(shown):
         data("residual"),
     )
     assert seen[0] == pytest.approx(start, abs=25) and min(seen) == seen[-1] < start - 60
-    assert any(seen[-1] + 10 < each < start - 20 for each in seen)  # on its way
+    assert any(seen[-1] + 10 < each < start - 20 for each in seen)  # between start and end
 
 
-def test_reduced_motion(shown):
+def test_reduced_motion_has_no_animation(shown):
     page = shown(data("residual", answered=False))
     change(page, data("three-words"))
     assert page.evaluate("shadow.getAnimations().length") == 0
     assert bars(page, "weights")[1][4] == "0.63"
 
 
-def test_focus_stays_at_the_next_stop(shown):
+def test_the_focus_stays_on_the_next_lesson_page(shown):
     page = shown(data("three-words", answered=False))
     page.get_by_role("button", name="part 2").focus()
     change(page, data("mix"))
@@ -125,7 +125,7 @@ def test_no_text_is_cut_off_or_overlaps(shown, stop):
     assert overlaps(page.evaluate(BOXES, "svg .name")) == []
 
 
-def test_sum_shows_its_first_vector_before_the_answer(shown):
+def test_the_sum_shows_only_its_first_vector_before_the_answer(shown):
     page = shown(data("residual", answered=False))
     cells = page.locator(".sum .cell")
     assert cells.all_inner_texts() == ["1", "1", "0", *[""] * 9]
@@ -133,12 +133,12 @@ def test_sum_shows_its_first_vector_before_the_answer(shown):
     assert cells.all_inner_texts()[3:] == ["−0.95", "0.95", "0.00", "0.05", "1.95", "0.00", "−0.68", "1.41", "−0.73"]
 
 
-def test_cells_share_a_scale_and_a_matrix_hides_its_shape(shown):
+def test_cells_share_a_scale_and_a_matrix_hides_its_shape_before_the_answer(shown):
     page = shown(data("projections"))
     depth = "e => e.style.getPropertyValue('--depth')"
     matrix, words = (page.locator(each).first for each in (".above .cell", "[data-name='embedding 1'] .cell"))
     assert matrix.inner_text() == words.inner_text() == "1"
-    assert matrix.evaluate(depth) == words.evaluate(depth) == "33%"  # of the largest, 3
+    assert matrix.evaluate(depth) == words.evaluate(depth) == "33%"  # 1 is 33 % of the largest number, 3
     titles = [data("projections", answered)["columns"][1]["above"]["title"] for answered in (False, True)]
     assert titles == ["W_Q", "W_Q 3 × 2"]
 
@@ -159,6 +159,6 @@ def test_minus_infinity_is_a_text_without_a_bar(shown):
     assert page.locator("[data-name='scaled 4'] .bar").count() == 0
 
 
-def test_a_stage_with_other_data_is_refused():
+def test_invalid_data_of_a_stage_are_refused():
     with pytest.raises(Exception, match="asks must be integer"):
         Live("stage", {**data("mix"), "asks": "bank"})

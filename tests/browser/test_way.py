@@ -1,4 +1,4 @@
-"""Test the component `way` in a real Chromium."""
+"""Test the component `way` (the main figure: how far hiding a word moves the chosen word) in Chromium."""
 
 import random
 import re
@@ -49,7 +49,7 @@ def test_numbers_are_formatted_as_in_python(open_way):
     assert written == [[numbers.decimal(one), percent(one), numbers.weight(one)] for one in values]
 
 
-def test_a_figure_of_the_way_alone_has_no_heads(open_way):
+def test_a_figure_with_only_the_line_has_no_heads(open_way):
     data = {**VARIANTS["bank"], "alone": True}
     page = open_way({**asking(data, "Where does it go?"), "way": {**data["way"], "level": None}})
     expect(page.locator("svg.line .solid")).to_have_count(2)
@@ -67,7 +67,7 @@ def doubt(share, level):
 
 
 @pytest.mark.parametrize("name", ["bank", "star", "sentences", "64 words", "split"])
-def test_every_share_is_written(open_way, name):
+def test_the_share_of_every_word_is_written(open_way, name):
     data = VARIANTS[name]
     page = open_way(data)
     for i, side in enumerate(data["sides"]):
@@ -101,7 +101,7 @@ def test_a_share_is_shown_on_its_arrow_or_under_its_word(open_way):
     expect(beneath).to_have_text([percent(0.436), f"{percent(0.199)}, noise"])
 
 
-def test_the_finding_has_the_colours_of_the_pictures(open_way):
+def test_the_finding_has_the_colours_of_the_figure(open_way):
     page = open_way(VARIANTS["bank"])
     parts = page.locator(".finding span").evaluate_all("all => all.map(each => [each.className, each.textContent])")
     assert parts == [
@@ -111,7 +111,7 @@ def test_the_finding_has_the_colours_of_the_pictures(open_way):
     assert page.locator(".finding span").count() == 0
 
 
-def test_the_text_beyond_has_its_link_and_bars(open_way):
+def test_the_text_about_many_sentences_has_its_link_and_bars(open_way):
     page, beyond = open_way(VARIANTS["bank"]), VARIANTS["bank"]["beyond"]
     expect(page.locator(".beyond p")).to_have_text(f"{beyond['text']} {beyond['link']['text']}")
     expect(page.locator(".beyond a")).to_have_attribute("href", beyond["link"]["href"])
@@ -126,7 +126,7 @@ def test_the_text_beyond_has_its_link_and_bars(open_way):
     assert page.locator(".tick").evaluate_all(place) == pytest.approx([0.5, 0.5], abs=0.01)
 
 
-def test_hills_have_the_places_and_heights_of_the_data(open_way):
+def test_density_curves_equal_the_data(open_way):
     page = open_way(VARIANTS["bank"])
     boxes = "all => all.map(each => each.getBBox()).map(({x, width, height}) => ({x, width, height}))"
     *ridges, ruler = page.locator(".ridge, .bracket").evaluate_all(boxes)
@@ -137,7 +137,7 @@ def test_hills_have_the_places_and_heights_of_the_data(open_way):
     assert open_way(VARIANTS["sentences"]).locator(".ridge").count() == 0
 
 
-def test_every_effect_and_weight_is_written(open_way):
+def test_every_head_has_its_effect_and_weights(open_way):
     data = VARIANTS["bank"]
     page = open_way(data)
     side = data["sides"][0]
@@ -161,7 +161,7 @@ def test_every_effect_and_weight_is_written(open_way):
             heights = bars.evaluate_all("all => all.map(bar => bar.getBoundingClientRect().height / 104)")
             assert heights == pytest.approx(weights, abs=1e-3)
         assert page.locator(".bar.subject").count() == 1
-        assert page.locator(".tokens.a li").nth(8).locator(".bar.subject").count() == 1  # river
+        assert page.locator(".tokens.a li").nth(8).locator(".bar.subject").count() == 1  # the bar of "river"
 
 
 def along(page):
@@ -177,7 +177,7 @@ def along(page):
 
 @pytest.mark.parametrize("name", ["bank", "star", "one sense", "sentences"])
 @pytest.mark.parametrize("width", [360, 1100])
-def test_positions_along_the_way(open_way, name, width):
+def test_marks_have_their_positions_on_the_line(open_way, name, width):
     data = VARIANTS[name]
     page = open_way(data, width)
     way, position = data["way"], along(page)
@@ -193,7 +193,7 @@ def test_positions_along_the_way(open_way, name, width):
         assert [position(solid), position(hollow)] == pytest.approx([at + toward * share, at], abs=0.005)
 
 
-def test_a_click_hides_and_a_second_shows(open_way):
+def test_a_click_hides_a_word_and_a_second_click_shows_it(open_way):
     page = open_way(VARIANTS["bank"])
     river, of = word(page, "river"), word(page, "of")
     expect(page.locator(".arc")).to_have_attribute("opacity", "1")
@@ -222,7 +222,7 @@ def test_a_hidden_word_is_named_under_the_sentences(open_way):
     expect(state).to_have_text('Hidden: "river" and "loan". Click again to show.')
 
 
-def test_a_share_just_above_the_level_says_so(open_way):
+def test_a_share_just_above_the_noise_level_is_labelled(open_way):
     data = way_data(shares=({"river": 0.229}, {"loan": 0.231}))
     beneath = open_way(data, 328).locator(".number:not(:empty)")
     expect(beneath).to_have_text([f"{percent(0.229)}, just above noise", percent(0.231)])
@@ -275,7 +275,7 @@ def test_the_map_of_heads_comes_when_it_is_opened(open_way):
     assert page.evaluate("triggers.length") == 1
 
 
-def test_without_heads_the_figure_ends_with_the_way(open_way):
+def test_data_without_heads_show_only_the_line(open_way):
     page = open_way(way_data() | {"heads": None})
     expect(page.locator(".beyond")).to_be_visible()
     expect(page.locator(".heads")).to_have_count(0)
@@ -302,7 +302,7 @@ def test_hover_previews_and_sends_nothing(open_way):
     assert page.evaluate("sent") == []
 
 
-def test_keyboard_alone(open_way):
+def test_the_keyboard_reaches_every_part(open_way):
     page = open_way(VARIANTS["bank"])
     for _ in range(7):
         page.keyboard.press("Tab")
@@ -319,7 +319,7 @@ def test_keyboard_alone(open_way):
     expect(page.get_by_role("tooltip")).to_have_text("Sentence 1 of riverside.")
     page.keyboard.press("Escape")
     expect(page.get_by_role("tooltip")).to_be_hidden()
-    for _ in range(3):  # the link, the fold, the map
+    for _ in range(3):  # the link, the heading that unfolds the map, the map
         page.keyboard.press("Tab")
     assert focused(page) == "head 10"
     page.keyboard.press("ArrowDown")
@@ -336,7 +336,7 @@ def test_keyboard_alone(open_way):
     assert page.evaluate("sent") == [["hidden", [6, None]], ["head", 0]]
 
 
-def test_choices_stay_with_their_key(open_way):
+def test_choices_stay_until_data_with_another_key_arrive(open_way):
     data = way_data()
     page = open_way(data)
     word(page, "river").click()
@@ -354,7 +354,7 @@ def test_choices_stay_with_their_key(open_way):
     expect(page.locator(".cell").nth(3)).to_have_attribute("aria-selected", "true")
 
 
-def test_focus_stays_on_its_dot(open_way):
+def test_the_focus_stays_on_its_dot(open_way):
     page = open_way(VARIANTS["bank"])
     page.locator(".dot").first.focus()
     page.keyboard.press("ArrowRight")
@@ -363,13 +363,13 @@ def test_focus_stays_on_its_dot(open_way):
 
 
 @pytest.mark.parametrize("name, rows", [("bank", 1), ("star", 2), ("one sense", 2)])
-def test_a_and_b_never_overlap(open_way, name, rows):
+def test_the_marks_of_a_and_b_never_overlap(open_way, name, rows):
     page = open_way(VARIANTS[name])
     tops = {page.locator(f".mark.{side}.solid").bounding_box()["y"] for side in "ab"}
     assert len(tops) == rows
 
 
-def test_only_the_last_call_cleans_up(open_way):
+def test_only_the_cleanup_of_the_last_call_removes_the_figure(open_way):
     page = open_way(VARIANTS["bank"])
     page.evaluate("data => { window.first = show(data); window.second = show(data); first(); }", VARIANTS["bank"])
     assert page.locator(".selfattn").count() == 1
@@ -379,7 +379,7 @@ def test_only_the_last_call_cleans_up(open_way):
     assert page.locator(".selfattn").count() == 1
 
 
-def test_guess_shows_nothing_until_a_click(open_way):
+def test_a_guess_shows_no_answer_until_a_click(open_way):
     page = open_way(VARIANTS["guess"])
     for answer in (".number:not(:empty)", ".arc", ".line", ".map", ".named", ".leader"):
         expect(page.locator(answer)).to_have_count(0)
@@ -393,44 +393,44 @@ def test_guess_shows_nothing_until_a_click(open_way):
     assert focused(page) == "word 0 4"
 
 
-# Texts that must not overlap: the way's labels and ends, words and the numbers beneath them.
+# Texts that must not overlap: labels and ends of the line, words, and the numbers beneath the words.
 TEXTS = ".line .label, .line .note, .ends .name, .small, .ink, .number, .axis, .cell, h3, .token, .value, .effects p"
 
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_no_text_is_cut_off_or_overlaps(open_way, name):
-    """The font is wider than Streamlit's. The widths are those of the content in windows of 360 to 1440 pixels."""
+    """Use a wider font than Streamlit's, and the content's widths in windows of 360 to 1440 pixels."""
     page = open_way(VARIANTS[name], face="")
     assert cut_or_overlapping(page, TEXTS, (1100, 760, 358, 328)) == []
 
 
-def test_the_first_screen_ends_with_the_folded_heads(open_way):
+def test_the_figure_with_folded_heads_fits_the_first_screen(open_way):
     """In a window of 1440 x 900 the figure begins 150 pixels from the top."""
     data = way_data()
     page = open_way(data | {"chosen": {**data["chosen"], "open": False}}, 1100)
     assert page.locator(".heads").evaluate("each => each.getBoundingClientRect().bottom + scrollY") <= 750
 
 
-def test_a_share_that_is_printed_like_the_level_has_a_decimal(open_way):
+def test_a_share_that_rounds_to_the_noise_level_has_a_decimal(open_way):
     data = way_data(shares=({"river": 0.436}, {"loan": 0.2096}))
     expect(open_way(data, 328).locator(".sentence.b .number:not(:empty)")).to_have_text("21.0\u00a0%, noise")
     expect(open_way(data, 1100).locator(".much").last).to_have_text("21.0\u00a0%")
 
 
-def test_arcs_stay_within_a_line(open_way):
+def test_arcs_are_drawn_only_within_a_line_of_text(open_way):
     page = open_way(VARIANTS["bank"], 1100)
     expect(page.locator(".arc")).to_have_count(1)
     page.set_viewport_size({"width": 328, "height": 900})
     settle(page)
     tops = [page.locator(f".a {each} .ink, .a {each}.ink").first.bounding_box()["y"] for each in (".chosen", ".named")]
-    assert tops[1] > tops[0] + 20  # wrapped
+    assert tops[1] > tops[0] + 20  # the sentence has two lines
     expect(page.locator(".arc")).to_have_count(0)
 
 
 @pytest.mark.parametrize(
     "scheme, ink, paper", [("light", (27, 35, 48), (255,) * 3), ("dark", (238, 241, 246), (15, 19, 26))]
 )
-def test_light_and_dark_can_be_read(open_way, scheme, ink, paper):
+def test_text_has_enough_contrast_in_light_and_dark(open_way, scheme, ink, paper):
     page = open_way(VARIANTS["bank"], 1100, scheme)
     colour = "node => getComputedStyle(node).color"
     assert page.locator(".finding").evaluate(colour) == f"rgb{ink}"
@@ -462,13 +462,13 @@ def test_text_is_never_html(open_way):
 
 
 @pytest.mark.parametrize("motion, seconds", [("reduce", "0s"), ("no-preference", "0.35s")])
-def test_reduced_motion(open_way, motion, seconds):
+def test_reduced_motion_has_no_transition(open_way, motion, seconds):
     page = open_way(VARIANTS["bank"], motion=motion)
     duration = page.locator(".mark.a.solid").evaluate("node => getComputedStyle(node).transitionDuration")
     assert duration == seconds
 
 
-def test_right_to_left(open_way):
+def test_right_to_left_words_run_from_the_right(open_way):
     page = open_way(VARIANTS["hebrew"])
     boxes = [page.locator('button[data-id^="word 0"]').nth(i).bounding_box() for i in range(4)]
     assert [box["x"] for box in boxes] == sorted((box["x"] for box in boxes), reverse=True)

@@ -1,4 +1,4 @@
-"""Test the stored figure that is shown while torch loads: it works in the browser and sends nothing to the server."""
+"""Test in Chromium the stored figure that is shown while torch loads: clicks work, but nothing is sent to the server."""
 
 import pytest
 from playwright.sync_api import expect

@@ -1,4 +1,4 @@
-"""Data for the component `way`, made without an encoder: made-up numbers that are consistent with each other."""
+"""Make data for the component `way` (the main figure) without an encoder. The made-up numbers agree with each other."""
 
 import math
 import random
@@ -21,7 +21,7 @@ def _side(
     name: str, text: str, word: str, shares: dict[str, float], level: float | None, *, layers: int, heads: int,
     rtl: bool = False, run: int | None = None,
 ) -> Data:  # fmt: skip
-    """Make a sentence's part. shares: by word; other words get small ones. run: how many of the largest shares are known."""
+    """Make the data of one sentence. Words not in `shares` get small shares. run: keep only so many of the largest shares."""
     draw = random.Random(text)
     pieces, words, at = list(re.finditer(r"<[^>]+>|\w+|[^\w\s]", text)), [], 0
     for piece in pieces:
@@ -88,7 +88,7 @@ def way_data(
     toward: tuple[int, int] = (1, -1), level: float | None = 0.21, between: str = "senses", finding: str = "",
     layers: int = 6, heads: int = 12, rtl: bool = False, run: int | None = None, guess: bool = False, **more: Any,
 ) -> Data:  # fmt: skip
-    """Make the default pair's data; each argument replaces a part."""
+    """Make the data of the default pair. Each argument replaces a part."""
     size = {"layers": layers, "heads": heads}
     sides = [
         _side(name, *each, level, **size, rtl=rtl, run=run) for name, *each in zip("AB", sentences, (word,) * 2, shares)
@@ -128,7 +128,7 @@ def _shown_only() -> Data:
     data["heads"]["runnable"] = False
     data["heads"]["reason"] = "This encoder is shown, not recomputed: no word can be hidden in one head alone."
     for side in data["sides"]:
-        side["weights"][7] = ""  # as in float16, where a head's weights can be NaN
+        side["weights"][7] = ""  # no weights: in float16 a head's weights can be NaN
         side.update(gradient=[], exact={})
     return data
 

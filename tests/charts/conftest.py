@@ -1,4 +1,4 @@
-"""Fixtures of the charts' tests: two sentences and a head that aren't the defaults."""
+"""Fixtures for the tests of charts: two sentences and a head, other than the dashboard's defaults."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ LAYER, HEAD = 3, 7
 
 
 class Side(NamedTuple):
-    """A sentence, the word "crane" in it, and the model's own weights of L3 H7."""
+    """A sentence, its word "crane", and the model's own attention weights of head 7 of layer 3."""
 
     encoding: Encoding
     word: Word

@@ -1,4 +1,4 @@
-"""Read what Vega draws for a chart: every mark with its place, colour and text."""
+"""Read what Vega draws for a chart: the position, colour and text of every mark."""
 
 import json
 import math
@@ -12,7 +12,7 @@ ORIENTS = {"x": ("top", "bottom"), "y": ("left", "right")}
 
 
 def laid_out(spec):
-    """Yield (view, side of its axis, kind, role, item) for each item in drawing order; a view is one part of the chart."""
+    """Yield (view, axis side, kind, role, item) for each item, in drawing order. A view is one part of the chart."""
 
     def walk(node, left, top, view, orient):
         if node.get("name", "").endswith("_group"):
@@ -37,21 +37,24 @@ def scene_of(spec):
 
 
 def drawn(spec, kind, role="mark"):
-    """Return the items of one kind ("rect", "text", "rule" ...) in drawing order, with x and y from the chart's corner.
+    """Return the items of one kind ("rect", "text", "rule" ...) in drawing order. x and y are relative to the chart's corner.
 
-    role: "mark" for the data, "axis-label", "axis-title", "legend-label", "legend-title", "title-text" for the rest.
+    role: "mark" for data; "axis-label", "axis-title", "legend-label", "legend-title" or "title-text" for other items.
     """
     return [item for _, _, a_kind, a_role, item in laid_out(spec) if (a_kind, a_role) == (kind, role)]
 
 
 def misplaced(spec, *views):
-    """Return a message for each mark that is more than a pixel from its label's place, in all views that have marks.
+    """Return a message for each mark that is more than a pixel from its expected place.
 
-    Each view is a dict. "x" and "y" list its labels from the left and from the top: those of the axis, which may show only some,
-    or texts and titles if there is no axis. Without "x" or "y", the axis has numbers that increase to the right or upwards. Every
-    other key is a kind of mark; its dict has a list of places, in drawing order, for the middles along "x" and "y" (or the ends,
-    "x1" and "x2"). A place is a label, a number (if labels are names, the index of a label), (label, pixels beyond it), or None
-    for a mark without a label. The list under "text" has the marks' texts.
+    `views` has one dict for each view with marks, in drawing order. Its keys:
+    - "x" and "y": the labels from left to right and from top to bottom, on an axis (which may omit some) or as texts. If a key
+      is missing, the axis has numbers that increase to the right or upwards.
+    - a kind of mark: a dict of lists in drawing order. "x" and "y" have the places of the marks' middles, "x1", "x2" ... the
+      places of their ends, and "text" the marks' texts.
+
+    A place is a label, a number (the index of a label if labels are names), (label, pixels beyond the label), or None, which
+    isn't checked.
     """
     found, parts = [], {}
     for view, *item in laid_out(spec):
@@ -98,7 +101,7 @@ def _places(items, along, names):
     else:
         shown = {str(item["text"]): item[along] for _, kind, _, item in reversed(items) if kind == "text"}
         known, order = {text: place for text, place in shown.items() if text in (names or ())}, list(names or ())
-    assert sorted(known, key=known.get) == order, f"labels along {along}"
+    assert sorted(known, key=known.get) == order, f"expected the labels {order} along {along}, got {sorted(known)}"
     at = [number(text) if names is None else names.index(text) for text in known]
 
     def place(label):
@@ -109,7 +112,7 @@ def _places(items, along, names):
             slope, start = np.polyfit([*map(stretch, at)], pixels, 1)
             if np.allclose(slope * np.array([*map(stretch, at)]) + start, pixels, atol=1):
                 return slope * stretch(value) + start
-        raise AssertionError(f"labels along {along} are not evenly spaced: {known}")
+        raise AssertionError(f"The labels along {along} are not evenly spaced: {known}")
 
     return place
 
@@ -130,7 +133,7 @@ def rgb(color):
 
 
 def on_ramp(ramp, share):
-    """Return the colour at a share (0 to 1) of a ramp of hex colours, linear between its stops."""
+    """Return the colour at a share (0 to 1) of a ramp of hex colours, interpolated linearly."""
     place = min(max(share, 0), 1) * (len(ramp) - 1)
     first = min(int(place), len(ramp) - 2)
     part = place - first

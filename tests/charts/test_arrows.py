@@ -1,4 +1,4 @@
-"""Test arrows: their ends, the direction of their heads, their width, and the emphasised arrow."""
+"""Test arrows of vectors, arrows of moves, and the arcs from word to word in a recurrence (hops)."""
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ FRAME = pd.DataFrame(
 )  # fmt: skip
 
 
-def test_width_and_order_of_arrows():
+def test_arrow_widths_follow_the_scores():
     spec = arrows(FRAME, LIGHT, "score", "query", size=320)
     shafts = drawn(spec, "rule")
     assert [shaft["strokeWidth"] for shaft in shafts] == pytest.approx([4.0, 7.0, 2.5, 2.0])
@@ -40,7 +40,7 @@ MOVES = pd.DataFrame(
 )  # fmt: skip
 
 
-def test_moves_point_to_their_ends():
+def test_moves_are_arrows_from_start_to_end():
     wide = ((-9.0, 9.0), (-9.0, 9.0))
     both, one = (moves(frame, LIGHT, wide, ("", "")) for frame in (MOVES, MOVES.head(1)))
     starts = [next(rule["x"] for rule in drawn(spec, "rule") if rule["stroke"] == LIGHT.ink) for spec in (both, one)]
@@ -51,7 +51,7 @@ def test_moves_point_to_their_ends():
     assert {"A, C", "B"} <= {item["text"] for item in drawn(both, "text")}
 
 
-def test_width_and_place_of_hops():
+def test_hops_have_their_widths_and_positions():
     spec = hops(["a", "b", "c", "d"], 1, 3, [1.0, 0.5], LIGHT)
     sets, across = spec["datasets"], spec["layer"][0]["encoding"]
     assert {row["hop"]: row["width"] for row in sets["hops"]} == {1: 8, 2: 4.5}

@@ -1,4 +1,4 @@
-"""Test bars: the lengths and signs of a list, and a list of zeros; test_places.py tests their places."""
+"""Test lists of bars: lengths, signs and zeros. test_places.py tests the positions of the bars."""
 
 import json
 import re
@@ -17,10 +17,10 @@ FEW = ["its", "wings"]
 LIST = pd.DataFrame({"token": ["its", "wings", "if", "its"], "score": [1.0, 3.0, -1.0, 0.5]})
 
 
-def test_bars_and_numbers_in_the_frames_order():
+def test_bars_and_numbers_keep_the_order_of_the_frame():
     spec = bar_list(LIST, "score", LIGHT)
     found = drawn(spec, "rect")
-    unit = 240 / (4 + 0.25 * 4 * 2)  # the list's range, with a quarter of it added at both ends
+    unit = 240 / (4 + 0.25 * 4 * 2)  # the range of the scores, plus a quarter at both ends
     assert [item["width"] for item in found] == pytest.approx([unit, 3 * unit, unit, 0.5 * unit])
     assert found[2]["x"] + found[2]["width"] == pytest.approx(found[0]["x"]), "negative bars end at zero"
     assert texts(spec) == ["1.00", "3.00", "−1.00", "0.50"]
@@ -40,6 +40,6 @@ def zeros(*columns, **more):
         (head_map(zeros("effect", layer=0, head=[0, 1]), "effect", LIGHT, ""), [-1, -0.5, 0, 0.5, 1]),
     ],
 )
-def test_bars_of_zeros(spec, domain):
+def test_a_chart_of_zeros_has_a_nonempty_domain(spec, domain):
     domains = re.findall(r'"domain": (\[[^a-z]*?\])', json.dumps(spec))
     assert pytest.approx(domain) in [json.loads(each) for each in domains]

@@ -1,4 +1,4 @@
-"""Test that a chart's numbers can be read back from its dict."""
+"""Test that `drawn_frame` reads the data back from a chart's specification."""
 
 from selfattn.charts.vega import drawn_frame
 
@@ -15,7 +15,7 @@ def test_named_and_inline_records_are_found_at_any_depth():
     assert frame[frame["part"] == 2]["value"].tolist() == [1, 2]
 
 
-def test_datasets_are_listed_once_without_pictures():
+def test_each_dataset_is_listed_once_without_pictures():
     held = [{**record, "url": "data:image/png;base64,AA"} for record in RECORDS]
     spec = {"data": {"values": held}, "layer": [{"data": {"values": held}}, {"mark": "bar"}]}
     assert drawn_frame(spec).to_dict("records") == RECORDS

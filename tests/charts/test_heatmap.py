@@ -1,4 +1,4 @@
-"""Test the heatmap: the cell, colour and names of each number; test_places.py tests the places."""
+"""Test the heatmap: the cell, colour and labels of each number. test_places.py tests the positions."""
 
 import base64
 import io
@@ -15,7 +15,7 @@ from selfattn.charts.vega import palette
 from tests.charts.scene import drawn, on_ramp, same_color, texts
 
 SIZE = 400
-MATRIX = np.array([[0.1, 0.9, 0.0], [0.5, 0.2, 0.3]])  # two rows, three columns, so that swapped axes are noticed
+MATRIX = np.array([[0.1, 0.9, 0.0], [0.5, 0.2, 0.3]])  # not square, so that the tests notice swapped axes
 
 
 def cells(spec):
@@ -43,7 +43,7 @@ def test_signed_numbers_are_centred_on_the_background(kind):
 
 
 @pytest.mark.parametrize(("scale", "label"), [(1.0, "+0.40"), (1e-8, "+0.000000004")])
-def test_tiny_differences_keep_their_digit(scale, label):
+def test_the_legend_prints_tiny_numbers(scale, label):
     spec = heatmap(np.array([[0.4, -0.4], [0.1, 0]]) * scale, ["a", "b"], LIGHT, kind="signed")
     assert label in texts(spec, "legend-label")
 
@@ -51,14 +51,14 @@ def test_tiny_differences_keep_their_digit(scale, label):
 @pytest.mark.parametrize(
     ("kind", "labels"), [("weights", ["0", "0.25", "0.49", "0.74"]), ("signed", ["−0.74", "0", "+0.74"])]
 )
-def test_a_legend_ends_with_the_largest_number(kind, labels):
+def test_the_legend_ends_with_the_largest_number(kind, labels):
     assert (
         texts(heatmap(np.array([[0.74, -0.3]]), ["a"], LIGHT, columns=["b", "c"], kind=kind), "legend-label") == labels
     )
 
 
 @pytest.mark.parametrize(("legend", "shown"), [("", "weight"), ("share", "share")])
-def test_a_legend_is_named(legend, shown):
+def test_the_legend_has_a_title(legend, shown):
     spec = heatmap(MATRIX, ["a", "b"], LIGHT, columns=["c", "d", "e"], legend=legend)
     assert texts(spec, "legend-title") == [shown]
 

@@ -1,4 +1,4 @@
-"""Test the kernel figure's still picture: it shows the component's numbers, and no text is cut off or overlaps."""
+"""Test the static picture of the kernel figure, which shows how one head computes attention, step by step."""
 
 import base64
 import io
@@ -43,7 +43,7 @@ def boxes(spec):
 
 @pytest.mark.parametrize("name", FITTING)
 @pytest.mark.parametrize("width", [None, 500])
-def test_every_number_comes_from_the_data(name, width):
+def test_the_picture_prints_every_number_of_the_data(name, width):
     data = VARIANTS[name]
     texts = texts_of(kernel_figure(data, LIGHT, width))
     for row in rows_of(data):
@@ -64,7 +64,7 @@ def test_every_number_comes_from_the_data(name, width):
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
-def test_bars_and_strips_come_from_the_data(theme):
+def test_bars_and_strips_show_the_numbers_of_the_data(theme):
     data = VARIANTS["bank"]
     spec = kernel_figure(data, theme)
     rects, rooms = spec["datasets"]["rects"], []
@@ -82,12 +82,12 @@ def test_bars_and_strips_come_from_the_data(theme):
             assert bar["color"] == theme.signed[-1 if bar["value"] >= 0 else 0]
         texts = (text for rows in spec["datasets"].values() for text in rows if "text" in text)
         beside = next(text for text in texts if text.get("column") == column["id"])
-        assert min(bar["x"] for bar in bars) == pytest.approx(beside["x"] + 8, abs=0.05)  # the smallest number's end
+        assert min(bar["x"] for bar in bars) == pytest.approx(beside["x"] + 8, abs=0.05)  # bars start after the number
         rooms.append(scale * (high - low) + text_width("0" * column["digits"], beside["size"], bold=True))
         largest = [max(side["rows"], key=lambda row: float(row["fine"])) for side in data["sides"]]
         lit = [column["id"] == "weight" or row in largest for row in rows_of(data)]
         assert [bar["opacity"] for bar in bars] == [1 if each else PALE for each in lit]
-    assert rooms == pytest.approx([rooms[0]] * 4, abs=0.5)  # columns of one width, each a text and a bar
+    assert rooms == pytest.approx([rooms[0]] * 4, abs=0.5)  # all columns are equally wide: a number and a bar
     images = spec["datasets"]["images"]
     assert len(images) == 4 * len(data["sides"])  # the query, query x key, weight x value, the context
     side = data["sides"][0]
@@ -105,7 +105,7 @@ def test_bars_and_strips_come_from_the_data(theme):
     assert palette(theme.signed)[:3] == [int(theme.signed[0][i : i + 2], 16) for i in (1, 3, 5)]
 
 
-def test_the_row_of_the_largest_weight_is_lit():
+def test_the_row_of_the_largest_weight_is_highlighted():
     data = VARIANTS["bank"]
     spec = kernel_figure(data, LIGHT)
     lit = [rect["at"] for rect in spec["datasets"]["rects"] if "at" in rect]
@@ -128,16 +128,16 @@ def test_no_text_is_cut_off_or_overlaps(name, width):
 
 
 @pytest.mark.parametrize("d", [2, 4, 5])
-def test_up_to_four_dimensions_are_printed_as_numbers(d):
+def test_vectors_of_up_to_four_numbers_are_printed(d):
     data = kernel_data(d=d)
     texts = texts_of(kernel_figure(data, LIGHT))
     query = [numbers.decimal(int(part) / 10**4, 4) for part in data["sides"][0]["query"]["values"].split(",")]
     assert [text for text in texts if re.fullmatch(r"−?\d+\.\d{4}", text)] == (query * 2 if d <= 4 else [])
 
 
-def test_printed_numbers_are_read():
+def test_read_parses_printed_numbers():
     assert [read(text) for text in ("<0.0001", "−1.50", "−∞", "0.25")] == [0, -1.5, -math.inf, 0.25]
 
 
-def test_no_strips_in_a_narrow_picture():
+def test_a_narrow_picture_has_no_strips():
     assert kernel_figure(VARIANTS["bank"], LIGHT, NARROW - 1)["datasets"]["images"] == []

@@ -1,6 +1,6 @@
-"""Test that in every chart each mark's middle is at its label, and each number at its word.
+"""Test that in every chart the middle of each mark is at its label, and each number is next to its word.
 
-Also test that every label that fits is drawn: Vega drops labels next to others unless a chart forbids it.
+Also test that every label that fits is drawn. By default, Vega drops labels that are close to others.
 """
 
 import importlib
@@ -21,7 +21,7 @@ from selfattn.charts.vega import Spec
 from selfattn.tidy_tables import heads_frame
 from tests.charts.scene import misplaced
 
-# Every public function that makes a chart, by its name.
+# All public functions that make a chart, as attributes.
 draw = SimpleNamespace()
 for file in {found.name for found in pkgutil.iter_modules(charts.__path__)} - {"labels", "theme", "vega"}:
     module = importlib.import_module(f"{charts.__name__}.{file}")
@@ -31,7 +31,7 @@ for file in {found.name for found in pkgutil.iter_modules(charts.__path__)} - {"
             setattr(draw, name, function)
 
 WORDS = [f"token{i}" for i in range(24)]
-VALUES = [round(0.95 - i / 50, 2) for i in range(24)]  # no two alike
+VALUES = [round(0.95 - i / 50, 2) for i in range(24)]  # all different
 WRITTEN = [f"{value:.2f}" for value in VALUES]
 FEW = ["some", "more", "words"]
 HEADS = heads_frame(effect=torch.linspace(-0.4, 1.0, 15).reshape(3, 5))
@@ -65,7 +65,7 @@ def a_table():
 
 
 def with_gaps():
-    """Neither of the first two words has numbers."""
+    """Draw a map in which the first two words have no numbers."""
     matrix = np.eye(24)
     matrix[:2] = matrix[:, :2] = np.nan
     spec = draw.heatmap(matrix, WORDS, LIGHT, kind="signed", marked=[2])
@@ -81,7 +81,7 @@ def heads_with(chosen):
 def some_arrows():
     kinds = {"kind": ["query", "key", "key", "key"], "label": ["its", "if", "crane", "wings"]}
     frame = pd.DataFrame({"x": [3, 0, -2, 3], "y": [4, 2, -2, 4], "score": [1, 0.5, -1, 0.2], **kinds})
-    # "its" is drawn last and would cover "wings", which has the same direction: so "wings" is moved by 3 % of an axis.
+    # "its" is drawn last and would cover "wings", which has the same direction. So "wings" is moved by 3 % of the axis.
     aside = [0.03 * (6 + 2 * 0.18 * 6) * part for part in (0.8, -0.6)]
     tips = {"x": [0, -2, 3 + aside[0], 3], "y": [2, -2, 4 + aside[1], 4]}
     ends = {"x1": [0, 0, aside[0], 0], "y1": [0, 0, aside[1], 0], "x2": tips["x"], "y2": tips["y"]}
@@ -117,7 +117,7 @@ def intervals():
 
 
 def differences():
-    """The largest difference goes to the left. The middle of each bar is at the bar's label."""
+    """Draw three differences. The largest is negative. The middle of each bar is at the bar's label."""
     frame = pd.DataFrame({"label": FEW, "first": [0.5, 0.1, 0.4], "second": [0.3, 0.7, 0.0]})
     frame["difference"] = frame["first"] - frame["second"]
     spec = draw.difference_bars(frame, LIGHT, ["one", "other"], title="", places=2, width=600)
@@ -130,7 +130,7 @@ def powers():
     return draw.lines(pd.DataFrame(points), "x", "y", LIGHT, log="xy"), {"line": points, "symbol": points}
 
 
-# The name of each chart begins with the name of its function.
+# Each key begins with the name of the function that draws the chart.
 CHARTS = {
     "arrows": some_arrows,
     "bar_list": a_list,
@@ -159,19 +159,19 @@ PARTS = {
 
 
 def for_the_schema(spec):
-    """Remove what adapts to the window (`init`, `on`, a signal for columns): Vega-Lite's schema doesn't know these."""
+    """Replace the parts that adapt to the window's width: Vega-Lite's schema doesn't allow these."""
     params = [{"name": param["name"], "value": 1440} if "init" in param else param for param in spec["params"]]
     rows = {"vconcat": [{**part, "columns": 3} if "columns" in part else part for part in spec.get("vconcat", ())]}
     return {**spec, "params": params, **(rows if rows["vconcat"] else {"columns": 3})}
 
 
 @pytest.mark.parametrize("name", CHARTS)
-def test_marks_are_at_their_labels_in_valid_vega_lite(name):
+def test_each_chart_is_valid_and_has_its_marks_at_their_labels(name):
     spec, *views = CHARTS[name]()
     follows_the_window = any("init" in param for param in spec.get("params", ()))
     alt.Root.validate(for_the_schema(spec) if follows_the_window else spec)
     assert not misplaced(spec, *views)
 
 
-def test_every_chart_is_tested():
+def test_every_chart_function_is_tested():
     assert vars(draw).keys() == {name.split(",")[0] for name in CHARTS} | PARTS.keys()

@@ -1,4 +1,4 @@
-"""Test the picture of two texts: its curves, the colours of its numbers, and the parts of the sum."""
+"""Test the picture that compares two texts: its curves, the colours of its numbers, and the parts of the sum."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ COSINES = torch.tensor([[0.6, 0.4, 0.8], [0.5, 0.5, 0.5], [0.9, 0.5, 0.5], [1.0,
 
 @pytest.fixture(scope="module")
 def panel(encoder):
-    """Return a function that makes the panel of "We sat." and "She sat" from a (4, 3) table of parts."""
+    """Return a function that makes the panel of "We sat." and "She sat" from a (4, 3) table of the cosine's parts."""
     sides = encoder.encode("We sat."), encoder.encode("She sat")
 
     def made(table):
@@ -44,9 +44,9 @@ def test_a_number_has_the_colour_of_its_sign(panel):
     assert {colors[number] for number in ("+0.30", "+0.20")} == {LIGHT.effect[4]}
 
 
-def test_a_sum_without_a_line_has_two_parts(panel):
+def test_without_lines_the_sum_has_two_parts(panel):
     table = torch.zeros(4, 3)
-    table[:3, :2], table[3, 2] = 0.05, 0.3  # no pair above the others
+    table[:3, :2], table[3, 2] = 0.05, 0.3  # no pair of words adds more than the others
     text = " ".join(texts(panel(table).picture(Look())))
     assert "As a sum: 0.300 all other pairs of words + 0.300 pairs with a special token = 0.600 (difference" in text
 

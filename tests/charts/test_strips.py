@@ -1,4 +1,4 @@
-"""Test strips of vectors and a product written out: their cells and numbers."""
+"""Test the strips that draw a vector as cells, and the chart of the terms of a dot product."""
 
 import pandas as pd
 import pytest
@@ -21,7 +21,7 @@ def cells(spec):
 
 @pytest.mark.parametrize(("rest", "bias"), [(0.5, -4.0), (-0.25, None), (0.0, 0.0)])
 def test_a_product_has_a_bar_for_each_number(rest, bias):
-    """The longest bar is the largest number's: of the terms, the rest, the bias and the sum. A bar below 0 goes to the left."""
+    """The largest absolute number has the longest bar. The bar of a negative number goes to the left."""
     values = [0.0, 0.0] if bias == 0 else [2.0, -1.0]
     terms = pd.DataFrame({"dimension": [7, 3], "first": [1.0, 0.5], "second": values, "product": values})
     spec = product(terms, rest, bias, ("in", "W", "others", "sum"), LIGHT)

@@ -1,7 +1,7 @@
-"""Test the colours: ordered in grey, distinct for the colour-blind, and with enough contrast to be read.
+"""Test the colours: their lightness, their differences for colour-blind readers, and the contrast of texts.
 
-Colour-blindness by the matrices of Machado, Oliveira and Fernandes 2009, table 1 (severity 1.0), on linear RGB; lightness
-and distance in CIELAB (D65); contrast by WCAG 2.2, 1.4.3.
+Colour-blindness is simulated with the matrices of Machado, Oliveira and Fernandes 2009, table 1 (severity 1.0), on linear
+RGB. Lightness and distance are computed in CIELAB (D65). Contrast is defined in WCAG 2.2, 1.4.3.
 """
 
 import numpy as np
@@ -51,14 +51,14 @@ def test_lightness_follows_the_weight(theme, seen_by):
 
 
 @pytest.mark.parametrize("seen_by", SEEN_BY)
-def test_signs_and_sentences_differ_for_the_colour_blind(theme, seen_by):
+def test_colour_blind_readers_can_tell_signs_and_sentences_apart(theme, seen_by):
     for ramp in (theme.signed, theme.effect):
         assert distance(ramp[0], ramp[-1], seen_by) > 25
         assert distance(ramp[1], ramp[-2], seen_by) > 25
     assert distance(theme.sentence_a, theme.sentence_b, seen_by) > 25
 
 
-def test_words_can_be_read(theme):
+def test_text_has_enough_contrast(theme):
     for ground in (theme.background, theme.panel):
         assert contrast(theme.ink, ground) > 7
         for color in (theme.muted, theme.sentence_a, theme.sentence_b):

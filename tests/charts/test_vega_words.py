@@ -1,4 +1,4 @@
-"""Test that pictures show words that Vega could mistake for names."""
+"""Test that charts show words that Vega could mistake for names in an expression."""
 
 from html import escape
 
@@ -9,7 +9,7 @@ from selfattn.charts.labels import TAKEN_FOR_NAMES, expression
 WORDS = ["bank", 'a "quoted" one', "back\\slash", "雨", "'", "]", "datum", "null", "__ob", *sorted(TAKEN_FOR_NAMES)]
 
 
-def test_every_word_is_drawn_as_it_is_spelled():
+def test_every_word_is_drawn_as_spelled():
     places = list(range(len(WORDS)))
     axis = {
         "values": places,

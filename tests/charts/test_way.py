@@ -1,4 +1,4 @@
-"""Test the main view's picture: every place, cell and number comes from the live data."""
+"""Test the static picture of the main figure, which shows how far hiding each word moves the chosen word."""
 
 import copy
 
@@ -25,7 +25,7 @@ ARABIC = ("شربت من عين الماء في الجبل.", "أصيبت عين
 
 @pytest.fixture(scope="module")
 def panels(encoder):
-    """Make the panels of bank (two senses), star (no word is named), wave (one sense) and an Arabic word."""
+    """Make the panels of "bank" (two senses), "star" (no word exceeds the noise), "wave" (one sense) and an Arabic word."""
     many = stored("hidden_words", encoder, LABELLED).report
     found = {}
     for word in ("bank", "star", "wave", "عين"):
@@ -54,7 +54,7 @@ def texts_of(sets):
 @pytest.mark.parametrize("word", ["bank", "star", "wave", "عين"])
 @pytest.mark.parametrize("width", [1100, 390])
 @pytest.mark.slow
-def test_every_place_on_the_line_comes_from_the_data(panels, word, width):
+def test_positions_on_the_line_equal_the_data(panels, word, width):
     _, sets = drawn(panels[word], Look(width=width))
     data, points = panels[word].live.data, sets["points"]
     line = data["way"]
@@ -81,7 +81,7 @@ def test_every_place_on_the_line_comes_from_the_data(panels, word, width):
 
 
 @pytest.mark.slow
-def test_the_bars_are_the_weights_of_the_leading_head(panels):
+def test_bars_show_the_weights_of_the_leading_head(panels):
     _, sets = drawn(panels["bank"])
     data = panels["bank"].live.data
     weights = [weight for side in data["sides"] for weight in row(side["weights"][10], 1000)]
@@ -97,7 +97,7 @@ def test_the_bars_are_the_weights_of_the_leading_head(panels):
 
 
 def of_heads(exact, weights, **more):
-    """Return the default pair's data with two layers of three heads: the leading word's shares, and a head's weights in A."""
+    """Make data for two layers of three heads, with these shares of the heads, and these weights of head 4 in A."""
     data = copy.deepcopy(
         way_data(layers=2, heads=3, **{"chosen": {"hidden": [None, None], "head": 4, "open": False}} | more)
     )
@@ -116,8 +116,8 @@ def of_heads(exact, weights, **more):
         ("40,0,0,0,0,0", [0.08, 0, 0, 0, 0, 0], [], False),
     ],
 )
-def test_cells_of_shares_set_by_hand(exact, opacities, printed, brown):
-    """A share of 5 % is printed, -1.5 % is explained; the deepest tint is the largest share's, or that of 5 %."""
+def test_cells_show_the_share_of_each_head(exact, opacities, printed, brown):
+    """Shares from 5 % on are printed. Brown tints (-1.5 % and below) are explained. The deepest tint is at least 5 %."""
     sets = way(of_heads(exact, [40] * 11), LIGHT)["datasets"]
     cells = what(sets["rects"], "head")
     assert [each["value"] for each in cells] == row(exact, 10_000) and [each["opacity"] for each in cells] == opacities
@@ -142,8 +142,8 @@ def test_cells_of_shares_set_by_hand(exact, opacities, printed, brown):
         (1100, [49, 0, 50, *[40] * 8], ["0.05"]),
     ],
 )
-def test_bars_of_weights_set_by_hand(width, weights, printed):
-    """A weight of 0.05 is printed where there is room, else only the largest. The tallest bar is that of 0.1 or more."""
+def test_bar_heights_follow_the_weights(width, weights, printed):
+    """Weights from 0.05 on are printed; in a narrow picture only the largest. The tallest bar stands for at least 0.1."""
     sets = way(of_heads("0,0,0,0,0,0", weights), LIGHT, width)["datasets"]
     bars = what(sets["rects"], "weight A")
     assert [each["y2"] - each["y"] for each in bars] == pytest.approx(
@@ -157,8 +157,8 @@ def test_bars_of_weights_set_by_hand(width, weights, printed):
     ("hidden", "first", "share", "exact"),
     [([None, None], (0, 6), 0.436, True), ([None, 0], (1, 0), 0.0401, False), ([4, 6], (1, 6), 0.199, True)],
 )
-def test_the_word_whose_heads_are_shown(hidden, first, share, exact):
-    """The word with the larger share: of the words that a visitor chose, else of the leading words."""
+def test_heads_are_shown_for_the_word_with_the_larger_share(hidden, first, share, exact):
+    """Hidden words are compared if there are any, else the leading word of each sentence."""
     data = way_data()
     shown = Shown({**data, "chosen": {**data["chosen"], "hidden": hidden}})
     assert (shown.first, shown.share(*first), shown.exact, shown.answer) == (first, share, exact, (0, 6))
@@ -167,8 +167,8 @@ def test_the_word_whose_heads_are_shown(hidden, first, share, exact):
     assert [shown.hidden(side) for side in (0, 1)] == [6 if at is None else at for at in hidden]
 
 
-def test_words_of_the_sentences():
-    """Named words are teal, as deep as their shares; without any, the leading word and those close to it are grey."""
+def test_words_are_tinted_by_their_shares():
+    """Named words are teal. Without named words, the leading word and words with similar shares are grey."""
     data = copy.deepcopy(way_data(chosen={"hidden": [6, None], "head": 10, "open": False}))
     data["sides"][0]["named"], data["sides"][1]["close"] = [4, 6], [2]
     sets = way(data, LIGHT)["datasets"]
@@ -182,7 +182,7 @@ def test_words_of_the_sentences():
     at = {each["text"]: each["x"] for each in reversed(texts)}
     for rect, word, part in zip(rects, ("of", "river", "to", "loan"), ("16", "44", "7", "20")):
         assert rect["x"] < at[word] == pytest.approx(at[f"{part}\u00a0%"], abs=0.1) and at[word] < rect["x2"]
-    bank = [each["x"] for each in texts if each["text"] == "bank"][:2]  # labels of tokens follow
+    bank = [each["x"] for each in texts if each["text"] == "bank"][:2]  # the tokens of the bars come later
     lines = {(each["color"], each["width"]): (each["x"] + each["x2"]) / 2 for each in sets["rules"]}
     assert [lines[color, 2.5] for color in (LIGHT.sentence_a, LIGHT.sentence_b)] == pytest.approx(bank, abs=0.1)
     assert lines[LIGHT.ink, 2] == pytest.approx(at["river"], abs=0.1)  # the hidden word is struck out
@@ -193,10 +193,10 @@ def test_words_of_the_sentences():
     assert ends == [pytest.approx([bank[0], at[word]], abs=0.1) for word in ("of", "river")]
 
 
-def test_a_finding_without_a_level_or_a_word():
-    """Without a level the leading word of the larger share is the answer, named or not; between sentences a named one.
+def test_the_answer_depends_on_noise_level_and_named_words():
+    """Without a noise level, the leading word with the larger share is the answer. Otherwise only a named word can be.
 
-    Half way is nearer to the second sense.
+    A word half way between the senses counts as nearer to the second sense.
     """
     data = way_data()
     for between, level, named, at, answer in (
@@ -215,7 +215,7 @@ def test_a_finding_without_a_level_or_a_word():
 
 
 @pytest.mark.slow
-def test_the_finding_and_the_texts_around_it(panels):
+def test_the_picture_has_the_finding_and_the_texts_around_it(panels):
     for word, panel in panels.items():
         _, sets = drawn(panel)
         whole = " ".join(texts_of(sets)).replace("\u00a0", " ")
@@ -252,7 +252,7 @@ def test_nothing_is_cut_off_and_no_texts_overlap(panels, word, width):
 
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.slow
-def test_the_picture_is_drawn(panels, dark):
+def test_the_picture_is_valid_in_both_themes(panels, dark):
     spec = panels["bank"].picture(Look(dark=dark))
     alt.Root.validate(spec)
     svg = draw_svg(spec)
@@ -260,7 +260,7 @@ def test_the_picture_is_drawn(panels, dark):
 
 
 @pytest.mark.slow
-def test_the_shared_picture(panels):
+def test_the_picture_to_share_has_the_positions_of_the_answer(panels):
     spec = panels["bank"].share(Look(dark=True))
     assert (spec["width"], spec["height"]) == (1200, 675)
     points = spec["datasets"]["points"]
@@ -279,14 +279,14 @@ def test_the_shared_picture(panels):
     assert {word["text"] for word in data["sides"][1]["words"]} <= set(texts_of(sets))
 
 
-def test_only_a_line_between_senses_has_a_middle():
+def test_only_a_line_between_senses_marks_its_middle():
     for between, middle in (("senses", 1), ("sentences", 0)):
         texts = texts_of(way(way_data(between=between), LIGHT)["datasets"])
         assert sum("← nearer to" in text for text in texts) == middle
 
 
-def test_the_shared_pictures_sentences():
-    """The answer's sentence alone, with its word struck out; without an answer both, each after its letter."""
+def test_the_picture_to_share_shows_the_sentence_of_the_answer():
+    """The hidden word of the answer is struck out. Without an answer, both sentences are shown, each after its letter."""
     data = way_data()
     for sides, words, letters in (
         (data["sides"], [0.436], 0), ([{**side, "named": []} for side in data["sides"]], [], 2),
@@ -303,7 +303,7 @@ def test_the_shared_pictures_sentences():
 
 
 def test_pairs_without_an_answer_are_drawn(encoder, encoder_of):
-    """The same sentence twice, a word alone, and an encoder in which no word can be hidden."""
+    """Test equal sentences, sentences of one word, and an encoder in which no word can be hidden."""
     for reader, texts in (
         (encoder, ("A bank.", "A bank.")),
         (encoder, ("Bank.", "Bank!")),
@@ -327,7 +327,7 @@ def test_right_to_left_words_run_from_the_right(panels):
     assert places[0].x + places[0].wide == pytest.approx(500)
 
 
-def test_lines_keep_a_number_with_its_unit():
+def test_a_line_break_never_separates_a_number_from_its_unit():
     assert wrapped("moves 44 % of the way", 60, 12) == ["moves", "44\u00a0% of", "the way"]
 
 
@@ -342,7 +342,7 @@ def test_labels_are_at_both_ends_of_an_arrow(panels):
 
 
 @pytest.mark.slow
-def test_hills_have_the_places_and_heights_of_the_data(panels):
+def test_density_curves_equal_the_data(panels):
     for word, panel in panels.items():
         _, sets = drawn(panel)
         way = panel.live.data["way"]
@@ -355,7 +355,7 @@ def test_hills_have_the_places_and_heights_of_the_data(panels):
 
 
 @pytest.mark.slow
-def test_the_line_reaches_every_place_beyond_its_ends(panels):
+def test_the_axis_includes_every_mark(panels):
     data = panels["bank"].live.data
     sides = [{**side, "leader": None} for side in data["sides"]]
     for places, dots, ends in (

@@ -1,4 +1,4 @@
-"""Test the choice of labelled sentences for a word's senses, and the cache keys of their results."""
+"""Test which labelled sentences are used for a word's senses, and the cache keys of results about them."""
 
 import pandas as pd
 import pytest
@@ -9,7 +9,7 @@ from selfattn.examples import labelled_sentences
 
 @pytest.fixture
 def upload(monkeypatch):
-    """Return a function that sets the session of a visitor who has uploaded this table."""
+    """Return a function that puts an uploaded table into the session."""
 
     def uploaded(table):
         monkeypatch.setattr(session.st, "session_state", {session.TABLE_READ: ("id", table, None, "digest")})
@@ -21,7 +21,7 @@ def own(*senses):
     return pd.DataFrame({"sentence": ["A bank."] * len(senses), "word": ["Bank "] * len(senses), "sense": senses})
 
 
-def test_uploaded_labels_replace_built_in_ones(upload):
+def test_uploaded_labels_replace_built_in_labels(upload):
     upload(own("one", "two"))
     own_labels, built_in_labels = answer.labels_of("bank"), answer.labels_of("Bat")
     assert own_labels.rows["sense"].tolist() == ["one", "two"]
@@ -35,7 +35,7 @@ def test_uploaded_labels_replace_built_in_ones(upload):
         assert len(answer.labels_of("bank").rows) == 24
 
 
-def test_a_word_with_too_few_labels_has_no_means(upload, encoder):
+def test_a_word_with_too_few_labels_has_no_sense_means(upload, encoder):
     upload(own("one", "two"))
     assert answer.means_of_senses(encoder, answer.labels_of("bank")) is None
     upload(None)

@@ -1,4 +1,4 @@
-"""Test the cache: its limit in bytes, one computation for many callers, and no results of removed encoders."""
+"""Test the cache: its limit in bytes, one computation for many callers, and the removal of an encoder's results."""
 
 import dataclasses
 import gc
@@ -37,7 +37,7 @@ from selfattn.senses import random_twin
 
 @dataclass(eq=False)
 class Thing:
-    """A stand-in for an encoder; it allows weak references."""
+    """A stand-in for an encoder. It allows weak references."""
 
     name: str
     around: object = None
@@ -45,11 +45,10 @@ class Thing:
 
     @property
     def content(self) -> str:
-        """Return the name."""
         return self.name
 
 
-def test_cache_limit_and_single_computation():
+def test_the_cache_computes_a_result_once_and_keeps_its_limit():
     cache, made = Cache(10 * (4_000 + OVERHEAD), bytes_of), []
 
     def make(key):
@@ -66,24 +65,24 @@ def test_cache_limit_and_single_computation():
     for key in range(1, 20):
         cache.get(key, lambda key=key: make(key))
     assert [key in cache for key in range(20)] == 10 * [False] + 10 * [True]
-    cache.get(19, lambda: pytest.fail("it is already cached"))
-    for key in ("large", "larger"):  # a value beyond the limit is kept as the only one
+    cache.get(19, lambda: pytest.fail("the value was computed again"))
+    for key in ("large", "larger"):  # a value larger than the limit is kept alone
         assert cache.get(key, lambda: torch.zeros(20_000)) is cache.values[0] and len(cache.values) == 1
-    cache.get("larger", lambda: pytest.fail("it is already cached"))
+    cache.get("larger", lambda: pytest.fail("the value was computed again"))
 
 
 @pytest.mark.parametrize(
     "key",
     [torch.ones(1), ("view", Thing("a view")), ("words", ("bank", frozenset("ab"))), ["a list"], ("n", np.int64(3))],
 )
-def test_a_key_that_holds_an_object_is_refused(key):
+def test_a_key_must_consist_of_strings_numbers_and_tuples(key):
     with pytest.raises(TypeError, match="Expected a key of strings, numbers and tuples of these, got"):
-        Cache(10_000, bytes_of).get(key, lambda: pytest.fail("it was made"))
+        Cache(10_000, bytes_of).get(key, lambda: pytest.fail("the value was computed"))
     assert Cache(1, lambda _: 1).get(("text", None, (1, 2.5, True), Head(0, 3)), lambda: "made") == "made"
 
 
 @pytest.mark.parametrize("maker_leaves", [False, True])
-def test_waiting_thread_gets_or_makes_the_result(maker_leaves):
+def test_a_waiting_thread_gets_the_result_or_makes_it(maker_leaves):
     cache, begun, go_on, made = Cache(10_000, bytes_of), threading.Event(), threading.Event(), []
 
     def first():
@@ -110,29 +109,29 @@ def test_waiting_thread_gets_or_makes_the_result(maker_leaves):
     assert made == (["the second's"] if maker_leaves else ["the first's"] * 2)
 
 
-def test_waiting_thread_can_leave(monkeypatch):
+def test_a_superseded_thread_stops_waiting(monkeypatch):
     cache, begun, go_on = Cache(10_000, bytes_of), threading.Event(), threading.Event()
     maker = threading.Thread(target=cache.get, args=("key", lambda: begun.set() or go_on.wait(10)))
     maker.start()
     assert begun.wait(10)
     monkeypatch.setattr(the_cache, "stop_if_superseded", Mock(side_effect=ConnectionAbortedError))
     with pytest.raises(ConnectionAbortedError):
-        cache.get("key", lambda: pytest.fail("it was made twice"))
+        cache.get("key", lambda: pytest.fail("the value was computed twice"))
     go_on.set()
     maker.join(10)
     assert cache.values == [True]
 
 
-def test_bytes_of_an_encoding_count_each_storage_once(encoder):
+def test_bytes_of_counts_each_storage_of_an_encoding_once(encoder):
     encoding = encoder.encode("The bank of the river.")
     numbers = sum(state.numel() for state in encoding.states) + encoding.static.numel()
     numbers += sum(t.numel() for r in encoding.recordings for t in (r.query, r.key, r.value, r.context))
-    records = encoding.n_layers * RECORD  # one for the arguments of each layer
+    records = encoding.n_layers * RECORD  # one record for each layer's arguments
     assert bytes_of(encoding) == 4 * numbers + records + OVERHEAD
     assert bytes_of([encoding.static, encoding.static[1:]]) == 4 * encoding.static.numel() + OVERHEAD
 
 
-def test_arrays_and_tables_count_too():
+def test_bytes_of_counts_arrays_and_tables():
     maps = [np.zeros((10, 10), np.uint8), np.zeros((10, 10), np.uint8)]
     assert bytes_of(maps) == 200 + OVERHEAD
     frame = pd.DataFrame({"n": np.zeros(50)})
@@ -142,11 +141,11 @@ def test_arrays_and_tables_count_too():
 
 @pytest.fixture
 def results(monkeypatch):
-    """Use an empty cache of results."""
+    """Replace the cache of results by an empty cache."""
     monkeypatch.setattr(the_cache, "_results", Cache(2**20, bytes_of))
 
 
-def test_results_are_kept_by_encoder_text_and_word(encoder, results, monkeypatch):
+def test_the_cache_key_has_encoder_text_and_word(encoder, results, monkeypatch):
     asked = []
     monkeypatch.setattr(type(encoder), "knock_out", lambda self, *key, progress: asked.append(key) or torch.ones(1))
     tokens = encoder.tokenize("The old bank was closed.")
@@ -161,13 +160,13 @@ def test_results_are_kept_by_encoder_text_and_word(encoder, results, monkeypatch
     assert cached(Thing(encoder.name), ("encoding", "The bank.", None), lambda progress: "its own") == "its own"
 
 
-def test_cached_error_is_absolute(encoder, results, monkeypatch):
+def test_cached_error_ignores_the_sign(encoder, results, monkeypatch):
     own = encoder.encode("The bank.").weights(0, 1)
     monkeypatch.setattr(Encoding, "own_weights", lambda self, layer, head: own + 0.5)
     assert cached_error(encoder, "The bank.", Head(0, 1)) == pytest.approx(0.5)
 
 
-def test_progress_is_shown_and_removed(results, monkeypatch):
+def test_progress_bar_appears_and_disappears(results, monkeypatch):
     calls = []
     place = SimpleNamespace(progress=lambda part, title: calls.append(part), empty=lambda: calls.append("gone"))
     monkeypatch.setattr(the_cache.st, "empty", lambda: place)
@@ -178,20 +177,20 @@ def test_progress_is_shown_and_removed(results, monkeypatch):
 
 @pytest.fixture
 def collected():
-    """Return a function that collects garbage, except objects from before the test, which would take seconds."""
+    """Return a function that collects garbage. It ignores objects from before the test, which would take seconds."""
     gc.freeze()
     yield gc.collect
     gc.unfreeze()
 
 
 def place_for(number):
-    """Return a cache for this number of loaded encoders."""
+    """Return a cache with room for this number of encoders."""
     return Cache(number, lambda _: 1, encoder_picker._encoders._store._release)
 
 
 @pytest.fixture
 def loading(results, monkeypatch):
-    """Return a function that loads a Thing and caches a result that refers to it. Two Things are kept."""
+    """Return a function that loads a Thing and caches a result that refers to the Thing. Two Things are kept."""
     monkeypatch.setattr(encoder_picker, "_encoders", place_for(2))
     monkeypatch.setattr(encoder_picker, "load_encoder", lambda name, **_: Thing(name))
     monkeypatch.setattr(encoder_picker, "random_twin", lambda first: Thing(f"{first.name}, random weights"))
@@ -204,17 +203,17 @@ def loading(results, monkeypatch):
 
 
 @pytest.mark.slow
-def test_least_recently_used_encoder_is_removed_with_its_results(loading, collected):
+def test_cache_removes_the_least_recently_used_encoder_and_its_results(loading, collected):
     gone, kept = weakref.ref(loading("b")), loading("a")
     assert loading("a") is kept and gone() is not None
-    loading("c")  # b is removed
+    loading("c")  # the cache removes b
     collected()
     assert gone() is None
     assert sorted(result["encoder"].name for result in the_cache._results.values) == ["a", "c"]
 
 
 @pytest.mark.slow
-def test_an_untrained_encoder_also_replaces_the_oldest(loading, collected, monkeypatch):
+def test_an_untrained_encoder_replaces_the_least_recently_used_encoder(loading, collected, monkeypatch):
     monkeypatch.setattr(encoder_picker, "_pick", lambda *_, **__: encoder_picker.UNTRAINED)
     monkeypatch.setattr(encoder_picker, "_say_not_offered", lambda *_: None)
     gone, kept = weakref.ref(loading("b")), loading("a")
@@ -224,7 +223,7 @@ def test_an_untrained_encoder_also_replaces_the_oldest(loading, collected, monke
 
 
 @pytest.mark.slow
-def test_running_page_keeps_nothing_of_a_removed_encoder(loading, collected):
+def test_a_page_caches_no_results_of_a_removed_encoder(loading, collected):
     gone = loading("b")
     loading("a")
     loading("c")
@@ -236,23 +235,23 @@ def test_running_page_keeps_nothing_of_a_removed_encoder(loading, collected):
 
 
 @pytest.mark.slow
-def test_removed_encoder_does_not_replace_results_of_its_reload(loading):
+def test_a_removed_encoder_does_not_replace_results_of_the_reloaded_encoder(loading):
     gone = encoder_picker.load("b", None, "cpu", "float32")
     for name in ("a", "c", "b"):
         reloaded = loading(name)
     assert reloaded.name == gone.name and reloaded is not gone
     assert cached(gone, "its result", lambda progress: {"encoder": gone}) == {"encoder": gone}
-    assert cached(reloaded, "its result", lambda progress: pytest.fail("it is already cached"))["encoder"] is reloaded
+    assert cached(reloaded, "its result", lambda _: pytest.fail("the result was computed again"))["encoder"] is reloaded
 
 
-def test_two_configurations_and_their_untrained_twins_share_no_results(results, encoder):
+def test_encoders_with_different_configurations_share_no_results(results, encoder):
     other = dataclasses.replace(encoder, configuration="another")
     four = (encoder, other, random_twin(encoder), random_twin(other))
     assert [cached(each, "key", lambda _, at=at: at) for at, each in enumerate(four)] == [0, 1, 2, 3]
 
 
 @pytest.mark.slow
-def test_no_result_of_a_real_encoder_outlives_it(results, collected, monkeypatch, checkpoint):
+def test_results_of_a_real_encoder_are_removed_with_the_encoder(results, collected, monkeypatch, checkpoint):
     """Test every kind of result that the main view caches: encodings, an answer, hidden words."""
     monkeypatch.setattr(encoder_picker, "_encoders", place_for(1))
     names = [str(checkpoint(family)) for family in ("BERT", "DistilBERT")]
@@ -264,7 +263,7 @@ def test_no_result_of_a_real_encoder_outlives_it(results, collected, monkeypatch
     model = weakref.ref(encoder.model)
     del encoder, pair, view
     collected()
-    assert model() is not None, "the encoder is kept as long as there is room"
+    assert model() is not None, "The encoder is kept while there is room."
     encoder_picker.load(names[1], None, "cpu", "float32")
     collected()
     assert model() is None and not the_cache._results.values

@@ -1,4 +1,4 @@
-"""Test the kernel figure's cache key: head, token, sentence, hidden word, encoder."""
+"""Test the cache key of the kernel figure: encoder, head, sentences, query tokens and hidden words."""
 
 import pytest
 
@@ -13,7 +13,7 @@ HEAD = Head(0, 1)
 
 @pytest.fixture
 def made(monkeypatch):
-    """Return a list that collects the panels that are made, starting with an empty cache."""
+    """Empty the cache, and return a list that collects each new panel."""
     panels = []
     monkeypatch.setattr(cache, "_results", cache.Cache(2**24, cache.bytes_of))
 
@@ -22,7 +22,7 @@ def made(monkeypatch):
         return panels[-1]
 
     monkeypatch.setattr(kernel_figure, "kernel_panel", make)
-    monkeypatch.setattr(cache, "_results", cache.Cache(2**26, cache.bytes_of))  # other tests may have filled it
+    monkeypatch.setattr(cache, "_results", cache.Cache(2**26, cache.bytes_of))  # other tests may have filled the cache
     return panels
 
 
@@ -36,7 +36,7 @@ def asked(encoder, sides=None, head=HEAD, **queries):
 
 
 @pytest.mark.slow
-def test_kernel_figure_cache_key(encoder, encoder_of, made):
+def test_each_part_of_the_cache_key_gives_another_panel(encoder, encoder_of, made):
     river = encoder.encode(TEXTS["A"]).places("river")[0].positions
     bank = sides_of(encoder)["A"].positions
     others = [
@@ -50,7 +50,7 @@ def test_kernel_figure_cache_key(encoder, encoder_of, made):
     ]
     first = [ask() for ask in others]
     assert len(made) == len(others)
-    assert [ask() for ask in others] == first == made  # panels are equal only to themselves
+    assert [ask() for ask in others] == first == made  # a panel equals only itself
     assert len({str(panel.live.data["sides"]) for panel in made}) == len(others)
     hidden = [row["text"] for row in made[5].live.data["sides"][0]["rows"] if row["hidden"]]
     assert hidden == ["river"]

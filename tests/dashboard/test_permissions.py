@@ -1,4 +1,4 @@
-"""Test that visitors from other machines open only the operator's encoders and scans."""
+"""Test that visitors from other machines open only encoders and scans that the server's operator allows."""
 
 import os
 import sys
@@ -44,12 +44,12 @@ def listening(monkeypatch):
         ("localhost", ["localhost", "selfattn.example.org"], True),  # behind a proxy on this machine
     ],
 )
-def test_beyond_localhost(listening, address, names, beyond):
+def test_other_addresses_and_host_names_are_beyond_localhost(listening, address, names, beyond):
     listening(address, names)
     assert permissions.beyond_localhost() is beyond
 
 
-def test_localhost_may_open_anything(listening):
+def test_visitors_from_localhost_may_open_anything(listening):
     listening("localhost")
     assert offered_encoders() == (CURATED, True)
     for name in ("/etc", "some/model", "no/such/folder"):
@@ -57,7 +57,7 @@ def test_localhost_may_open_anything(listening):
     assert str(allowed_scan_folder("/some/scan")) == "/some/scan"
 
 
-def test_without_a_list_strangers_get_the_bundled_encoder(listening, tmp_path):
+def test_without_a_list_remote_visitors_get_only_the_bundled_encoder(listening, tmp_path):
     listening()
     assert offered_encoders() == ((BUNDLED_NAME,), False)
     check_encoder(BUNDLED_NAME)
@@ -69,7 +69,7 @@ def test_without_a_list_strangers_get_the_bundled_encoder(listening, tmp_path):
     assert len(messages) == 1  # the message doesn't reveal whether a name exists
 
 
-def test_a_revision_that_the_operator_did_not_name(listening, monkeypatch, tmp_path):
+def test_remote_visitors_cannot_choose_another_revision(listening, monkeypatch, tmp_path):
     (tmp_path / "mine").mkdir()
     monkeypatch.setenv("SELFATTN_MODEL_DIR", str(tmp_path))
     monkeypatch.setattr(sys, "argv", ["app.py", "--model", "some/model"])
@@ -90,7 +90,7 @@ def test_a_revision_that_the_operator_did_not_name(listening, monkeypatch, tmp_p
         check_encoder("another/model", BUNDLED_REVISION)
 
 
-def test_strangers_get_the_operators_folders_and_lists(listening, monkeypatch, tmp_path):
+def test_remote_visitors_get_the_operators_folders_and_lists(listening, monkeypatch, tmp_path):
     listening()
     (tmp_path / "shelf" / "mine").mkdir(parents=True)
     (tmp_path / "outside").mkdir()
@@ -109,10 +109,10 @@ def test_strangers_get_the_operators_folders_and_lists(listening, monkeypatch, t
         check_encoder("mine")
     monkeypatch.setattr(sys, "argv", ["app.py", "--model", "some/other"])
     assert offered_encoders() == (("some/other", "bert-base-uncased"), False)
-    check_encoder(BUNDLED_NAME)  # pages show it if another encoder can't be loaded
+    check_encoder(BUNDLED_NAME)  # pages show the bundled encoder if another can't be loaded
 
 
-def test_names_cannot_leave_the_operators_folder(listening, monkeypatch, tmp_path):
+def test_paths_outside_the_operators_folder_are_refused_without_reading(listening, monkeypatch, tmp_path):
     shelf, outside, looked_at = tmp_path / "shelf", tmp_path / "outside", []
     for made in (shelf / "mine", outside / "below"):
         made.mkdir(parents=True)
@@ -133,7 +133,7 @@ def test_names_cannot_leave_the_operators_folder(listening, monkeypatch, tmp_pat
     assert not [path for path in looked_at if path.startswith((str(outside), "/etc", "/proc"))]
     assert any(path.startswith(str(shelf)) for path in looked_at)
     listening()
-    for name in ("mine", f"{shelf}/mine", f"{tmp_path}/also-shelf/mine"):  # by either name of the operator's folder
+    for name in ("mine", f"{shelf}/mine", f"{tmp_path}/also-shelf/mine"):  # name, path, and path through a link
         check_encoder(name)
         assert allowed_scan_folder(name) == shelf / "mine"
 
@@ -152,7 +152,7 @@ def test_names_cannot_leave_the_operators_folder(listening, monkeypatch, tmp_pat
         ("Asking the Hub for a/b, see https://hub.example{home}/b", "a/b", None, None),
     ],
 )
-def test_messages_hide_server_paths(listening, monkeypatch, tmp_path, text, name, beyond, here):
+def test_messages_hide_the_servers_paths(listening, monkeypatch, tmp_path, text, name, beyond, here):
     shelf = tmp_path / "two words" / "of mine"
     (shelf / "my tiny").mkdir(parents=True)
     (tmp_path / "a link").symlink_to(shelf)
@@ -166,12 +166,12 @@ def test_messages_hide_server_paths(listening, monkeypatch, tmp_path, text, name
 
 
 @pytest.mark.parametrize("name", ["a\0b", "a" * 1001])
-def test_invalid_scan_folder_names(name):
+def test_invalid_scan_folder_names_are_refused(name):
     with pytest.raises(TextError, match="1,000 characters"):
         allowed_scan_folder(name)
 
 
-def test_operators_list_limits_the_devices(monkeypatch):
+def test_the_operators_list_limits_the_devices(monkeypatch):
     monkeypatch.delenv("SELFATTN_DEVICES", raising=False)
     assert offered_devices(["cuda", "cpu"]) == ["cuda", "cpu"]
     monkeypatch.setenv("SELFATTN_DEVICES", "cpu, mps")

@@ -1,4 +1,4 @@
-"""Test the process that draws downloads: its pictures equal ours, and a new process replaces it when it dies."""
+"""Test the process that draws downloads: it draws the same pictures as this process, and is replaced after it dies."""
 
 import os
 import sys
@@ -22,18 +22,18 @@ SPEC = {"mark": "bar", "data": {"values": [{"x": 1}]}, "encoding": {"x": {"field
 
 @pytest.fixture
 def worker():
-    """Return a function that returns the process that draws."""
+    """Return a function that finds the drawing process."""
     yield lambda: psutil.Process(picture_process._submit(os.getpid).result(60))
     picture_process._pool().shutdown()
     picture_process._pool.cache_clear()
 
 
 @pytest.mark.slow
-def test_same_picture_from_another_process(worker):
+def test_the_drawing_process_draws_the_same_picture(worker):
     here = files.png(SPEC, Provenance(title="bars"), width=300)
     token = files.painter.set(Painter())
     try:
-        for _ in range(2):  # by the first process, then by one that replaces it
+        for _ in range(2):  # the first process, then its replacement
             assert files.png(SPEC, Provenance(title="bars"), width=300) == here
             drew = worker()
             assert (drew.pid != os.getpid(), drew.nice()) == (True, min(19, psutil.Process().nice() + 10))
@@ -44,7 +44,7 @@ def test_same_picture_from_another_process(worker):
         files.painter.reset(token)
 
 
-def test_dead_process_is_replaced(monkeypatch):
+def test_a_dead_process_is_replaced(monkeypatch):
     broken, drawn = Future(), Future()
     broken.set_exception(BrokenProcessPool())
     drawn.set_result("<svg/>")
@@ -57,7 +57,7 @@ def test_dead_process_is_replaced(monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_picture_that_takes_too_long(worker, monkeypatch):
+def test_a_picture_that_takes_too_long_ends_the_process(worker, monkeypatch):
     before = worker()
     monkeypatch.setattr(picture_process, "LONGEST", 0.2)
     svg = '<svg xmlns="http://www.w3.org/2000/svg" width="7000" height="7000"><rect width="7000" height="7000"/></svg>'
@@ -76,7 +76,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.slow
-def test_process_ends_when_the_server_is_killed(tmp_path):
+def test_the_drawing_process_ends_when_the_server_is_killed(tmp_path):
     (tmp_path / "server.py").write_text(SERVER)
     command = [sys.executable, tmp_path / "server.py"]
     paths = os.pathsep.join(filter(None, [os.getcwd(), *sys.path]))
@@ -93,15 +93,15 @@ def test_one_picture_is_drawn_at_a_time(monkeypatch):
     assert held == [True] and not picture_process._one_at_a_time.locked()
 
 
-def test_no_picture_for_a_visitor_who_left(monkeypatch):
+def test_no_picture_is_drawn_for_a_visitor_who_left(monkeypatch):
     left = Mock(side_effect=ConnectionAbortedError)
-    monkeypatch.setattr(picture_process, "_submit", lambda *_: pytest.fail("drawn"))
+    monkeypatch.setattr(picture_process, "_submit", lambda *_: pytest.fail("the picture was drawn"))
     for draw in (Painter(left).vegalite_to_svg, Painter(left).svg_to_png):
         with pytest.raises(ConnectionAbortedError):
             draw(SPEC)
 
 
-def test_closed_tab_stops_a_download(monkeypatch):
+def test_a_closed_tab_stops_a_download(monkeypatch):
     active = {"here"}
     server = SimpleNamespace(is_active_session=active.__contains__)
     monkeypatch.setattr(streamlit_internals.runtime, "exists", lambda: True)
@@ -112,7 +112,7 @@ def test_closed_tab_stops_a_download(monkeypatch):
         streamlit_internals.stop_if_left(SimpleNamespace(session_id="gone"))
 
 
-def test_only_downloads_are_drawn_by_the_other_process(monkeypatch):
+def test_only_downloads_use_the_drawing_process(monkeypatch):
     made = []
     monkeypatch.setattr(download.st, "download_button", lambda label, make, *_, **options: made.append(make))
     monkeypatch.setattr(download, "hold_file", lambda *_: None)

@@ -1,4 +1,4 @@
-"""Test the places for pages and for costly work: pages run during costly work, and superseded work frees its place."""
+"""Test the slots for pages and for costly work: pages run during costly work, and superseded work frees its slot."""
 
 import threading
 import time
@@ -14,18 +14,18 @@ from selfattn.dashboard import queue
 
 
 class Superseded(Exception):
-    """Stands in for the exception that Streamlit raises in a run that a newer one has replaced."""
+    """A stand-in for the exception with which Streamlit ends a run that a newer run has replaced."""
 
 
 @pytest.fixture(autouse=True)
-def one_place(monkeypatch):
+def one_slot(monkeypatch):
     monkeypatch.setattr(queue, "_places", threading.BoundedSemaphore(1))
     monkeypatch.setattr(queue, "_pages", queue._Pages(99))
     monkeypatch.setattr(queue, "_running", set())
     monkeypatch.setattr(queue, "LOOK", 0.01)
 
 
-def test_costly_work_is_limited(monkeypatch):
+def test_costly_work_waits_for_a_slot(monkeypatch):
     monkeypatch.setattr(queue, "_places", threading.BoundedSemaphore(2))
     at_work, most = [], []
 
@@ -42,7 +42,7 @@ def test_costly_work_is_limited(monkeypatch):
     assert len(most) == 6 and max(most) == 2
 
 
-def test_pages_run_in_order_and_are_limited(monkeypatch):
+def test_pages_wait_for_a_slot_in_order_of_arrival(monkeypatch):
     monkeypatch.setattr(queue, "_pages", queue._Pages(2))
     monkeypatch.setattr(queue, "LOOK", 5)
     order, running, most = [], [], []
@@ -55,11 +55,8 @@ def test_pages_run_in_order_and_are_limited(monkeypatch):
             most.append(len(running))
             running.remove(number)
 
-    with (
-        queue.page_run(),
-        queue.page_run(),
-        _another_page_runs(),
-    ):  # the nested run needs no place: it would wait for itself
+    # The nested run takes no second slot. Otherwise it would wait for itself.
+    with queue.page_run(), queue.page_run(), _another_page_runs():
         visitors = []
         for number in range(5):
             visitors.append(_started(lambda number=number: visit(number)))
@@ -70,7 +67,7 @@ def test_pages_run_in_order_and_are_limited(monkeypatch):
     assert order == [0, 1, 2, 3, 4] and max(most) == 2 and queue._pages._free == 2
 
 
-def test_waiting_page_shows_a_message(monkeypatch):
+def test_a_waiting_page_shows_a_message(monkeypatch):
     monkeypatch.setattr(queue, "_pages", queue._Pages(1))
     monkeypatch.setattr(queue, "PATIENCE", 0)
     news, done = Mock(), []
@@ -89,7 +86,7 @@ def test_waiting_page_shows_a_message(monkeypatch):
     assert news.empty.return_value.empty.called
 
 
-def test_a_page_lends_its_place_while_it_does_costly_work(monkeypatch):
+def test_a_page_frees_its_slot_while_it_does_costly_work(monkeypatch):
     monkeypatch.setattr(queue, "_pages", queue._Pages(1))
     with queue.page_run():
         with queue.costly_slot(), _another_page_runs():  # would hang otherwise
@@ -100,34 +97,34 @@ def test_a_page_lends_its_place_while_it_does_costly_work(monkeypatch):
     assert queue._pages._free == 1
 
 
-def test_pages_run_while_costly_work_is_done():
-    with _another_thread_holds_the_place(), queue.page_run(), queue.page_run():  # would hang otherwise
+def test_pages_run_during_costly_work():
+    with _another_thread_holds_the_slot(), queue.page_run(), queue.page_run():  # would hang otherwise
         pass
 
 
-def test_a_thread_never_waits_for_itself():
+def test_a_thread_with_a_slot_does_not_wait_for_another_slot():
     with queue.costly_slot(), queue.costly_slot():
         pass
     assert _is_free()
 
 
-def test_superseded_work_frees_its_place(monkeypatch):
+def test_superseded_work_frees_its_slot(monkeypatch):
     with pytest.raises(Superseded), queue.costly_slot() as go_on:
         monkeypatch.setattr(queue, "RECORD", SimpleNamespace(get=Mock(side_effect=Superseded)))
         monkeypatch.setattr(queue, "this_session", lambda: "a visitor's")
         go_on()
-        pytest.fail("it continued")
+        pytest.fail("superseded work continued")
     assert _is_free()
 
 
 def test_superseded_work_stops_waiting(monkeypatch):
     monkeypatch.setattr(queue, "stop_if_superseded", Mock(side_effect=Superseded))
-    with _another_thread_holds_the_place(), pytest.raises(Superseded), queue.costly_slot():
-        pytest.fail("it got a place")
+    with _another_thread_holds_the_slot(), pytest.raises(Superseded), queue.costly_slot():
+        pytest.fail("superseded work got a slot")
     assert _is_free()
 
 
-def test_a_head_start_for_the_browser_ends_when_the_visitor_moves_on(monkeypatch):
+def test_a_page_stops_waiting_for_the_browser_when_the_visitor_moves_on(monkeypatch):
     monkeypatch.setattr(queue, "HEAD_START", 600)
     monkeypatch.setattr(queue, "_pages", queue._Pages(1))
     free = []
@@ -140,12 +137,12 @@ def test_a_head_start_for_the_browser_ends_when_the_visitor_moves_on(monkeypatch
     with pytest.raises(Superseded), queue.page_run():
         monkeypatch.setattr(queue, "stop_if_superseded", moved_on)
         queue.let_browser_draw()
-    assert free == [1, 1]  # others could run
+    assert free == [1, 1]  # other pages could run
 
 
 @pytest.mark.parametrize("fails", [False, True])
 def test_waiting_costly_work_shows_a_message(monkeypatch, fails):
-    """With `fails`, the run ends while the message is removed; its place must be free again."""
+    """With `fails`, the run ends while it removes the message. Its slot must be free again."""
     messages = []
     empty = Mock(side_effect=Superseded) if fails else lambda: messages.append("gone")
     place = SimpleNamespace(text=messages.append, empty=empty)
@@ -161,7 +158,7 @@ def test_waiting_costly_work_shows_a_message(monkeypatch, fails):
 
     visit()
     assert messages == ["works"]
-    with _another_thread_holds_the_place():
+    with _another_thread_holds_the_slot():
         page = _started(visit)
         _until(lambda: len(messages) > 1)
     page.join(10)
@@ -170,9 +167,7 @@ def test_waiting_costly_work_shows_a_message(monkeypatch, fails):
 
 
 @pytest.mark.slow
-def test_rerun_cancels_a_waiting_run():
-    """Streamlit can stop a script run that waits for a place."""
-
+def test_streamlit_can_stop_a_run_that_waits_for_a_slot():
     def script():
         import streamlit as st
         from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -183,12 +178,12 @@ def test_rerun_cancels_a_waiting_run():
         with queue.costly_slot():
             st.session_state.reached = True
 
-    with _another_thread_holds_the_place():
+    with _another_thread_holds_the_slot():
         app = AppTest.from_function(script, default_timeout=10).run()
         assert "reached" not in app.session_state
 
 
-def test_threads_of_large_and_small_passes(monkeypatch):
+def test_large_passes_share_the_cores_and_small_passes_get_one_thread(monkeypatch):
     given = []
     monkeypatch.setattr(torch, "set_num_threads", given.append)
     monkeypatch.setattr(torch, "get_num_threads", lambda: given[-1])
@@ -199,7 +194,7 @@ def test_threads_of_large_and_small_passes(monkeypatch):
             return given[-1]
 
     with queue.page_run():
-        assert given == [1], "outside of the passes"
+        assert given == [1], "Outside passes, PyTorch has one thread."
         assert threads(queue.SMALL) == 1 and threads(queue.SMALL + 1) == 8
         for others, share in ((1, 4), (2, 2), (9, 1)):  # at least 1, because torch refuses 0
             with ExitStack() as beside:
@@ -209,7 +204,7 @@ def test_threads_of_large_and_small_passes(monkeypatch):
         assert given[-1] == 1
         with pytest.raises(ZeroDivisionError), queue.threads_for(10**9):
             raise ZeroDivisionError
-        assert given[-1] == 1, "restored"
+        assert given[-1] == 1, "The number of threads is restored."
     assert not queue._running
 
 
@@ -245,7 +240,7 @@ def _in_another_thread(context):
         thread.join(10)
 
 
-def _another_thread_holds_the_place():
+def _another_thread_holds_the_slot():
     return _in_another_thread(queue.costly_slot)
 
 

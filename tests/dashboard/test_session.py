@@ -1,4 +1,4 @@
-"""Test that only session.py spells the session's keys, and that the keys are used and unique."""
+"""Test that only session.py has the session's keys as strings, and that the keys are used and unique."""
 
 import re
 
@@ -9,17 +9,17 @@ KEYS = {name: each for name, each in vars(session).items() if isinstance(each, s
 NAMES = {*KEYS.values(), *session.AT.values()}
 FILES = [*(ROOT / "selfattn/dashboard").glob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]
 CODE = {str(path.relative_to(ROOT)): path.read_text("utf-8") for path in FILES if path.name != "session.py"}
-# Matches a key of the session that is spelled out, and a widget whose key is one of session.py's.
+# Matches code that has a session key as a string, or that gives a widget such a key as a string.
 SPELLED = re.compile(
     r'session_state(\["|\.\w+\("|\.(?!(get|setdefault|update|pop)\b)\w)|"\w+" (not )?in st\.session_state'
     rf'|\bkey="({"|".join(map(re.escape, NAMES))})"'
 )
 
 
-def test_keys_are_spelled_in_one_file():
+def test_session_keys_are_spelled_in_one_file():
     assert not [(file, found[0]) for file, code in CODE.items() for found in SPELLED.finditer(code)]
 
 
-def test_keys_are_used_and_unique():
+def test_session_keys_are_used_and_unique():
     assert not [name for name in KEYS if not any(re.search(rf"\b{name}\b", code) for code in CODE.values())]
     assert len(NAMES) == len(KEYS) + len(session.AT)

@@ -14,7 +14,7 @@ from selfattn.dashboard import streamlit_internals
 
 @pytest.fixture
 def uploads(monkeypatch):
-    """Start a server that keeps at most 3 MB of uploads, and return its uploads."""
+    """Start a server that keeps at most 3 MB of uploads, and return its file manager."""
     monkeypatch.setenv("SELFATTN_UPLOADED_MEGABYTES", "3")
     manager = MemoryUploadedFileManager("/upload")
     server = SimpleNamespace(uploaded_file_mgr=manager)
@@ -29,7 +29,7 @@ def uploads(monkeypatch):
     return manager
 
 
-def test_upload_limit_removes_the_oldest(uploads):
+def test_the_upload_limit_removes_the_oldest_files(uploads):
     for session, name in (("first", "1"), ("second", "2"), ("second", "3")):
         add(uploads, session, name, 1)
     assert held(uploads) == {"1", "2", "3"}
@@ -39,7 +39,7 @@ def test_upload_limit_removes_the_oldest(uploads):
     for name in "567":
         add(uploads, "third", name, 1)
     assert held(uploads) == {"5", "6", "7"}
-    add(uploads, "fourth", "8", 5)  # the newest stays, however large it is
+    add(uploads, "fourth", "8", 5)  # the newest file stays, even if it is too large
     assert held(uploads) == {"8"}
 
 

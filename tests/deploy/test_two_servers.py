@@ -1,4 +1,4 @@
-"""deploy/nginx.conf works with a real nginx and two real servers, even after one of the servers dies."""
+"""deploy/nginx.conf works with a real nginx and two real servers, even after one server dies."""
 
 import os
 import re
@@ -27,7 +27,7 @@ def find_nginx() -> str | None:
 
 @pytest.fixture
 def proxied(tmp_path):
-    """The proxy's address, and the two servers' processes by "host:port"."""
+    """Start nginx and two servers. Return the proxy's address, and the servers' processes by "host:port"."""
     nginx = find_nginx()
     if nginx is None:
         pytest.skip("no nginx on this machine, and none could be installed")
@@ -52,7 +52,7 @@ def proxied(tmp_path):
         process.wait(10)
 
 
-def test_visitors_stay_with_their_server_and_move_when_it_dies(proxied):
+def test_visitors_stay_with_their_server_and_move_when_the_server_dies(proxied):
     address, servers = proxied
     visitors = [_new_visitor(address) for _ in range(12)]
     homes = [home for _, home in visitors]
@@ -69,11 +69,11 @@ def test_visitors_stay_with_their_server_and_move_when_it_dies(proxied):
         body, home = _get(f"{address}/_stcore/health", each)
         assert (body, home.split(", ")[-1]) == ("ok", alive)
     assert _readings(address, cookie) == before  # a link opens the same view on either server
-    assert any("With any two other words hidden it is at most 0.87." in text for text in before)
+    assert any("With any two other words hidden, the cosine is at most 0.87." in text for text in before)
 
 
 def _readings(address: str, cookie: str) -> list[str]:
-    """Return the texts about the pictures on a link's page, but not those about loading, which only a first visitor sees."""
+    """Return the texts about the charts on a link's page, without the texts about loading that only a first visitor sees."""
     with Session(address, {"Cookie": cookie}) as session:
         run = session.open("", LINK)
         assert not run.exceptions

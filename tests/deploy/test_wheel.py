@@ -31,7 +31,7 @@ OFFLINE = ["--no-deps", "--no-index"]
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
-    """The wheel. It is built from a copy of the project, because setuptools leaves a build folder behind."""
+    """Build the wheel from a copy of the project, because setuptools leaves a build folder behind."""
     source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
     for name in ("selfattn", "pages", ".streamlit"):
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -68,7 +68,7 @@ def test_the_installed_command_opens_the_dashboard(wheel, tmp_path, monkeypatch)
     with warm_server(log, folder, lambda port: [command, "--port", str(port)]) as (at, _), Session(at) as session:
         run = session.open("from-scratch")
         assert not run.exceptions and not run.not_found
-    assert not trouble_in(log) and "Network URL" not in log.read_text("utf-8")  # set in the wheel's .streamlit
+    assert not trouble_in(log) and "Network URL" not in log.read_text("utf-8")  # a setting in the wheel's .streamlit
 
 
 def pins(name: str) -> dict[str, str]:
@@ -111,7 +111,7 @@ def test_every_package_and_its_dependencies_are_constrained():
     assert seen <= constraints.keys(), seen - constraints.keys()
 
 
-def test_the_image_copies_the_wheels_sources_and_does_not_run_as_root():
+def test_the_docker_image_copies_the_wheels_sources_and_does_not_run_as_root():
     recipe = (ROOT / "deploy/Dockerfile").read_text("utf-8").replace("\\\n", " ")
     sources = {name for copied in re.findall(r"^COPY (.+) \S+$", recipe, re.M) for name in copied.split()}
     kept = re.findall(r"^!(.+)$", (ROOT / "deploy/Dockerfile.dockerignore").read_text("utf-8"), re.M)

@@ -1,4 +1,4 @@
-"""A valid folder to break, and a stand-in for the Hugging Face Hub on this machine."""
+"""Fixtures: an encoder folder that tests may damage, and a local stand-in for the Hugging Face Hub."""
 
 import hashlib
 import json
@@ -19,13 +19,13 @@ COMMIT = "c0ffee" + "0" * 34
 
 @pytest.fixture
 def folder(checkpoint, tmp_path):
-    """A valid folder, for a test to break."""
+    """Return a copy of a valid encoder folder, which the test may damage."""
     return shutil.copytree(checkpoint("BERT"), tmp_path / "mine")
 
 
 @pytest.fixture(scope="module")
 def stand_in(tmp_path_factory):
-    """A server with three models: a valid model that also has a pickle, a model with pickles only, and a gated model."""
+    """Start a stand-in for the Hub with three models: a valid model with an extra pickle, a pickle-only model, a gated model."""
     root = tmp_path_factory.mktemp("hub")
     good = save_tiny(FAMILIES["BERT"], root / "good")
     (good / "pytorch_model.bin").write_bytes(pickle.dumps("never fetched"))
@@ -43,7 +43,7 @@ def stand_in(tmp_path_factory):
 
 
 class StandInHub(ThreadingHTTPServer):
-    """Serves `models` (folders by name) on a free port; `asked` lists the requested paths."""
+    """Serve `models` (folders by name) on a free port. `asked` lists the requested paths."""
 
     commit = COMMIT
 

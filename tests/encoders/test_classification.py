@@ -1,4 +1,4 @@
-"""A classification head gives the logits of the complete model and names its classes, or is refused."""
+"""A loaded classification head gives the logits of the complete model. Unusable heads are refused."""
 
 import pytest
 import torch
@@ -24,7 +24,7 @@ TEXT = "The bank of the river was muddy."
 
 @pytest.fixture
 def folder(tmp_path):
-    """folder(config={...}, weights=change) loads a changed tiny BERT with a classification head."""
+    """Return a function: folder(config={...}, weights=change) saves a tiny classifier, changes its files, and loads it."""
 
     def made(config=None, weights=None, classes=CLASSES):
         path = save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=classes)
@@ -41,7 +41,7 @@ def whole(encoder, text=TEXT):
         return model(**encoder.inputs([encoder.tokenize(text)])).logits[0]
 
 
-def test_a_class_is_given_by_name_or_number(folder):
+def test_a_class_is_found_by_name_or_number(folder):
     head = load_class_head(folder())
     assert [head.number(name) for name in ("POSITIVE", "positive", 2, "1", "Neutral")] == [2, 2, 2, 1, 1]
     with pytest.raises(ValueError, match=r"Expected a class of tiny: NEGATIVE, neutral, POSITIVE; got 'good'"):
@@ -72,7 +72,7 @@ ONE_OUTPUT, MULTI, REGRESSION = ("RISK",), "multi_label_classification", "regres
         ("MegatronBERT", CLASSES[:2], {"problem_type": REGRESSION}, "score"),
     ],
 )
-def test_answers_equal_those_of_the_pipeline(name, classes, changes, unit, tmp_path):
+def test_answers_equal_those_of_the_transformers_pipeline(name, classes, changes, unit, tmp_path):
     folder = save_tiny(FAMILIES[name], tmp_path / "tiny", classes=classes)
     change_config(folder, **changes)
     encoder = load_encoder(folder)
@@ -84,7 +84,7 @@ def test_answers_equal_those_of_the_pipeline(name, classes, changes, unit, tmp_p
     assert [score for _, score in answers] == pytest.approx([each["score"] for each in expected], abs=1e-5)
 
 
-def test_a_regression_has_scores_and_no_probability(tmp_path):
+def test_a_regression_model_gives_scores_instead_of_probabilities(tmp_path):
     folder = save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=CLASSES)
     change_config(folder, problem_type=REGRESSION)
     encoder = load_encoder(folder)
@@ -114,7 +114,7 @@ def test_classes_that_are_not_numbered_from_0_are_refused(folder, labels):
         (("1", "2", "0"), ("1", "2", "0")),  # each name is the number of another class
     ],
 )
-def test_each_class_has_a_different_name_and_its_own_question(folder, classes, labels):
+def test_classes_of_the_same_name_get_different_labels(folder, classes, labels):
     encoder = folder(classes=classes)
     head, sentence = load_class_head(encoder), encoder.encode(TEXT)
     assert head.labels == labels
@@ -138,7 +138,7 @@ def saved_as(architecture, name, folder):
 @pytest.mark.parametrize(
     ("architecture", "name", "task"),
     [
-        # The first two were once read as classifiers.
+        # Earlier versions read the first two as classifiers.
         ("ModernBertForQuestionAnswering", "ModernBERT", "question answering"),
         ("XLMForMultipleChoice", "XLM", "multiple choice"),
         ("DistilBertForQuestionAnswering", "DistilBERT", "question answering"),
@@ -146,18 +146,18 @@ def saved_as(architecture, name, folder):
         ("XLNetLMHeadModel", "XLNet", "language modelling"),
     ],
 )
-def test_a_head_for_another_task_is_named(architecture, name, task, tmp_path):
+def test_an_error_names_a_head_for_another_task(architecture, name, task, tmp_path):
     encoder = saved_as(architecture, name, tmp_path / "tiny")
-    carried = rf"its checkpoint carries a head for {task} \({architecture}\), which isn't shown yet\."
+    carried = rf"its checkpoint has a head for {task} \({architecture}\), which isn't shown yet\."
     for load, head in ((load_class_head, "classification head"), (load_masked_head, "masked-language head")):
         with pytest.raises(NoHead, match=f"tiny has no {head}: {carried}"):
             load(encoder)
     assert first_asked(encoder, gap=False) == "similarity"
 
 
-def test_a_head_that_answers_another_question_is_named(tmp_path):
+def test_a_pretraining_head_is_loaded_as_a_masked_language_head(tmp_path):
     encoder = saved_as("BertForPreTraining", "BERT", tmp_path / "tiny")
-    with pytest.raises(NoHead, match=r"carries a head for pretraining \(BertForPreTraining\)\. distilbert"):
+    with pytest.raises(NoHead, match=r"has a head for pretraining \(BertForPreTraining\)\. distilbert"):
         load_class_head(encoder)
     assert first_asked(encoder, gap=False) == "gap" and load_masked_head(encoder).mask_token == "[MASK]"
 
@@ -165,23 +165,21 @@ def test_a_head_that_answers_another_question_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("architectures", "message"),
     [
-        (None, r"config\.json doesn't name its architecture \(architectures\)\. Add the name of the class"),
-        ([], r"config\.json doesn't name its architecture"),
-        (["BertModel"], "its checkpoint holds the encoder alone"),
-        ([5], "names 5 as its architecture"),
-        (["BertMoodModel"], "names BertMoodModel as its architecture, which transformers doesn't have"),
+        (None, r"config\.json has no \"architectures\"\. Add the class"),
+        ([], r"config\.json has no \"architectures\""),
+        (["BertModel"], "its checkpoint has only the encoder"),
+        ([5], "names the architecture 5"),
+        (["BertMoodModel"], "names the architecture BertMoodModel, which transformers doesn't have"),
     ],
 )
-def test_a_refusal_describes_the_architecture(folder, architectures, message):
+def test_an_error_describes_the_architecture_in_config_json(folder, architectures, message):
     with pytest.raises(NoHead, match=f"tiny has no classification head: .*{message}"):
         load_class_head(folder({"architectures": architectures}))
 
 
-def test_an_encoder_without_the_head_is_refused(encoder, tmp_path):
+def test_an_encoder_without_a_classification_head_is_refused(encoder, tmp_path):
     for each in (encoder, load_encoder(save_tiny(FAMILIES["T5 (encoder half)"], tmp_path))):
-        with pytest.raises(
-            NoHead, match=r"no classification head: its checkpoint holds the encoder alone\. distilbert"
-        ):
+        with pytest.raises(NoHead, match=r"no classification head: its checkpoint has only the encoder\. distilbert"):
             load_class_head(each)
 
 
@@ -202,8 +200,8 @@ def with_nan(weights):
     ("weights", "message"),
     [
         (without_pooler, r"head lacks 2 of its weights \(first: bert\.pooler\.dense\.bias\); they would be random"),
-        (of_two_classes, r"tiny's classification head can't be read: the sizes of its weights differ"),
-        (with_nan, "classification head of tiny makes NaN or infinity"),
+        (of_two_classes, r"tiny's classification head can't be read: the shapes of its weights don't match"),
+        (with_nan, "classification head of tiny computes NaN or infinity"),
     ],
 )
 def test_a_head_with_wrong_weights_is_refused(folder, weights, message):
@@ -211,13 +209,13 @@ def test_a_head_with_wrong_weights_is_refused(folder, weights, message):
         load_class_head(folder(weights=weights))
 
 
-def test_a_head_that_reads_more_than_states_is_refused(tmp_path):
+def test_a_head_that_reads_more_than_hidden_states_is_refused(tmp_path):
     encoder = load_encoder(str(save_tiny(FAMILIES["LUKE"], tmp_path / "luke", classes=CLASSES)))
-    with pytest.raises(NoHead, match="luke's classification head doesn't read last hidden states alone"):
+    with pytest.raises(NoHead, match="luke's classification head needs more than last hidden states"):
         load_class_head(encoder)
 
 
-def test_a_head_whose_logits_differ_from_the_complete_models_is_refused(folder, monkeypatch):
+def test_a_head_with_other_logits_than_the_complete_model_is_refused(folder, monkeypatch):
     take_out = classification.take_encoder_out
 
     def other_pooler(model):
@@ -225,5 +223,7 @@ def test_a_head_whose_logits_differ_from_the_complete_models_is_refused(folder, 
         return take_out(model)
 
     monkeypatch.setattr(classification, "take_encoder_out", other_pooler)
-    with pytest.raises(NoHead, match=r"its logits from last hidden states differ .* by 0\.0\d+ \(at most 1e-05"):
+    with pytest.raises(
+        NoHead, match=r"its logits from last hidden states differ .* by 0\.0\d+; expected at most 1e-05"
+    ):
         load_class_head(folder())

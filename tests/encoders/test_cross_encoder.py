@@ -1,4 +1,4 @@
-"""A class head on two texts gives the score of CrossEncoder, and hiding a word has the effect of an attention mask of 0."""
+"""For two texts, a classification head gives CrossEncoder's score. Hiding a word equals an attention mask of 0."""
 
 import logging
 from pathlib import Path
@@ -27,7 +27,7 @@ SAMPLE = ["BERT", "RoBERTa", "ModernBERT", "DeBERTa-v3"]
 
 @pytest.fixture
 def saved(tmp_path):
-    """saved("BERT", classes) saves a CrossEncoder, and returns its folder and the CrossEncoder."""
+    """Return a function: saved("BERT", classes) saves a tiny CrossEncoder, and returns its folder and the CrossEncoder."""
 
     def made(family, classes=("LABEL_0",)):
         logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
@@ -66,7 +66,7 @@ def test_hiding_a_word_of_either_text_equals_an_attention_mask_of_0(saved, famil
     assert {sentence.segments[found.words[at].start] for at in (1, len(found.words) - 2)} == {0, 1}
 
 
-def test_several_labels_are_a_class_question(saved):
+def test_a_cross_encoder_with_several_labels_is_a_classifier(saved):
     folder, theirs = saved("BERT", ("contradiction", "entailment", "neutral"))
     encoder = load_encoder(folder)
     sentence = encoder.tokenize(QUERY, DOCUMENT)
@@ -78,7 +78,7 @@ def test_several_labels_are_a_class_question(saved):
     assert first_asked(encoder, gap=False) == "class"
 
 
-def test_one_label_is_a_score_question_only_for_two_texts(saved):
+def test_a_cross_encoder_with_one_label_scores_two_texts(saved):
     folder, theirs = saved("BERT")
     encoder = load_encoder(folder)
     head, raw = load_class_head(encoder), theirs.predict([(QUERY, DOCUMENT)], activation_fn=Identity()).item()
@@ -101,8 +101,8 @@ WHOLE, STEP = "config_sentence_transformers.json", "sentence_bert_config.json"
 @pytest.mark.parametrize(
     ("file", "values", "message"),
     [
-        (WHOLE, {"prompts": {"x": "the rain "}, "default_prompt_name": "x"}, "for default_prompt_name = 'x'"),
-        (STEP, {"do_lower_case": True}, "for do_lower_case = 'True'"),
+        (WHOLE, {"prompts": {"x": "the rain "}, "default_prompt_name": "x"}, "default_prompt_name = 'x'"),
+        (STEP, {"do_lower_case": True}, "do_lower_case = 'True'"),
     ],
 )
 def test_a_setting_that_changes_the_score_is_refused(saved, file, values, message):
@@ -111,7 +111,9 @@ def test_a_setting_that_changes_the_score_is_refused(saved, file, values, messag
     change_config(Path(folder), file, **values)
     scores = [each.predict([(QUERY, DOCUMENT)]).item() for each in (theirs, CrossEncoder(folder, device="cpu"))]
     assert abs(scores[0] - scores[1]) > 1e-3
-    with pytest.raises(NoHead, match=f"saved by sentence-transformers, asks in .* {message}, which isn't done here"):
+    with pytest.raises(
+        NoHead, match=f"saved by sentence-transformers, sets {message} in .*, which selfattn doesn't support"
+    ):
         load_class_head(load_encoder(folder))
 
 

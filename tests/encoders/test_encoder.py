@@ -1,4 +1,4 @@
-"""The bundled encoder encodes, removes heads and runs batches right, and refuses wrong inputs."""
+"""Encoder encodes texts and batches, removes heads, and refuses wrong inputs."""
 
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,7 +16,7 @@ from selfattn.encoders.families import FAMILIES, save_tiny
 MUDDY = "The bank of the river was muddy after the rain."
 
 
-def test_encoding_of_a_sentence(encoder):
+def test_an_encoding_has_the_models_tokens_and_states(encoder):
     encoding = encoder.encode(MUDDY)
     n = len(encoding.tokens)
     assert encoding.tokens[:3] == ("[CLS]", "the", "bank")
@@ -32,12 +32,12 @@ def test_encoding_of_a_sentence(encoder):
     assert torch.allclose(encoding.vector(3, [2, 5]), (encoding.hidden[3, 2] + encoding.hidden[3, 5]) / 2, atol=1e-6)
 
 
-def test_bank_looks_at_river(encoder):
+def test_bank_attends_to_river_in_head_4_of_layer_0(encoder):
     assert encoder.encode(MUDDY).trace(0, 4).weights[2, 5].item() == pytest.approx(0.51, abs=0.005)
 
 
 @pytest.mark.parametrize("rows", [None, slice(3, 5), slice(4, None), slice(0, 9, 2), slice(5, 5)])
-def test_one_head_and_some_rows_equal_the_complete_layer(encoder, monkeypatch, rows):
+def test_weights_of_one_head_and_of_some_rows_equal_those_of_the_layer(encoder, monkeypatch, rows):
     encoding = encoder.encode(MUDDY)
     whole, own = encoding.recordings[2].trace(), encoding.own_weights(2)
     monkeypatch.setattr(
@@ -53,7 +53,7 @@ def test_one_head_and_some_rows_equal_the_complete_layer(encoder, monkeypatch, r
 
 
 @pytest.mark.slow
-def test_removing_sets_of_heads_at_several_positions(encoder):
+def test_knock_out_removes_sets_of_heads_and_averages_over_positions(encoder):
     both = encoder.knock_out(MUDDY, [2, 5])
     assert torch.allclose(both, (encoder.knock_out(MUDDY, 2) + encoder.knock_out(MUDDY, 5)) / 2, atol=1e-5)
     with pytest.raises(ValueError, match='"zero" or "mean", got \'median\''):
@@ -69,7 +69,7 @@ def test_removing_sets_of_heads_at_several_positions(encoder):
 
 
 def test_a_batch_runs_in_passes_of_similar_length_and_bounded_size(encoder, monkeypatch):
-    """Forty short texts and a long one, padded to one length, would be twelve thousand tokens in one pass."""
+    """A single pass over forty short texts and one long text would have twelve thousand tokens, because of padding."""
     texts = ["The bank."] * 20 + ["bank " * 300] + ["The bank of the river."] * 20
     passes = []
     run = Encoder.inputs
@@ -87,16 +87,16 @@ def test_one_text_instead_of_a_list_is_refused(encoder):
 
 
 def test_an_encoding_of_a_batch_holds_only_its_own_memory(encoder):
-    """If its tensors were views, one short sentence would keep the complete batch in memory."""
+    """If the tensors were views, one short sentence would keep the complete batch in memory."""
     short = encoder.encode_batch(["The bank.", "very " * 120])[0]
     held = [*short.states, short.static]
     held += [getattr(layer, name) for layer in short.recordings for name in ("query", "key", "value", "context")]
     assert all(tensor.untyped_storage().nbytes() == 4 * tensor.numel() for tensor in held)
 
 
-def test_nan_and_infinity_are_refused_with_the_text_and_the_layer(overflowing):
+def test_an_error_about_nan_or_infinity_names_the_text_and_the_layer(overflowing):
     encoder, fine, text = load_encoder(str(overflowing)), "The bank of the river.", "The loan in the morning."
-    message = "tiny makes NaN or infinity of 'The loan in the morning.' in float32, first in the embeddings"
+    message = "tiny computes NaN or infinity for 'The loan in the morning.' in float32, first in the embeddings"
     for call in (encoder.encode, encoder.reference_weights, lambda text: encoder.encode_batch([fine, text])):
         with pytest.raises(NotFinite, match=message):
             call(text)
@@ -118,13 +118,13 @@ def test_nan_and_infinity_are_refused_with_the_text_and_the_layer(overflowing):
 @pytest.mark.parametrize(
     ("change", "text", "pair", "message"),
     [
-        ({"type_vocab_size": 1}, "The bank.", "A river.", "segment of number 1, and tiny has vectors for 1 only"),
+        ({"type_vocab_size": 1}, "The bank.", "A river.", "segment with the id 1, but tiny has embeddings for only 1"),
         ({"max_position_embeddings": 16}, "bank " * 15, None, "17 tokens and tiny reads at most 16"),
-        ({"vocab_size": 45}, "The bank was known.", None, "number 5., and tiny has vectors for 45 tokens only"),
+        ({"vocab_size": 45}, "The bank was known.", None, "id 5., but tiny has embeddings for only 45 tokens"),
     ],
 )
-def test_tokens_without_a_vector_are_refused_before_the_pass(tmp_path, change, text, pair, message):
-    """Tokens from another encoder with the same tokeniser are refused too. On a GPU such a pass would stop the process."""
+def test_tokens_without_an_embedding_are_refused_before_the_pass(tmp_path, change, text, pair, message):
+    """On a GPU, a forward pass with a token without an embedding would end the process."""
     family = FAMILIES["BERT"]
     encoder = load_encoder(str(save_tiny(replace(family, settings={**family.settings, **change}), tmp_path / "tiny")))
     larger = load_encoder(str(save_tiny(family, tmp_path / "larger")))
@@ -136,13 +136,13 @@ def test_tokens_without_a_vector_are_refused_before_the_pass(tmp_path, change, t
 
 
 @pytest.mark.parametrize("stated", [0, -1])
-def test_a_limit_of_the_configuration_that_is_not_positive_does_not_count(tmp_path, stated):
+def test_a_position_limit_of_0_or_less_in_the_config_is_ignored(tmp_path, stated):
     family = FAMILIES["ModernBERT"]
     settings = {**family.settings, "max_position_embeddings": stated}
     assert load_encoder(str(save_tiny(replace(family, settings=settings), tmp_path / "tiny"))).max_tokens == 64
 
 
-def test_padding_works_without_a_vector_for_the_padding_token(encoder_of):
+def test_padding_works_without_an_embedding_for_the_padding_token(encoder_of):
     encoder = encoder_of("BERT")
     texts = ["The bank.", "The bank of the river was muddy."]
     names = ("pad_token", "model_input_names", "unk_token", "unk_token_id")
@@ -166,7 +166,7 @@ def test_a_text_that_cannot_be_read_is_refused_with_the_reason(encoder, text, me
         encoder.encode(text)
 
 
-def test_indices_out_of_range_are_refused_with_the_range(encoder):
+def test_an_error_about_an_index_names_the_valid_range(encoder):
     encoding = encoder.encode("The bank.")
     for call, message in {
         lambda: encoding.trace(6, 0): "layer from 0 to 5, got 6",
@@ -178,8 +178,8 @@ def test_indices_out_of_range_are_refused_with_the_range(encoder):
             call()
 
 
-def test_every_pass_reports_its_work(encoder):
-    """Each pass runs inside `around(work)`. The work is tokens (with padding and copies) x layers x d_model."""
+def test_every_forward_pass_reports_its_work(encoder):
+    """Each pass runs inside `around(work)`. `work` is tokens (with padding and copies) x layers x d_model."""
     given = []
 
     @contextmanager
@@ -198,7 +198,7 @@ def test_every_pass_reports_its_work(encoder):
 
 
 class ExponentialRows(TorchDispatchMode):
-    """Records the number of rows of each softmax by watching torch's calls of exp."""
+    """Record the number of rows of each softmax, by watching the calls of torch.exp."""
 
     def __init__(self):
         super().__init__()
@@ -211,7 +211,7 @@ class ExponentialRows(TorchDispatchMode):
         return made
 
 
-def test_a_long_map_is_computed_some_rows_at_a_time(encoder, monkeypatch):
+def test_a_large_attention_map_is_computed_some_rows_at_a_time(encoder, monkeypatch):
     encoding = encoder.encode(MUDDY)
     n = len(encoding.tokens)
     whole = encoding.weights(2)

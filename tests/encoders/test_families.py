@@ -1,4 +1,4 @@
-"""Each family is refused, only shown, or recomputed: the kernel then equals the model's eager weights in each layer and head."""
+"""Each model family is recomputed by selfattn's own attention code (the kernel), display-only, or refused."""
 
 from dataclasses import replace
 
@@ -14,25 +14,25 @@ from selfattn.encoders.families import COMMON, FAMILIES, byte_tokenizer, fill
 pytestmark = pytest.mark.slow
 
 SHOWN = {
-    "XLNet": "computes its attention by itself, with relative-position terms",
-    "LiLT": "the kernel's weights differ",
+    "XLNet": "has its own attention code, with relative-position terms",
+    "LiLT": "the recomputed weights differ",
 }
-PATCHABLE = ["LiLT"]  # a family that is shown only
+PATCHABLE = ["LiLT"]  # display-only, but heads can be replaced
 REFUSED = {"Longformer": "attend to windows or summaries", "Funnel": "pool tokens together"}
 RECOMPUTED = [name for name in FAMILIES if name not in {*SHOWN, *REFUSED}]
 TEXTS = ["Rain.", "The riverbank was muddy, wasn't it?", "She sat by the water of the river and waited for the banker."]
 
 
 @pytest.mark.parametrize("name", RECOMPUTED)
-def test_the_kernel_equals_the_models_own_weights(encoder_of, name):
-    """Compare with the model's function on the same inputs and with a separate pass, for texts alone, in a batch and padded."""
+def test_the_kernel_gives_the_models_own_attention_weights(encoder_of, name):
+    """Compare with the model's attention function and with a separate eager pass: alone, in a batch and with padding."""
     encoder = encoder_of(name)
     assert encoder.recomputable, encoder.reason
     near = {"atol": 1e-5, "rtol": 0}
     for text, batched in zip(TEXTS, encoder.encode_batch(TEXTS), strict=True):
         encoding, separate = encoder.encode(text), encoder.reference_weights(text)
         n, large = len(encoding.tokens), float(encoding.hidden.abs().max())
-        assert separate.amax() > 1.5 / n  # heads with even weights would prove nothing
+        assert separate.amax() > 1.5 / n  # equal weights would prove nothing
         torch.testing.assert_close(batched.hidden, encoding.hidden, atol=1e-5 * large, rtol=0)
         padded = encoder.encode(text, pad_to=n + 5)
         assert batched.tokens == encoding.tokens and padded.special[n:] == (True,) * 5
@@ -40,7 +40,7 @@ def test_the_kernel_equals_the_models_own_weights(encoder_of, name):
             weights, own = encoding.weights(layer), encoding.own_weights(layer)
             for other in (own, separate[layer], batched.weights(layer)):
                 torch.testing.assert_close(weights, other, **near)
-            # Only the rows of real tokens: the weights of a padding row whose window is empty aren't defined.
+            # Compare only rows of real tokens. A padding row whose window is empty has no defined weights.
             with_padding = padded.weights(layer)[:, :n]
             torch.testing.assert_close(with_padding, padded.own_weights(layer)[:, :n], **near)
             assert with_padding[..., n:].abs().max() == 0
@@ -55,7 +55,7 @@ def test_the_kernel_equals_the_models_own_weights(encoder_of, name):
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_an_encoder_that_is_only_shown_shows_its_own_weights(encoder_of, name):
+def test_a_display_only_encoder_returns_the_models_own_attention_weights(encoder_of, name):
     encoder = encoder_of(name)
     assert not encoder.recomputable
     assert SHOWN[name] in encoder.reason
@@ -81,14 +81,14 @@ def test_an_encoder_that_is_only_shown_shows_its_own_weights(encoder_of, name):
         lambda: encoder.encode(TEXTS[1], patches=encoder.removed([(0, 0)])),
         lambda: context_gradients(encoder, [(TEXTS[1], (1,))], torch.zeros(1, encoder.d_model)),
     ):
-        with pytest.raises(NotRecomputable, match=r"No head .* replaced or removed: a linear layer .* in 0 of 3"):
+        with pytest.raises(NotRecomputable, match=r"No head .* replaced or removed: the output matrix .* in 0 of 3"):
             refused()
     with pytest.raises(NotRecomputable, match="can't be read"):
         encoding.own_context(0)
 
 
 @pytest.mark.parametrize(("name", "why"), REFUSED.items())
-def test_maps_that_are_not_square_are_refused(checkpoint, name, why):
+def test_families_without_square_attention_maps_are_refused(checkpoint, name, why):
     with pytest.raises(LoadError, match=rf"attention maps of shape \(.*not \(n, n\): its .*{why}"):
         load_encoder(str(checkpoint(name)))
 
@@ -108,7 +108,7 @@ def test_the_encoder_half_of_a_complete_t5_is_loaded(tmp_path, encoder_of):
     torch.testing.assert_close(encoder.encode(TEXTS[1]).hidden[-1], expected, atol=1e-5, rtol=1e-5)
 
 
-def test_a_tokeniser_without_special_tokens(tmp_path):
+def test_a_tokeniser_may_have_no_special_tokens(tmp_path):
     tokenizer = byte_tokenizer()
     tokenizer.backend_tokenizer.post_processor = None
     config = AutoConfig.for_model("bert", vocab_size=len(tokenizer), **COMMON)
@@ -133,11 +133,11 @@ def test_with_all_heads_removed_a_word_does_not_depend_on_its_neighbours(encoder
     position = first.words[1].start
     same = torch.allclose(first.hidden[:, position], second.hidden[:, position], atol=1e-5)
     assert same == (name != "MobileBERT")
-    assert ("neighbours" in encoder.note) == (name == "MobileBERT")  # its embeddings mix three tokens into one
+    assert ("neighbours" in encoder.note) == (name == "MobileBERT")  # its embeddings mix neighbouring tokens
 
 
 @pytest.mark.parametrize(("name", "limit"), [("BERT", 64), ("RoBERTa", 62), ("ModernBERT", 64)])
-def test_max_tokens(encoder_of, name, limit):
+def test_max_tokens_is_the_length_of_the_longest_accepted_text(encoder_of, name, limit):
     """RoBERTa counts positions from padding_idx + 1, so two rows of a table of 64 are never used."""
     encoder = encoder_of(name)
     assert encoder.max_tokens == limit
@@ -151,23 +151,23 @@ def test_max_tokens(encoder_of, name, limit):
     ("dtype", "error", "recomputable"),
     [("float32", 8e-6, True), ("float32", 3e-5, False), ("bfloat16", 0.06, False), ("float16", float("nan"), False)],
 )
-def test_parity_at_load_decides_whether_the_kernel_is_trusted(checkpoint, monkeypatch, dtype, error, recomputable):
+def test_an_encoder_is_recomputable_if_the_kernels_error_is_small(checkpoint, monkeypatch, dtype, error, recomputable):
     right = capture.attend_precisely
 
     def off(query, key, value, *others):
         trace = right(query, key, value, *others)
-        is_measured = value.dtype == getattr(torch, dtype)  # float32 is measured before a lower precision
+        is_measured = value.dtype == getattr(torch, dtype)  # the check at load also runs in float32
         return replace(trace, weights=trace.weights + error) if is_measured else trace
 
     monkeypatch.setattr(capture, "attend_precisely", off)
     encoder = load_encoder(str(checkpoint("BERT")), dtype=dtype)
     assert encoder.recomputable == recomputable
     where = "" if dtype == "float32" else f"in {dtype} "
-    assert recomputable or f"{where}the kernel's weights differ from the model's own by" in encoder.reason
+    assert recomputable or f"{where}the recomputed weights differ from the model's own by" in encoder.reason
 
 
 @pytest.mark.parametrize(("factor", "refused"), [(1.03, True), (0.97, True), (1.01, False)])
-def test_weights_whose_rows_do_not_sum_to_one_are_refused(checkpoint, monkeypatch, factor, refused):
+def test_a_model_with_weight_rows_that_do_not_sum_to_one_is_refused(checkpoint, monkeypatch, factor, refused):
     run = Encoder.eager
 
     def scaled(twin, inputs, hidden=(), weights=True):
@@ -179,11 +179,11 @@ def test_weights_whose_rows_do_not_sum_to_one_are_refused(checkpoint, monkeypatc
     if refused:
         with pytest.raises(LoadError, match="rows don't sum to 1"):
             load_encoder(str(checkpoint("BERT")))
-    else:  # shown only, because the kernel's weights differ
+    else:  # display-only, because the kernel's weights differ
         assert not load_encoder(str(checkpoint("BERT"))).recomputable
 
 
-def test_lower_precision_is_recomputed_with_a_larger_error(checkpoint):
+def test_attention_in_bfloat16_is_recomputed_with_a_larger_error(checkpoint):
     encoder = load_encoder(str(checkpoint("BERT")), dtype="bfloat16")
     assert encoder.recomputable, encoder.reason
     error = (encoder.encode(TEXTS[1]).weights(0) - encoder.reference_weights(TEXTS[1])[0]).abs().max()

@@ -1,4 +1,4 @@
-"""Folders that a Trainer, PEFT, sentence-transformers or the Hub's cache wrote are opened or refused."""
+"""Folders written by Trainer, PEFT, sentence-transformers or the Hub's cache are opened, or refused with a remedy."""
 
 import json
 import logging
@@ -23,7 +23,7 @@ from tests.encoders.test_loading import change_config, refused
 pytestmark = pytest.mark.slow
 
 TEXT = "the bank of the river"
-# The settings of a folder, and those of its Transformer step.
+# The settings files of a sentence-transformers folder and of its Transformer module.
 WHOLE, STEP = "config_sentence_transformers.json", "sentence_bert_config.json"
 
 
@@ -38,7 +38,7 @@ def same(encoder, template):
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    """The folder that a Trainer writes after one step of training a classifier."""
+    """Train a classifier for one step, and return the Trainer's output folder."""
     root = tmp_path_factory.mktemp("trained")
     start = save_tiny(FAMILIES["BERT"], root / "start", classes=("BAD", "GOOD"))
     tokenizer, model = AutoTokenizer.from_pretrained(start), AutoModelForSequenceClassification.from_pretrained(start)
@@ -62,22 +62,22 @@ def test_the_last_checkpoint_is_proposed_unless_the_folder_itself_has_a_model(te
     for step in range(1, 12):
         shutil.copytree(template, output / f"checkpoint-{step}")
     (output / "checkpoint-11" / "model.safetensors").unlink()  # as if training had stopped while writing it
-    error = refused(output, "a Trainer's output, not one saved model", "checkpoint-1, checkpoint-2, check")
+    error = refused(output, "a Trainer's output, not a single saved model", "checkpoint-1, checkpoint-2, check")
     assert str(error).endswith(f"Name one of them: {output}/checkpoint-10.")
-    assert same(load_encoder(str(error).rpartition(": ")[2].rstrip(".")), template)  # the remedy helps
+    assert same(load_encoder(str(error).rpartition(": ")[2].rstrip(".")), template)  # the remedy works
     shutil.copytree(template, output, dirs_exist_ok=True)
     assert load_encoder(output).note == ""
 
 
-def test_ten_of_many_models_are_named_and_the_rest_counted(template, tmp_path):
+def test_an_error_names_ten_models_of_a_folder_and_counts_the_rest(template, tmp_path):
     for number in range(13):
         shutil.copytree(template, tmp_path / "zoo" / f"run{number}")
     shutil.copytree(template, tmp_path / "zoo" / "run0" / "checkpoint-500")  # belongs to run0, so it isn't counted
-    refused(tmp_path / "zoo", "is a folder of models", "In it are run3, run4", "run12 and 3 more")
+    refused(tmp_path / "zoo", "is a folder of models", "It contains run3, run4", "run12 and 3 more")
 
 
 def cached(template, hub, *commits):
-    """Copy a model into a folder like the Hub's cache: the files are in blobs, and snapshots have links to the files."""
+    """Copy a model into the layout of the Hub's cache: files in blobs, and links to these files in snapshots."""
     root = hub / "models--some--tiny-bert"
     (root / "blobs").mkdir(parents=True)
     (root / "refs").mkdir()
@@ -100,19 +100,19 @@ def test_the_only_snapshot_in_the_hubs_cache_is_opened(template, tmp_path, named
     assert load_encoder(root / "snapshots" / ("a" * 40)).title == "some/tiny-bert"
 
 
-def test_several_snapshots_are_named(template, tmp_path):
+def test_an_error_names_all_snapshots_in_the_hubs_cache(template, tmp_path):
     root = cached(template, tmp_path, "a" * 40, "b" * 40)
     refused(root, "is the Hub's cache of some/tiny-bert", f"snapshots/{'a' * 40}, snapshots/{'b' * 40}.")
 
 
 @pytest.mark.parametrize("place", [".", "checkpoint-500"])
-def test_an_adapter_is_named_with_its_base_and_the_remedy_helps(template, tmp_path, place):
+def test_an_error_names_an_adapters_base_and_a_working_remedy(template, tmp_path, place):
     adapted = get_peft_model(AutoModel.from_pretrained(template), LoraConfig(r=2, target_modules=["query", "value"]))
     for name, weights in adapted.named_parameters():
-        torch.nn.init.normal_(weights) if "lora_B" in name else None  # a new adapter's zeros change nothing
+        torch.nn.init.normal_(weights) if "lora_B" in name else None  # a new adapter is zero and has no effect
     adapted.save_pretrained(tmp_path / "tuned" / place)
     remedy = f"AutoPeftModel.from_pretrained({str(tmp_path / 'tuned' / place)!r}).merge_and_unload()"
-    refused(tmp_path / "tuned", f"holds an adapter (LORA) for {template}, not a whole model", remedy)
+    refused(tmp_path / "tuned", f"holds an adapter (LORA) for {template}, not a complete model", remedy)
     merged = eval(remedy, {"AutoPeftModel": AutoPeftModel})
     merged.save_pretrained(tmp_path / "merged")
     AutoTokenizer.from_pretrained(template).save_pretrained(tmp_path / "merged")
@@ -124,7 +124,7 @@ def test_an_adapter_is_named_with_its_base_and_the_remedy_helps(template, tmp_pa
 
 
 def saved_embedder(template, folder, mode="mean", more=()):
-    """Save an embedder by sentence-transformers, and return its folder."""
+    """Save a sentence-transformers embedder, and return its folder."""
     logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
     steps = [modules.Transformer(str(template)), modules.Pooling(32, mode), *more]
     SentenceTransformer(modules=steps, device="cpu").save(str(folder))
@@ -132,7 +132,7 @@ def saved_embedder(template, folder, mode="mean", more=()):
 
 
 def old_layout(folder):
-    """Convert a folder to the layout before version 2: the model is in 0_Transformer, and config.json only has a version."""
+    """Convert a folder to the layout of sentence-transformers before version 2, with the model in 0_Transformer."""
     (folder / "0_Transformer").mkdir()
     for file in [file for file in folder.iterdir() if file.is_file() and file.name != "modules.json"]:
         file.rename(folder / "0_Transformer" / file.name)
@@ -169,7 +169,7 @@ def cut_in_the_tokenisers_file(folder):
         ("BERT", "cls", old_layout),
     ],
 )
-def test_vectors_equal_those_of_sentence_transformers(family, mode, change, checkpoint, tmp_path):
+def test_sentence_vectors_equal_those_of_sentence_transformers(family, mode, change, checkpoint, tmp_path):
     folder = saved_embedder(checkpoint(family), tmp_path / "mine", mode, [modules.Normalize()])
     if change:
         change(folder)
@@ -203,7 +203,7 @@ CHANGES = [
 
 @pytest.mark.parametrize(("name", "mode", "more", "file", "values"), CHANGES, ids=[each[0] for each in CHANGES])
 def test_unsupported_settings_that_change_the_vector_are_refused(name, mode, more, file, values, checkpoint, tmp_path):
-    """Each setting changes the vector or its length in sentence-transformers."""
+    """The test first checks that sentence-transformers gives another vector with the setting."""
     plain = saved_embedder(checkpoint("RoBERTa"), tmp_path / "plain")
     folder = saved_embedder(checkpoint("RoBERTa"), tmp_path / "mine", mode, more)
     change_config(folder, file, **values)
@@ -215,7 +215,7 @@ def test_unsupported_settings_that_change_the_vector_are_refused(name, mode, mor
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_each_type_of_a_step_names_its_class(name):
+def test_each_module_type_names_a_class_of_sentence_transformers(name):
     assert import_from_string(name) is getattr(modules, TYPES[name])
 
 
@@ -223,7 +223,7 @@ def test_a_broken_model_is_not_replaced_by_a_model_inside_its_folder(template, t
     shutil.copytree(template, tmp_path / "mine" / "checkpoint-1")
     (tmp_path / "mine" / "config.json").write_text("{")
     error = refused(tmp_path / "mine", "config.json can't be read as JSON")
-    assert same(load_encoder(str(error).rpartition(": ")[2].rstrip(".")), template)  # the remedy helps
+    assert same(load_encoder(str(error).rpartition(": ")[2].rstrip(".")), template)  # the remedy works
 
 
 def test_the_number_of_searched_folders_is_limited(tmp_path, monkeypatch):
@@ -232,7 +232,7 @@ def test_the_number_of_searched_folders_is_limited(tmp_path, monkeypatch):
         (tmp_path / str(number)).mkdir()
     refused(tmp_path, "no folder in it is a saved model")
     (tmp_path / "3").mkdir()
-    refused(tmp_path, "holds more than 3 folders. Name the one to open")
+    refused(tmp_path, "has more than 3 inner folders. Name the inner folder to open")
 
 
 def test_a_link_out_of_the_operators_folder_is_not_opened(template, tmp_path, monkeypatch):
@@ -246,16 +246,16 @@ def test_a_link_out_of_the_operators_folder_is_not_opened(template, tmp_path, mo
 
 
 @pytest.mark.parametrize("prefix", ["_orig_mod.", "module.", "encoder.", "module._orig_mod.bert."])
-def test_a_prefix_that_a_wrapper_left_is_named_and_the_remedy_helps(template, folder, prefix):
+def test_an_error_names_a_wrappers_prefix_and_a_working_remedy(template, folder, prefix):
     file = folder / "model.safetensors"
     save_file({f"{prefix}{name}": tensor for name, tensor in load_file(file).items()}, file, {"format": "pt"})
-    message = str(refused(folder, f"weights have {prefix!r} before the names"))
+    message = str(refused(folder, f"weights have the prefix {prefix!r} before names"))
     remedy = message[message.index("save_file(") : message.rindex(".")]
     exec(remedy, {"save_file": save_file, "load_file": load_file, "file": file})
     assert same(load_encoder(folder), template)
 
 
-def test_shards_and_half_precision_are_opened(template, tmp_path):
+def test_sharded_and_half_precision_models_are_opened(template, tmp_path):
     model, tokenizer = AutoModel.from_pretrained(template), AutoTokenizer.from_pretrained(template)
     model.save_pretrained(tmp_path / "shards", max_shard_size="20KB")
     model.half().save_pretrained(tmp_path / "half")
@@ -268,26 +268,26 @@ def test_shards_and_half_precision_are_opened(template, tmp_path):
     torch.testing.assert_close(half.encode(TEXT).hidden, load_encoder(template).encode(TEXT).hidden, atol=2e-2, rtol=0)
 
 
-def test_a_path_is_never_a_hub_id_and_a_model_object_is_refused(template, monkeypatch):
+def test_a_path_is_never_read_as_a_hub_id_and_a_model_object_is_refused(template, monkeypatch):
     monkeypatch.chdir(template.parent)
     encoder = load_encoder(Path("bert"))
     assert encoder.title == "bert" and encoder.digest == load_encoder(template).digest == load_encoder("bert").digest
     with pytest.raises(LoadError, match=r"There is no folder '\./bert-base-uncased'"):
         load_encoder(Path("bert-base-uncased"))
-    with pytest.raises(LoadError, match=r"got a BertModel\. Save a model with save_pretrained"):
+    with pytest.raises(LoadError, match=r"got a BertModel\. Save model and tokeniser with save_pretrained"):
         load_encoder(encoder.model)
 
 
 def test_big_bird_with_full_attention_is_opened_and_i_bert_is_refused(tmp_path):
     bird = save_tiny(Family("BigBird", "big_bird", "unigram"), tmp_path / "bird")
-    refused(bird, '"attention_type": "original_full" into its config.json')
+    refused(bird, '"attention_type": "original_full" in its config.json')
     change_config(bird, attention_type="original_full")
     assert load_encoder(bird).recomputable
     ibert = save_tiny(Family("I-BERT", "ibert", "bytes", {"pad_token_id": 1}), tmp_path / "ibert")
-    refused(ibert, "(ibert) computes in whole numbers", "Take the RoBERTa it was made from")
+    refused(ibert, "(ibert) computes attention with integers", "Choose the RoBERTa it was made from")
 
 
-def test_a_cased_vocabulary_without_settings_is_noted(folder):
+def test_a_note_warns_of_a_cased_vocabulary_without_tokeniser_settings(folder):
     encoder = load_encoder(folder)
     pieces = sorted(encoder.tokenizer.get_vocab(), key=encoder.tokenizer.get_vocab().get)
     for name in ("tokenizer.json", "tokenizer_config.json"):
@@ -298,27 +298,27 @@ def test_a_cased_vocabulary_without_settings_is_noted(folder):
     lower = load_encoder(folder)
     assert "vocab.txt has capital letters ('The'), but no tokenizer_config.json" in lower.note
     assert lower.encode("The bank").tokens == ("[CLS]", "the", "bank", "[SEP]")
-    (folder / "tokenizer_config.json").write_text('{"do_lower_case": false}')  # the remedy
+    (folder / "tokenizer_config.json").write_text('{"do_lower_case": false}')  # the remedy in the note
     cased = load_encoder(folder)
     assert (cased.note, cased.encode("The bank").tokens) == ("", ("[CLS]", "The", "bank", "[SEP]"))
 
 
-LATE = "Without pooling there is a vector for each token, as in late interaction, and none of the sentence"
+LATE = "Without pooling it computes a vector for each token, as in late interaction, and no vector for the sentence"
 
 
 @pytest.mark.parametrize(
     ("kind", "head", "message"),
     [
         (MultiVectorEncoder, {}, f"dense.Dense, .*MultiVectorMask, Normalize; expected .* {LATE}"),
-        (SparseEncoder, {"masked_head": True}, "by Transformer, .*SpladePooling; expected"),
+        (SparseEncoder, {"masked_head": True}, "with Transformer, .*SpladePooling; expected"),
         (
             CrossEncoder,
             {"classes": ("LABEL_0",)},
-            "It is a cross-encoder: it gives two texts a score, and none of them",
+            "It is a cross-encoder: it computes a score for two texts, and no vector",
         ),
     ],
 )
-def test_a_folder_of_another_kind_has_no_sentence_vector(kind, head, message, tmp_path):
+def test_models_of_other_kinds_have_no_sentence_vector(kind, head, message, tmp_path):
     tiny = save_tiny(FAMILIES["BERT"], tmp_path / "tiny", **head)
     kind(str(tiny), device="cpu").save_pretrained(str(tmp_path / "mine"))
     with pytest.raises(NoPooling, match=message):
@@ -337,7 +337,10 @@ def static(template):
 @pytest.mark.parametrize(
     ("made", "message"),
     [
-        (routed, r"is a sentence-transformers folder, .* In it are document_0_Transformer, query_0_Transformer\. Name"),
+        (
+            routed,
+            r"is a sentence-transformers folder, .* It contains document_0_Transformer, query_0_Transformer\. Name",
+        ),
         (static, "has no config.json, and no folder in it is a saved model"),
     ],
 )

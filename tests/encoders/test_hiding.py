@@ -13,12 +13,12 @@ from selfattn.encoders.capture import Recorder
 from tests.encoders.test_families import RECOMPUTED
 
 TEXT = "She sat by the water of the river and waited for the banker."
-ONE_MASK = ["XLM"]  # families with one mask for all heads
+ONE_MASK = ["XLM"]  # families whose attention takes one mask for all heads
 
 
 @pytest.fixture
 def plain(checkpoint) -> Callable:
-    """plain(name, inputs, hides) returns hidden states and weights of transformers with minus infinity before each softmax."""
+    """Return a function that runs transformers with hidden scores set to minus infinity, and returns states and weights."""
 
     def states(name: str, inputs: dict, hides: list[Hide]) -> tuple[torch.Tensor, torch.Tensor]:
         kind = AutoModelForTextEncoding if "T5" in name else AutoModel
@@ -45,15 +45,15 @@ def plain(checkpoint) -> Callable:
 
 
 def some_hides(encoder) -> list[Hide]:
-    """Return hides of words of one and of several pieces, in every head and in some heads, for several queries and for one."""
+    """Return hides with one and with several queries and keys, in all heads and in some heads."""
     some = [] if encoder.one_head_reason else [Hide((4,), (6, 7), [Head(0, 1), Head(1, 0)]), Hide((5,), (1,), [(1, 1)])]
     return [Hide((2, 3), (5, 8)), *some]
 
 
 @pytest.mark.parametrize("name", RECOMPUTED)
 @pytest.mark.slow
-def test_hiding_is_minus_infinity_before_the_softmax(encoder_of, plain, name):
-    """Compare the kernel's mask, the model's function on the same inputs and our eager pass, alone and in a batch."""
+def test_hiding_equals_scores_of_minus_infinity_in_transformers(encoder_of, plain, name):
+    """Compare the kernel, the model's attention function, our eager pass and plain transformers."""
     encoder = encoder_of(name)
     hides = some_hides(encoder)
     encoding, reference = encoder.encode(TEXT, hidden=hides), encoder.reference_weights(TEXT, hidden=hides)
@@ -79,11 +79,13 @@ def test_hiding_is_minus_infinity_before_the_softmax(encoder_of, plain, name):
     torch.testing.assert_close(encoding.rows(2), rows, atol=1e-6, rtol=0)
     assert encoder.hide_reason == "" and bool(encoder.one_head_reason) == (name in ONE_MASK)
     if encoder.one_head_reason:
-        with pytest.raises(NotRecomputable, match="in some heads alone: its modules take one mask for all heads"):
+        with pytest.raises(
+            NotRecomputable, match=r"in only some heads of .*: its modules accept only one mask for all heads"
+        ):
             encoder.encode(TEXT, hidden=[Hide((2,), (4,), [Head(0, 0)])])
 
 
-def test_only_the_row_of_the_query_changes(encoder):
+def test_hiding_a_key_in_one_head_changes_only_the_querys_weights(encoder):
     plain, hidden = encoder.encode(TEXT), encoder.encode(TEXT, hidden=[Hide((5,), (3,), [Head(1, 4)])])
     before, after = plain.weights(1), hidden.weights(1)
     changed = (before != after).any(-1)
@@ -119,7 +121,7 @@ def test_hide_counts_positions_over_both_texts_and_reports_its_passes(encoder):
     assert seen == [(1, 1)]
 
 
-def test_patches_and_hidden_tokens_together(encoder):
+def test_patches_and_hidden_tokens_work_in_one_pass(encoder):
     patch, hide = Patch(4, 2, (5,), torch.ones(encoder.d_head)), Hide((5,), (8,))
     both = encoder.encode(TEXT, patches=[patch], hidden=[hide])
     assert both.patches == (patch,) and both.hides == (hide,)
@@ -132,7 +134,7 @@ def test_patches_and_hidden_tokens_together(encoder):
 @pytest.mark.parametrize(
     ("hides", "message"),
     [
-        ([Hide((2, 3), (3,))], "never hidden from itself.* at 3"),
+        ([Hide((2, 3), (3,))], "can't be hidden from itself.* at 3"),
         ([Hide((2,), (40,))], "positions from 0 to 15.*40"),
         ([Hide((40,), (2,))], "positions from 0 to 15.*40"),
         ([Hide((-1,), (2,))], "positions from 0"),
@@ -141,7 +143,7 @@ def test_patches_and_hidden_tokens_together(encoder):
         ([Hide((2,), (5,), [Head(6, 0)])], "L0 H0 to L5 H11, got L6 H0"),
     ],
 )
-def test_hides_that_do_not_fit_are_refused(encoder, hides, message):
+def test_invalid_hides_are_refused(encoder, hides, message):
     for refused in (
         lambda: encoder.encode(TEXT, hidden=hides),
         lambda: encoder.encode_batch([TEXT], hidden=[hides]),
@@ -157,18 +159,18 @@ def test_hide_refuses_wrong_arguments(encoder):
         encoder.encode(TEXT, pad_to=20, hidden=[Hide((18,), (2,))])
     with pytest.raises(ValueError, match="Expected heads for each of 2 words, got 1"):
         encoder.hide(TEXT, 4, [5, 6], heads=[None])
-    with pytest.raises(ValueError, match="never hidden from itself"):
+    with pytest.raises(ValueError, match="can't be hidden from itself"):
         encoder.hide(TEXT, 4, [4])
     with pytest.raises(TextError, match="'the' occurs 3 times"):
         encoder.hide(TEXT, 4, ["the"])
-    with pytest.raises(TextError, match=r"'stream' occurs 0 times\. Write it as it is spelled"):
+    with pytest.raises(TextError, match=r"'stream' occurs 0 times\. Spell it as in the text"):
         encoder.hide(TEXT, 4, ["stream"])
     with pytest.raises(ValueError, match="one collection of hidden tokens for each of 2 texts, got 1"):
         encoder.encode_batch([TEXT, TEXT], hidden=[()])
 
 
 def test_hiding_in_the_bundled_encoder_equals_a_separate_eager_pass(encoder):
-    """Loading the bundled encoder doesn't check hidden words, so this test does, in every head and in some heads."""
+    """Loading the bundled encoder skips the check of hidden words. This test makes up for it."""
     hides = [Hide((5,), (8,)), Hide((2,), (4,), [Head(layer, layer) for layer in range(6)])]
     encoding, reference = encoder.encode(TEXT, hidden=hides), encoder.reference_weights(TEXT, hidden=hides)
     weights = torch.stack([encoding.weights(layer) for layer in range(6)])
@@ -181,13 +183,13 @@ def test_hide_accepts_a_single_head_or_position_and_refuses_no_heads(encoder):
     wanted = encoder.encode(TEXT, hidden=[Hide((5,), (8,), [Head(0, 3)])])
     given = encoder.encode(TEXT, hidden=(each for each in [Hide(5, 8, Head(0, 3))]))
     assert torch.equal(given.hidden, wanted.hidden)
-    with pytest.raises(ValueError, match="Expected heads to hide tokens in, got none"):
+    with pytest.raises(ValueError, match="Expected at least one head to hide tokens in, got none"):
         encoder.encode(TEXT, hidden=[Hide((5,), (8,), [])])
     with pytest.raises(TypeError, match="Expected a list of words to hide"):
         encoder.hide(TEXT, 4, "river")
 
 
-# Broken versions of Recorder.hide, named after where they still hide.
+# Broken versions of Recorder.hide. Each name says where the version still hides tokens.
 def nowhere(hide, recorder, mask, *given):
     return mask
 
@@ -208,10 +210,10 @@ def in_the_fast_pass_alone(hide, recorder, mask, *given):
         ("MPNet", nowhere, "a hidden token still has the weight"),
         ("BERT", in_some_heads_alone, "a hidden token still has the weight"),
         ("MPNet", in_some_heads_alone, "a hidden token still has the weight"),
-        ("BERT", in_the_fast_pass_alone, "the kernel's weights differ"),
+        ("BERT", in_the_fast_pass_alone, "the recomputed weights differ"),
     ],
 )
-def test_hiding_that_does_not_work_is_found_at_load(checkpoint, monkeypatch, name, broken, reason):
+def test_loading_detects_hiding_that_does_not_work(checkpoint, monkeypatch, name, broken, reason):
     monkeypatch.setattr(
         Recorder, "hide", partialmethod(lambda own, hide, *given: broken(hide, own, *given), Recorder.hide)
     )

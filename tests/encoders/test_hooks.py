@@ -1,4 +1,4 @@
-"""Hooks change nothing in the families that need them, and a recorder records only its own pass."""
+"""Hooks don't change a model's numbers, and a recorder records only its own pass."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -15,7 +15,7 @@ TEXT = "She sat by the river."
 
 
 @pytest.mark.parametrize("name", HOOKED)
-def test_hooks_change_nothing(encoder_of, checkpoint, name):
+def test_hooks_do_not_change_the_models_numbers(encoder_of, checkpoint, name):
     """The encoder's pass is bitwise equal to that of a plain eager model, with and without a recorder."""
     encoder = encoder_of(name)
     assert encoder.hooked and encoder.recomputable
@@ -27,30 +27,30 @@ def test_hooks_change_nothing(encoder_of, checkpoint, name):
         assert torch.equal(run(encoder.model, inputs, Recorder()).last_hidden_state, expected)
 
 
-def test_a_failed_pass_leaves_no_recorder(encoder_of):
+def test_no_recorder_is_active_after_a_failed_pass(encoder_of):
     encoder = encoder_of("MPNet")
     with pytest.raises(IndexError):
         run(encoder.model, {"input_ids": torch.tensor([[10**6]])}, Recorder())
     assert current_recorder() is None
 
 
-def test_the_input_of_w_o_is_verified_at_load(checkpoint, monkeypatch):
-    """Loading finds a W_O whose output has no effect, and a wrong W_O."""
+def test_loading_verifies_the_input_of_w_o(checkpoint, monkeypatch):
+    """Loading detects a patch without an effect, and a module that was mistaken for W_O."""
     folder = str(checkpoint("LiLT"))
     assert load_encoder(folder).patch_reason == ""
     with monkeypatch.context() as patch:
         patch.setattr(capture, "_patched", lambda context, patches: context)
-        assert "a head's output doesn't reach the last hidden state" in load_encoder(folder).patch_reason
+        assert "a head's output doesn't change the last hidden state" in load_encoder(folder).patch_reason
     monkeypatch.setattr(hooks, "output_layer", lambda module, own: getattr(own, "layout_output", own.output).dense)
     names = ("query", "key", "value")
     monkeypatch.setattr(hooks, "separate", lambda module: names if hasattr(module, "layout_query") else None)
-    assert "more than the heads' contexts enters the output matrix" in load_encoder(folder).patch_reason
+    assert "the output matrix reads more than the heads' contexts" in load_encoder(folder).patch_reason
 
 
 @pytest.mark.parametrize("name", ["DeBERTa-v3", "ModernBERT"])
 @pytest.mark.slow
-def test_sixteen_threads_get_the_same_numbers_as_one(encoder_of, name):
-    """Encoding, removal and reference weights run at the same time on one encoder, and are bitwise equal to single runs."""
+def test_sixteen_threads_get_the_same_numbers_as_one_thread(encoder_of, name):
+    """Run encoding, head removal and reference weights at the same time on one encoder. Results are bitwise equal."""
     encoder = encoder_of(name)
     jobs = []
     for i in range(16):
@@ -62,7 +62,7 @@ def test_sixteen_threads_get_the_same_numbers_as_one(encoder_of, name):
             lambda text=text: encoder.reference_weights(text),
         ]
     alone = [job() for job in jobs]
-    # After a page has run, new threads use another number of cores, which changes the last bits.
+    # Another number of torch threads would change the last bits.
     threads = torch.get_num_threads()
     with ThreadPoolExecutor(16, initializer=torch.set_num_threads, initargs=(threads,)) as pool:
         together = list(pool.map(lambda job: job(), jobs * 2))

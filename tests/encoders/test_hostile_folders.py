@@ -1,4 +1,4 @@
-"""Folders that are broken, lead to other files, or change while they are read are refused with a message."""
+"""Encoder folders that are broken, name other files, or change during loading are refused with a message."""
 
 import base64
 import itertools
@@ -25,7 +25,7 @@ from selfattn.encoders.heads_on_top import NoHead
 from selfattn.encoders.masked_lm import load_masked_head
 from tests.encoders.test_loading import Canary, change_config, change_weights, refused
 
-AWAY = ("leads to other weights or code",)
+AWAY = ("leads to weights or code outside this folder",)
 CONFIGS = [
     ({"transformers_weights": "pytorch_model.safetensors"}, *AWAY),
     ({"quantization_config": {"quant_method": "bitsandbytes", "load_in_8bit": True}}, *AWAY),
@@ -36,13 +36,13 @@ CONFIGS = [
     ({"anything": {"_attn_implementation_internal": "sdpa"}}, *AWAY),
     ({"configuration_files": ["config.4.0.0.json"]}, *AWAY),
     ({"fusion_config": {"a": 1}}, *AWAY),
-    ({"model_type": "vit"}, "is no text encoder", "BERT"),
+    ({"model_type": "vit"}, "is not a text encoder", "BERT"),
     ({"model_type": "gpt2"}, "is a decoder", "BERT"),
     ({"model_type": "longt5"}, "is an encoder-decoder", "BERT"),
     ({"model_type": "dpr"}, "bert_model.save_pretrained", "BERT"),
-    *(({"model_type": family}, "names no model_type") for family in (None, "", 5, ["bert"])),
+    *(({"model_type": family}, "has no model_type") for family in (None, "", 5, ["bert"])),
     ({"model_type": "quantum-bert"}, "the installed transformers doesn't know"),
-    ({"hidden_size": 64}, "their sizes differ"),
+    ({"hidden_size": 64}, "their shapes don't match"),
     ({"hidden_size": -1},),
     ({"num_attention_heads": 5},),
     ({"hidden_act": "no such thing"},),
@@ -53,7 +53,7 @@ CONFIGS = [
 
 
 @pytest.mark.parametrize("case", CONFIGS, ids=lambda case: str(case[0]))
-def test_a_config_that_leads_to_other_files_or_is_no_text_encoder(folder, case):
+def test_a_config_that_names_other_files_or_no_text_encoder_is_refused(folder, case):
     values, *error = case
     change_config(folder, **values)
     assert len(str(refused(folder, *error))) < 500
@@ -69,7 +69,7 @@ TOKENIZERS = [
 
 
 @pytest.mark.parametrize("settings", TOKENIZERS, ids=str)
-def test_a_tokenizer_config_that_leads_to_other_files_or_is_invalid(folder, settings):
+def test_a_tokenizer_config_that_names_other_files_or_is_invalid_is_refused(folder, settings):
     change_config(folder, "tokenizer_config.json", **settings)
     refused(folder, "model_max_length is" if "model_max_length" in settings else "")
 
@@ -91,22 +91,22 @@ def test_a_single_weights_file_wins_over_an_index(folder):
 
 
 @pytest.mark.parametrize("named", [None, {}, {"a": ["b"]}, {"a": "../a.safetensors"}, {"a": "pytorch_model.bin"}])
-def test_an_index_that_is_invalid_or_names_a_pickle(folder, tmp_path, named):
+def test_an_index_that_is_invalid_or_names_a_pickle_is_refused(folder, tmp_path, named):
     canary = tmp_path / "canary"
     (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Canary(canary)))
     (folder / "model.safetensors").unlink()
     (folder / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": named}))
-    refused(folder, "Download it again")
+    refused(folder, "Download the model again")
     assert not canary.exists()
 
 
-def test_a_part_of_a_distributed_checkpoint(folder):
-    """transformers would read these parts instead of the file whose digest is recorded."""
+def test_a_part_of_a_distributed_checkpoint_is_refused(folder):
+    """transformers would read this part instead of model.safetensors, whose digest is recorded."""
     shutil.copy(folder / "model.safetensors", folder / "shard-00000-model-00001-of-00001.safetensors")
     refused(folder, "distributed checkpoint")
 
 
-def test_weights_that_change_between_digest_and_load(folder, monkeypatch):
+def test_weights_that_change_between_digest_and_load_are_refused(folder, monkeypatch):
     read = AutoModel.from_pretrained
 
     def changed_in_between(*arguments, **options):
@@ -118,8 +118,8 @@ def test_weights_that_change_between_digest_and_load(folder, monkeypatch):
 
 
 @pytest.mark.parametrize("digested", ["gone", "exchanged", "back"])
-def test_a_file_that_is_replaced_and_put_back_while_it_is_read(folder, monkeypatch, digested):
-    """Another thread computes the file's digest at one of three moments. In the end the file is the same as before."""
+def test_a_file_that_is_replaced_and_restored_during_loading_is_refused(folder, monkeypatch, digested):
+    """Another thread computes the file's digest at one of three moments. After loading, the file is the same as before."""
     file, aside, read = folder / "tokenizer.json", folder.parent / "aside", tokenizer.AutoTokenizer.from_pretrained
     reached, now, done, digest = threading.Event(), threading.Event(), threading.Event(), checkpoint.file_digest
 
@@ -157,8 +157,8 @@ def test_a_file_that_is_replaced_and_put_back_while_it_is_read(folder, monkeypat
 
 
 @pytest.mark.parametrize("of", ["folder", "file"])
-def test_an_inner_link_that_changes_and_changes_back(folder, monkeypatch, of):
-    """model.safetensors -> link -> a link to a folder or a file, with the same target before and after."""
+def test_an_inner_link_that_changes_and_changes_back_is_refused(folder, monkeypatch, of):
+    """model.safetensors links to a link to a folder or a file. The target is the same before and after loading."""
     other, read = shutil.copytree(folder, folder.parent / "other"), AutoModel.from_pretrained
     change_weights(other, lambda tensors: tensors.update({name: tensor + 1 for name, tensor in tensors.items()}))
     mine = folder.parent / "weights"
@@ -187,7 +187,7 @@ def test_an_inner_link_that_changes_and_changes_back(folder, monkeypatch, of):
     refused(folder, "changed while it was read")
 
 
-def test_files_that_change_after_the_load(tmp_path):
+def test_a_head_is_refused_if_its_files_changed_after_loading(tmp_path):
     encoder = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path / "mine", masked_head=True)))
     for file in ("tokenizer.json", "config.json", "model.safetensors"):
         assert encoder.files[file] == file_digest(tmp_path / "mine" / file)
@@ -207,7 +207,7 @@ def test_files_of_the_same_size_and_time_have_different_digests(tmp_path):
     assert file_digest(file) != first
 
 
-def test_an_xmod_needs_a_language(tmp_path):
+def test_an_xmod_model_needs_a_default_language(tmp_path):
     config = AutoConfig.for_model(
         "xmod", vocab_size=120, hidden_size=32, num_hidden_layers=1, num_attention_heads=4, intermediate_size=48,
         max_position_embeddings=64, languages=["en_XX", "de_DE"]
@@ -217,21 +217,21 @@ def test_an_xmod_needs_a_language(tmp_path):
     model.save_pretrained(tmp_path)
     wordpiece_tokenizer().save_pretrained(tmp_path)
     refused(tmp_path, '"default_language": "en_XX"')
-    change_config(tmp_path, default_language="en_XX")  # the remedy helps
+    change_config(tmp_path, default_language="en_XX")  # the remedy works
     assert load_encoder(str(tmp_path)).family == "xmod"
 
 
-def test_a_folder_without_a_tokenizer(folder):
+def test_a_folder_without_a_tokenizer_is_refused(folder):
     for file in ("tokenizer.json", "tokenizer_config.json"):
         (folder / file).unlink()
     refused(folder, "has no tokeniser", "save_pretrained")
 
 
-def test_a_tokenizer_written_in_python(tmp_path, checkpoint):
+def test_a_tokenizer_written_in_python_is_refused(tmp_path, checkpoint):
     folder = shutil.copytree(checkpoint("T5 (encoder half)"), tmp_path / "mine")
     (folder / "tokenizer.json").unlink()
     ByT5Tokenizer().save_pretrained(folder)
-    assert not [path for path in folder.iterdir() if "vocab" in path.name]  # this tokeniser reads bytes
+    assert not [path for path in folder.iterdir() if "vocab" in path.name]  # ByT5 reads bytes, so it has no vocabulary
     refused(folder, "ByT5Tokenizer) is written in Python")
 
 
@@ -246,7 +246,7 @@ TABLE = base64.b64encode((1024).to_bytes(4, "little") + bytes(range(256)) * 4 + 
     ],
     ids=["merges dropped at random", "a Rust panic"],
 )
-def test_a_tokenizer_that_fails_or_is_random(checkpoint, tmp_path, family, parts, words):
+def test_a_tokenizer_that_fails_or_is_random_is_refused(checkpoint, tmp_path, family, parts, words):
     folder = shutil.copytree(checkpoint(family), tmp_path / "mine")
     model = json.loads((folder / "tokenizer.json").read_text())["model"]
     change_config(folder, "tokenizer.json", **{**parts, "model": {**model, **parts.get("model", {})}})
@@ -254,19 +254,19 @@ def test_a_tokenizer_that_fails_or_is_random(checkpoint, tmp_path, family, parts
     assert str(refused(folder, words)).count("\n") == 0
 
 
-def test_a_tokenizer_nested_too_deep(folder):
+def test_a_deeply_nested_tokenizer_file_is_refused(folder):
     (folder / "tokenizer.json").write_text('{"a":' * 50_000 + "1" + "}" * 50_000)
     refused(folder, "can't be loaded")
 
 
-def test_weights_of_an_impossible_shape(folder):
+def test_weights_of_an_impossible_shape_are_refused(folder):
     text = json.dumps({"a": {"dtype": "F32", "shape": [10**300] * 10_000, "data_offsets": [0, 16]}}).encode()
     (folder / "model.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + bytes(16))
     refused(folder, "damaged")
 
 
 @pytest.mark.parametrize("signal", [KeyboardInterrupt, type("RerunException", (BaseException,), {})])
-def test_failing_as_passes_other_exceptions(signal):
+def test_failing_as_lets_other_exceptions_through(signal):
     with pytest.raises(signal), failing_as(ValueError):
         raise signal()
 
@@ -290,7 +290,7 @@ READ = ("config.json", "tokenizer.json", "model.safetensors")
 
 
 @pytest.mark.parametrize(("file", "kind"), [*itertools.product(READ, MAKERS), ("vocab.txt", "pipe")])
-def test_files_that_are_not_plain(folder, file, kind):
+def test_files_that_are_not_regular_files_are_refused(folder, file, kind):
     (folder / file).unlink(missing_ok=True)
     MAKERS[kind](folder / file)
     error = refused(folder)
@@ -299,12 +299,12 @@ def test_files_that_are_not_plain(folder, file, kind):
         assert f"mine/{file}" in str(error)
 
 
-def test_a_loop_of_links_in_an_operators_folder(folder, monkeypatch):
+def test_a_loop_of_links_in_an_operators_folder_is_ignored_or_refused(folder, monkeypatch):
     (folder / "below").mkdir()
     (folder / "below" / "a").symlink_to("b")
     (folder / "below" / "b").symlink_to("a")
     monkeypatch.setenv("SELFATTN_MODEL_DIR", str(folder.parent))
-    if sys.version_info >= (3, 13):  # which treats the loop as a link to nothing
+    if sys.version_info >= (3, 13):  # Python 3.13 treats the loop as a dangling link
         assert load_encoder("mine").family == "bert"
     else:
         assert re.search("is a link that leads out|can't be read", str(refused("mine")))
@@ -317,7 +317,7 @@ def test_a_dangling_link_is_accepted(folder):
 
 @pytest.mark.parametrize("file", ["config.json", "tokenizer_config.json"])
 def test_code_that_comes_with_a_known_family_is_not_run(folder, tmp_path, file):
-    """Nomic, GTE, Jina v3 and EuroBERT have auto_map on the Hub, but transformers loads them without it."""
+    """Nomic, GTE, Jina v3 and EuroBERT name code (auto_map) on the Hub, but transformers loads them without this code."""
     canary = tmp_path / "canary"
     (folder / "theirs.py").write_text(f"open({str(canary)!r}, 'w')\n")
     auto_map = {"AutoModel": "theirs.Model", "AutoConfig": "theirs.Config", "AutoTokenizer": ["theirs.T", None]}
@@ -332,5 +332,5 @@ def test_code_that_comes_with_an_unknown_family_is_refused(folder, tmp_path):
     canary = tmp_path / "canary"
     (folder / "theirs.py").write_text(f"open({str(canary)!r}, 'w')\n")
     change_config(folder, model_type="theirs", auto_map={"AutoModel": "theirs.Model", "AutoConfig": "theirs.Config"})
-    refused(folder, "never runs code")
+    refused(folder, "never runs the Python code")
     assert not canary.exists()

@@ -15,7 +15,7 @@ NOWHERE = "http://127.0.0.1:9"
 
 
 def ask(endpoint: str, *questions: tuple[str, str | None, str]) -> list[dict]:
-    """Load each (name, revision, offline) in turn from the Hub at this address, and return the results or the messages."""
+    """Load each (name, revision, offline) from the Hub at `endpoint`. Return each encoder's facts or error message."""
     answers = []
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stderr(io.StringIO()) as printed:
         patch.setattr(constants, "ENDPOINT", endpoint)
@@ -47,7 +47,7 @@ REFUSED = {
 
 @pytest.fixture(scope="module")
 def answers(stand_in, tmp_path_factory):
-    """The results of a download into an empty cache, of the same model without a network, and of each refused name."""
+    """Return the answers for a download into an empty cache, for the same model offline, and for each refused name."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(constants, "HF_HUB_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield ask(stand_in.url, ("some/good", None, ""), ("some/good", None, "1"), *REFUSED)
@@ -71,16 +71,16 @@ def test_a_downloaded_model_is_found_in_the_cache_without_a_network(stand_in, an
     for found in cached:
         assert found.items() >= {name: fetched[name] for name in ("revision", "digest", "content")}.items(), found
     assert "the Hub can't be reached" in absent["message"]
-    assert "Stay with the bundled encoder" in absent["message"]
+    assert "Use the bundled encoder" in absent["message"]
 
 
 @pytest.mark.slow
-def test_each_refusal_of_the_hub_has_its_message(answers):
+def test_each_error_of_the_hub_has_its_own_message(answers):
     for refused, words in zip(answers[2:], REFUSED.values(), strict=True):
         assert words in refused.get("message", ""), refused
 
 
-def test_a_download_that_breaks_off(monkeypatch):
+def test_a_download_that_breaks_off_raises_a_load_error(monkeypatch):
     def broken(*arguments, **options):
         raise OSError("[Errno 28] No space left on device")
 
@@ -101,8 +101,8 @@ def test_each_whole_percent_is_reported_once():
 
 
 @pytest.mark.slow
-def test_half_a_download_is_no_encoder(stand_in, tmp_path, monkeypatch):
-    """Whichever file breaks off, an incomplete download isn't loaded without a network."""
+def test_an_incomplete_download_is_not_loaded_offline(stand_in, tmp_path, monkeypatch):
+    """The download breaks off at each of the six files in turn."""
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     fetch, fetched = hub.hf_hub_download, []
 
@@ -113,7 +113,7 @@ def test_half_a_download_is_no_encoder(stand_in, tmp_path, monkeypatch):
         return fetch(name, file, **options)
 
     monkeypatch.setattr(hub, "hf_hub_download", breaking)
-    for until in range(6):  # once for each of six files  # noqa: B007 (breaking reads it)
+    for until in range(6):  # noqa: B007 (breaking reads it)
         fetched.clear()
         broken, alone = ask(stand_in.url, ("some/good", None, ""), ("some/good", stand_in.commit, "1"))
         assert "broke off" in broken["message"] and "is not on this machine" in alone.get("message", ""), fetched
@@ -127,7 +127,7 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 @pytest.fixture
 def cached(monkeypatch, tmp_path):
-    """A cache with one model's folder, without a network."""
+    """Make a cache with one model, go offline, and return the model's folder."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setenv("SELFATTN_OFFLINE", "1")
     folder = tmp_path / "hub" / "models--some--good"
@@ -143,18 +143,18 @@ def in_cache(folder: Path, revision: str, commit: str) -> None:
 
 
 @pytest.mark.parametrize("revision", ["main", "refs/pr/1", "a-branch/of_mine", "1.0+cpu", COMMIT])
-def test_branches_tags_pull_requests_and_commits_are_revisions(cached, revision):
+def test_branches_tags_pull_requests_and_commits_are_accepted_as_revisions(cached, revision):
     in_cache(cached, revision, COMMIT)
     assert hub.fetch("some/good", revision, print) == (cached / "snapshots" / COMMIT, COMMIT)
 
 
 @pytest.mark.parametrize("revision", ["../../../secret", "main/../../secret", "./main", "a//b", "-x", "a b", "x" * 201])
 def test_a_revision_never_leads_out_of_the_cache(cached, tmp_path, revision):
-    """A revision is the name of a file in the cache. Such a revision in a link once read /dev/zero until memory was full."""
+    """The cache has a file for each revision. A link whose revision had "../" once read /dev/zero until memory was full."""
     in_cache(cached, "main", COMMIT)
     (tmp_path / "secret").write_text("../../../elsewhere")
     (tmp_path / "elsewhere").mkdir()
-    with pytest.raises(LoadError, match="is no revision: expected a branch"):
+    with pytest.raises(LoadError, match="is not a revision: expected a branch"):
         hub.fetch("some/good", revision, print)
 
 

@@ -1,4 +1,4 @@
-"""Copies of a sentence that join its pass at a later layer give the same numbers as complete passes, with less work."""
+"""Copies of a sentence may join its forward pass at a later layer. The numbers are those of complete passes."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from selfattn.encoders.encoder import Encoder
 from tests.encoders.test_families import RECOMPUTED
 from tests.encoders.test_hiding import ONE_MASK, TEXT
 
-# In these families all rows run in every layer: a layer changes the attention's input, or hooks after attention record rows.
+# In these families every layer runs all rows, because layers change the input of attention or hooks record all rows.
 ALL_ROWS = (
     "MobileBERT", "ModernBERT", "EuroBERT", "T5 (encoder half)", "mT5 (encoder half)", "DeBERTa", "DeBERTa-v2",
     "DeBERTa-v3", "RoFormer", "RemBERT", "MegatronBERT", "LUKE",
@@ -19,7 +19,7 @@ ALL_ROWS = (
 
 @pytest.fixture(autouse=True)
 def join_few(monkeypatch):
-    """Join any number of copies."""
+    """Join copies even if there are only a few."""
     monkeypatch.setattr("selfattn.encoders.encoder.FEW", 1)
 
 
@@ -46,8 +46,8 @@ def test_joined_copies_equal_complete_passes(encoder_of, monkeypatch, name):
         assert len({tuple(row) for row in ours.tolist()}) == len(sets)  # all have different effects
 
 
-def test_the_rows_that_each_layer_runs(encoder, monkeypatch):
-    """Copies run only the word's row in the layer where they join. In the last layer, the sentence does so too."""
+def test_joined_copies_run_only_the_needed_rows(encoder, monkeypatch):
+    """Copies run only the word's row in the layer where they join. In the last layer, the sentence also runs only this row."""
     batches, receive = [], encoder.model.encoder.layer[0].output.dense.forward.__func__
     for layer in encoder.model.encoder.layer:
         dense = layer.output.dense
@@ -60,8 +60,8 @@ def test_the_rows_that_each_layer_runs(encoder, monkeypatch):
     assert batches == [[1, n], [1, n], [1, n], [1, 1], [2, n], [2, n], [2, 1], [4, 1]]
 
 
-def test_without_joining_copies_run_complete_passes(encoder_of):
-    """XLM has no module that computes a complete layer."""
+def test_copies_of_xlm_run_complete_passes(encoder_of):
+    """XLM has no module for a complete layer, so its copies can't join."""
     encoder = encoder_of("XLM")
     assert not encoder.joinable
     vectors = encoder.knock_out(TEXT, 4, heads=[Head(1, 0)])
@@ -69,9 +69,9 @@ def test_without_joining_copies_run_complete_passes(encoder_of):
     torch.testing.assert_close(vectors[0], removed.hidden[-1, 4], atol=1e-5, rtol=0)
 
 
-def test_a_few_copies_do_not_wait_for_the_tests_of_joining(encoder_of, monkeypatch):
+def test_joining_is_checked_only_if_enough_copies_run(encoder_of, monkeypatch):
     monkeypatch.setattr("selfattn.encoders.encoder.FEW", 3)
-    encoder = replace(encoder_of("BERT"))  # nothing is tested yet
+    encoder = replace(encoder_of("BERT"))  # joining isn't checked yet
     encoder.hide(TEXT, 4, [6] * 2, heads=[[Head(1, 0)]] * 2)
     assert "joinable" not in vars(encoder)
     encoder.hide(TEXT, 4, [6] * 3, heads=[[Head(1, 0)]] * 3)

@@ -1,4 +1,4 @@
-"""Each way in which loading fails has its own message, and neither a model's code nor its pickles are run."""
+"""Each loading error has its own message. Loading never runs a model's code or pickles."""
 
 import json
 import pickle
@@ -30,7 +30,7 @@ def change_config(folder, name="config.json", **values):
 
 
 def change_weights(folder, change):
-    """Apply change(tensors), which works in place, to the checkpoint."""
+    """Apply change(tensors) to the checkpoint's weights. `change` works in place."""
     file = folder / "model.safetensors"
     tensors = load_file(file)
     change(tensors)
@@ -38,7 +38,7 @@ def change_weights(folder, change):
 
 
 class Canary:
-    """Creates a file if its pickle is loaded."""
+    """Create a file when the pickle of this object is loaded."""
 
     def __init__(self, path):
         self.path = str(path)
@@ -47,7 +47,7 @@ class Canary:
         return (open, (self.path, "w"))
 
 
-def test_a_folder_loads(folder):
+def test_an_encoder_folder_loads(folder):
     encoder = load_encoder(str(folder))
     assert (encoder.family, encoder.n_layers, encoder.n_heads, encoder.d_model, encoder.d_head) == ("bert", 3, 4, 32, 8)
     assert (encoder.max_tokens, encoder.revision, encoder.dtype, encoder.recomputable) == (64, None, "float32", True)
@@ -63,12 +63,12 @@ def test_loading_prints_nothing_and_reports_its_stages(folder, capfd):
 
 
 @pytest.mark.parametrize("trusted", [True, False])
-def test_trusted_is_refused(folder, trusted):
-    with pytest.raises(TypeError, match=r"no trusted= any more.* Leave it out"):
+def test_the_removed_argument_trusted_is_refused(folder, trusted):
+    with pytest.raises(TypeError, match=r"no longer has trusted=.* Leave trusted out"):
         load_encoder(str(folder), trusted=trusted)
 
 
-def test_missing_folders_and_invalid_names():
+def test_missing_folders_and_invalid_names_are_refused():
     for name in ("/no/such/folder", "~nobody-here/folder"):
         refused(name, "There is no folder")
     refused(" ", "No encoder was named")
@@ -87,7 +87,7 @@ def test_pickles_are_never_read(folder, tmp_path, file):
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "null", "[" * 100_000])
-def test_a_config_without_a_json_object(folder, text):
+def test_a_config_without_a_json_object_is_refused(folder, text):
     (folder / "config.json").write_text(text)
     refused(folder, "config.json can't be read as JSON")
 
@@ -96,7 +96,7 @@ DISTANCES = "encoder.layer.0.attention.self.distance_embedding.weight"
 
 
 def old_bert(prefix):
-    """Return a change that adds the relative positions of an old BERT. Without them it would be another encoder."""
+    """Return a change that adds the relative position weights of an old BERT. transformers would ignore them."""
 
     def change(tensors):
         for key in list(tensors):
@@ -111,25 +111,25 @@ def old_bert(prefix):
     ("change", "words"),
     [
         (lambda tensors: tensors.pop("encoder.layer.1.attention.self.key.weight"), "layer.1.attention.self.key.weight"),
-        (lambda tensors: tensors["pooler.dense.bias"][3].fill_(torch.nan), "not finite in float32 (first: pooler"),
-        (old_bert(""), f"1 weights within the encoder that bert doesn't take (first: {DISTANCES}"),
-        (old_bert("bert."), f"1 weights within the encoder that bert doesn't take (first: {DISTANCES}"),
+        (lambda tensors: tensors["pooler.dense.bias"][3].fill_(torch.nan), "NaN or infinity in float32 (first: pooler"),
+        (old_bert(""), f"1 weights in the encoder that bert doesn't use (first: {DISTANCES}"),
+        (old_bert("bert."), f"1 weights in the encoder that bert doesn't use (first: {DISTANCES}"),
     ],
     ids=["missing", "not finite", "left out", "left out of a model with a head"],
 )
-def test_missing_invalid_or_unused_weights(folder, change, words):
+def test_missing_invalid_or_unused_weights_are_refused(folder, change, words):
     change_weights(folder, change)
     refused(folder, words)
 
 
-def test_a_number_that_a_low_precision_cannot_hold_is_refused(folder):
+def test_a_weight_too_large_for_float16_is_refused(folder):
     change_weights(folder, lambda tensors: tensors["pooler.dense.bias"].fill_(6e4))
-    assert load_encoder(str(folder), dtype="float16").dtype == "float16"  # only their sum is too large
+    assert load_encoder(str(folder), dtype="float16").dtype == "float16"  # only the sum of weights is too large
     change_weights(folder, lambda tensors: tensors["pooler.dense.bias"][0].fill_(1e6))
-    refused(folder, "not finite in float16", dtype="float16")
+    refused(folder, "NaN or infinity in float16", dtype="float16")
 
 
-def test_unused_weights_of_a_head_are_accepted_and_those_of_a_pooler_are_noted(folder):
+def test_unused_head_weights_are_accepted_and_unused_pooler_weights_are_noted(folder):
     others = {"lm_head.bias": torch.zeros(80), "pooler.extra.weight": torch.zeros(4)}
     change_weights(folder, lambda tensors: tensors.update(others))
     encoder = load_encoder(str(folder))
@@ -137,31 +137,31 @@ def test_unused_weights_of_a_head_are_accepted_and_those_of_a_pooler_are_noted(f
 
 
 @pytest.mark.parametrize("keep", [0, 4, 100, -1000])
-def test_a_file_cut_short(folder, keep):
+def test_a_truncated_weights_file_is_refused(folder, keep):
     file = folder / "model.safetensors"
     file.write_bytes(file.read_bytes()[:keep])
     refused(folder, "or the file is damaged")
 
 
-def test_a_broken_tokeniser(folder):
+def test_a_broken_tokeniser_is_refused(folder):
     (folder / "tokenizer.json").write_text("{}")
     refused(folder, "tokeniser can't be loaded")
 
 
-def test_a_tokeniser_of_another_model(folder):
+def test_a_tokeniser_of_another_model_is_refused(folder):
     other = save_tiny(FAMILIES["RoBERTa"], folder.parent / "other")
     for file in ("tokenizer.json", "tokenizer_config.json"):
         (folder / file).write_bytes((other / file).read_bytes())
     refused(folder, "don't belong together")
 
 
-def test_options_that_no_folder_has(folder):
+def test_invalid_options_are_refused(folder):
     refused(folder, "dtype must be one of", dtype="float8")
     refused(folder, "it has", device="abacus")
     refused(folder, "has no revisions", revision="main")
 
 
-def test_out_of_memory(folder, monkeypatch):
+def test_an_out_of_memory_error_suggests_a_smaller_encoder(folder, monkeypatch):
     def fail(*arguments, **options):
         raise MemoryError
 
@@ -170,20 +170,20 @@ def test_out_of_memory(folder, monkeypatch):
 
 
 @pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json"])
-def test_a_bundled_file_that_was_changed_is_not_read(monkeypatch, file):
-    monkeypatch.setattr(loading, "Tokenizer", lambda *args: pytest.fail("read before its digest"))
+def test_a_changed_bundled_file_is_not_read(monkeypatch, file):
+    monkeypatch.setattr(loading, "Tokenizer", lambda *args: pytest.fail("The tokeniser was read."))
     monkeypatch.setitem(sources.BUNDLED_DIGESTS, file, "0" * 64)
-    with pytest.raises(LoadError, match=f"{file} is not the published one.*--force-reinstall"):
+    with pytest.raises(LoadError, match=f"{file} is not the published file.*--force-reinstall"):
         load_encoder()
 
 
-def test_allow_list(folder, monkeypatch):
+def test_only_encoders_on_the_allow_list_load(folder, monkeypatch):
     monkeypatch.setenv("SELFATTN_MODELS", f"{folder}, some/model")
     load_encoder(str(folder))
     refused("bert-base-uncased", "some/model")
 
 
-def test_paths_stay_inside_the_operators_folder(folder, tmp_path, monkeypatch):
+def test_paths_outside_the_operators_folder_are_refused(folder, tmp_path, monkeypatch):
     outside = save_tiny(FAMILIES["BERT"], tmp_path / "outside")
     shelf = folder.parent / "shelf"
     shelf.mkdir()
@@ -196,7 +196,7 @@ def test_paths_stay_inside_the_operators_folder(folder, tmp_path, monkeypatch):
     for name in (folder, other_name / "mine"):
         assert load_encoder(str(name)).family == "bert"
     for name in (str(outside), "../outside", "mine/../../outside", "door", "door/.", "."):
-        refused(name, "is no folder inside this server's folder of encoders")
+        refused(name, "is not a folder inside this server's folder of encoders")
     (folder / "model.safetensors").unlink()
     (folder / "model.safetensors").symlink_to(outside / "model.safetensors")
     refused("mine", "leads out of the folder")
@@ -204,17 +204,17 @@ def test_paths_stay_inside_the_operators_folder(folder, tmp_path, monkeypatch):
 
 def test_a_deleted_encoder_is_freed_at_once(folder):
     encoder = load_encoder(str(folder))
-    encoder.reference_weights("the bank")  # makes the eager twin
+    encoder.reference_weights("the bank")  # makes the eager copy of the model
     encoding = encoder.encode("the bank")
     model = weakref.ref(encoder.model)
     del encoder, encoding
-    assert model() is None  # without a garbage collection, because no cycle holds it
+    assert model() is None  # no reference cycle holds the model
 
 
 @pytest.mark.parametrize("confined", [False, True])
-def test_a_name_too_long_for_a_file_system(monkeypatch, tmp_path, confined):
+def test_a_name_too_long_for_a_file_system_is_refused(monkeypatch, tmp_path, confined):
     if confined:
         monkeypatch.setenv("SELFATTN_MODEL_DIR", str(tmp_path))
     for name in ("¡" * 200, "a" * 256, f"./{'b' * 300}", f"owner/{'c' * 300}"):
-        with pytest.raises(LoadError, match=r"no folder|nor a Hub id"):
+        with pytest.raises(LoadError, match=r"no folder|not a folder|nor a Hub id"):
             load_encoder(name)

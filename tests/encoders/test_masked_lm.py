@@ -28,7 +28,7 @@ def encoder_of(tmp_path_factory):
 
 @pytest.mark.parametrize("name", WITH_HEAD)
 @pytest.mark.slow
-def test_predictions_equal_those_of_the_familys_own_model(encoder_of, name):
+def test_predictions_equal_those_of_the_familys_masked_language_model(encoder_of, name):
     encoder = encoder_of(name)
     head = load_masked_head(encoder)
     encoding = encoder.encode(replace_word(encoder.tokenize(TEXT), 1, head.mask_token))
@@ -53,14 +53,14 @@ def test_the_head_shares_the_embeddings_with_its_encoder(encoder_of):
 
 
 @pytest.mark.slow
-def test_an_encoder_without_the_head_is_refused(encoder, tmp_path):
+def test_an_encoder_without_a_masked_language_head_is_refused(encoder, tmp_path):
     others = [load_encoder(save_tiny(FAMILIES[name], tmp_path / name)) for name in ("DistilBERT", "T5 (encoder half)")]
     for each in (encoder, *others):
         with pytest.raises(NoHead, match=r"no masked-language head.*bert-base-uncased"):
             load_masked_head(each)
 
 
-def test_a_tokeniser_without_a_mask_token_is_named(tmp_path):
+def test_a_tokeniser_without_a_mask_token_is_refused(tmp_path):
     encoder = load_encoder(save_tiny(FAMILIES["BERT"], tmp_path, masked_head=True))
     encoder.tokenizer.mask_token_id = None
     with pytest.raises(NoHead, match="masked-language head is left out: its tokeniser has no mask token"):
@@ -77,14 +77,16 @@ def test_a_text_must_have_one_mask(encoder_of):
 def test_a_prediction_of_nan_is_refused(encoder_of):
     head = load_masked_head(encoder_of("BERT"))
     states = torch.full((1, head.encoder.d_model), torch.inf)
-    with pytest.raises(NotFinite, match=r"masked-language head of .* makes NaN or infinity of this text in float32"):
+    with pytest.raises(
+        NotFinite, match=r"masked-language head of .* computes NaN or infinity for this text in float32"
+    ):
         head.log_probabilities(states)
 
 
-def test_replace_word(encoder):
+def test_replace_word_keeps_the_rest_of_the_text(encoder):
     tokens = encoder.tokenize("Didn't she, well?")
     assert replace_word(tokens, 0, "Could") == "Could she, well?"
     assert replace_word(tokens, 4, "!") == "Didn't she, well!"
     with pytest.raises(IndexError, match="from 0 to 4, got 5"):
         replace_word(tokens, 5, "x")
-    assert replace_word(encoder.tokenize("中国大"), 1, " [MASK] ") == "中 [MASK] 大"  # one token of the run
+    assert replace_word(encoder.tokenize("中国大"), 1, " [MASK] ") == "中 [MASK] 大"

@@ -1,4 +1,4 @@
-"""Masks and position biases have the effect that they have in torch, and DeBERTa's terms follow its equation."""
+"""Masks and position biases act as in torch, and DeBERTa's score terms follow equation 4 of the paper."""
 
 import pytest
 import torch
@@ -36,7 +36,6 @@ def test_mask_and_position_bias_add_up_as_in_torch(mask, biased):
 
 
 def test_terms_by_distance_equal_debertas_equation_4():
-    """Compare entry by entry, for the queries 2 ... 4 of five tokens."""
     query, key, positions = random(2, 5, 4), random(2, 5, 4, seed=1), random(2, 9, 4, seed=2)
     distance = torch.arange(5)[2:, None] - torch.arange(5) + 4
     found = content_to_position(query[:, 2:], positions, distance, 0.5)
@@ -51,7 +50,7 @@ def test_terms_by_distance_equal_debertas_equation_4():
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 1, 2), (1, 3, 2, 2), (2, 1, 1, 2), (2, 3, 2, 2), (4, 1, 5, 5)])
-def test_mask_rows_with_one_row_or_one_sentence_for_all(shape):
+def test_mask_rows_broadcasts_masks_of_one_row_or_one_sentence(shape):
     mask, sentence, position = random(*shape), torch.tensor([1, 0, 1]), torch.tensor([1, 1, 0])
     every = mask.expand(max(shape[0], 2), -1, max(shape[2], 2), -1)
     wanted = [every[s, :, p] for s, p in zip(sentence.tolist(), position.tolist())]

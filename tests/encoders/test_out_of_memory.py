@@ -1,4 +1,4 @@
-"""Out-of-memory errors are recognised on every device and reported, and the pass runs again in halves. A device is chosen."""
+"""After an out-of-memory error, a pass runs again in halves. Also tests the choice of a device."""
 
 import weakref
 
@@ -36,7 +36,7 @@ def test_only_out_of_memory_errors_are_recognised():
 
 @pytest.fixture
 def room_for(encoder, monkeypatch):
-    """room_for(n) makes passes over more than n texts fail, and returns the list of the sizes of all passes."""
+    """Return a function: room_for(n) makes passes over more than n texts fail, and returns a list of all passes' sizes."""
 
     def limit(most):
         forward, sizes = encoder.model.forward, []
@@ -53,7 +53,7 @@ def room_for(encoder, monkeypatch):
     return limit
 
 
-def test_removal_runs_again_in_halves(encoder, room_for):
+def test_a_removal_pass_without_memory_runs_again_in_halves(encoder, room_for):
     heads = encoder.all_heads[:5]
     expected = encoder.knock_out(TEXT, 2, heads=heads)
     sizes = room_for(3)
@@ -61,7 +61,7 @@ def test_removal_runs_again_in_halves(encoder, room_for):
     assert sizes == [5, 3, 2]
 
 
-def test_a_half_that_does_not_fit_raises(encoder, room_for):
+def test_a_half_pass_without_memory_raises_out_of_memory(encoder, room_for):
     sizes = room_for(1)
     with pytest.raises(OutOfMemory, match=r"3 text\(s\) of 10 tokens need more memory than cpu has left\. Shorten"):
         encoder.knock_out(TEXT, 2, heads=encoder.all_heads[:5])
@@ -72,7 +72,7 @@ def test_a_half_that_does_not_fit_raises(encoder, room_for):
     assert len(sizes) == 1
 
 
-def test_the_corpus_job_continues_with_half_a_batch(encoder, room_for):
+def test_a_scan_continues_with_half_a_batch(encoder, room_for):
     rows = [Row(i, "table.csv", i + 2, TEXT, "bank", None) for i in range(5)]
     expected, _ = measure(encoder, rows)
     sizes = room_for(3)
@@ -91,7 +91,7 @@ def test_gradients_without_memory_raise_out_of_memory(encoder, monkeypatch):
 
 
 def test_tensors_of_a_failed_pass_are_freed_before_the_next_pass(monkeypatch):
-    """The exception's traceback would keep them alive."""
+    """The traceback of the exception would keep these tensors alive."""
     alive, seen = [], []
 
     def run(items):

@@ -1,4 +1,4 @@
-"""Two texts in one input give the numbers of the plain model on a pair from its own tokeniser."""
+"""A pair of texts gives the same numbers as the plain model with its own tokeniser."""
 
 import pytest
 import torch
@@ -13,7 +13,6 @@ LONG = ("A man is eating food, slowly and with great pleasure.", "Somebody eats.
 
 @pytest.mark.parametrize("name", ["BERT", "RoBERTa"])
 def test_a_pair_matches_the_plain_model(encoder_of, name):
-    """Compare each pair alone and in a batch."""
     encoder, texts, pairs = encoder_of(name), [PREMISE, LONG[0], PREMISE], [HYPOTHESIS, LONG[1], None]
     tokenizer = AutoTokenizer.from_pretrained(resolve(encoder.name).folder)
     for text, pair, batched in zip(texts, pairs, encoder.encode_batch(list(map(encoder.tokenize, texts, pairs)))):
@@ -28,8 +27,8 @@ def test_a_pair_matches_the_plain_model(encoder_of, name):
         assert torch.allclose(encoding.weights(1), weights[1], atol=1e-5)
 
 
-def test_heads_removed_from_a_pair(encoder):
-    """Compare [CLS], which a cross-encoder scores, and a word of the second segment."""
+def test_removing_heads_from_a_pair_equals_plain_hooks(encoder):
+    """Compare the vectors of [CLS], which a cross-encoder reads, and of a word in the second text."""
     heads = [(0, 10), (4, 3)]
     at_cls = encoder.knock_out(PREMISE, 0, heads=heads, pair=HYPOTHESIS)
     at_word = encoder.knock_out(PREMISE, "rained", heads=heads, pair=HYPOTHESIS)

@@ -1,4 +1,4 @@
-"""The check at load compares the fast pass with a plain eager pass, and gives a reason for each refusal."""
+"""The check at load compares the fast pass with a plain eager pass, and gives a reason if they differ."""
 
 from itertools import product
 from types import SimpleNamespace
@@ -22,7 +22,7 @@ GEMMA = {"num_key_value_heads": 2, "head_dim": 8, "sliding_window": 8, "layer_ty
 
 
 @pytest.mark.parametrize(("is_causal", "causal"), [(None, False), (False, False), (True, True)])
-def test_attention_is_causal_only_if_the_module_or_the_call_says_so(is_causal, causal):
+def test_is_causal_of_the_module_or_the_call_makes_attention_causal(is_causal, causal):
     module = nn.Module()
     if is_causal is not None:
         module.is_causal = is_causal
@@ -52,7 +52,7 @@ def convbert(tmp_path_factory):
     return load_encoder(str(save_tiny(CONVBERT, tmp_path_factory.mktemp("convbert"))))
 
 
-def test_heads_are_counted_in_the_maps(convbert):
+def test_heads_are_counted_in_the_attention_maps(convbert):
     """Half of ConvBERT's heads are convolutions, but its config counts all four as heads."""
     assert convbert.model.config.num_attention_heads == 4
     assert (convbert.n_layers, convbert.n_heads, convbert.d_head) == (3, 2, 8)
@@ -75,7 +75,7 @@ def test_only_texts_of_equal_length_share_a_pass_if_padding_changes_numbers(conv
 
 
 def off(monkeypatch, when, change):
-    """Make the fast pass use a changed context instead of the recorded one if `when` is true."""
+    """Make the fast pass use change(context) wherever when(recorder, context) is true."""
     receive = Recorder.receive
 
     def wrong(recorder, context, inputs):
@@ -96,16 +96,16 @@ CASES = [*product(["BERT"], PASSES, [1.01]), ("BERT", "padded", float("nan")), *
 
 @pytest.mark.parametrize(("name", "when", "factor"), CASES)
 @pytest.mark.slow
-def test_a_fast_pass_that_differs_is_not_trusted(checkpoint, monkeypatch, name, when, factor):
+def test_an_encoder_is_not_recomputable_if_its_fast_pass_differs(checkpoint, monkeypatch, name, when, factor):
     off(monkeypatch, PASSES[when], lambda context: context * factor)
     encoder = load_encoder(name and str(checkpoint(name)), device="cpu")
     assert not encoder.recomputable
-    where = {"one layer": "last hidden state", "alone": "hidden state before layer 1"}.get(when, "") if name else ""
+    where = {"one layer": "last hidden states", "alone": "hidden states before layer 1"}.get(when, "") if name else ""
     assert f"{where} differ from the model's own by" in encoder.reason
 
 
 @pytest.mark.slow
-def test_the_short_check_of_the_bundled_encoder_equals_the_complete_one(encoder):
+def test_the_short_check_of_the_bundled_encoder_equals_the_complete_check(encoder):
     short = encoder.tokenize("The bank of the river.")
     measured = parity.measure(encoder, short)
     assert (measured.reason, measured.equal_lengths) == ("", False)
@@ -114,8 +114,8 @@ def test_the_short_check_of_the_bundled_encoder_equals_the_complete_one(encoder)
 
 
 @pytest.mark.parametrize(("n", "error"), [(8, float("nan")), (64, 1e-3)])
-def test_a_kernel_that_differs_in_one_layer_is_not_trusted(checkpoint, monkeypatch, n, error):
-    """In a text of 64 tokens only some tokens are compared. Here all tokens but the first are wrong."""
+def test_an_encoder_is_not_recomputable_if_the_kernel_differs_in_one_layer(checkpoint, monkeypatch, n, error):
+    """For a text of 64 tokens, the check compares only some rows. Here, all rows except the first are wrong."""
     right, layers = capture.attend_precisely, []
 
     def wrong(query, key, *others):
@@ -126,12 +126,12 @@ def test_a_kernel_that_differs_in_one_layer_is_not_trusted(checkpoint, monkeypat
         return trace
 
     monkeypatch.setattr(capture, "attend_precisely", wrong)
-    assert "layer 2, the kernel's weights differ" in load_encoder(str(checkpoint("BERT"))).reason
+    assert "layer 2, the recomputed weights differ" in load_encoder(str(checkpoint("BERT"))).reason
 
 
 @pytest.mark.parametrize("layer", [1, 3])
 @pytest.mark.slow
-def test_a_low_precision_that_gives_nan_is_not_trusted(checkpoint, monkeypatch, layer):
+def test_an_encoder_is_not_recomputable_in_a_precision_that_gives_nan(checkpoint, monkeypatch, layer):
     """Only bfloat16 is broken."""
 
     def when(recorder, context):
@@ -147,9 +147,9 @@ def test_a_low_precision_that_gives_nan_is_not_trusted(checkpoint, monkeypatch, 
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 def test_a_model_that_does_not_run_in_a_low_precision_is_refused(checkpoint, dtype):
-    """In its second layer XLNet, which is only shown, adds float32 positions to states of the lower precision."""
+    """XLNet's second layer adds float32 positions to states of the lower precision."""
     for name, family in (("XLNet", "xlnet"), ("DeBERTa", "deberta")):
-        message = rf"\({family}\) doesn't run in {dtype}, as it does in float32 \(RuntimeError: .*Load it in float32"
+        message = rf"\({family}\) runs in float32, but not in {dtype} \(RuntimeError: .*Load it in float32"
         with pytest.raises(LoadError, match=message):
             load_encoder(str(checkpoint(name)), dtype=dtype)
     assert not load_encoder(str(checkpoint("XLNet"))).recomputable
@@ -157,7 +157,7 @@ def test_a_model_that_does_not_run_in_a_low_precision_is_refused(checkpoint, dty
 
 
 @pytest.mark.parametrize("error", [1e-3, float("nan")])
-def test_a_wrong_context_is_not_trusted(checkpoint, monkeypatch, error):
+def test_an_encoder_is_not_recomputable_if_its_contexts_differ(checkpoint, monkeypatch, error):
     right = capture.sdpa_attention_forward
 
     def wrong(*inputs, **options):
@@ -177,9 +177,11 @@ def test_filled_keeps_the_special_tokens_at_the_ends(encoder_of):
     assert filled(tokens, len(tokens.ids)).ids == tokens.ids
 
 
-def test_large_scores_widen_the_bound_of_contexts():
+def test_large_scores_raise_the_tolerance_for_contexts():
     value = torch.ones(1, 1, 2, 4)
     recording = SimpleNamespace(value=value, context=(value + 5e-5).transpose(1, 2))
     weights = torch.full((1, 2, 2), 0.5)
     assert parity._contexts_differ(recording, weights, more=10.0) == ""
-    assert parity._contexts_differ(recording, weights, more=1.0).startswith("contexts differ from the model's own by 5")
+    assert parity._contexts_differ(recording, weights, more=1.0).startswith(
+        "the contexts differ from the model's own by 5"
+    )

@@ -1,4 +1,4 @@
-"""Replacing a head's output equals a hook before W_O in every recomputed family. W_O is found by its input."""
+"""Replacing a head's output equals a hook before W_O, the output projection, in every recomputed family."""
 
 import pytest
 import torch
@@ -12,7 +12,7 @@ TEXT = "She sat by the river."
 
 
 def calls_of_w_o(encoder, text):
-    """Return for each layer the linear module that reads its context, and the number of this call (ALBERT shares a module)."""
+    """Return each layer's W_O, which reads the context, and the number of its call. ALBERT calls one W_O in every layer."""
     seen, counts = [], {}
 
     def watch(module, given):
@@ -104,7 +104,7 @@ def test_the_gradient_is_the_slope_of_small_patches(encoder_of, name):
 
 
 def test_each_text_of_a_batch_has_its_own_patches(encoder):
-    texts = ["Rain.", TEXT, "The bank of the river was muddy."]  # the longest comes last, but runs first
+    texts = ["Rain.", TEXT, "The bank of the river was muddy."]  # the longest text comes last, but runs first
     patches = [[Patch(5, 11, None, torch.ones(32))], (), some_patches(encoder, 1)]
     for text, of_text, batched in zip(texts, patches, encoder.encode_batch(texts, patches)):
         torch.testing.assert_close(batched.hidden, encoder.encode(text, patches=of_text).hidden, atol=3e-5, rtol=0)
@@ -137,7 +137,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("patches", "message"), WRONG, ids=range(len(WRONG)))
-def test_patches_that_do_not_fit_are_refused(encoder, patches, message):
+def test_invalid_patches_are_refused(encoder, patches, message):
     for call in (
         lambda: encoder.encode(TEXT, patches=patches),
         lambda: encoder.encode_batch(["The bank of the river was muddy.", TEXT], [(), patches]),

@@ -1,4 +1,4 @@
-"""Placed words reuse the texts that were read or run, and unknown words are refused."""
+"""A placed word reuses its tokens or its encoding. Words that the tokeniser doesn't know are refused."""
 
 import re
 
@@ -16,7 +16,7 @@ from selfattn.words import shared_words
 TEXT = "The bank by the river bank."
 
 
-def test_a_placed_word_has_its_number_its_rows_and_its_key(encoder):
+def test_each_occurrence_of_a_word_has_a_number_rows_and_a_key(encoder):
     first, second = encoder.encode(TEXT).places("BANK")
     assert (first.word.text, first.positions, first.number, second.number) == ("bank", (2,), 1, 2)
     assert (second.rows, second.word.at) == (slice(6, 7), TEXT.rindex("bank"))
@@ -35,7 +35,7 @@ def test_tokens_of_another_encoder_or_with_padding_are_refused(encoder, encoder_
     padded = encoder.encode(TEXT, pad_to=12)
     for text in (encoder_of("BERT").tokenize(TEXT), padded):
         for call in (encoder.encode, lambda tokens: encoder.placed(PlacedWord(tokens, (1,)))):
-            with pytest.raises(ValueError, match="has read, whole and without padding"):
+            with pytest.raises(ValueError, match="tokeniser, without padding"):
                 call(text)
     with pytest.raises(IndexError, match="positions from 0 to 8"):
         encoder.placed((TEXT, (9,)))
@@ -44,8 +44,8 @@ def test_tokens_of_another_encoder_or_with_padding_are_refused(encoder, encoder_
 GLUED = "The bank🏦 of the river, and a bank."
 
 
-def test_an_unknown_word_is_marked_and_has_no_place(encoder, encoder_of):
-    """ "bank🏦" is [UNK], as "loan🏦" is, so its numbers aren't about "bank"."""
+def test_an_unknown_word_is_marked_and_cannot_be_placed(encoder, encoder_of):
+    """ "bank🏦" and "loan🏦" both become [UNK], so their numbers say nothing about "bank"."""
     encoding, other = encoder.encode(GLUED), encoder.encode(GLUED.replace("bank🏦", "loan🏦"))
     assert torch.equal(encoding.hidden, other.hidden)
     assert encoding.unknown == {2} and encoding.tokens[2] == "[UNK]"
@@ -59,7 +59,7 @@ def test_an_unknown_word_is_marked_and_has_no_place(encoder, encoder_of):
 
 
 def test_an_unknown_word_is_refused_with_the_reason(encoder):
-    reason = "doesn't know 'bank🏦': it reads \\[UNK\\]"
+    reason = "doesn't know 'bank🏦' and reads \\[UNK\\]"
     for call in (
         lambda: encoder.locate(GLUED, "Bank"),
         lambda: encoder.knock_out(GLUED, "bank", heads=[(0, 0)]),
@@ -68,7 +68,7 @@ def test_an_unknown_word_is_refused_with_the_reason(encoder):
     ):
         with pytest.raises(ValueError, match=reason):
             call()
-    with pytest.raises(TextError, match="doesn't know '🏦bank': it reads"):
+    with pytest.raises(TextError, match="doesn't know '🏦bank' and reads"):
         encoder.locate("A 🏦bank.", "bank")  # the word has no other token
     assert encoder.encode("A 🏦 bank and a $ bank.", pair="A 🏦loan.").read_as_unknown() == ["🏦", "🏦loan"]
     frame = labelled_sentences().query("word == 'bank'").reset_index(drop=True)
@@ -77,7 +77,7 @@ def test_an_unknown_word_is_refused_with_the_reason(encoder):
     assert 3 not in usable.index and re.search(reason, rejected["reason"][3]) and len(rejected) == 1
 
 
-def test_others_include_repetitions_of_the_word(encoder):
+def test_the_other_words_include_repetitions_of_the_placed_word(encoder):
     bank, again = encoder.tokenize("The bank, a bank.").places("bank")
     assert [(word.text, word.start) for word in bank.others] == [("The", 1), (",", 3), ("a", 4), ("bank", 5), (".", 6)]
     assert [word.start for word in again.others] == [1, 2, 3, 4, 6]

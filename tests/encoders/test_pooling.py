@@ -1,4 +1,4 @@
-"""The pooling is read from the files of sentence-transformers in every variant, and unsupported settings are refused."""
+"""The pooling is read from the files of every version of sentence-transformers. Unsupported settings are refused."""
 
 import json
 import os
@@ -27,16 +27,18 @@ def embedder(
     return folder
 
 
-def test_the_bundled_encoders_own_files(encoder):
+def test_the_bundled_encoder_has_mean_pooling_of_256_tokens(encoder):
     pooling = load_pooling(encoder)
     assert pooling == Pooling("mean", 256)
     tokens = encoder.tokenize("The bank of the river.")
     assert pooling.positions(tokens) == tuple(range(len(tokens.ids)))
-    with pytest.raises(TextError, match=r"has 302 tokens.* reads 256: the rest would be cut off\. Shorten it by 46"):
+    with pytest.raises(
+        TextError, match=r"has 302 tokens.* reads 256: the rest would be cut off\. Shorten the text by 46"
+    ):
         pooling.positions(encoder.tokenize("bank " * 300))
 
 
-def test_pooling_files_that_change_after_the_load(tmp_path):
+def test_pooling_files_that_changed_after_loading_are_refused(tmp_path):
     encoder = load_encoder(embedder(save_tiny(FAMILIES["BERT"], tmp_path / "mine")))
     assert load_pooling(encoder) == Pooling("mean", None)
     (tmp_path / "mine/1_Pooling/config.json").write_text('{"pooling_mode": "cls"}')
@@ -56,7 +58,7 @@ def test_pooling_files_that_change_after_the_load(tmp_path):
         ({"pooling_mode": ["mean"]}, "mean", (0, 1, 2, 3)),
     ],
 )
-def test_each_mode_of_pooling(encoder, tmp_path, settings, mode, positions):
+def test_each_supported_mode_of_pooling_is_read(encoder, tmp_path, settings, mode, positions):
     pooling = read_pooling(embedder(tmp_path, pooling=settings))
     assert pooling == Pooling(mode, None)
     assert pooling.positions(encoder.tokenize("Two words")) == positions
@@ -67,21 +69,23 @@ TEXT_ONLY = {"text": {"method": "forward", "method_output_name": "last_hidden_st
 
 
 def asking(key, value):
-    return dict(sentence_bert_config={key: value}), f"sentence_bert_config.json .* for {key} = .* isn't done here"
+    return dict(
+        sentence_bert_config={key: value}
+    ), f"sets {key} = .* in sentence_bert_config.json .*, which selfattn doesn't support"
 
 
 REFUSED = [
-    (dict(steps=("Transformer", "Pooling", "Dense")), f"by Transformer, Pooling, {ST}.Dense; expected"),
-    (dict(steps=("Transformer",)), "by Transformer; expected"),
-    (dict(kind="my_package"), "by my_package.Transformer, my_package.Pooling, my_package.Normalize; expected"),
-    (dict(kind="sentence_transformers.other"), r"by sentence_transformers\.other\.Transformer"),
+    (dict(steps=("Transformer", "Pooling", "Dense")), f"with Transformer, Pooling, {ST}.Dense; expected"),
+    (dict(steps=("Transformer",)), "with Transformer; expected"),
+    (dict(kind="my_package"), "with my_package.Transformer, my_package.Pooling, my_package.Normalize; expected"),
+    (dict(kind="sentence_transformers.other"), r"with sentence_transformers\.other\.Transformer"),
     (dict(pooling={"pooling_mode_max_tokens": True}), "pools tokens by max; expected one of cls"),
     (dict(pooling={"pooling_mode": ["cls", "mean"]}), "by cls and mean; expected"),
     (dict(pooling={"pooling_mode_mean_tokens": False}), "by nothing; expected"),
     (dict(pooling={"pooling_mode": 5, "pooling_mode_mean_tokens": True}), "by 5; expected"),
     (dict(pooling={"pooling_mode": "", "pooling_mode_mean_tokens": True}), "by nothing; expected"),
     (dict(pooling={"pooling_mode": [{}]}), "by {}; expected"),
-    (dict(pooling={"pooling_mode": "mean", "pooling_mode_median": True}), "for pooling_mode_median = 'True'"),
+    (dict(pooling={"pooling_mode": "mean", "pooling_mode_median": True}), "sets pooling_mode_median = 'True'"),
     asking("tokenizer_args", {"do_lower_case": True, "model_max_length": 8}),
     asking("model_args", {"num_hidden_layers": 1}),
     asking("transformer_task", "fill-mask"),
@@ -89,8 +93,11 @@ REFUSED = [
     asking("processing_kwargs", {"text": {"add_special_tokens": False}}),
     (dict(sentence_bert_config={"max_seq_length": "8"}), "cuts texts after '8' tokens .max_seq_length.; expected"),
     (dict(sentence_bert_config={"max_seq_length": 0}), "cuts texts after '0' tokens"),
-    ({"sentence_xlm-roberta_config": {"do_lower_case": True}}, "sentence_xlm-roberta_config.json .* for do_lower_case"),
-    (dict(config_sentence_transformers={"similarity_fn_name": "euclidean"}), "for similarity_fn_name = 'euclidean'"),
+    (
+        {"sentence_xlm-roberta_config": {"do_lower_case": True}},
+        "sets do_lower_case = .* in sentence_xlm-roberta_config.json",
+    ),
+    (dict(config_sentence_transformers={"similarity_fn_name": "euclidean"}), "sets similarity_fn_name = 'euclidean'"),
     (dict(steps=STEPS[:2], config_sentence_transformers={"similarity_fn_name": "dot"}), "similarity_fn_name = 'dot'"),
     (dict(pooled_in="../elsewhere"), "in '.', '../elsewhere', '2_Normalize'; expected '.' and folders such as '1_P"),
     (dict(first="0_Transformer"), "has its steps in '0_Transformer'"),
@@ -98,15 +105,15 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("changes", "message"), REFUSED, ids=range(len(REFUSED)))
-def test_unsupported_settings_are_named(tmp_path, changes, message):
+def test_an_error_names_the_unsupported_setting(tmp_path, changes, message):
     with pytest.raises(NoPooling, match=message):
         read_pooling(embedder(tmp_path, **changes))
 
 
-def test_normalized_tokens_are_refused(tmp_path):
+def test_normalisation_of_single_tokens_is_refused(tmp_path):
     (embedder(tmp_path) / "2_Normalize").mkdir()
     (tmp_path / "2_Normalize" / "config.json").write_text('{"module_input_name": "token_embeddings"}')
-    with pytest.raises(NoPooling, match="for module_input_name = 'token_embeddings'"):
+    with pytest.raises(NoPooling, match="sets module_input_name = 'token_embeddings'"):
         read_pooling(tmp_path)
 
 
@@ -125,8 +132,8 @@ def test_settings_that_change_nothing_are_accepted(tmp_path, settings, most):
     assert read_pooling(folder) == Pooling("mean", most)
 
 
-def test_a_folder_without_the_files_is_refused(encoder_of):
-    with pytest.raises(NoPooling, match=r"bert has no modules\.json: it doesn't say how"):
+def test_a_folder_without_modules_json_is_refused(encoder_of):
+    with pytest.raises(NoPooling, match=r"bert has no modules\.json, which describes how"):
         load_pooling(encoder_of("BERT"))
 
 

@@ -1,4 +1,4 @@
-"""The kernel runs in double precision, and its steps are rounded to single."""
+"""attend_precisely runs in double precision, and `rounded` converts a trace to single precision."""
 
 import pytest
 import torch
@@ -10,7 +10,7 @@ from tests.test_kernel import random
 
 
 @pytest.mark.parametrize("mask", [None, random(5, 5, seed=3), random(5, 5, seed=3) > 0], ids=["none", "float", "bool"])
-def test_rounded_converts_every_step_but_a_boolean_mask(mask):
+def test_rounded_converts_every_step_except_a_boolean_mask(mask):
     double = attend(random(5, 4), random(5, 4, seed=1), random(5, 4, seed=2), mask, terms=[Term("bias", random(5, 5))])
     single = rounded(double, torch.float32)
     for name, step in vars(double).items():
@@ -21,7 +21,7 @@ def test_rounded_converts_every_step_but_a_boolean_mask(mask):
     assert torch.equal(single.terms[0].values, random(5, 5).float())
 
 
-def test_attend_precisely_is_double_up_to_a_size_and_single_above(monkeypatch):
+def test_attend_precisely_uses_double_precision_up_to_a_size(monkeypatch):
     query, key, value = (random(6, 4, seed=s).float() for s in range(3))
     exact = attend(query.double(), key.double(), value.double())
     assert torch.equal(attend_precisely(query, key, value).context, exact.context)

@@ -1,4 +1,4 @@
-"""The learned projections give each head's recorded query, key and value, and the heads' outputs add up to that of W_O."""
+"""`project` gives each head's recorded query, key and value. The heads' outputs add up to the output of W_O."""
 
 import pytest
 import torch
@@ -38,7 +38,7 @@ def test_projections_equal_the_recorded_numbers(encoder_of, name):
 
 
 def _output_matrices(encoder, encoding):
-    """Yield the W_O layers, which are found by their names inside the recorded modules or next to them."""
+    """Yield each layer's W_O, which is found by its name inside or next to the attention module."""
     names = {id(module): name for name, module in encoder.model.named_modules()}
     for recording in encoding.recordings:
         path = names[id(recording.module)]
@@ -65,18 +65,18 @@ def test_steps_before_the_projections_are_noted(encoder_of, name, words):
     assert (projected.read is projected.layer_input) == (projected.read_note == "")
 
 
-def test_rotate_by_a_quarter_turn():
+def test_rotate_turns_a_vector_by_a_quarter_turn():
     quarter_turn = rotate(torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 0.0]]), torch.tensor([[1.0, 1.0]]))
     assert quarter_turn.tolist() == [[0.0, 1.0]]
 
 
-def test_a_family_with_another_structure_is_unknown(encoder_of):
+def test_a_model_of_unknown_structure_has_no_projections(encoder_of):
     encoder = encoder_of("DistilBERT")
     encoding = encoder.encode(TEXT)
     module = encoding.recordings[0].module
     module.strange, module.q_lin = module.q_lin, torch.nn.Identity()
     try:
-        with pytest.raises(ProjectionsUnknown, match="distilbert builds its attention"):
+        with pytest.raises(ProjectionsUnknown, match="query, key, value and output matrices of distilbert"):
             project(encoder, encoding, 0, 0)
     finally:
         module.q_lin = module.strange
@@ -86,5 +86,5 @@ def test_projections_that_do_not_give_the_recorded_key_are_refused(tmp_path):
     encoder = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path)))
     encoding = encoder.encode(TEXT)
     encoder.model.encoder.layer[1].attention.self.key.bias += 0.1
-    with pytest.raises(ProjectionsUnknown, match="layer's input and its key"):
+    with pytest.raises(ProjectionsUnknown, match="don't reproduce the recorded key"):
         project(encoder, encoding, 1, 0)

@@ -1,4 +1,4 @@
-"""The token-classification head gives the tags of the pipeline, and hiding a word has the effect of an attention mask of 0."""
+"""A token-classification head gives the tags of the pipeline. Hiding a word equals an attention mask of 0."""
 
 import pytest
 import torch
@@ -19,7 +19,7 @@ SAMPLE = ["BERT", "RoBERTa", "ModernBERT", "DeBERTa-v3"]
 
 @pytest.fixture
 def tagger(tmp_path):
-    """tagger("BERT") returns a tiny tagger as an encoder, and transformers' complete model."""
+    """Return a function: tagger("BERT") returns a tiny tagger, loaded by selfattn and by transformers."""
 
     def made(family):
         folder = str(save_tiny(FAMILIES[family], tmp_path / "tiny", tags=TAGS))
@@ -37,7 +37,7 @@ def logits_by_transformers(encoder, model, sentence, hidden=()):
 
 
 @pytest.mark.parametrize("family", SAMPLE)
-def test_tags_equal_those_of_the_pipeline(tagger, family):
+def test_tags_equal_those_of_the_transformers_pipeline(tagger, family):
     encoder, model = tagger(family)
     sentence = encoder.encode(TEXT)
     found = load_tag_head(encoder).tags(sentence)

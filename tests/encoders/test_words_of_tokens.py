@@ -1,4 +1,4 @@
-"""Words are found however a tokeniser cuts the text: several words in a token, added tokens, scripts without spaces, emoji."""
+"""Words are found for every tokeniser: with several words in a token, added tokens, emoji, or scripts without spaces."""
 
 import pytest
 import tokenizers
@@ -16,7 +16,7 @@ CHINESE = ["我去银行取钱", "银行在河边", "中国银行很大"]
 
 
 def reader_of(folder, model, normalizer) -> TextReader:
-    """Return a reader with a tokeniser of this model, which is saved and loaded like that of an encoder."""
+    """Return a TextReader with this tokeniser model. The tokeniser is saved and loaded like an encoder's tokeniser."""
     backend = tokenizers.Tokenizer(model)
     backend.pre_tokenizer, backend.normalizer = pre_tokenizers.WhitespaceSplit(), normalizer
     saved = PreTrainedTokenizerFast(
@@ -38,20 +38,20 @@ def vocabulary(*pieces: str) -> dict[str, int]:
 
 @pytest.fixture(scope="module")
 def at_spaces(tmp_path_factory):
-    """A reader for which everything between two spaces is one token."""
+    """Return a reader that makes one token of everything between two spaces."""
     model = models.WordLevel(vocabulary(*WHOLE.split()), "[UNK]")
     return reader_of(tmp_path_factory.mktemp("spaces"), model, normalizers.NFC())
 
 
 @pytest.fixture(scope="module")
 def by_characters(tmp_path_factory):
-    """A reader for which each character is a token, and so are 银行 and 在银. It drops zero-width spaces."""
+    """Return a reader with a token for each character, for 银行 and for 在银. It drops zero-width spaces."""
     letters = "abcdefghijklmnopqrstuvwxyzT[]@<>/1,.我去取钱银行在河边中国很大ธนาครฉไปน"
     model = models.BPE(vocabulary(*letters, "银行", "在银"), [("银", "行"), ("在", "银")], unk_token="[UNK]")
     return reader_of(tmp_path_factory.mktemp("characters"), model, normalizers.Replace("\u200b", ""))
 
 
-def test_a_token_of_several_parts_is_one_word_that_each_part_finds(at_spaces):
+def test_a_token_with_several_words_is_one_word_found_by_each_part(at_spaces):
     tokens = at_spaces.tokenize(WHOLE)
     assert [word.text for word in tokens.words] == WHOLE.split()
     where = {"1": (6,), "000": (6,), "1,000": (6,), "24/7": (8,), "7": (8,), "5": (4,), "$5": (4,), "COM": (12,)}
@@ -65,7 +65,7 @@ def test_a_token_of_several_parts_is_one_word_that_each_part_finds(at_spaces):
         at_spaces.locate(WHOLE, "$6")
 
 
-def test_a_word_is_found_by_any_spelling_of_it(at_spaces):
+def test_a_word_is_found_by_any_equivalent_spelling(at_spaces):
     tokens = at_spaces.tokenize(WHOLE)
     for name in ("cafe\u0301", "CAFÉ", "caf\u00adé"):
         assert [place.word.text for place in tokens.places(name)] == ["café"]
@@ -115,20 +115,20 @@ def test_a_word_in_a_script_without_spaces_is_a_run_of_tokens(by_characters):
     assert not by_characters.tokenize("银 行").places("银行")
 
 
-def test_a_token_longer_than_the_word_is_its_place(by_characters):
-    # 在银 is one token, so 银 has no other place.
+def test_a_word_inside_a_longer_token_has_the_position_of_the_token(by_characters):
+    # 在银 is one token, so 银 has no token of its own.
     (place,) = by_characters.locate("在银河", "银")
     assert (place.positions, place.word.text) == ((0,), "在银")
 
 
-def test_sentences_that_share_no_token_offer_their_shared_run(by_characters):
+def test_rarest_first_offers_shared_characters_if_no_token_is_shared(by_characters):
     first, second = map(by_characters.tokenize, ("在银河", "中国银行"))
     assert rarest_first(first, second) == ["银"]
     assert rarest_first(by_characters.tokenize("在银 abc"), by_characters.tokenize("银行 abd")) == ["银"]
     assert rarest_first(by_characters.tokenize("abc"), by_characters.tokenize("abd")) == []
 
 
-def test_a_run_with_an_unknown_token_is_no_place(encoder):
+def test_a_run_of_tokens_with_an_unknown_token_is_not_found(encoder):
     assert encoder.tokenize(CHINESE[0]).places("银行") == ()
     with pytest.raises(TextError, match="doesn't know '银'"):
         encoder.locate(CHINESE[0], "银行")

@@ -1,4 +1,4 @@
-"""A view's ZIP holds every part of the view. Each file can be read, and has its provenance."""
+"""Test that a view's ZIP has every part of the view, in readable files with provenance."""
 
 import io
 import json
@@ -29,7 +29,7 @@ def view(encoder):
 
 
 @pytest.mark.slow
-def test_the_zip_holds_every_part_with_its_numbers_and_head(view, encoder):
+def test_the_zip_has_every_part_with_its_numbers_and_head(view, encoder):
     with zipfile.ZipFile(io.BytesIO(bundle.zipped(view, scale=1, width=500))) as archive:
         assert archive.testzip() is None
         names = archive.namelist()
@@ -48,7 +48,7 @@ def test_the_zip_holds_every_part_with_its_numbers_and_head(view, encoder):
     assert b"<h2>Crane attends to [SEP].</h2>" in content["report.html"]
 
 
-def test_safe_name():
+def test_safe_name_keeps_only_safe_characters():
     assert bundle.safe_name("../../etc/passwd") == "etc-passwd"
     assert bundle.safe_name("L0 H10: \x00 中") == "L0-H10"
     assert bundle.safe_name("中") == "unnamed"

@@ -1,4 +1,4 @@
-"""In an exported file with components, no text of the data becomes markup, and only the components' scripts run."""
+"""In exported pages with live components, data never becomes markup, and only the components' scripts run."""
 
 import base64
 import hashlib
@@ -23,7 +23,7 @@ HOSTILE = '</script><script>alert(1)</script><!-- <script> ]]> & &lt; " \\ \u202
 
 @pytest.fixture
 def components(monkeypatch, tmp_path):
-    """Two components with a shared base, in place of the dashboard's."""
+    """Replace the dashboard's components by two small components with a shared base."""
     for name, text in {
         "base.js": "const shared = 1;",
         "base.css": ".shared {}",
@@ -43,7 +43,7 @@ def components(monkeypatch, tmp_path):
 
 
 def scripts(page: str) -> list[tuple[dict, str]]:
-    """Return each script element's attributes and content, as a browser finds them."""
+    """Return the attributes and content of each script element in the page."""
     starts = [attributes for name, attributes in Elements(page).found if name == "script"]
     contents = re.findall(r"<script\b[^>]*>(.*?)</script\b", page, re.DOTALL | re.IGNORECASE)
     assert len(starts) == len(contents)
@@ -51,7 +51,7 @@ def scripts(page: str) -> list[tuple[dict, str]]:
 
 
 def policy(page: str) -> dict[str, str]:
-    """Return the page's content policy: the sources of each directive."""
+    """Return the page's Content-Security-Policy: the sources of each directive."""
     found = {attributes.get("http-equiv"): attributes for _, attributes in Elements(page).found}
     content = found["Content-Security-Policy"]["content"]
     return dict(directive.strip().split(" ", 1) for directive in content.split(";"))
@@ -65,7 +65,7 @@ def live(component: str, data: dict) -> SimpleNamespace:
     return SimpleNamespace(component=component, data=data)
 
 
-def test_hostile_data_stays_data():
+def test_hostile_data_never_becomes_markup():
     data = {HOSTILE: [HOSTILE, 1.5, None]}
     ((attributes, block),) = scripts(component_page.place(live("one", data), ""))
     assert attributes == {"type": "application/json"}  # a browser runs no script of this type
@@ -73,14 +73,14 @@ def test_hostile_data_stays_data():
     assert "<" not in block and block.isascii()
 
 
-def test_links_into_the_dashboard_are_left_out():
+def test_exported_data_has_no_links_to_the_dashboard():
     data = {"beyond": {"text": "More", "link": {"text": "there", "href": "senses"}}, "way": None}
     ((_, block),) = scripts(component_page.place(live("one", data), ""))
     assert json.loads(block) == {"beyond": {"text": "More"}, "way": None}
 
 
 @pytest.mark.usefixtures("components")
-def test_the_policy_names_each_script_and_style():
+def test_the_content_security_policy_allows_each_script_and_style():
     parts = [component_page.place(live(name, {}), "") for name in ("two", "one", "two")]
     page = report.document("Title", parts, ["two", "one"])
     *blocks, one, two = scripts(page)
@@ -103,7 +103,7 @@ def test_a_page_without_components_runs_no_scripts():
 
 
 @pytest.mark.usefixtures("components")
-def test_a_report_has_the_component_and_a_picture_for_browsers_without_scripts():
+def test_a_report_has_the_component_and_a_picture_if_scripts_are_off():
     spec = heatmap([[0.5, 0.5], [0.1, 0.9]], ["a", HOSTILE], LIGHT)
     origin = Provenance(title="title", sentences={"A": HOSTILE})
     moving = panel_of(spec, alt="figure", live=live("one", {"said": HOSTILE}), method=f"First.\n\n{HOSTILE}")
@@ -121,12 +121,12 @@ def test_a_report_has_the_component_and_a_picture_for_browsers_without_scripts()
     ("component", "data"),
     [*(("way", data) for data in VARIANTS.values()), *(("kernel", data) for data in kernel_data.VARIANTS.values())],
 )
-def test_the_browser_tests_data_follow_the_schema(component, data):
+def test_the_data_of_the_browser_tests_follow_the_schema(component, data):
     Live(component, data)
 
 
 @pytest.mark.parametrize("component", ["way", "kernel", "shaded", "similar"])
-def test_files_are_joined_once_and_stay_short(component):
+def test_component_files_are_joined_once_and_stay_short(component):
     text = component_page.javascript(component)
     assert text.count("export default") == 1
     parts = [component_page.FOLDER / "base.js", *component_page.FOLDER.glob(f"{component}*.js")]

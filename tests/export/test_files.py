@@ -1,4 +1,4 @@
-"""Downloaded files have the chosen size and their provenance, and no text in them harms the renderer."""
+"""Test that downloaded files have the chosen size and their provenance, and that any text can be drawn."""
 
 import io
 import json
@@ -33,7 +33,6 @@ def provenance(encoder):
 
 
 def facts(kind, spec, origin):
-    """Return the provenance in a file of this kind."""
     frame = pd.DataFrame({"weight": [0.5]})
     if kind == "png":
         with Image.open(io.BytesIO(files.png(spec, origin, scale=1))) as picture:
@@ -62,7 +61,7 @@ def test_each_kind_of_file_has_its_provenance(kind, encoder, spec, provenance):
     assert found["tokens"] == {name: list(encoder.encode(text).tokens) for name, text in provenance.sentences.items()}
 
 
-def test_a_figure_has_its_own_title_head_and_sentences(provenance):
+def test_the_provenance_of_a_figure_has_its_own_title_head_and_sentences(provenance):
     table = pd.DataFrame({"x": [1]})
     tables = {"numbers": table, "more": table}
     first = replace(panel_of({}, name="map of B", one_head=True, sentences=("B",)), tables=tables)
@@ -84,13 +83,13 @@ def drawn_texts(picture):
 
 
 @pytest.mark.slow
-def test_the_text_above_a_figure_is_not_wider_than_the_figure(provenance):
+def test_the_text_above_a_figure_is_no_wider_than_the_figure(provenance):
     narrow, wide = (heatmap(np.eye(2), ["a", "b"], LIGHT, size=size) for size in (260, 900))
     chart = files.svg_size(files.draw_svg(narrow))[0]
     assert files.svg_size(files.svg(narrow, provenance))[0] < chart + 40
     assert len(drawn_texts(files.svg(wide, provenance))) < len(drawn_texts(files.svg(narrow, provenance)))
     whole = " ".join(drawn_texts(files.svg(narrow, provenance)))
-    assert provenance.line() in whole and "A: The bank of the river." in whole  # the text is wrapped, but not cut
+    assert provenance.line() in whole and "A: The bank of the river." in whole  # texts are wrapped, but not cut
     text = "The bank of the river was muddy. " * 60
     lines = files.titled({}, Provenance(title="T", sentences={"A": text}), 700)["title"]["subtitle"]
     assert max(map(len, lines)) <= 130 and len(lines) == files.SUBTITLE_LINES + 2
@@ -98,8 +97,8 @@ def test_the_text_above_a_figure_is_not_wider_than_the_figure(provenance):
     assert left_out + len(" ".join(lines[:-2])) - len("A: ") == pytest.approx(len(text), abs=20)
 
 
-def test_a_text_of_twelve_lines_is_whole():
-    """The name before the text has a line of its own here."""
+def test_a_text_of_up_to_twelve_lines_is_not_cut():
+    """The name "A:" takes one of the twelve lines."""
     line = "x" * int(900 / files.LETTER)
     for n, more in ((11, []), (12, [f"... and {len(line)} more characters: the file's metadata has them all"])):
         origin = Provenance(title="T", sentences={"A": " ".join([line] * n)})
@@ -108,8 +107,8 @@ def test_a_text_of_twelve_lines_is_whole():
 
 @pytest.mark.parametrize("n", [3, 70], ids=["cells", "image"])
 @pytest.mark.slow
-def test_the_plain_form(n, provenance):
-    """It is the chart alone on white, with the provenance in the metadata only."""
+def test_the_plain_form_is_the_chart_alone(n, provenance):
+    """The background is white, and only the metadata has the provenance."""
     weights = np.random.default_rng(0).dirichlet(np.ones(n), size=n)
     words = [f"w{i}" for i in range(n)]
     spec = heatmap(weights, words, LIGHT, kind="signed", marked=[1])
@@ -120,16 +119,16 @@ def test_the_plain_form(n, provenance):
     assert pixels[0, 0].tolist() == [255, 255, 255]
 
 
-def test_the_line_under_a_title_names_the_encoder_the_head_and_the_error(encoder, provenance):
+def test_the_subtitle_names_the_encoder_the_head_and_the_error(encoder, provenance):
     sentence, *_, line = files.titled({}, provenance, 900)["title"]["subtitle"]
     assert sentence == "A: The bank of the river." and encoder.revision[:7] in line
     assert "layer 3, head 7" in line and line.endswith(" 0.00000003")
     assert "layer" not in provenance.of_figure("All heads", one_head=False).line()
-    assert "shown, not recomputed" in replace(provenance, recomputed=False).line()
+    assert "weights from the model itself, not recomputed" in replace(provenance, recomputed=False).line()
 
 
 @pytest.mark.slow
-def test_a_png_has_the_chosen_size_and_its_title_and_link_in_the_metadata(spec, provenance):
+def test_a_png_has_the_chosen_size_and_metadata(spec, provenance):
     with Image.open(io.BytesIO(files.png(spec, provenance, scale=3, width=400))) as picture:
         picture.load()  # checks every chunk's checksum
         assert picture.width == 1200 and [round(dots) for dots in picture.info["dpi"]] == [216, 216]
@@ -138,8 +137,8 @@ def test_a_png_has_the_chosen_size_and_its_title_and_link_in_the_metadata(spec, 
 
 
 @pytest.mark.slow
-def test_a_png_notes_characters_without_a_font_on_this_machine():
-    """This character isn't assigned in Unicode, so no machine has a font for it."""
+def test_the_provenance_of_a_png_names_characters_without_a_font():
+    """No machine has a font for U+E1234, because Unicode hasn't assigned this character."""
     assert files.without_font("The café − 3 × 2 \u200d\ufe0f\U000e1234") == "\U000e1234"
 
     def drawn(name, plain):
@@ -161,7 +160,7 @@ def test_a_png_that_is_too_large_is_refused(spec, provenance):
         files.png(spec, provenance, scale=4, width=10_000)
 
 
-def test_svg_is_well_formed_and_has_the_chosen_width(spec, provenance):
+def test_an_svg_is_well_formed_and_has_the_chosen_width(spec, provenance):
     picture = files.svg(spec, provenance, width=640)
     root = ElementTree.fromstring(picture)
     assert root.get("width") == "640" and not root.findall(".//{*}script")
@@ -171,7 +170,7 @@ def test_svg_is_well_formed_and_has_the_chosen_width(spec, provenance):
 
 def test_drawable_replaces_characters_that_xml_forbids():
     assert drawable("a\x00b\tc\ud800\uffff") == "a\ufffdb\tc\ufffd\ufffd"
-    texts = ["\x00", "\b\f", "😀", "\ud800", "\\u0000"]  # the last is no escape
+    texts = ["\x00", "\b\f", "😀", "\ud800", "\\u0000"]  # the last text is no escape sequence
     shown = ["\ufffd", "\ufffd\ufffd", "😀", "\ufffd", "\\u0000"]
     assert json.loads(expression(texts)) == shown and drawable_spec({"note": texts}) == {"note": shown}
 

@@ -1,4 +1,4 @@
-"""The report holds all parts of a view with its text escaped. It fetches nothing and runs nothing."""
+"""The HTML report has all parts of a view and escapes all texts. It loads nothing and runs nothing."""
 
 import base64
 import re
@@ -20,7 +20,7 @@ HOSTILE = "<img src=x onerror=alert(1)> \" ' & $$x$$ **b** {{7*7}} \x07"
 
 
 class Elements(HTMLParser):
-    """Collects each element's name and attributes, and the text of the page."""
+    """Collects the name and attributes of each element, and the text of the page."""
 
     def __init__(self, page: str):
         super().__init__()
@@ -44,11 +44,11 @@ def view(encoder) -> View:
     return view_of(origin, panel_of(spec, table, finding=HOSTILE, alt=HOSTILE, note=HOSTILE))
 
 
-def test_text_is_escaped_and_nothing_is_fetched_or_run(view):
+def test_a_report_escapes_text_and_fetches_and_runs_nothing(view):
     elements = Elements(report.html(view))
     names = [name for name, _ in elements.found]
     assert "script" not in names
-    assert names.count("img") == 1  # the figure; the text adds none
+    assert names.count("img") == 1  # only the figure
     assert not [key for _, attributes in elements.found for key in attributes if key.startswith("on")]
     addresses = [a[key] for _, a in elements.found for key in ("src", "href") if key in a]
     assert len(addresses) == 2
@@ -62,7 +62,7 @@ def test_an_index_escapes_its_entries():
     assert dict(elements.found)["a"] == {"href": shown} and elements.text == shown * 3
 
 
-def test_pictures_have_a_text_alternative_and_tables_count_all_rows(view):
+def test_a_report_has_alternative_texts_and_counts_all_rows(view):
     page = report.html(view)
     elements = Elements(page)
     assert dict(elements.found)["img"]["alt"].startswith("<img src=x")
@@ -72,8 +72,8 @@ def test_pictures_have_a_text_alternative_and_tables_count_all_rows(view):
     assert whole.count("0.123456") == 100 and whole.count("0.5") == 50
 
 
-def test_a_hundred_rows_of_a_folders_encoder(view):
-    """They are all shown; without a measured difference the report says so."""
+def test_a_table_of_a_hundred_rows_is_shown_in_full(view):
+    """The encoder is from a folder, and the difference to the model's weights wasn't measured."""
     origin = replace(view.provenance, revision="", error=None)
     small = view_of(origin, panel_of({}, pd.DataFrame({"weight": [0.5] * 100})))
     assert "shown here" not in "".join(report._tables(small))
@@ -84,7 +84,7 @@ def test_a_hundred_rows_of_a_folders_encoder(view):
 
 
 @pytest.mark.slow
-def test_the_report_has_its_provenance(view, encoder):
+def test_a_report_has_its_provenance(view, encoder):
     page = report.html(view)
     rows = {"encoder": encoder.name, "layer": 3, "head": 7, "ran on": "cpu, float32"}
     rows |= {"largest difference to the model&#x27;s own weights": "0.0000002", "weights, sha256": encoder.digest}

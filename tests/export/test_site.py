@@ -1,4 +1,4 @@
-"""The site has a page for each example pair, with the data of the main view, and an index of all pages."""
+"""Test that the site has a page for each example pair, with the main view's data, and an index."""
 
 import json
 from dataclasses import replace
@@ -19,14 +19,13 @@ DEMO = Path(__file__).parents[2] / "docs" / "demo.html"
 
 @pytest.fixture(scope="module")
 def site(encoder, tmp_path_factory):
-    """The site's folder, with the page of one pair and the index, and the list of reported files."""
+    """Write a site with one pair of sentences. Return its folder and the list of reported files."""
     folder, wrote = tmp_path_factory.mktemp("web") / "new" / "site", []
     write_site(encoder, [SPRING], folder, wrote.append)
     return folder, wrote
 
 
 def data_of(page: Path) -> dict:
-    """Return the data of a page's component."""
     (kind, block), (module, _) = scripts(page.read_text("utf-8"))
     assert kind == {"type": "application/json"} and module == {"type": "module"}
     return json.loads(block)
@@ -37,7 +36,7 @@ def hidden_in(data: dict, side: int) -> dict[str, float]:
 
 
 @pytest.mark.slow
-def test_index_lists_the_pages(site):
+def test_the_index_lists_the_pages(site):
     folder, wrote = site
     assert sorted(path.name for path in folder.iterdir()) == sorted(wrote) == ["index.html", "spring.html"]
     page = (folder / "index.html").read_text("utf-8")
@@ -49,7 +48,7 @@ def test_index_lists_the_pages(site):
 
 
 @pytest.mark.slow
-def test_a_page_has_its_origin_and_method(encoder, site):
+def test_a_page_names_the_encoder_and_the_method(encoder, site):
     text = (site[0] / "spring.html").read_text("utf-8")
     elements = Elements(text)
     links = [attributes["href"] for name, attributes in elements.found if name == "a"]
@@ -61,13 +60,13 @@ def test_a_page_has_its_origin_and_method(encoder, site):
     ]
     error = max(differences)
     origin = f"{encoder.title} @ {encoder.revision[:7]}, float32 on cpu"
-    assert f"{origin}; largest difference to the model's own {numbers.error(error)}" in elements.text
+    assert f"{origin}; largest difference to the model's weights {numbers.error(error)}" in elements.text
     folded = text[text.index("<details>") : text.index("</details>")]
     assert folded.startswith("<details><summary>How this was measured</summary><p") and "Noise level" in folded
 
 
 @pytest.mark.slow
-def test_demo_is_current(encoder):
+def test_the_demo_page_is_current(encoder):
     """If this fails, run `make demo`."""
     data, now = data_of(DEMO), json.loads(json.dumps(pair_panel(encoder, PAIRS[0]).live.data))
     del now["beyond"]["link"]
@@ -80,13 +79,13 @@ def test_demo_is_current(encoder):
     assert data["way"]["at"] == pytest.approx(now["way"]["at"], abs=1e-3)
 
 
-def test_a_shown_encoder_and_a_folder_with_files_are_refused(encoder, tmp_path):
+def test_a_display_only_encoder_and_a_folder_with_files_are_refused(encoder, tmp_path):
     shown = replace(encoder, reason="it has terms of its own")
     with pytest.raises(NotRecomputable, match="terms of its own"):
         write_site(shown, PAIRS[:1], tmp_path / "site", print)
     assert not (tmp_path / "site").exists()
     (tmp_path / "index.html").write_text("mine")
-    with pytest.raises(SiteError, match=r"holds something already\. Choose a new or empty folder"):
+    with pytest.raises(SiteError, match=r"is not an empty folder\. Choose a new or empty folder"):
         write_site(encoder, PAIRS[:1], tmp_path, print)
     assert (tmp_path / "index.html").read_text() == "mine"
 
@@ -95,7 +94,7 @@ def test_a_shown_encoder_and_a_folder_with_files_are_refused(encoder, tmp_path):
     ("error", "status", "said"),
     [
         (OSError("No space left"), 2, "No space left"),
-        (KeyboardInterrupt(), 130, "stopped. Pages that were written stay."),
+        (KeyboardInterrupt(), 130, "stopped. The pages written so far are in the folder."),
     ],
 )
 def test_the_command_prints_written_files_and_errors(tmp_path, capsys, monkeypatch, encoder, error, status, said):

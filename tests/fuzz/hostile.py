@@ -1,4 +1,4 @@
-"""Strategies for hostile inputs: every Unicode plane, controls, lone surrogates, bidi marks, giant words, markup."""
+"""Hypothesis strategies for hostile inputs: all Unicode planes, controls, lone surrogates, bidi marks, giant words, markup."""
 
 from urllib.parse import quote, urlencode
 
@@ -42,7 +42,7 @@ def _plane(plane: int) -> st.SearchStrategy[str]:
 
 
 def texts() -> st.SearchStrategy[str]:
-    """Return a strategy for hostile texts that consist of one or several pieces."""
+    """Return a strategy for hostile texts of one or several parts."""
     plain = st.sampled_from(WORDS)
     pieces = st.one_of(
         plain,
@@ -62,7 +62,7 @@ def texts() -> st.SearchStrategy[str]:
 
 
 def sentences() -> st.SearchStrategy[str]:
-    """Return a strategy for short hostile texts inside a sentence with "bank", so that pages get past their first check."""
+    """Return a strategy for short hostile texts inside a sentence with "bank", so that pages don't stop at their first check."""
     return texts().map(lambda text: f"The bank {text[:120]} bank.")
 
 
@@ -86,9 +86,9 @@ LINKED = ("content", "second_content", "digest", "second_digest", "at_a", "at_b"
 
 
 def queries(keys: list[str]) -> st.SearchStrategy[str]:
-    """Return a strategy for the part of a link after "?": known and unknown keys, hostile values, broken pairs."""
+    """Return a strategy for the part of a link after "?": known and unknown keys, hostile values, broken syntax."""
     odd = st.one_of(st.sampled_from(ODD_VALUES), st.sampled_from(MARKUP), texts().map(lambda text: text[:200]))
-    digests = st.tuples(st.sampled_from(["53aa5117", "c0ffee00", ""]), odd).map(" ".join)  # before the encoder's title
+    digests = st.tuples(st.sampled_from(["53aa5117", "c0ffee00", ""]), odd).map(" ".join)  # with an odd title
     values = st.one_of(odd, odd, digests, in_any_case("bank"))
     names = st.one_of(st.sampled_from(keys), st.text(st.characters(codec="utf-8"), max_size=8))
     pairs = st.lists(st.tuples(names, values), max_size=6).map(lambda held: urlencode(held, errors="surrogatepass"))

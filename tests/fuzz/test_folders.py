@@ -47,7 +47,7 @@ KINDS = {**MAKERS, "folder": Path.mkdir, "nothing": lambda path: None}
 
 
 def damage() -> st.SearchStrategy[tuple]:
-    """Return a strategy for one damage: its kind, the file and, depending on the kind, the place and the value."""
+    """Return a strategy for one damage: its kind, the file, and what `apply` needs for this kind."""
     json_files = st.sampled_from([*FILES, "model.safetensors.index.json"])
     places = st.lists(st.integers(0, 10**6), min_size=1, max_size=5)
     values = st.tuples(st.just("value"), json_files, places, st.none() | st.sampled_from(KEYS), ODD)
@@ -83,7 +83,7 @@ def apply(folder, kind, file, *how) -> None:
 
 
 def changed(tree, places, key, value):
-    """Replace or add one inner value of this JSON tree, at these places, and return the tree."""
+    """Replace or add one value in a JSON tree, and return the tree. `places` are the indices on the path to the value."""
     inner = tree
     for place in places[:-1]:
         values = list(inner.values() if isinstance(inner, dict) else inner)

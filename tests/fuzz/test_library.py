@@ -25,7 +25,7 @@ from tests.small_panel import panel_of, view_of
 
 pytestmark = pytest.mark.slow
 
-# The elements of our drawings. Text that took effect as markup would add others.
+# The SVG elements that our charts use. Text that became markup would add other elements.
 DRAWN = {"svg", "metadata", "rect", "g", "path", "text", "tspan", "defs", "clipPath", "linearGradient", "stop", "line"}
 # One encoder for each kind of tokeniser (word pieces, bytes, unigrams), and one encoder with only one segment.
 BERT, *OTHERS = (FAMILIES[name] for name in ("BERT", "RoBERTa", "XLM-R"))
@@ -46,7 +46,7 @@ def _encoded_or_refused(encoder, text, pair=None, pad_to=None):
     try:
         encoding = encoder.encode(text, pair, pad_to)
     except TextError as error:
-        assert str(error).encode("utf-8")  # a message that can be shown
+        assert str(error).encode("utf-8")  # the message is valid Unicode
         return None
     n = len(encoding.tokens)
     assert encoding.hidden.isfinite().all()

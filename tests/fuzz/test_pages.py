@@ -1,7 +1,4 @@
-"""Generated texts in every input of every page, and tables and damaged scans on Senses.
-
-They cause no traceback and take no effect as Markdown or HTML.
-"""
+"""Generated texts, tables and damaged scans cause no traceback on any page, and texts never become Markdown or HTML."""
 
 import shutil
 
@@ -19,14 +16,14 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("path", pages())
-def test_texts_in_every_input(path, generated):
+def test_generated_texts_in_every_input_cause_no_traceback(path, generated):
     app = AppTest.from_file(str(APP), default_timeout=120).run().switch_page(path).run()
     assert not app.exception
     if not app.text_input and not app.text_area:
         return
 
     def typed(text):
-        text = text.encode("utf-8", "ignore").decode()  # a page can't send lone surrogates
+        text = text.encode("utf-8", "ignore").decode()  # a browser can't send lone surrogates
         for widget in (*app.text_input, *app.text_area):
             if widget.key not in ("other", "revision"):  # test_browser.py generates names of encoders
                 widget.set_value(text)
@@ -40,7 +37,7 @@ def test_texts_in_every_input(path, generated):
 
 
 @pytest.mark.parametrize(("suffix", "tables"), [("csv", csvs()), ("jsonl", lines_of_json())])
-def test_a_table_of_senses_is_shown_or_refused(suffix, tables, generated):
+def test_a_generated_table_is_shown_or_refused(suffix, tables, generated):
     at = at_address("senses", source="your own table").run()
 
     def uploaded(data):

@@ -1,4 +1,4 @@
-"""Generated uploads give usable rows or reasons, and generated texts survive CSV."""
+"""Generated uploads are read or refused with a message, and CSV keeps generated texts."""
 
 import csv
 import io
@@ -37,7 +37,7 @@ def csvs() -> st.SearchStrategy[bytes]:
 
 
 def lines_of_json() -> st.SearchStrategy[bytes]:
-    """Return a strategy for lines of JSON: objects with our keys, some of them twice, and any values; or other JSON."""
+    """Return a strategy for lines of JSON. A line is an object with our keys, possibly repeated, or any other value."""
     number = st.builds(lambda digits, n: digits * n, st.sampled_from(["7", "-1", "1e9", "NaN"]), st.integers(1, 6000))
     nested = st.integers(1, 2000).map(lambda depth: "[" * depth + "]" * depth)
     fixed = st.sampled_from(["null", "true", '"bank"', '{"a": 1, "a": 2}'])

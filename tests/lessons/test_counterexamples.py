@@ -1,4 +1,4 @@
-"""The counter-examples are true: other weights give the same context, and a head of noise is recomputed as exactly."""
+"""The counter-examples of the lessons are true."""
 
 import pytest
 import torch
@@ -24,13 +24,13 @@ def test_independent_values_allow_only_one_row_of_weights():
 
 
 @pytest.mark.slow
-def test_other_weights_on_a_real_head(encoder):
+def test_other_weights_give_the_same_context_in_a_real_head(encoder):
     encoding = encoder.encode(" ".join(NEUTRAL_SENTENCES[:5]))
     _, rows = counterexamples.freest_row(encoding, 2)
     assert rows.moved > 0.2
     assert rows.difference < 1e-9
 
 
-def test_noise_is_recomputed_just_as_well():
+def test_a_head_of_random_numbers_is_recomputed_exactly():
     own, torchs = counterexamples.noise_weights()
     assert torch.equal(own.sum(1).round(decimals=5), torch.ones(8)) and float((own - torchs).abs().max()) < 1e-6

@@ -1,4 +1,4 @@
-"""Lessons that need an encoder are tested with the bundled encoder, and with hand-made rows whose answer is known."""
+"""Tests of lessons that need an encoder, with the bundled encoder and with hand-made weights."""
 
 import pytest
 import torch
@@ -15,7 +15,7 @@ from selfattn.words import Word
 
 
 def made_up(pronoun, antecedent, distractor, weights):
-    """Return the rows of a sentence with one layer and one head, whose pronoun gives these weights."""
+    """Return PronounRows with one layer and one head, in which the pronoun has these attention weights."""
     words = [Word("", place, place + 1) for place in (pronoun, antecedent, distractor)]
     return PronounRows(torch.tensor(weights).reshape(1, 1, -1), *words)
 
@@ -25,17 +25,17 @@ def test_accuracy_counts_a_tie_as_half_a_win():
     assert float(pronouns.accuracy(preferences)) == pytest.approx(0.625)
 
 
-def test_position_only_predicts_a_head_that_looks_by_distance_alone():
+def test_position_only_predicts_a_head_that_attends_by_distance_alone():
     one_back = [0.0, 0.1, 0.9, 0.0]
     looks = [made_up(3, 2, 1, one_back), made_up(3, 2, 1, one_back), made_up(3, 1, 2, one_back)]
     preferences = torch.stack([look.preference for look in looks])
     assert torch.allclose(pronouns.position_only(looks), preferences)
     assert float(pronouns.accuracy(pronouns.position_only(looks))) == pytest.approx(2 / 3)
     both = [made_up(3, 2, 1, [0.0, 0.1, 0.9, 0.0]), made_up(5, 4, 3, [0.0, 0.0, 0.0, 0.7, 0.3, 0.0, 0.0])]
-    assert pronouns.position_only(both).flatten().tolist() == pytest.approx([-0.4, 0.8])  # each by the other's weights
+    assert pronouns.position_only(both).flatten().tolist() == pytest.approx([-0.4, 0.8])  # each from the other sentence
 
 
-def test_the_pronoun_comes_after_both_nouns(encoder):
+def test_the_pronoun_is_the_occurrence_after_both_nouns(encoder):
     encoding = encoder.encode("The dog, it seems, chased the cat until it fell.")
     rows = pronouns.pronoun_rows(encoding, PronounSentence("", "it", "dog", "cat", None))
     words = (encoding.places("it")[1], encoding.places("dog")[0], encoding.places("cat")[0])
@@ -45,13 +45,13 @@ def test_the_pronoun_comes_after_both_nouns(encoder):
     assert float(rows.preference[2, 5]) == pytest.approx(float(weights[nouns[0]] - weights[nouns[1]]))
 
 
-def test_the_best_of_many_noisy_heads_is_lucky():
+def test_luck_is_larger_for_many_noisy_heads_than_for_one():
     noise = torch.randn(40, 6, 12, generator=torch.Generator().manual_seed(0))
     assert 0.65 < pronouns.luck(noise) < 0.85
-    assert 0.55 < pronouns.luck(noise[:, :1, :1]) < 0.65  # of 40 coins 25 or fewer fall right in 95 of 100 tries
+    assert 0.55 < pronouns.luck(noise[:, :1, :1]) < 0.65  # in 95 of 100 tries, at most 25 of 40 coin tosses are right
 
 
-def test_twins_stay_in_one_half():
+def test_twin_sentences_are_in_the_same_half():
     halves = pronouns.halves(PRONOUNS)
     assert sorted(halves[0] + halves[1]) == list(range(len(PRONOUNS)))
     twins = [{PRONOUNS[place].twin for place in half} - {None} for half in halves]
@@ -82,7 +82,7 @@ def test_favourites_name_the_token_with_the_largest_weight():
     assert found["token"].tolist() == ["[CLS]", "a", "a", "b"]
 
 
-def test_bank_has_one_static_vector_and_many_contextual_ones(encoder):
+def test_bank_has_one_static_vector_and_many_contextual_vectors(encoder):
     encodings = [encoder.encode(sentence) for sentence in STATIC_WORD_SENTENCES]
     places = [each.places("bank")[0] for each in encodings]
     static = one_word_one_vector.vectors(places, one_word_one_vector.TABLE)
@@ -95,11 +95,11 @@ def test_bank_has_one_static_vector_and_many_contextual_ones(encoder):
     assert frame[frame["stage"] == -1]["cosine"].tolist()[:2] == pytest.approx([1, 1])
     marks = [(each, each.words[0].positions) for each in map(encoder.encode, ("river", "loan"))]
     ahead = [one_word_one_vector.near(places, marks, stage) @ torch.tensor((1.0, -1.0)).double() for stage in (-1, 6)]
-    assert (ahead[0] < 0).all()  # in the table "bank" lies nearer to "loan"
+    assert (ahead[0] < 0).all()  # in the embedding table, "bank" is nearer to "loan"
     assert [n for n, each in enumerate(ahead[1]) if each > 0] == [0, 1, 5]  # the sentences about water
 
 
-def test_rows_of_a_split_word_are_averaged_and_its_columns_summed(encoder):
+def test_rows_of_a_split_word_are_averaged_and_columns_summed(encoder):
     encoding = encoder.encode("It was well-capitalized by the bank, it was.")
     split = encoded_words.first_word(encoding, "Well-capitalized")
     places = list(split.positions)
@@ -114,7 +114,7 @@ def test_rows_of_a_split_word_are_averaged_and_its_columns_summed(encoder):
         encoded_words.first_word(encoding, "it", after=len(encoding.tokens) - 1)
 
 
-def test_compare_finds_the_head_with_the_printed_numbers():
+def test_compare_finds_the_head_with_the_textbooks_numbers():
     weights = torch.rand(2, 3, 1, 3, generator=torch.Generator().manual_seed(0)).double()
     found = textbook_weights.compare(weights, weights[1, 2].tolist())
     assert (found["layer"][0], found["head"][0]) == (1, 2)
@@ -122,7 +122,7 @@ def test_compare_finds_the_head_with_the_printed_numbers():
     assert found["distance"].is_monotonic_increasing
 
 
-def test_between_words_sums_the_pieces_of_a_split_word(encoder):
+def test_between_words_sums_the_tokens_of_a_split_word(encoder):
     """The expected numbers average the rows of the split word and sum its columns."""
     textbook = TextbookWeights("", "It was well-capitalized by the bank.", (2, 0), (2, 5), ((1, 1), (1, 1)), "")
     encoding = encoder.encode(textbook.sentence)
@@ -133,7 +133,7 @@ def test_between_words_sums_the_pieces_of_a_split_word(encoder):
     assert torch.allclose(textbook_weights.between_words(encoding, textbook)[3, 7], torch.tensor(expected))
 
 
-def test_without_positions_the_encoder_cannot_tell_who_bites_whom(encoder):
+def test_without_positions_word_order_does_not_change_a_vector(encoder):
     usual, same = word_order.compare_orders(encoder, "dog bites man", "man bites dog", "dog")
     assert float((same[0] - same[1]).abs().max()) < 1e-5
     assert float(similarity(*usual)) < 0.99 < float(similarity(*same))

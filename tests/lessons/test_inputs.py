@@ -1,4 +1,4 @@
-"""Bad numbers raise an error that names what was expected, what was given, and the remedy."""
+"""Typed numbers are parsed. Bad numbers raise an error with the expectation, the input and a remedy."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""The recurrence is measured: a signal fades with gains below 1 and grows above 1, but distance doesn't matter to attention."""
+"""In a recurrent network, a signal fades or grows with distance. In attention, distance doesn't matter."""
 
 from functools import partial
 
@@ -16,8 +16,8 @@ def signal(network, gain=0.9, gate=0.05, asking=18.0):
 
 
 @pytest.mark.parametrize("gain", [0.8, 1.0, 1.3])
-def test_gradient_and_share_of_the_plain_network(gain):
-    """Each word's vector starts with length 1. Each later step multiplies it by the gain. A share is of all lengths' sum."""
+def test_gradients_and_shares_of_the_plain_network_follow_the_gain(gain):
+    """A word's share is the length of its vector, divided by the sum of all lengths. Each step multiplies lengths by the gain."""
     plain = signal("plain recurrence", gain=gain)
     assert plain["gradient"].tolist() == pytest.approx([gain**step for step in range(6)])
     expected = [gain ** (step - 2) / sum(gain**back for back in range(step)) for step in range(2, 8)]
@@ -29,7 +29,7 @@ def test_a_gate_keeps_a_signal_that_the_plain_network_loses():
     assert held > lost
 
 
-def test_a_gate_of_one_is_the_plain_network():
+def test_the_network_with_a_gate_of_one_equals_the_plain_network():
     vectors = recurrence.word_vectors(WORDS, 4)
     states = recurrence.gated(vectors, 1, 0.9, 1.0)
     turn = torch.linalg.lstsq(states[:-1], (states[1:] - vectors[1:]) / 0.9).solution
@@ -39,10 +39,10 @@ def test_a_gate_of_one_is_the_plain_network():
 def test_attention_has_similar_gradients_near_and_far():
     near_and_far = signal("attention", asking=8)["gradient"].tolist()
     assert near_and_far[-1] > 0.8 * near_and_far[1]
-    assert signal("attention", asking=0)["gradient"].iloc[-1] < 0.2  # untrained: even weights dilute the signal
+    assert signal("attention", asking=0)["gradient"].iloc[-1] < 0.2  # without training, equal weights dilute the signal
 
 
-def test_attention_and_its_gradients_equal_torchs():
+def test_attention_and_its_gradients_equal_those_of_torch():
     vectors = recurrence.word_vectors(WORDS, 4)
     query = vectors + 3 * vectors[1]
     contexts = torch.nn.functional.scaled_dot_product_attention(query[None], vectors[None], vectors[None])[0]

@@ -1,4 +1,4 @@
-"""On the source's data, the tiny model learns to attend to position 4, and can't decide without this position."""
+"""On the published data, the tiny model learns to attend to position 4, and fails without this position."""
 
 import pytest
 import torch
@@ -14,11 +14,11 @@ def data():
 
 @pytest.fixture(scope="module")
 def run():
-    """One training run on the source's data. NumPy's seed 0 determines the data, and torch's seed the model."""
+    """Train once on the published data, and return the state of each epoch."""
     return list(tiny_model.train(Settings()))
 
 
-def test_the_data_equal_those_of_the_source(data):
+def test_the_data_equal_the_published_data(data):
     assert data.tokens.shape == (8000, 7)
     assert data.tokens[0].tolist() == [0, 45, 48, 1, 4, 4, 40]
     assert data.tokens[103].tolist() == [0, 34, 13, 33, 42, 17, 3]
@@ -27,7 +27,7 @@ def test_the_data_equal_those_of_the_source(data):
 
 
 @pytest.mark.slow
-def test_the_published_run_learns(run, data):
+def test_the_published_training_run_learns_the_rule(run, data):
     first, last = run[0], run[-1]
     assert [state.epoch for state in run] == list(range(11))
     assert last.score.accuracy == last.score.recall == 1.0 and last.score.loss < 0.001
@@ -42,7 +42,7 @@ def test_the_published_run_learns(run, data):
 
 @pytest.mark.slow
 def test_the_score_matches_torchs_attention(run, data):
-    """Compare loss, accuracy and recall after two epochs with those of torch's attention in place of the kernel."""
+    """Compare loss, accuracy and recall after two epochs with a model that uses torch's attention."""
     model = run[2].model
     states = model.tokens(data.tokens) + model.positions.weight
     projected = (project(states) for project in (model.query, model.key, model.value))

@@ -16,9 +16,9 @@ from selfattn.dashboard.navigation import ENTRIES
 from selfattn.encoders.sources import BUNDLED_NAME
 
 APP = Path(__file__).parents[2] / "app.py"
-queue.HEAD_START = 0  # no browser draws
+queue.HEAD_START = 0  # tests without a browser need not wait for one
 
-# Every new AppTest searches all installed packages for components, which takes 0.3 s and always finds the same.
+# Every new AppTest searches all installed packages for components. That takes 0.3 s and always gives the same result.
 manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
 # Every run of an AppTest compiles app.py and the page again (10 to 60 ms); a server compiles them once.
 _compiled = ScriptCache()
@@ -30,7 +30,7 @@ _of_the_first_page: list = []  # (encoder, results)
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup() -> None:
-    """Forget computed results, so that no test depends on an earlier one. Encoders and the first page's results stay."""
+    """Clear the cache, so that no test depends on an earlier test. Keep encoders and the start page's results."""
     cache._results.forget(lambda key: True)
     for encoder, results in _of_the_first_page:
         if any(each is encoder for each in encoder_picker._encoders.values):
@@ -40,7 +40,7 @@ def pytest_runtest_setup() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def first_page() -> None:
-    """Compute the first page once, because nearly every test begins with it."""
+    """Compute the start page once, because nearly every test begins with it."""
     open_link()
     (encoder,) = (each for each in encoder_picker._encoders.values if each.name == BUNDLED_NAME)
     _of_the_first_page.append((encoder, dict(cache._results._store)))
@@ -48,7 +48,7 @@ def first_page() -> None:
 
 @pytest.fixture
 def nothing_computed(first_page: None) -> None:
-    """Forget the first page's results too: they hold the encoder that was loaded then."""
+    """Clear the start page's results too, because they refer to an encoder that was loaded earlier."""
     cache._results.forget(lambda key: True)
 
 
@@ -108,7 +108,7 @@ def words(at: AppTest) -> str:
 
 @pytest.fixture
 def main_view() -> AppTest:
-    """The default page, run once."""
+    """Return the start page after its first run."""
     return open_link()
 
 

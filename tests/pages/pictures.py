@@ -33,11 +33,11 @@ class Mark:
 
 
 def charts(at):
-    """Return the marks of every chart on the page, in order. Each step of a picture counts as one chart."""
+    """Return the marks of every chart on the page, in order. Each part of a concatenated chart counts as one chart."""
     return [marks for chart in at.get("vega_lite_chart") for marks in _marks(chart)]
 
 
-# For each component, a field that only its data have.
+# For each component, the name of a field that only its data have.
 ONLY = {
     "way": "guess",
     "kernel": "code",
@@ -50,7 +50,7 @@ ONLY = {
 
 
 def live(at, name):
-    """Return the data of the page's component of this name; if there are several, of the one that has maps."""
+    """Return the data of the page's component of this name. If there are several, return the data with maps."""
     every = [json.loads(component.proto.json) for component in at.get("bidi_component")]
     found = [data for data in every if ONLY[name] in data]
     (data,) = [data for data in found if data.get("maps")] or found
@@ -77,7 +77,7 @@ def bars(chart):
 
 
 def kernel(at):
-    """Return the kernel figure's texts by column, and its rows of weight × value in thousandths, the sum last."""
+    """Return the kernel figure's texts by column, and its rows of weight × value in thousandths. The last row is their sum."""
     (side,) = live(at, "kernel")["sides"]
     cells = {name: [row["cells"][name] for row in side["rows"]] for name in side["rows"][0]["cells"]}
     strips = [*(row["handed"] for row in side["rows"]), side["context"]]
@@ -85,7 +85,7 @@ def kernel(at):
 
 
 def stage(at):
-    """Return the stage's numbers by name: columns, the parts above and below them ("above", "foot"), and marks."""
+    """Return the lesson figure's numbers by name: columns, their parts above and below ("above", "foot"), and marks."""
     data = live(at, "stage")
     drawn = {column["name"]: np.array(column["rows"]) for column in data["columns"] if column["rows"]}
     drawn = {name: rows[:, 0] if rows.shape[1] == 1 else rows for name, rows in drawn.items()}

@@ -23,7 +23,7 @@ TWICE = {"a": "A bank is a bank.", "b": "The bank.", "c": "Our bank.", "word": "
 
 @pytest.fixture
 def copied(monkeypatch):
-    """Return a function that opens a page with given values of widgets and returns figures, lines and the lines' picture."""
+    """Return a function that opens a page, and returns its figures, the copied lines, and the picture that the lines make."""
     records, end = [], figures.end_page
     monkeypatch.setattr(figures, "end_page", lambda: records.append(end()) or records[-1])
 
@@ -80,7 +80,7 @@ def folders(tmp_path_factory):
         ("masked-words", {"model": "gap", "a": "The bank of the river.", "gap": "river"}, 0, "opacity"),
     ],
 )  # fmt: skip
-def test_copied_lines_give_the_pages_numbers(page, query, figure, column, folders, copied):
+def test_copied_lines_compute_the_numbers_of_the_page(page, query, figure, column, folders, copied):
     named = {key: folders.get(value, value) if key == "scan" else value for key, value in query.items()}
     for key, prefix in (("model", ""), ("second", "second_")):
         if key in named:
@@ -104,18 +104,18 @@ def test_lesson_figure_has_no_lines_to_copy(copied):
 
 
 @pytest.mark.parametrize(("view", "figure", "n"), [("pronouns", -1, slice(2)), ("negation", 0, slice(24, 36))])
-def test_copied_lines_of_pronouns_and_negation(view, figure, n, copied):
+def test_copied_lines_give_the_weights_of_pronouns_and_negation(view, figure, n, copied):
     shown, _, made = copied("pronouns-and-negation", view=view, **{f"{view}.shown": True})
     weights, own = drawn(made, "value"), shown[figure].table["weight"].dropna().to_numpy()[n]
     assert len(own) > 1 and all(np.isclose(weights, each, atol=1e-6).any() for each in own)
 
 
-def test_copied_lines_of_many_heads(copied):
+def test_copied_lines_compute_all_heads(copied):
     _, lines, made = copied("pronouns-and-negation", view="heads", **{"many-heads.shown": True})
     assert "notebook.all_heads(encoder, \"The animal didn't cross" in lines and len(drawn(made, "entropy")) == 72
 
 
-def test_copied_lines_with_an_uploaded_table(monkeypatch, copied):
+def test_copied_lines_read_an_uploaded_table(monkeypatch, copied):
     rows = labelled_sentences().query("word == 'bank'").head(20)
     read = pd.read_csv
     monkeypatch.setattr(pd, "read_csv", lambda file, **more: rows if file == "your_table.csv" else read(file, **more))
@@ -129,13 +129,13 @@ def test_copied_lines_with_an_uploaded_table(monkeypatch, copied):
     ("name", "revision", "base", "beyond", "named"),
     [
         ("owner/name", "abc123", "", False, "'owner/name', revision='abc123'"),
-        ("owner/name", None, "", False, "'{here}/owner/name'"),  # no Hub id
+        ("owner/name", None, "", False, "'{here}/owner/name'"),  # without a revision, the name is a folder
         ("owner/name", None, "/srv/shelf", False, "'/srv/shelf/owner/name'"),
         ("owner/name", None, "/srv/shelf", True, "'./name'"),
         ("/srv/shelf/name", None, "/srv/shelf", True, "'./name'"),
     ],
 )
-def test_copied_lines_with_a_folder(name, revision, base, beyond, named, tmp_path, monkeypatch):
+def test_copied_lines_load_the_pages_encoder(name, revision, base, beyond, named, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SELFATTN_MODEL_DIR", base)
     monkeypatch.setattr(copy_as_python, "beyond_localhost", lambda: beyond)

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def views(monkeypatch):
-    """A list that collects the views that the popover offers."""
+    """Return a list that collects the views that "Download" offers."""
     found = []
     whole = download._whole
     monkeypatch.setattr(download, "_whole", lambda view, *size: found.append(view) or whole(view, *size))
@@ -37,7 +37,7 @@ def test_every_figure_has_a_table_and_a_report(path, views):
     assert len(view.panels) >= len(pictures)
     for name, panel in view.panels.items():
         assert len(panel.table) and panel.alt, name
-        assert not name.endswith("..."), name  # a real name, not the start of the caption
+        assert not name.endswith("..."), name  # a name of its own, not the start of the caption
     titles = [view.origin(name).title for name in view.panels]
     assert len(set(titles)) == len(titles)
     assert at.selectbox(key="download_figure").options == list(view.panels)
@@ -48,7 +48,7 @@ def test_every_figure_has_a_table_and_a_report(path, views):
     ).replace("http://localhost", "")
 
 
-def test_provenance_of_heads(views):
+def test_the_provenance_names_the_head(views):
     opened("pages/explore/all_heads.py", head="L3 H7")
     origins = {name.split(". ")[1]: views[-1].origin(name) for name in views[-1].panels}
     assert origins["all heads"].layer is None
@@ -68,7 +68,7 @@ def test_missing_fonts_are_named():
         assert "No font here has" in shown and "(U+E1234)" in shown and "fonts-noto-cjk" in shown
 
 
-def test_picture_to_share(monkeypatch):
+def test_the_start_page_offers_a_picture_to_share(monkeypatch):
     made = {}
     monkeypatch.setattr(download, "file_button", lambda label, *what: made.update({label: what}))
     opened("pages/explore/two_sentences/page.py")
@@ -81,22 +81,22 @@ def test_picture_to_share(monkeypatch):
 
 
 @pytest.mark.parametrize(("path", "state"), [("all_heads.py", {}), ("two_sentences/page.py", {"guessed": "asked"})])
-def test_no_picture_to_share(path, state, monkeypatch):
+def test_other_pages_and_guesses_offer_no_picture_to_share(path, state, monkeypatch):
     made = {}
     monkeypatch.setattr(download, "file_button", lambda label, *what: made.update({label: what}))
     opened(f"pages/explore/{path}", **state)
     assert "Report (HTML)" in made and "Picture to share (1200 x 675)" not in made
 
 
-def test_provenance_of_a_lesson(views):
-    at = at_address("from-scratch", stop="soft-lookup", reveal="yes")  # its pictures come with the answer
+def test_the_provenance_of_a_lesson_names_no_encoder(views):
+    at = at_address("from-scratch", stop="soft-lookup", reveal="yes")  # the pictures are shown with the answer
     at.session_state["download"] = True
     at.run()
     assert views[-1].provenance.line() == "computed by selfattn from scratch, without a pretrained encoder"
     assert not views[-1].arrays
 
 
-def test_download_with_unknown_link_keys(views):
+def test_the_provenance_keeps_unknown_keys_of_the_link(views):
     at = at_address("inside-a-head", encoder="x", self="x", **{"model name": "x"})
     at.session_state["download"] = True
     at.run()

@@ -19,7 +19,7 @@ def test_every_page_file_is_in_the_navigation():
 
 @pytest.fixture(scope="module")
 def visitor():
-    """One visitor, who walks through all the pages."""
+    """Return the session of one visitor, who opens all pages in turn."""
     return AppTest.from_file(str(APP), default_timeout=120).run()
 
 
@@ -39,12 +39,12 @@ def test_page_opens_without_errors(visitor, path):
 
 
 def _places(block: Block, path: tuple[int, ...] = ()) -> dict[tuple[int, ...], tuple[str, str]]:
-    """Return the type and the key of each field and chart by its place."""
+    """Return the type and key of each field and chart, by its path in the page."""
     found = {}
     for number, element in block.children.items():
         here, key = (*path, number), getattr(element, "key", None)
         if element.type in ("vega_lite_chart", "bidi_component", "dataframe"):
-            found[here] = (element.type, "")  # without a key: another choice may draw another chart here
+            found[here] = (element.type, "")  # no key: after another choice, another chart may be here
         elif key:
             found[here] = (element.type, key)
         found |= _places(element, here) if isinstance(element, Block) else {}
@@ -54,8 +54,8 @@ def _places(block: Block, path: tuple[int, ...] = ()) -> dict[tuple[int, ...], t
 @pytest.mark.slow
 @pytest.mark.parametrize("page", ["", "inside-a-head", "all-heads", "senses", "two-encoders", "predictions"])
 def test_fields_and_charts_keep_their_places(page, nothing_computed, monkeypatch):
-    """The browser recreates an element whose place changes; a slider would lose the focus after one arrow key."""
-    if not page:  # the first run shows the loading message, at the same place on every page
+    """The browser recreates an element whose place changes. A slider would then lose the focus after one arrow key."""
+    if not page:  # load again, so that the first run shows the message about loading
         monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
     at = open_link(page)
     before = _places(at.main)

@@ -1,4 +1,4 @@
-"""Test the exercises: they start unsolved, and answers solve them, but near misses don't."""
+"""Test the exercises: right answers solve them, near misses don't."""
 
 import math
 
@@ -34,26 +34,26 @@ def test_exercises_start_unsolved_and_refuse_bad_numbers(at):
 
 def river(scale):
     """Return the expected message. "river" has score 3; the others have 2 and three times −2."""
-    return f"river gets {1 / (1 + math.exp(-scale) + 3 * math.exp(-5 * scale)):.3f}."
+    return f"river gets a weight of {1 / (1 + math.exp(-scale) + 3 * math.exp(-5 * scale)):.3f}."
 
 
-TYPED = [  # exercise, entered value, whether it is right, part of the message
+TYPED = [  # exercise, entered value, whether the value is right, part of the message
     *((1, scale, right, river(scale)) for scale, right in ((2.0, False), (2.2, True), (2.5, False), (8.0, False))),
     (2, f"{math.log(3)}, 0", True, "0.750 and 0.250"),
     (2, "2.1, 1", True, "0.750 and 0.250"),
     (2, f"0, {math.log(3)}", False, "0.250 and 0.750, 0.33 to one."),
     (2, "900, 0", False, "1.000 and 0.000."),
-    (3, "3, 1", False, "street gets 0.49"),
-    (3, "2, 5", False, "its length is 5.39, it was 4.12."),  # "street" gets most, but by a longer key
-    (3, "4, 0", True, "street gets 0.80"),
-    (3, "3.9, 1.3", True, "its length is 4.11"),
-    (4, ADDED, True, "Up to 0.00 of a row"),
-    (4, WEIGHTS, False, "Up to 0.00 of a row"),
-    (4, DIVIDED, True, "the smallest row sums to 1.00"),
+    (3, "3, 1", False, "street gets a weight of 0.49"),
+    (3, "2, 5", False, "Its key has length 5.39, at first 4.12."),  # "street" gets most, but by a longer key
+    (3, "4, 0", True, "street gets a weight of 0.80"),
+    (3, "3.9, 1.3", True, "Its key has length 4.11"),
+    (4, ADDED, True, "Later words get up to 0.00 of a row"),
+    (4, WEIGHTS, False, "Later words get up to 0.00 of a row"),
+    (4, DIVIDED, True, "The smallest sum of a row is 1.00"),
 ]
 
 
-def test_answers_and_near_misses(at):
+def test_right_answers_solve_the_exercises_and_near_misses_do_not(at):
     for number, typed, right, expected in TYPED:
         kind = {1: at.slider, 4: at.radio}.get(number, at.text_input)
         kind(key=f"exercise.{number}").set_value(typed).run()
@@ -71,7 +71,7 @@ def test_hiding_a_word_must_move_bank_half_of_the_way(at):
         assert any(f"{share} % of the way" in each.value for each in (at.success if right else at.info))
 
 
-def test_repeated_word_can_be_hidden_at_each_place(at):
+def test_each_occurrence_of_a_repeated_word_can_be_hidden(at):
     words, moved = at.selectbox(key="exercise.5.word"), []
     assert words.options == ["We", "sat", "on", "the (1)", "of", "the (2)", "river"]
     for each in ("the (1)", "the (2)"):

@@ -1,4 +1,4 @@
-"""Test the gallery: the library computes each sentence's numbers, and each link opens the view that shows them."""
+"""Test the gallery: its claims agree with computed numbers, and its links open the views that show these numbers."""
 
 import re
 from urllib.parse import parse_qs, parse_qsl
@@ -14,7 +14,7 @@ from selfattn.stored_reports import stored
 from .conftest import open_link
 
 MODEL = {"model": "all-MiniLM-L6-v2"}
-CLAIMS = {  # the start of a gallery text, and a check of its pair
+CLAIMS = {  # the start of a gallery text -> a check of its claim
     "Hide one word": lambda pair: pair.words[0][pair.top[0]].text == "river" and 0.4 < pair.share[0].max() < 0.5,
     "The trunk of an": lambda pair: pair.words[0][pair.top[0]].text == "elephant" and 0.45 < pair.share[0].max() < 0.55,
     "No single word": lambda pair: 0.045 <= float(pair.share[0][pair.top[0]]) < 0.055,
@@ -29,7 +29,7 @@ CLAIMS = {  # the start of a gallery text, and a check of its pair
 @pytest.mark.parametrize(
     ("text", "page", "view"), [entry for entry in GALLERY if not entry[1]], ids=lambda part: str(part)[:30]
 )
-def test_gallery_effects_of_hiding(encoder, text, page, view):
+def test_the_gallerys_claims_about_hiding_are_true(encoder, text, page, view):
     pair, labelled = next(pair for pair in PAIRS if pair.word == view["example"]), labelled_sentences()
     means = stored("sense_means", encoder, labelled).report.of(pair.word, encoder, labelled)
     found = hidden_pair(encoder, *((sentence, pair.word) for sentence in pair.sentences), senses=means)
@@ -37,7 +37,7 @@ def test_gallery_effects_of_hiding(encoder, text, page, view):
     assert claim(found)
 
 
-def test_gallery_attention_of_heads(encoder):
+def test_the_gallerys_claims_about_heads_are_true(encoder):
     encoding = encoder.encode(PAIRS[0].first)
     before, special = (fits(encoding.weights(*head), encoding)[0] for head in ((0, 2), (4, 5)))
     assert [view["head"] for _, page, view in GALLERY if page] == ["L0 H2", "L4 H5"]
@@ -46,7 +46,7 @@ def test_gallery_attention_of_heads(encoder):
 
 
 @pytest.mark.slow
-def test_gallery_links(main_view):
+def test_the_gallerys_links_open_their_views(main_view):
     (shown,) = [element.value for element in main_view.markdown if element.value.startswith("- [Hide one word")]
     links = re.findall(r"^- \[(.*)\]\(\./(.*)\?(.*)\)$", shown, re.M)
     assert [text for text, *_ in links] == [text for text, *_ in GALLERY] and len(links) == 6

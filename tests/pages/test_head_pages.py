@@ -1,4 +1,4 @@
-"""Test Inside a head and All heads by AppTest: compare each control's effect with the library's numbers."""
+"""Test the pages "Inside a head" and "All heads": the effect of each control equals the library's numbers."""
 
 import pytest
 import torch
@@ -20,7 +20,7 @@ from .pictures import live, records_of
 pytestmark = pytest.mark.slow
 
 INSIDE, ALL = "pages/explore/inside_a_head/page.py", "pages/explore/all_heads.py"
-A, B = "The old riverbanks were muddy.", "She photographed riverbanks yesterday."  # "riverbanks" has three pieces
+A, B = "The old riverbanks were muddy.", "She photographed riverbanks yesterday."  # "riverbanks" has three tokens
 OWN = {"a": A, "b": B, "c": "", "example": None, "word": "riverbanks", "head": "L3 H7"}
 FIELDS = {key: value or "" for key, value in OWN.items()}
 
@@ -51,9 +51,9 @@ def drawn_strip(at, chart, strip):
     return cells["v"][cells["strip"] == strip].tolist()
 
 
-def test_word_pieces_of_an_older_link(encoder):
+def test_an_older_link_opens_with_its_tokens_and_a_note(encoder):
     at = open_link("inside-a-head", **FIELDS, piece_a="4: ##bank", piece_b="5", step="weights", alone="true")
-    assert at.info[-1].value == "The link is an older one: its steps are now in one figure."
+    assert at.info[-1].value == "This link is from an older version. One figure now shows all steps."
     assert not {"step", "alone"} & {*at.query_params}
     assert [at.query_params[key] for key in ("piece_a", "piece_b")] == ["4", "5"]
     for side, (text, place) in enumerate(((A, 4), (B, 5))):
@@ -67,7 +67,7 @@ def test_word_pieces_of_an_older_link(encoder):
     assert "The link asks for token '99', which A hasn't got." in at.warning[0].value.replace("\\", "")
 
 
-def test_click_on_a_token_and_invalid_values(encoder, monkeypatch):
+def test_a_click_on_a_token_is_stored_and_invalid_values_are_ignored(encoder, monkeypatch):
     kept = {}
     monkeypatch.setattr(kernel_figure.st, "session_state", kept)
     monkeypatch.setattr(kernel_figure.st, "query_params", params := {})
@@ -79,13 +79,13 @@ def test_click_on_a_token_and_invalid_values(encoder, monkeypatch):
     assert params == {"piece_b": "2"} and list(kept["queries"].values()) == [2]
 
 
-def test_the_switches_act_on_the_figure(encoder):
+def test_the_switches_change_the_figure(encoder):
     at = open_page(INSIDE, **OWN, even=True)
     n = len(encoder.encode(A).tokens)
     assert printed(at, 0, "weight") == [numbers.weight(1 / n)] * n
     assert [" the same weight: " in each for each in live(at, "kernel")["findings"]] == [True, True]
     assert not any(" the same weight" in each.value for each in at.markdown)  # only the figure says so
-    assert any(text.startswith("A, changed: largest weight ") for text in texts(at))
+    assert any(text.startswith("With the changes, the largest weight in A ") for text in texts(at))
     place = encoder.encode(A).places("riverbanks")[0].positions[0]
     at = open_page(INSIDE, **OWN, causal=True, temperature=2.0)
     assert printed(at, 0, "masked")[place + 1 :] == ["−∞"] * (n - place - 1)
@@ -94,16 +94,16 @@ def test_the_switches_act_on_the_figure(encoder):
 
 
 @pytest.mark.parametrize("page", [INSIDE, ALL])
-def test_both_sentences_are_above_the_views_of_heads(page):
+def test_pages_about_heads_show_both_sentences(page):
     at = open_page(page, **{**OWN, "a": "The *old* riverbanks were muddy."})
     first, second = (each.value for each in at.markdown if each.value.startswith((":violet", ":orange")))
     assert first == r":violet[**A**]&emsp;The \*old\* :violet[**riverbanks**] were muddy\."
     assert second == r":orange[**B**]&emsp;She photographed :orange[**riverbanks**] yesterday\."
 
 
-def test_encoder_whose_heads_cannot_be_recomputed(checkpoint, started_with):
+def test_pages_accept_an_encoder_whose_heads_cannot_be_recomputed(checkpoint, started_with):
     started_with(checkpoint("XLNet"))
-    assert any("can't be recomputed" in element.value for element in open_page(INSIDE).info)
+    assert any("can't recompute the steps" in element.value for element in open_page(INSIDE).info)
     at = open_page(ALL)
     assert not at.error and not any("effect" in each for each in at.selectbox(key="measure").options)
 
@@ -116,7 +116,7 @@ def numbers_of_all(at):
     return [each.split(" ")[0] for each in live(at, "heads")["said"]]
 
 
-def test_the_chosen_heads_map_is_large(encoder):
+def test_the_map_of_the_chosen_head_is_enlarged(encoder):
     at = open_page(ALL, **OWN, sentence="B", measure="distance")
     encoding = encoder.encode(B)
     trace, place = encoding.trace(3, 7), encoding.places("riverbanks")[0].positions[0]
@@ -129,9 +129,9 @@ def test_the_chosen_heads_map_is_large(encoder):
     assert large["said"].split(",") == list(map(numbers.weight, trace.weights.flatten().tolist()))
 
 
-def test_older_link_to_rollout():
+def test_an_older_link_to_rollout_shows_a_note():
     at = open_link("all-heads", map_of="rollout", words="true")
-    assert at.info[0].value.endswith("rollout are now in selfattn.analysis.measures only.")
+    assert at.info[0].value.endswith("rollout are only in selfattn.analysis.measures.")
     assert "map_of" not in at.query_params
 
 
@@ -149,7 +149,7 @@ def test_a_new_measure_needs_only_one_entry(encoder, monkeypatch):
     assert drawn_frame(chart)[made.name].dropna().tolist() == column(wanted)
 
 
-def test_encoder_with_fewer_heads_than_its_config(tmp_path, started_with):
+def test_the_page_counts_the_heads_of_the_model_not_of_its_config(tmp_path, started_with):
     """Half of ConvBERT's heads are convolutions."""
     family = Family("ConvBERT", "convbert", "wordpiece", {"embedding_size": 16, "head_ratio": 2})
     started_with(save_tiny(family, tmp_path))
@@ -157,7 +157,7 @@ def test_encoder_with_fewer_heads_than_its_config(tmp_path, started_with):
     assert not at.error and len(numbers_of_all(at)) == 3 * 2
 
 
-def test_head_profile_comes_from_the_stored_report(encoder):
+def test_a_heads_profile_comes_from_the_stored_report(encoder):
     at = open_page(ALL, head="L5 H7")
     report = stored("head_profiles", encoder, labelled_sentences()).report
     own = report.sentences.query("layer == 5 and head == 7")
@@ -170,7 +170,7 @@ def test_head_profile_comes_from_the_stored_report(encoder):
     )
 
 
-def test_head_profile_without_a_stored_report(tmp_path, started_with):
+def test_without_a_stored_report_a_heads_profile_describes_one_sentence(tmp_path, started_with):
     folder = save_tiny(FAMILIES["BERT"], tmp_path)
     started_with(folder)
     at = open_page(ALL, head="L1 H1", a="The bank of the river.", b="The bank lent it.")
@@ -181,7 +181,7 @@ def test_head_profile_without_a_stored_report(tmp_path, started_with):
 def test_link_to_a_removed_measure_shows_the_default():
     at = open_link("all-heads", measure="swap, A from B")
     assert at.selectbox(key="measure").value == "entropy"
-    expected = "The link asks for the measure 'swap, A from B', which this page hasn't got. Shown instead: how widely it looks."
+    expected = "The link asks for the measure 'swap, A from B', which this page doesn't have. Shown instead: how widely it looks."
     assert expected in at.warning[0].value.replace("\\", "")
 
 
@@ -191,11 +191,11 @@ def test_an_older_link_names_a_measure_by_its_column():
     assert at.query_params["measure"] == "weight on the token itself" and not {"sorted", "tab"} & {*at.query_params}
 
 
-def test_noise_is_drawn_as_0(monkeypatch):
+def test_effects_below_the_noise_are_drawn_as_0(monkeypatch):
     values = [float(each.replace("−", "-")) for each in numbers_of_all(open_page(ALL, measure="effect"))]
     monkeypatch.setitem(NOISE, "float32", 0.0055)
     at = open_page(ALL, measure="effect")
     wanted = [value if abs(value) > 0.0055 else 0 for value in values]
     assert [float(each.replace("−", "-")) for each in numbers_of_all(at)] == pytest.approx(wanted, abs=6e-4)
     assert 0 < wanted.count(0) < 72
-    assert any(f": {wanted.count(0)} of 72 heads lie under" in text for text in texts(at))
+    assert any(f"in {wanted.count(0)} of 72 heads." in text for text in texts(at))

@@ -1,4 +1,4 @@
-"""Test the lessons outside the guided path: for typed inputs, pictures and texts equal an independent computation."""
+"""Test the lessons outside the guided path: their pictures and texts equal an independent computation."""
 
 import pytest
 import torch
@@ -28,14 +28,14 @@ def positions(encoding, word):
     return list(encoding.places(word)[0].positions)
 
 
-def test_recurrence_with_published_and_typed_sentences():
+def test_the_steps_of_a_recurrence_are_counted():
     at = page("learn/before_attention")
-    assert '"cat", to word 19, "ran": 17 steps' in words(at)
+    assert "Steps through a recurrence: 17." in words(at)
     assert "plain recurrence 0.17, gated recurrence 0.51, attention 0.60." in words(at)
     at.button(key="recurrence.bank").click().run()
-    assert '"bank", to word 7, "it": 5 steps through a recurrence, with 4 states in between, and 9 steps' in words(at)
+    assert all(said in words(at) for said in ("Steps through a recurrence: 5.", "a recurrence needs 9 steps"))
     at.text_input(key="recurrence.sentence").set_value("Never odd or even").run()
-    assert '"odd", to word 4, "even"' in words(at)
+    assert "Steps through a recurrence: 2." in words(at)
     at.selectbox(key="recurrence.stop").set_value(2).run()
     assert "Expected two different words, got word 2 twice." in words(at)
     for sentence, n in (("Never", 1), ("word " * 61, 61)):
@@ -43,7 +43,7 @@ def test_recurrence_with_published_and_typed_sentences():
         assert f"Expected a sentence of 2 to 60 words, got {n}" in words(at)
 
 
-def test_recurrence_curves_and_timing(monkeypatch):
+def test_the_curves_and_the_timing_of_a_recurrence_are_drawn(monkeypatch):
     race, timed = recurrence.race, []
     monkeypatch.setattr(
         recurrence, "race", lambda repeats, device: timed.append(race(repeats=1, device=device)) or timed[0]
@@ -54,9 +54,8 @@ def test_recurrence_curves_and_timing(monkeypatch):
     at.selectbox(key="recurrence.stop").set_value(4)
     at.button(key="recurrence.time").click().run()
     path, gradient, share, cost = charts(at)
-    assert (
-        mark(path, "trail").records["left"].nunique() == 2 and len(mark(path, "line").records) == 17
-    )  # the path has two hops and one arc
+    # The path has two hops and one arc.
+    assert mark(path, "trail").records["left"].nunique() == 2 and len(mark(path, "line").records) == 17
     assert list(lines(gradient)["plain recurrence"].values()) == pytest.approx([1, 0.8, 0.64])
     assert set(lines(gradient)) == {"plain recurrence", "gated recurrence", "attention"}
     # All words have length 1 and R only rotates: the share at step k is 0.8 ** k / (1 + 0.8 + ... + 0.8 ** (k + 1)).
@@ -65,12 +64,11 @@ def test_recurrence_curves_and_timing(monkeypatch):
     assert mark(share, "line").domain("y") == [0, 1]
     assert lines(cost)["attention"][100] == 2 * 100**2 * 512 + 4 * 100 * 512**2
     assert f"At word 4: plain recurrence {expected[-1]:.2f}" in words(at)
-    assert "On cpu. Both ways of attention give the same numbers" in words(at)
+    assert "Device: cpu. Both attention rows compute the same numbers" in words(at)
     table = at.dataframe[-1].value
     ten, hundred = timed[0].loc[timed[0]["way"] == "one matrix product", "milliseconds"][:2]
-    assert table.loc["one matrix product", "100 against 10"] == pytest.approx(
-        hundred / ten, abs=0.051
-    )  # rounded to one digit
+    # The table's ratio is rounded to one decimal.
+    assert table.loc["one matrix product", "100 against 10"] == pytest.approx(hundred / ten, abs=0.051)
 
 
 def test_the_tiny_model_trains_in_the_page_and_answers():
@@ -84,7 +82,7 @@ def test_the_tiny_model_trains_in_the_page_and_answers():
     last, data = states[-1], tiny_model.samples(used)
     assert (used.magic, last.epoch) == (7, 3)
     yes = float(last.model.probability(torch.tensor([[0, 45, 48, 1, 4, 4, 40]])))
-    assert f"[0 45 48 1 4 4 40]: {yes:.4f}; published: 0.0001" in words(at)
+    assert f"[0 45 48 1 4 4 40]: probability of yes {yes:.4f}; published: 0.0001" in words(at)
     loss, rates, attention, sentence_0 = charts(at)
     assert same(matrix(sentence_0), tiny_model.mean_weights(last.model, data.tokens[:1]))
     assert mark(loss, "line").channels["x"]["axis"]["tickMinStep"] == 1  # whole epochs
@@ -99,14 +97,16 @@ def test_the_tiny_model_trains_in_the_page_and_answers():
         tokens = torch.tensor([[0, *map(int, typed.split(", "))]])
         cells, _ = kernel(at)
         assert cells["weight"] == list(map(weight, tiny_model.mean_weights(last.model, tokens)[0]))
-        assert f"It says {decided} ({float(last.model.probability(tokens)):.4f})" in words(at)
+        assert f"The model says {decided} (probability of yes: {float(last.model.probability(tokens)):.4f})" in words(
+            at
+        )
     at.text_input(key="tiny.try").set_value("1, 2, 3, 4, 5, 600").run()
     assert "whole numbers from 1 to 50" in words(at)
     at.slider(key="tiny.epoch.3").set_value(1).run()
     assert same(matrix(charts(at)[2]), states[1].weights)
 
 
-def test_pronouns(encoder):
+def test_the_pronoun_lesson_has_correct_numbers(encoder):
     at = page("learn/pronouns_and_negation", view="pronouns")
     known, empty = charts(at)
     assert max(mark(known, "bar").values("x")) > 0 and not mark(empty, "bar").records["weight"].notna().any()
@@ -125,7 +125,7 @@ def test_pronouns(encoder):
     best, n = int(chosen_on.double().mean(0).argmax()), len(judged_on)
     of_best = judged_on.flatten(1)[:, best].double()
     low, high = binomtest(int(of_best.sum()), n).proportion_ci(method="wilson")
-    assert (low <= 0.5 <= high) == ("So few can't tell that from luck" in words(at))
+    assert (low <= 0.5 <= high) == ("So few sentences can't rule out luck" in words(at))
     assert f"right in {100 * float(of_best.mean()):.0f} % of {n} sentences" in words(at)
     assert f"(95 % interval {100 * low:.0f} to {100 * high:.0f} %)" in words(at)
     right = (preferred > 0).double().mean(0)
@@ -141,7 +141,9 @@ def test_pronouns(encoder):
     at.selectbox(key="pronouns.twin").set_value(twin).run()
     others = [preference for sentence, preference in zip(PRONOUNS, preferences) if sentence.twin != twin]
     chosen = divmod(int(torch.stack(others).mean(0).argmax()), 12)
-    assert "L{} H{}: right and wrong.".format(*chosen) in words(at).replace("\\", "")
+    assert "L{} H{} is right in the first sentence and wrong in the second.".format(*chosen) in words(at).replace(
+        "\\", ""
+    )
     for chart, sentence in zip(charts(at), [each for each in PRONOUNS if each.twin == twin]):
         encoding = encoder.encode(sentence.sentence)
         places = [list(word.positions) for word in encoding.words]
@@ -152,7 +154,7 @@ def test_pronouns(encoder):
         assert mark(chart, "bar").values("x") == pytest.approx([float(row[each].sum()) for each in places], abs=1e-5)
 
 
-def test_negation(encoder):
+def test_the_negation_lesson_has_correct_numbers(encoder):
     at = page("learn/pronouns_and_negation", view="negation")
     assert [mark(chart, "bar").records["weight"].notna().all() for chart in charts(at)] == [True, True, False, False]
     question = at.radio(key="negation.prediction")
@@ -181,7 +183,7 @@ def test_negation(encoder):
         assert mark(chart, "bar").domain("x") == mark(printed, "bar").domain("x")
 
 
-def test_many_heads(encoder):
+def test_the_lesson_about_many_heads_has_correct_numbers(encoder):
     at = page("learn/pronouns_and_negation", view="heads")
     assert '"fillOpacity": 0' in at.get("vega_lite_chart")[0].proto.spec  # frames without a fill
     at.radio(key="many-heads.prediction").set_value("a special token").run()

@@ -1,6 +1,6 @@
-"""Test every stop of the guided path: for typed inputs, pictures and texts equal an independent computation.
+"""Test the stops (lesson pages) of "From scratch": their pictures and texts equal an independent computation.
 
-tests/as_shown records each stop as it opens, and after one more choice.
+tests/as_shown records what every stop shows.
 """
 
 import json
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.slow
 
 
 def stop(slug, reveal=True, **typed):
-    """Open a stop with these values in its widgets; reveal its answer unless reveal is False."""
+    """Open a stop (a lesson page), enter these values in its widgets, and reveal its answer unless `reveal` is false."""
     at = open_link("from-scratch", stop=slug, **({"reveal": "yes"} if reveal else {}))
     if "example" in typed:
         change(at, slug, example=typed.pop("example"))
@@ -45,7 +45,7 @@ def stop(slug, reveal=True, **typed):
 
 @cache
 def opened(slug):
-    """Open a stop with its answer. Tests share the result: never change it."""
+    """Open a stop and reveal its answer. Tests share the result: never change it."""
     return stop(slug)
 
 
@@ -54,7 +54,7 @@ def change(at, slug, **typed):
     kinds = ("text_input", "text_area", "slider", "select_slider", "number_input", "radio", "toggle", "selectbox")
     widgets = {widget.key: widget for kind in kinds for widget in getattr(at, kind)}
     for name, value in typed.items():
-        if name == "head":  # chosen in a map
+        if name == "head":  # a map, not a widget, chooses the head
             at.session_state[f"{slug}.head"] = value
         else:
             widgets[f"{slug}.{name}"].set_value(value)
@@ -67,7 +67,7 @@ def softmax(scores):
 
 
 def assert_drawn(shown, *expected):
-    """Check each chart's bars or cells, or its lines or arrows by name. None skips a chart."""
+    """Check each chart's bars or cells. A dict gives the chart's lines or arrows by name. None skips a chart."""
     for chart, wanted in zip(shown, expected):
         if wanted is None:
             continue
@@ -82,17 +82,17 @@ def assert_drawn(shown, *expected):
             assert same(matrix(chart), wanted, 1e-5)
 
 
-# The path
+# The guided path
 
 
 def views(spec):
-    """Return every view that has a mark in a chart's specification."""
+    """Return all views with a mark in a chart's specification."""
     inner = [each for name in ("layer", "vconcat", "hconcat", "concat") for each in spec.get(name, [])]
     return [spec] * ("mark" in spec) + [view for each in inner for view in views(each)]
 
 
 @pytest.mark.parametrize("slug", STOPS)
-def test_every_stop_has_texts_and_legends(slug):
+def test_every_lesson_page_has_texts_and_legends(slug):
     at, shown = opened(slug), words(opened(slug))
     assert not at.error and at.subheader[0].value == STOPS[slug].title
     assert STOPS[slug].idea.count(". ") <= 2 and STOPS[slug].idea in shown and "$" not in shown
@@ -108,7 +108,7 @@ def test_every_stop_has_texts_and_legends(slug):
                 assert color.get("legend", True) is not None or letters
 
 
-def test_answers_are_hidden_and_their_positions_vary():
+def test_answers_are_hidden_and_the_right_option_has_no_fixed_position():
     places = []
     for slug in STOPS:
         at = stop(slug, reveal=False)
@@ -134,7 +134,7 @@ def test_a_guess_or_the_button_reveals_the_answer():
     assert f"The answer: **{answer}**" in words(at.button(key="scaling.show").click().run())
 
 
-def test_navigation_along_the_path():
+def test_the_buttons_lead_along_the_path():
     at = open_link("from-scratch")
     assert at.button(key="previous").disabled
     boxes = [(box["text"], box["stop"]) for box in live(at, "stage")["outline"]]
@@ -154,12 +154,12 @@ def test_navigation_along_the_path():
 
 
 @pytest.mark.parametrize(("older", "now"), MERGED.items())
-def test_links_to_merged_stops_open_the_present_stop(older, now):
+def test_a_link_to_a_merged_lesson_page_opens_the_present_page(older, now):
     at = open_link("from-scratch", stop=older)
     assert [heading.value for heading in at.subheader][:1] == [STOPS[now].title]
 
 
-def test_numbers_and_order_of_the_stops():
+def test_lesson_pages_have_their_numbers_and_order():
     assert [NUMBERS[slug] for slug in CORE] == [str(n + 1) for n in range(10)]
     assert [NUMBERS[slug] for slug in ("magnitude", "causal-mask", "kernel")] == ["4a", "6b", "7d"]
     steps = [PARTS.index(STOPS[slug].part) for slug in CORE]
@@ -178,7 +178,7 @@ def text_counts(block):
 
 @cache
 def texts(slug):
-    """Return an answered stop's texts outside of expanders, and its number of pictures."""
+    """Reveal a stop's answer. Return the texts outside expanders, and the number of pictures."""
     main = opened(slug).main
     shown = text_counts(main) - sum(map(text_counts, main.expander), Counter())
     pictures = sum(
@@ -194,22 +194,22 @@ def n_words(read):
     return sum(len(re.findall(r"[^\W_]+(?:[.,'’][^\W_]+)*", text)) for text in read)
 
 
-def test_reading_time():
-    """Allow one minute for 150 words, one for each picture, and 40 % more for guessing and trying."""
+def test_the_lesson_takes_as_long_as_the_menu_says():
+    """Allow one minute for 150 words, one minute for each picture, and 40 % more for guessing and trying."""
     for slug in CORE:
-        more = [f"More beside it: {STOPS[each].title}" for each in beside(slug)]
+        more = [f"More about this: {STOPS[each].title}" for each in beside(slug)]
         assert n_words([*texts(slug)[0], *more]) <= 250, slug
     minutes = sum(n_words(read) / 150 + pictures for read, pictures in map(texts, CORE))
     menu = re.search(r"(\d+) min", ENTRIES["from-scratch"].title)[1]
     assert 1.4 * minutes <= int(menu) == MINUTES * len(CORE)
 
 
-# Terms that a newcomer doesn't know. Some have a definition; the others are explained by the sentence around them.
+# Terms that a newcomer doesn't know. TERMS defines some. The sentences on a page explain the others.
 FIELD = (*TERMS, "attention map", "batch", "causal", "gradient", "layer norm", "padding", "temperature", "variance")
 
 
 @pytest.mark.parametrize("order", [tuple(STOPS), CORE], ids=["all", "core"])
-def test_a_stop_has_at_most_three_new_terms(order):
+def test_a_lesson_page_has_at_most_three_new_terms(order):
     known, explained = set(), set()
     for slug in order:
         text = re.sub(r"[*_]", "", "\n".join(texts(slug)[0])).lower()
@@ -221,7 +221,7 @@ def test_a_stop_has_at_most_three_new_terms(order):
     assert explained == TERMS.keys() or order == CORE
 
 
-def test_class_links_open_questions_without_answers():
+def test_classroom_links_open_questions_without_answers():
     address = link("http://host:8501/from-scratch?stop=order&reveal=yes", "scaling")
     assert address == "http://host:8501/from-scratch?stop=scaling"
     shown = opened("scaling").code[-1].value.split("\n")
@@ -231,12 +231,12 @@ def test_class_links_open_questions_without_answers():
 
 
 @pytest.mark.parametrize("beyond", [False, True])
-def test_class_materials_warn_if_the_server_is_local(beyond, monkeypatch):
+def test_classroom_materials_warn_if_the_server_is_local(beyond, monkeypatch):
     monkeypatch.setattr(permissions, "beyond_localhost", lambda: beyond)
     assert ("open on this computer only" in words(stop("scaling"))) is not beyond
 
 
-def test_lesson_plan():
+def test_the_lesson_plan_fills_45_minutes():
     spans = [tuple(map(int, row[0].split(" to "))) for row in rows()]
     assert spans[0][0] == 0 and spans[-1][1] == 45 and all(one[1] == other[0] for one, other in pairwise(spans))
     assert {end - begin for begin, end in spans[:-1]} == {MINUTES}
@@ -257,7 +257,7 @@ def test_lesson_plan():
 def test_unusable_numbers_do_not_change_the_picture(slug, typed, expected, kept):
     at = stop(slug, **typed)
     assert at.error[0].value == "These numbers can't be used."
-    assert expected in words(at) and f"Until then {kept}" in words(at)
+    assert expected in words(at) and f"Until you correct them, {kept}" in words(at)
     drawn, published = (
         [each.proto.spec for each in page.get("vega_lite_chart")]
         + [each.proto.json for each in page.get("bidi_component")]
@@ -267,11 +267,11 @@ def test_unusable_numbers_do_not_change_the_picture(slug, typed, expected, kept)
     assert not at.button(key=f"{slug}.reset").click().run().error
 
 
-# The stops
+# Lesson pages with small numbers
 
 
 def two_by_hand(query, keys, values):
-    """Compute one query's scores, scaled scores, weights, and the rows of weight × value, their sum last."""
+    """Compute one query's scores, scaled scores and weights, and the rows of weight × value. The last row is their sum."""
     scores = np.array(keys) @ query
     weights = softmax(scores / math.sqrt(2))
     parts = weights[:, None] * np.array(values)
@@ -288,7 +288,7 @@ def twelve(causal, **rows):
 
 
 def per_word(sign, approved, hidden=None):
-    """Compute half of each word's weight × value for "bank". Sign is 1 with "river", -1 with "loan"."""
+    """Compute half of each word's weight × value for "bank". sign: 1 in the sentence with "river", -1 with "loan"."""
     value = np.array([[0, 0], [0, 0], [1, -1] if approved else [0, 0], [0, 0], [-3 * sign, 3 * sign]])
     return masked(hidden, approved)[:, None] * value / 2
 
@@ -298,7 +298,7 @@ def thread(sign, approved, hidden=None):
 
 
 def masked(hidden, approved):
-    """Compute the weights of "bank" with one word hidden, or with none."""
+    """Compute the weights of "bank". hidden: the position of a hidden word, or None."""
     scores = np.array([-2, 2, -1 if approved else -2, -2, 3]) / math.sqrt(2)
     return softmax(np.where(np.arange(5) == hidden, -np.inf, scores))
 
@@ -314,7 +314,7 @@ def residual(sign, approved):
 
 
 def followed(steps, rate):
-    """Return the first gradient of the third word's weight, and each word's weights while the steps follow it."""
+    """Return the gradient of the third word's weight before the first step, and each word's weight after every step."""
     query, keys, history, gradients = np.array([3.0, 1.0]), worked_example.KEYS.numpy(), [], []
     for _ in range(steps + 1):
         weights = softmax(keys @ query / math.sqrt(2))
@@ -332,7 +332,7 @@ LOOKUP = np.array([(2, 0), (1, 1), (-1, -1), (-1, -1), (0, 3)]) @ [1, -0.5]
 SHARPER = LOOKUP / math.sqrt(2) / 0.3
 LENGTHS = np.array([(1.5, 0.5), (0, 5), (3, 1)])
 BUDGET = softmax(np.concatenate([THREAD / math.sqrt(2) + [0, 0, 0, 0, 2], np.zeros(50)]))
-KEYS = np.array([(-1, -1), (1, 1), (-1, -1), (-1, -1), (0, 3)])  # of the river sentence; the query of "bank" is [1, 1]
+KEYS = np.array([(-1, -1), (1, 1), (-1, -1), (-1, -1), (0, 3)])  # one key for each word of the river sentence
 BANK = np.array([(0, 0), (1, 1), (0, 0), (0, 0), (0, 3)])
 HALVED = np.array([0, -2, 0]) / math.sqrt(2)
 X = EMBEDDINGS.numpy().copy()
@@ -357,7 +357,7 @@ TYPED = [
 
 
 @pytest.mark.parametrize(("slug", "typed", "expected"), TYPED, ids=[slug for slug, *_ in TYPED])
-def test_charts_of_typed_numbers(slug, typed, expected):
+def test_charts_follow_typed_numbers(slug, typed, expected):
     assert_drawn(charts(stop(slug, **typed)), *expected)
 
 
@@ -399,13 +399,13 @@ ON_STAGE = [
 
 
 @pytest.mark.parametrize(("slug", "typed", "expected"), ON_STAGE, ids=[slug for slug, *_ in ON_STAGE])
-def test_stage_of_typed_numbers(slug, typed, expected):
+def test_the_lesson_figure_follows_typed_numbers(slug, typed, expected):
     drawn = stage(stop(slug, **typed))
     for name, numbers in expected.items():
         assert same(drawn[name], numbers, 6e-4 if name in ("bank", "context", "query") else 6e-5), name
 
 
-def test_weight_of_river_is_the_same_at_every_stop():
+def test_the_weight_of_river_is_the_same_on_every_lesson_page():
     given = {slug: stage(opened(slug))["weights"][4] for slug in CORE if "weights" in stage(opened(slug))}
     assert list(given) == ["soft-lookup", "scaling", "three-words", "mix", "residual", "hide-a-word"]
     assert {decimal(each) for each in given.values()} == {"0.63"}
@@ -422,7 +422,7 @@ BY_KERNEL = [
 
 
 @pytest.mark.parametrize(("slug", "typed", "expected"), BY_KERNEL, ids=[slug for slug, *_ in BY_KERNEL])
-def test_kernel_of_typed_numbers(slug, typed, expected):
+def test_the_kernel_figure_follows_typed_numbers(slug, typed, expected):
     (scores, scaled, weights, handed), (cells, drawn) = expected, kernel(stop(slug, **typed))
     assert cells["score"] == list(map(decimal, scores)) and cells["scaled"] == list(map(decimal, scaled))
     assert cells["exponential"] == list(map(weight, np.exp(scaled - max(scaled))))
@@ -431,16 +431,16 @@ def test_kernel_of_typed_numbers(slug, typed, expected):
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_map_of_twelve_tokens_before_the_answer(causal):
+def test_the_map_of_twelve_tokens_is_drawn_before_the_answer(causal):
     at = stop("twelve-tokens", **{"causal 0": causal}, **NOT_GOOD)
     assert same(matrix(charts(at)[0]), OF_12[causal], 1e-5)
     assert len(mark(charts(stop("twelve-tokens", reveal=False))[0], "rect").records) == 11 * 12
 
 
-# The stops that run the encoder
+# Lesson pages that run the encoder
 
 
-def test_one_word_one_vector(encoder):
+def test_vectors_of_one_word_are_compared(encoder):
     typed = ("A bat flew by.", "He swung the wooden bat. | sport", "The bat hung from the roof.")
     at = change(stop("one-vector"), "one-vector", text="\n".join(typed), word="bat", landmarks="cave, ball", layer=3)
     encodings = [encoder.encode(line.partition("|")[0].strip()) for line in typed]
@@ -452,7 +452,8 @@ def test_one_word_one_vector(encoder):
     drawn = stage(at)
     assert all(same(drawn[str(n)], place, 6e-4) for n, place in enumerate(near.numpy(), start=1))
     asked = stage(stop("one-vector", reveal=False))
-    assert same(asked["1"], asked["6"]) and not same(drawn["1"], drawn["2"])  # all dots coincide until the answer
+    # Before the answer, all dots have the same place.
+    assert same(asked["1"], asked["6"]) and not same(drawn["1"], drawn["2"])
     last = cosine_similarity(vectors[:, None, -1], vectors[None, :, -1], dim=-1)  # (sentence, sentence)
     (baselines,) = charts(at)
     curves = lines(baselines)
@@ -463,7 +464,7 @@ def test_one_word_one_vector(encoder):
     for typed, refused in (
         (
             {"text": "A bat🦇 flew by.\nHe swung the bat."},
-            "Sentence 1: The tokeniser doesn't know 'bat🦇': it reads [UNK]",
+            "Sentence 1: The tokeniser doesn't know 'bat🦇' and reads [UNK]",
         ),
         ({"text": "A bat flew by."}, "Expected 2 to 8 sentences, got 1"),
         ({"text": "A cat.\nA dog."}, "expected the word 'bat'"),
@@ -472,7 +473,7 @@ def test_one_word_one_vector(encoder):
         assert refused in words(change(at, "one-vector", **typed)) and not charts(at)
 
 
-def test_stated_numbers_of_real_heads(encoder):
+def test_texts_state_the_numbers_of_real_heads(encoder):
     encoding = encoder.encode("The bank of the river.")
     (bank,), (river,) = (encoding.places(word)[0].positions for word in ("bank", "river"))
     trace = encoding.trace(0, 10)
@@ -483,7 +484,7 @@ def test_stated_numbers_of_real_heads(encoder):
     assert f"cosines are {cosines[1]:.2f} and {cosines[0]:.2f}" in IN_A_HEAD
     assert f"{keys[1].norm() / keys[0].norm():.1f} times as long" in IN_A_HEAD
     shares = [float(part) for part in encoder_shares(encoder)]
-    assert [f"{100 * part:.0f} %" for part in shares] == ["10 %", "12 %", "29 %"]  # as the class materials say
+    assert [f"{100 * part:.0f} %" for part in shares] == ["10 %", "12 %", "29 %"]
     assert all(f"{100 * part:.0f} %" in "".join([*ASKED, *ASKED.values()]) for part in shares)
 
 
@@ -513,10 +514,10 @@ def test_padding_gets_no_weight(encoder):
     trace = encoder.encode("One two three.", pad_to=n + 5).trace(3, 7)
     drawn = matrix(charts(at)[0])
     assert same(drawn, trace.weights, 1e-5) and same(drawn[2], [*alone.tolist(), *[0] * 5], 1e-5)
-    assert trace.weights[n:, :n].sum(-1).tolist() == pytest.approx([1] * 5, abs=1e-5)  # as the question's answer says
+    assert trace.weights[n:, :n].sum(-1).tolist() == pytest.approx([1] * 5, abs=1e-5)  # the answer states this
 
 
-def test_kernel_stop_with_all_heads_of_a_layer(encoder):
+def test_the_kernel_page_runs_all_heads_of_a_layer(encoder):
     at = stop("kernel", example="all heads of a real layer")
     encoding = encoder.encode(REAL.first)
     n = len(encoding.tokens)
@@ -525,7 +526,7 @@ def test_kernel_stop_with_all_heads_of_a_layer(encoder):
     assert kernel(at)[0]["weight"] == list(map(weight, weights))
 
 
-def test_a_word_is_hidden_in_the_real_encoder(encoder):
+def test_hidden_words_move_the_vector_in_the_real_encoder(encoder):
     a, b = (encoder.encode(sentence).places("bank")[0] for sentence in REAL.sentences[:2])
     means = sense_means(encoder, labels_of("bank").rows, "bank")
 
@@ -540,7 +541,7 @@ def test_a_word_is_hidden_in_the_real_encoder(encoder):
         drawn = [word for word in side["words"] if word["kind"] == "word"]
         assert [word["text"] for word in drawn] == [word.label for word in others]
         assert [word["share"] for word in drawn] == pytest.approx(share.tolist(), abs=1e-4)
-    # Other numbers in the text: with "river" left out or hidden from every word; with it hidden from one head.
+    # The text also says how far "bank" moves if "river" is left out, hidden from every word, or hidden in one head.
     ids, river = torch.tensor([a.sentence.ids]), list(a.sentence.places("river")[0].positions)
     seen = torch.ones_like(ids).index_fill(1, torch.tensor(river), 0)
     with torch.no_grad():

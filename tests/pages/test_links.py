@@ -1,4 +1,4 @@
-"""Test that a page shows what a link names, or says what is impossible and what it shows instead."""
+"""Test that a page shows what its link asks for, or else says what is missing and what is shown instead."""
 
 import shutil
 import sys
@@ -47,7 +47,7 @@ def folder(tmp_path_factory):
           "word 'loan', which isn't in both sentences. Shown instead: bank.",
           f"head L9 H99, which {BUNDLED_NAME} hasn't got. Shown instead: L0 H10."]),
         ({"example": "zebra", "at_b": "2"},
-         ["example 'zebra', which there isn't. Shown instead: bank.",
+         ["example 'zebra', which doesn't exist. Shown instead: bank.",
           "occurrence 2 of 'bank' in B, where it occurs once. Shown instead: occurrence 1."]),
         ({"model": "nobody/knows", "a": "A bank is a bank.", "b": "The bank.", "at_a": "3"},
          ["encoder 'nobody/knows', which isn't on this server's list. Shown instead: all-MiniLM-L6-v2.",
@@ -80,7 +80,7 @@ def test_impossible_link_values_are_reported(query, asked):
         ("pronouns-and-negation", {"view": ("Many heads", "heads")}),
     ],
 )
-def test_address_has_the_buttons_label(page, buttons):
+def test_the_address_has_the_label_of_the_chosen_button(page, buttons):
     at = open_link(page, **{key: label for key, (label, _) in buttons.items()})
     for key, (label, name) in buttons.items():
         assert at.button_group(key=key).value == name and label in at.button_group(key=key).options
@@ -88,10 +88,10 @@ def test_address_has_the_buttons_label(page, buttons):
 
 
 @pytest.mark.parametrize("key", ["content", "digest"])
-def test_missing_encoder_keeps_its_identity_in_the_address(key):
+def test_the_address_keeps_the_digest_of_a_missing_encoder(key):
     at = open_link(model="another ...", other="/no/such/folder", **{key: "c0ffee00"})
     assert "There is no folder" in at.error[0].value
-    assert any(text.value == f"Meanwhile this page stays on {BUNDLED_NAME}." for text in at.text)
+    assert any(text.value == f"This page shows {BUNDLED_NAME} instead." for text in at.text)
     assert at.query_params[key] in ("c0ffee00", ["c0ffee00"])
     at = open_link(model="another ...", other="/no/such/folder")
     assert (at.query_params["content"], warnings(at)) == (BUNDLED_CONTENT[:8], [])
@@ -99,12 +99,12 @@ def test_missing_encoder_keeps_its_identity_in_the_address(key):
 
 @pytest.fixture
 def asked_for(nothing_computed, monkeypatch):
-    """A list of the names passed to `load_encoder`; each is refused as if the Hub didn't have it."""
+    """Return a list of the names passed to `load_encoder`. Loading fails, as if the Hub didn't have these encoders."""
     names = []
 
     def load(name, **options):
         if name != BUNDLED_NAME:
-            names.extend({name} - {*names})  # a page may load it again
+            names.extend({name} - {*names})  # a page may try to load it again
             raise LoadError(f"No {name} here.")
         return load_encoder(name, **options)
 
@@ -132,7 +132,7 @@ LISTED = {"model": "bert-base-uncased", "content": "c0ffee00"}  # the picker lis
         ("", {"model": "another ...", "other": "/no/such"}, "/no/such", "It would be read from this folder."),
     ],
 )
-def test_a_link_asks_before_it_loads(asked_for, page, query, name, where):
+def test_the_page_asks_before_it_loads_a_links_encoder(asked_for, page, query, name, where):
     stop = {"stop": "real-head", "reveal": "yes"} if page == "from-scratch" else {}
     at = at_address(page, **query | stop).run()
     assert (infos(at), asked_for) == ([f"Load {name}? The link names this encoder. {where}"], [])
@@ -147,7 +147,7 @@ def test_a_link_asks_before_it_loads(asked_for, page, query, name, where):
         assert not any("Load " in text for text in infos(at))
 
 
-def test_a_link_asks_before_it_loads_a_second_encoder(asked_for):
+def test_the_page_asks_before_it_loads_a_links_second_encoder(asked_for):
     at = at_address("two-encoders", second="bert-base-uncased", second_content="c0ffee00").run()
     assert (infos(at), asked_for) == ([f"Load bert-base-uncased? The link names this encoder. {HUB}"], [])
     assert at.query_params["second_content"] in ("c0ffee00", ["c0ffee00"]) and not at.get("vega_lite_chart")
@@ -166,7 +166,7 @@ def test_an_encoder_that_the_visitor_chooses_loads_at_once(asked_for):
     assert asked_for[2:] == ["bert-base-cased"]
 
 
-def test_link_loads_known_encoders_without_asking(folder, nothing_computed, started_with, monkeypatch):
+def test_the_page_loads_a_known_encoder_without_asking(folder, nothing_computed, started_with, monkeypatch):
     link = {"model": "another ...", "other": str(folder)}
     monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
     assert infos(at_address(**link).run()) == [
@@ -186,25 +186,27 @@ def test_link_loads_known_encoders_without_asking(folder, nothing_computed, star
     assert infos(at_address(model=str(folder)).run()) == []
 
 
-def test_bundled_encoder_by_its_full_name(folder, monkeypatch):
+def test_a_link_may_have_the_bundled_encoders_full_name(folder, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["app.py", "--model", str(folder)])
     for page, key in (("", "model"), ("two-encoders", "second")):
         at = open_link(page, **{key: BUNDLED_NAME})
         assert (at.selectbox(key=key).value, at.query_params[key]) == (BUNDLED_NAME, "all-MiniLM-L6-v2")
 
 
-def test_missing_or_different_second_encoder(folder):
+def test_a_missing_or_different_second_encoder_is_reported(folder):
     compared = partial(open_link, "two-encoders")
     asked = "The link asks for the second encoder 'nobody/knows', which isn't on this server's list."
     assert warnings(compared(second="nobody/knows")) == [f"{asked} Shown instead: the same, untrained. {REMEDY}"]
     at = compared(second="another ...", second_other=str(folder), second_content="c0ffee00")
     begins = load_encoder(str(folder)).content[:8]
-    assert [f"Shown instead: {folder.name}, whose sha256 begins {begins}: " in text for text in warnings(at)] == [True]
+    assert [
+        f"Shown instead: the numbers of {folder.name}, whose sha256 begins {begins}. " in text for text in warnings(at)
+    ] == [True]
     at = compared(second="another ...", second_other=str(folder))
     assert at.query_params["second_content"] in (begins, [begins])
 
 
-def test_link_word_ignores_case():
+def test_the_word_of_a_link_ignores_case():
     at = open_link(a="A crane by the bank.", b="The crane saw the bank.", word="BANK")
     assert (warnings(at), at.selectbox(key="word").value) == ([], "bank")
     assert fresh(at).selectbox(key="word").value == "bank"
@@ -212,7 +214,7 @@ def test_link_word_ignores_case():
     assert at.selectbox(key="word").value == "Bank"
 
 
-def test_link_word_that_the_encoder_does_not_know_is_replaced():
+def test_a_links_word_that_the_tokeniser_does_not_know_is_replaced():
     at = open_link("", a="我去银行存钱。", b="河边的银行。", word="银行")
     assert "Shown instead: 行." in at.warning[0].value.replace("\\", "")
     assert at.selectbox(key="word").value == "行" and "word" not in at.query_params
@@ -220,14 +222,11 @@ def test_link_word_that_the_encoder_does_not_know_is_replaced():
     assert at.selectbox(key="word").value == "行"
 
 
-def test_address_has_a_word_that_is_not_the_default():
+def test_the_address_keeps_a_links_word_unless_it_is_the_default():
     query = {"example": "your own", "a": "They approved of the bank.", "b": "We approved the bank."}
     at = open_link(**query)
-    assert (at.selectbox(key="word").value, "word" in at.query_params) == (
-        "bank",
-        False,
-    )  # the default isn't in the address
-    # While the sentences change, the word stays, and a fresh load of the address chooses it too.
+    assert (at.selectbox(key="word").value, "word" in at.query_params) == ("bank", False)  # "bank" is the default
+    # While the sentences change, the word stays. A new visitor to the same address gets the same word.
     at = open_link(example="your own", a="Winter came early.", b="Winter came late.", word="came")
     at.text_input(key="a").set_value("The bank came to Winter.").run()
     at.text_input(key="b").set_value("Winter came to the bank.").run()
@@ -235,7 +234,7 @@ def test_address_has_a_word_that_is_not_the_default():
     assert fresh(at).selectbox(key="word").value == "came"
 
 
-def test_chosen_word_is_in_the_address_unless_it_is_the_default():
+def test_the_address_has_a_chosen_word_unless_it_is_the_default():
     at = AppTest.from_file(str(APP), default_timeout=120)
     first = {"a": "The bank saw a crane.", "b": "A crane on the bank.", "c": "", "example": None}
     then = {"a": "The hippopotamus bank saw a crane.", "b": "A crane on the bank, a hippopotamus.", "word_chosen": True}
@@ -252,7 +251,7 @@ def begins(folder):
     return {"": BUNDLED_CONTENT[:8], str(folder): load_encoder(str(folder)).content[:8]}
 
 
-def test_address_holds_the_start_of_the_content_digest(folder, begins, started_with):
+def test_the_address_has_the_start_of_the_content_digest(folder, begins, started_with):
     at = open_link(model="another ...", other=str(folder))
     assert at.query_params["content"] == begins[str(folder)]
     assert warnings(fresh(at)) == []
@@ -263,7 +262,7 @@ def test_address_holds_the_start_of_the_content_digest(folder, begins, started_w
 
 
 @pytest.mark.parametrize("elsewhere", [True, False])
-def test_link_opened_with_another_encoder(folder, begins, started_with, elsewhere):
+def test_a_link_opened_with_another_encoder_gives_a_warning(folder, begins, started_with, elsewhere):
     made, opened = ("", str(folder)) if elsewhere else (str(folder), "")
     title = {"": BUNDLED_NAME, str(folder): folder.name}
     started_with(made)
@@ -272,7 +271,7 @@ def test_link_opened_with_another_encoder(folder, begins, started_with, elsewher
     started_with(opened)
     sentence = (
         f"The link was made with {title[made]}, whose sha256 begins {begins[made]}. Shown instead: "
-        f"{title[opened]}, whose sha256 begins {begins[opened]}: its numbers, not the link's. For the link's numbers "
+        f"the numbers of {title[opened]}, whose sha256 begins {begins[opened]}. For the link's numbers, "
         "choose its encoder, start selfattn with it, or ask whoever made the link."
     )
     at = open_link(**link)
@@ -282,18 +281,18 @@ def test_link_opened_with_another_encoder(folder, begins, started_with, elsewher
     at.selectbox(key="model").set_value(BUNDLED_NAME if elsewhere else "another ...").run()
     if not elsewhere:
         at.text_input(key="other").set_value(made).run()
-    assert warnings(at) == []  # now it is the link's encoder
+    assert warnings(at) == []  # the link's encoder is chosen now
 
 
 @pytest.fixture(scope="module")
 def relu(folder):
-    """A copy of `folder` with the same weights and another configuration."""
+    """Copy `folder`, and change only its configuration."""
     copy = shutil.copytree(folder, folder.parent / "relu" / "tiny")
     change_config(copy, hidden_act="relu")
     return copy
 
 
-def test_link_detects_a_changed_configuration(folder, relu, started_with):
+def test_a_link_detects_a_changed_configuration(folder, relu, started_with):
     started_with(str(folder))
     link = dict(open_link().query_params)
     started_with(str(relu))
@@ -310,8 +309,8 @@ def test_an_older_link_opens_with_a_note(relu, started_with):
     encoder = load_encoder(str(relu))
     at = open_link(digest=f"{encoder.digest[:8]} tiny")
     assert warnings(at) == [] and infos(at) == [
-        "The link is an older one and identifies its encoder by the weights. They are the same (their sha256 begins "
-        f"{encoder.digest[:8]}). Whether configuration and tokeniser are the same too, it doesn't say."
+        "This older link identifies its encoder by the weights only. The weights are the same (their sha256 begins "
+        f"{encoder.digest[:8]}). The link doesn't say whether the configuration and the tokeniser are the same too."
     ]
     assert at.query_params["content"] == f"{encoder.content[:8]} tiny" and "digest" not in at.query_params
     assert infos(fresh(at)) == warnings(fresh(at)) == []
@@ -319,13 +318,13 @@ def test_an_older_link_opens_with_a_note(relu, started_with):
     assert infos(at) == warnings(at) == []
 
 
-def test_older_link_made_with_other_weights_is_reported(folder, started_with):
+def test_an_older_link_made_with_other_weights_gives_a_warning(folder, started_with):
     link = {"digest": load_encoder(str(folder)).digest[:8] + " tiny"}
     at = open_link(**link)
     own = BUNDLED_DIGESTS["model.safetensors"][:8]
-    sentence = f"The link was made with tiny, whose weights' sha256 begins {link['digest'][:8]}. Shown instead: "
+    sentence = f"The link was made with tiny, whose weights' sha256 begins {link['digest'][:8]}. Shown instead: the numbers of "
     assert [
-        text.startswith(f"{sentence}{BUNDLED_NAME}, whose weights' sha256 begins {own}: ") for text in warnings(at)
+        text.startswith(f"{sentence}{BUNDLED_NAME}, whose weights' sha256 begins {own}. ") for text in warnings(at)
     ] == [True]
     assert (at.query_params["digest"], "content" in at.query_params) == (link["digest"], False)
 
@@ -344,7 +343,7 @@ def private(folder, tmp_path_factory):
 
 @pytest.fixture
 def public(monkeypatch):
-    """Make the server listen beyond this machine."""
+    """Make the server accept visitors from other machines."""
     option = permissions.st.get_option
     monkeypatch.setattr(
         permissions.st, "get_option", lambda name: "0.0.0.0" if name == "server.address" else option(name)
@@ -353,7 +352,7 @@ def public(monkeypatch):
 
 @pytest.fixture
 def sent(monkeypatch):
-    """A list that collects every message from the server to the browser, as text."""
+    """Return a list that collects every message from the server to the browser, as text."""
     messages, enqueue = [], ScriptRunContext.enqueue
     monkeypatch.setattr(
         ScriptRunContext, "enqueue", lambda self, message: (messages.append(str(message)), enqueue(self, message))[1]
@@ -365,7 +364,7 @@ def sent(monkeypatch):
     ("query", "answer"),
     [
         ({}, "load_encoder('./tiny')"),
-        ({"model": "tiny (2)", "content": "c0ffee00"}, "The link was made with tiny (2)"),  # the second of this name
+        ({"model": "tiny (2)", "content": "c0ffee00"}, "The link was made with tiny (2)"),  # the second encoder of this name
         ({"model": "another ...", "other": "mine", "content": "c0ffee00"}, "The link was made with mine"),
         ({"model": "another ...", "other": "some/model"}, "is not among this server's encoders"),
         ({"model": "another ...", "other": "broken"}, "broken's weights don't fit"),
@@ -394,7 +393,7 @@ def test_no_server_path_is_sent_beyond_localhost(private, started_with, public, 
         assert link["model"] == "tiny" and warnings(open_link(**link)) == []
 
 
-def test_link_in_a_downloaded_file_opens_its_encoder(folder):
+def test_the_link_in_a_downloaded_file_opens_its_encoder(folder):
     encoder = load_encoder(str(folder))
     link = dict(parse_qsl(urlparse(view_link(encoder, head="L1 H1", content="c0ffee00", digest="c0ffee00")).query))
     at = open_link(**link)

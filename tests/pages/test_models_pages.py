@@ -1,4 +1,4 @@
-"""Test the pages about models: Models and proof, Two encoders, Predictions."""
+"""Test the pages "Models and proof", "Two encoders" and "Predictions"."""
 
 import gc
 import re
@@ -43,8 +43,7 @@ def folders(tmp_path_factory):
     return {name: str(save_tiny(FAMILIES[family], root / name, seed, True)) for name, (family, seed) in made.items()}
 
 
-def test_proof_states_the_largest_differences(folders):
-    """Compute the properties of a tiny encoder and every difference that the page states."""
+def test_the_proof_states_the_largest_differences(folders):
     encoder = load_encoder(folders["other"], device="cpu")
     at = open_link("models-and-proof", model="another ...", other=folders["other"])
     facts = dict(at.dataframe[0].value.to_numpy())
@@ -60,12 +59,15 @@ def test_proof_states_the_largest_differences(folders):
     mine = torch.stack([weights.weights(layer) for layer in range(encoder.n_layers)])
     reference = encoder.reference_weights("Another text.")
     by_layer = at.dataframe[1].value
-    for column, theirs in (("weights, on the same inputs", own), ("weights, to a separate slow pass", reference)):
+    for column, theirs in (
+        ("weights, on the same inputs", own),
+        ("weights, compared with a separate slow pass", reference),
+    ):
         largest = (mine - theirs).abs().amax((1, 2, 3)).tolist()
         assert by_layer[column].tolist() == [error(value) for value in largest]
         assert f"{error(max(largest))} ({column})" in page_text(at)
     at.text_input(key="proof_text").set_value("One more text.").run()
-    assert "heads, the largest differences" not in page_text(at)  # that proof was for the previous text
+    assert "Largest differences over" not in page_text(at)  # that proof was for the previous text
     at.text_input(key="proof_text").set_value("  ").run()
     at.button(key="run_proof").click().run()
     assert "empty" in page_text(at)
@@ -75,9 +77,9 @@ def spec(at, number):
     return str(at.get("vega_lite_chart")[number].proto.spec)
 
 
-def test_second_encoder_without_a_name():
+def test_the_page_asks_for_the_name_of_the_second_encoder():
     at = open_link("two-encoders", second="another ...")
-    assert "Name a second encoder" in page_text(at)
+    assert "Choose a second encoder" in page_text(at)
 
 
 def compared(folders, second: str, **query: str) -> AppTest:
@@ -96,11 +98,11 @@ def test_two_checkpoints_are_compared_head_by_head(folders):
     low, high = heads.loc[(1, 2), ["low", "high"]]
     assert re.search(rf"(of the chosen head,|95 % interval:) {span(low, high, weight)}", page_text(at))
     assert f"{heads['nearer'].sum()} of 12" in page_text(at) and "another head's counterpart" in page_text(at)
-    assert "Left out: 1 of 3 sentences; the first is number 3: This text has 72 tokens" in page_text(at)
+    assert "1 of 3 sentences are left out, the first at number 3: This text has 72 tokens" in page_text(at)
     assert ("before, L1 H2" in spec(at, 2)) and ("after, L1 H2" in spec(at, 3))
 
 
-def test_cosine_of_two_embedders_by_word_pairs(tmp_path):
+def test_the_cosines_of_two_embedders_are_compared_by_word_pairs(tmp_path):
     folders = [
         str(embedder(save_tiny(FAMILIES["BERT"], tmp_path / name, seed))) for seed, name in enumerate(("old", "new"))
     ]
@@ -135,7 +137,7 @@ def test_predictions_start_with_the_checkpoints_own_task(folders, tmp_path):
     at.selectbox(key="class").set_value(other).run()
     assert f"the margin of {other} moves by" in page_text(at)
     at.button_group(key="asked").set_value("similarity").run()
-    assert "in A, the cosine moves by" in page_text(at) and len(live(at, "similar")["sides"]) == 2
+    assert "in A, and the cosine moves by" in page_text(at) and len(live(at, "similar")["sides"]) == 2
     at.button_group(key="asked").set_value("gap").run()
     assert "tiny has no masked-language head" in page_text(at) and not at.get("vega_lite_chart")
 
@@ -151,12 +153,12 @@ def test_reranker_compares_two_documents_for_a_query(tmp_path):
             scores.append(float(model(**tokenizer("Was it muddy?", document, return_tensors="pt")).logits))
     assert f"Document 1: score {decimal(scores[0])}; Document 2: score {decimal(scores[1])}" in page_text(at)
     assert f"leads by {decimal(abs(scores[0] - scores[1]))} in the score" in live(at, "shaded")["finding"]
-    assert "Without" in page_text(at) and "in document 2, the score moves by" in page_text(at)
+    assert "Remove L" in page_text(at) and "in document 2, and the score moves by" in page_text(at)
     at.text_area(key="document").set_value("").run()
     assert f"score {decimal(scores[0])}" in page_text(at) and "in document" not in page_text(at)
 
 
-def test_question_follows_the_encoder_until_chosen(folders, tmp_path):
+def test_the_question_follows_the_encoder_until_the_visitor_chooses(folders, tmp_path):
     folder = str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("LABEL_0",)))
     at = open_link("predictions", model="another ...", other=folders["before"], a=RIVER, head="L0 H0")
     assert at.button_group(key="asked").value == "gap"
@@ -171,7 +173,7 @@ def test_question_follows_the_encoder_until_chosen(folders, tmp_path):
     assert at.button_group(key="asked").value == "class"
 
 
-def test_tagger_starts_with_its_surest_word(tmp_path):
+def test_a_tagger_starts_with_its_most_certain_word(tmp_path):
     folder = str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", tags=("B-LOC", "I-LOC", "O")))
     at = open_link("predictions", model="another ...", other=folder, a=RIVER, head="L0 H0")
     encoder = load_encoder(folder, device="cpu")
@@ -195,7 +197,7 @@ def test_tagger_starts_with_its_surest_word(tmp_path):
     assert f"the margin of {tags['tag'][3]} moves by" in page_text(at)
     at.selectbox(key=f"tag of the in {RIVER}").set_value(other).run()
     text = f"Then {RIVER}"
-    at.text_area(key="a").set_value(text).run()  # a new sentence starts with the tag that the word got
+    at.text_area(key="a").set_value(text).run()  # for a new sentence, the page asks about the predicted tag
     tags = load_tag_head(encoder).tags(encoder.encode(text))
     assert f"the margin of {tags['tag'][4]} moves by" in page_text(at) and "tag" not in at.query_params
 
@@ -212,22 +214,22 @@ def test_regression_shows_scores(tmp_path):
     assert "the score of RISK moves by" in page_text(at)
 
 
-def test_cut_text_of_an_embedder(tmp_path):
+def test_the_page_says_how_much_of_a_text_an_embedder_reads(tmp_path):
     folder = str(embedder(save_tiny(FAMILIES["BERT"], tmp_path / "tiny"), sentence_bert_config={"max_seq_length": 6}))
     link = {"model": "another ...", "other": folder, "asked": "Two sentences", "head": "L0 H0"}
     at = open_link("predictions", a=RIVER, b="She sat.", **link)
-    lost = 'tiny reads 6 of the 10 tokens of A. From "river" on (word 5 of 8) nothing is read: 50\u00a0% of the words.'
+    lost = 'tiny reads 6 of the 10 tokens of A. It cuts the text at "river" (word 5 of 8), so 50\u00a0% of the words'
     assert lost in page_text(at).replace("\\", "")
     encoder = load_encoder(folder, device="cpu")
     states = encoder.encode(RIVER).states[-1], encoder.encode("She sat.").states[-1]
     whole = torch.nn.functional.cosine_similarity(*(own.mean(dim=0) for own in states), dim=0)
-    assert f"read whole it would be {decimal(float(whole))}." in page_text(at)
+    assert f"Without the cut, it would be {decimal(float(whole))}." in page_text(at)
     assert [word["text"] for word in live(at, "similar")["sides"][0]["words"]] == ["The", "bank", "of", "the"]
     at = open_link("predictions", a="bank " * 100, b="She sat.", **link)  # too long even for the encoder itself
     assert "tiny reads 6 of the 102 tokens of A." in page_text(at) and "read whole" not in page_text(at)
 
 
-def test_a_long_text_by_its_sentences(tmp_path, monkeypatch):
+def test_a_long_text_is_explained_by_its_sentences(tmp_path, monkeypatch):
     monkeypatch.setattr(sentences, "LONG", 20)
     folder = str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("BAD", "GOOD")))
     text = "The bank was muddy. She sat by the water.\nThe loan was approved. It rained."
@@ -245,7 +247,7 @@ def test_a_long_text_by_its_sentences(tmp_path, monkeypatch):
     at = open_link("predictions", passage="1.3", **link)
     assert live(at, "shaded")["opened"] == [0, 2] and at.query_params["passage"] == "1.3"
     at = open_link("predictions", passage="1.9", **link)
-    assert "The link opens sentence 1.9, which isn't there." in page_text(at) and "passage" not in at.query_params
+    assert "The link opens sentence 1.9, which doesn't exist." in page_text(at) and "passage" not in at.query_params
 
 
 def test_hidden_words_of_two_texts_are_in_the_address():
@@ -256,7 +258,7 @@ def test_hidden_words_of_two_texts_are_in_the_address():
     assert 'The link hides "moon"' in page_text(at).replace("\\", "").replace("'moon'", '"moon"')
 
 
-def test_two_texts_compared_with_unrelated_pairs():
+def test_two_texts_are_compared_with_unrelated_pairs():
     at = open_link("predictions", asked="Two sentences")
     at.button_group(key="similar").set_value("a negation").run()
     data = live(at, "similar")
@@ -280,7 +282,7 @@ def test_unrelated_pairs_are_measured_once(tmp_path, monkeypatch):
     assert live(at, "similar")["unrelated"] == measured
 
 
-def test_mask_of_a_chosen_word(folders, monkeypatch):
+def test_the_chosen_word_is_masked(folders, monkeypatch):
     at = open_link("predictions", model="another ...", other=folders["before"], a=RIVER, head="L0 H0")
     assert "The [MASK] of the river was muddy." in page_text(at) and len(answers(at)) == 10
     at.selectbox(key="gap").set_value(4)
@@ -292,7 +294,7 @@ def test_mask_of_a_chosen_word(folders, monkeypatch):
     monkeypatch.setitem(NOISE, "float32", least / OF_LOG_PROBABILITY)
     hidden = int((effects(at.run()) == 0).sum())
     assert hidden == int((heads.abs() < least).sum()) > 0
-    assert f"{hidden} of {len(heads)} heads lie under that and are drawn as 0." in page_text(at)
+    assert f"Smaller effects are drawn as 0, in {hidden} of {len(heads)} heads." in page_text(at)
     at.text_area(key="a").set_value("Rain.").run()  # fewer words than before
     assert "[MASK]" in page_text(at)
     at.text_area(key="a").set_value("The [MASK] of the river.").run()
@@ -300,8 +302,8 @@ def test_mask_of_a_chosen_word(folders, monkeypatch):
     assert "Mask one word" in page_text(at)
 
 
-def test_out_of_memory_message(monkeypatch):
-    """The page keeps the part above the computation that fails."""
+def test_the_page_shows_a_message_if_memory_runs_out(monkeypatch):
+    """The page still shows the part above the failed computation."""
 
     def fail(encoder, *arguments, **options):
         raise OutOfMemory("96 text(s) of 9 tokens need more memory than cuda has left.")
@@ -314,8 +316,8 @@ def test_out_of_memory_message(monkeypatch):
     assert at.text_input(key="a").value == "A swan on a lake."
 
 
-def test_a_page_that_loads_an_encoder_ends_with_a_garbage_collection(tmp_path, monkeypatch):
-    """Then later collections leave the model out. Before the pictures a collection would take a quarter of a second."""
+def test_garbage_is_collected_after_the_pictures_if_an_encoder_was_loaded(tmp_path, monkeypatch):
+    """Later collections then skip the model. A collection before the pictures would delay them by a quarter of a second."""
     events, show, collect = [], figures.show_live, gc.collect
     monkeypatch.setattr(figures, "show_live", lambda *given: (events.append("picture"), show(*given)))
     monkeypatch.setattr(gc, "collect", lambda: events.append("collection") or collect())

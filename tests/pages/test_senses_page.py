@@ -1,4 +1,4 @@
-"""Test Senses by AppTest: the labelled set, good and bad uploads, a scan, and "Stop"."""
+"""Test the page "Senses": the labelled sentences, good and bad uploads, a scan, and the button "Stop"."""
 
 import hashlib
 import json
@@ -38,7 +38,7 @@ def table(rows, columns=("sentence", "word", "sense")):
 
 
 def some(n, *words):
-    """Return n labelled sentences for each sense of these words; no report about them is stored."""
+    """Return n labelled sentences for each sense of these words. No report about them is stored."""
     few = labelled_sentences()
     return few[few["word"].isin(words)].groupby(["word", "sense"]).head(n)
 
@@ -89,10 +89,10 @@ def upload(at, name, data):
     return at.run()
 
 
-def test_labelled_set_from_stored_reports(monkeypatch):
+def test_the_labelled_sentences_have_stored_reports(monkeypatch):
     kept = stored("separation", load_encoder(), labelled_sentences())
-    monkeypatch.setattr(stored_reports, "measured", lambda *given, **more: pytest.fail("computed"))
-    monkeypatch.setattr(senses, "separation", lambda *given, **more: pytest.fail("computed"))
+    monkeypatch.setattr(stored_reports, "measured", lambda *given, **more: pytest.fail("the report was computed"))
+    monkeypatch.setattr(senses, "separation", lambda *given, **more: pytest.fail("the report was computed"))
     at = open_page(PAGE, sense_word="bat")
     assert f"Computed on {kept.date}" in page_text(at)
     assert len(rows(at)) == 24 and all("bat" in [word["text"] for word in row["words"]] for row in rows(at))
@@ -101,11 +101,11 @@ def test_labelled_set_from_stored_reports(monkeypatch):
 
 
 @pytest.mark.parametrize("click", [1, 24, "x", -1])
-def test_click_opens_a_sentence_in_the_main_view(encoder, clicked, click):
+def test_a_click_opens_a_sentence_on_the_start_page(encoder, clicked, click):
     at = open_page(PAGE)
     clicked(click)
     at = at.run().run()
-    if click != 1:  # a row that isn't there
+    if click != 1:  # there is no such row
         assert "opened" not in at.session_state
         return
     frame = labelled_sentences()
@@ -118,13 +118,13 @@ def test_click_opens_a_sentence_in_the_main_view(encoder, clicked, click):
     assert next(word["text"] for word in first["words"] if word["at"] == first["leader"]) == row["first"]
 
 
-def test_measure_and_stop(few, monkeypatch):
+def test_a_visitor_can_measure_an_encoder_and_stop(few, monkeypatch):
     made, whole = [], stored("hidden_words", load_encoder(), labelled_sentences()).report
     own = replace(whole, words=whole.words[whole.words["row"].isin(few.index)])
     monkeypatch.setattr(stored_reports, "measured", lambda encoder, progress: made.append(encoder) or own)
     at = open_page(PAGE)
     assert at.button(key="ask_hidden").label == "Measure this encoder" and not made
-    assert "tells the senses apart" not in page_text(at)  # not before the visitor asks
+    assert "tells the senses apart" not in page_text(at)  # computed only when the visitor asks
     at = at.button(key="ask_hidden").click().run()
     finding = one_word({"": own}).finding
     assert len(made) == 1 and len(rows(at)) == 8 and finding in page_text(at)
@@ -134,7 +134,7 @@ def test_measure_and_stop(few, monkeypatch):
     assert finding in page_text(at.button(key="ask_hidden").click().run()) and len(made) == 1
 
 
-def test_measured_report_is_kept(nothing_computed, encoder, monkeypatch):
+def test_a_report_is_looked_up_until_it_is_found(nothing_computed, encoder, monkeypatch):
     found = [None, "report"]
     monkeypatch.setattr(reports, "stored", lambda *_: found.pop(0))
     assert [reports.stored_report(senses.HiddenWordsReport, encoder) for _ in range(3)] == [
@@ -144,18 +144,21 @@ def test_measured_report_is_kept(nothing_computed, encoder, monkeypatch):
     ]
 
 
-def test_page_says_why_hiding_or_patching_is_missing(few, checkpoint, monkeypatch):
+def test_the_page_says_why_no_word_can_be_hidden(few, checkpoint, monkeypatch):
     monkeypatch.setattr(view, "labelled", lambda: some(3, "bank"))
     at = open_page(PAGE)
-    assert "No word can be asked for over these sentences: 'bank' has 3 usable sentences in the sense" in page_text(at)
+    assert (
+        "These sentences can't show which word brings the sense in: 'bank' has 3 usable sentences in the sense"
+        in page_text(at)
+    )
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(checkpoint("XLNet")))
     at = open_page(PAGE, separation=True)
     assert "tells the senses apart" in page_text(at) and "No word can be hidden in this encoder: " in page_text(at)
-    assert "only where their outputs can be read: a linear layer" in page_text(at)
+    assert "because their outputs can't be read: the output matrix" in page_text(at)
     assert "ask_hidden" not in [button.key for button in at.button]
 
 
-def test_upload_with_bad_rows(few, checkpoint, encoder_of, monkeypatch):
+def test_bad_rows_of_an_upload_are_listed(few, checkpoint, encoder_of, monkeypatch):
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(checkpoint("BERT")))
     made = kept_from(senses, "hidden_words", monkeypatch)
     at = open_page(PAGE, source="table")
@@ -167,10 +170,10 @@ def test_upload_with_bad_rows(few, checkpoint, encoder_of, monkeypatch):
     at = upload(at, "mine.csv", data)
     assert "Stopped." in page_text(at)
     at = at.button(key="run again").click().run()
-    assert "1 word: others may differ." in page_text(at)
+    assert "1 word: other words may differ." in page_text(at)
     rejected = pd.concat([frame.value for frame in at.dataframe if "reason" in frame.value])
     assert rejected["line"].tolist() == [13, 11] and rejected["reason"].str.contains("columns|not a word").all()
-    assert at.button(key="ask_hidden").label == "Ask this of 10 sentences"
+    assert at.button(key="ask_hidden").label == "Measure 10 sentences"
     at = at.button(key="ask_hidden").click().run()
     assert len(made) == 1 and one_word({"": made[0]}).finding in page_text(at) and len(rows(at)) == 10
 
@@ -194,29 +197,31 @@ def test_unusable_tables_are_refused(name, data, message):
     assert message in upload(open_page(PAGE, source="table"), name, data).error[0].value.replace("\\", "")
 
 
-def test_scan_source_opens_the_main_view(tmp_path, monkeypatch, clicked):
+def test_a_click_on_a_scans_word_opens_the_start_page(tmp_path, monkeypatch, clicked):
     (tmp_path / "table.csv").write_bytes(table([*GOOD, ("A bat flew out of the cave.", "bat", "animal")]))
     command = [str(tmp_path / "table.csv"), "--output", str(tmp_path / "scan"), "--device", "cpu", "--sources"]
     assert scan(command) == 0
     sources = read_scan(tmp_path / "scan").sources()
     own = sources[sources["word"] == "bank"].reset_index(drop=True)
     at = open_page(PAGE, source="scan", scan=str(tmp_path / "scan"))
-    assert "5 occurrences in 5 texts, 0 rejected" in page_text(at) and "Largest mean special share" in page_text(at)
+    assert "5 occurrences in 5 texts, 0 rejected" in page_text(
+        at
+    ) and "has the largest mean special share" in page_text(at)
     assert at.selectbox(key="scan_word").options == ["bank", "bat"]
     assert scanned.sources(load_encoder(), own).finding in page_text(at) and len(rows(at)) == len(own) > 1
     with monkeypatch.context() as patched:
         patched.setattr(
-            "pages.explore.senses.finished_scan.read_scan", lambda folder: pytest.fail("read again at a click")
+            "pages.explore.senses.finished_scan.read_scan", lambda folder: pytest.fail("a click read the scan again")
         )
         at = at.selectbox(key="scan_word").set_value("bat").run()
-    assert "In no other sentence does another word move it farthest" in page_text(at)
+    assert "All rows have the same sentence" in page_text(at)
     clicked(1)
     at = at.selectbox(key="scan_word").set_value("bank").run().run()
     assert [at.text_input(key=key).value for key in "abc"] == [own["sentence"][1], own["sentence"][0], ""]
 
 
 @pytest.mark.parametrize("damaged", ["parts/part-000000.parquet", "rejects/part-000000.csv"])
-def test_damaged_scan_is_refused(tmp_path, damaged):
+def test_a_damaged_scan_is_refused(tmp_path, damaged):
     (tmp_path / "table.csv").write_bytes(table([*GOOD, ("No such word.", "bank", "money")]))
     command = [str(tmp_path / "table.csv"), "--output", str(tmp_path / "scan"), "--device", "cpu", "--max-rejects", "1"]
     assert scan(command) == 0
@@ -228,10 +233,10 @@ def test_damaged_scan_is_refused(tmp_path, damaged):
     assert "can't be read" in at.error[0].value.replace("\\", "")
 
 
-def test_scan_without_sources_and_folder_without_scan(tmp_path):
+def test_the_page_reports_a_scan_without_sources_and_a_missing_scan(tmp_path):
     (tmp_path / "table.csv").write_bytes(table(GOOD))
     assert scan([str(tmp_path / "table.csv"), "--output", str(tmp_path / "scan"), "--device", "cpu"]) == 0
     at = open_page(PAGE, source="scan", scan=str(tmp_path / "scan"))
-    assert "isn't in this scan. Make a new one" in page_text(at)
+    assert "This scan hasn't measured which word brings the sense in." in page_text(at)
     at.text_input(key="scan").set_value(str(tmp_path / "absent")).run()
     assert "holds no scan" in at.error[0].value

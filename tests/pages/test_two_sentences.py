@@ -1,4 +1,4 @@
-"""Test the main view by AppTest: the effect of each control, and bad input; tests/as_shown records its pictures."""
+"""Test the start page: the effect of each control, and bad input. tests/as_shown records the page's pictures."""
 
 import json
 import re
@@ -53,7 +53,7 @@ def words_of(at, side=0):
 
 
 def finding_of(encoder, pair, way="senses"):
-    """Compute the finding with the library, from the stored means of the word's senses."""
+    """Compute the finding with the library, from the stored mean vectors of the word's senses."""
     places = [encoder.encode(text).places(pair.word)[0] for text in (pair.first, pair.second, pair.control)]
     labelled = labelled_sentences()
     means = stored("sense_means", encoder, labelled).report.of(pair.word, encoder, labelled)
@@ -66,7 +66,7 @@ def example(word):
     return next(pair for pair in PAIRS if pair.word == word)
 
 
-def test_the_first_head_is_the_leading_one_until_a_visitor_chooses(main_view, encoder):
+def test_the_leading_head_is_shown_until_the_visitor_chooses_a_head(main_view, encoder):
     at = main_view
     assert sentences(at) == PAIRS[0].sentences and chosen_head(at) == "L0 H10"
     at = at.button_group(key="example").set_value("mouse").run()
@@ -88,14 +88,14 @@ def test_other_examples_open_from_the_list(main_view):
     assert at.selectbox(key="more").value is None
 
 
-def test_way_between_the_sentences(main_view, encoder):
+def test_the_line_can_run_between_the_sentences(main_view, encoder):
     assert figure(main_view)["way"]["between"] == "senses"
     at = main_view.button_group(key="way").set_value("sentences").run()
     assert figure(at)["finding"] == finding_of(encoder, PAIRS[0], way="sentences")
     assert figure(at)["way"]["between"] == "sentences" and "not about senses" in figure(at)["beyond"]["text"]
 
 
-def test_hidden_words_appear_in_every_part(encoder):
+def test_every_part_of_the_page_shows_the_hidden_words(encoder):
     at = open_link(hide_a="river", hide_b="loan")
     assert figure(at)["chosen"]["hidden"] == [6, 6]
     titles = [part["title"]["text"] for part in spec_of(at.get("vega_lite_chart")[0])["hconcat"]]
@@ -115,7 +115,7 @@ def test_hidden_words_appear_in_every_part(encoder):
     assert figure(at)["chosen"]["hidden"] == [None, None] and not {"hide_a", "hide_b"} & {*at.query_params}
 
 
-def test_a_repeated_word_is_hidden_by_its_number(encoder):
+def test_a_link_hides_a_repeated_word_by_its_number(encoder):
     at = open_link(hide_a="the (2)")
     assert figure(at)["chosen"]["hidden"] == [5, None] and at.query_params["hide_a"] == "the (2)"
     at = open_link(hide_a="lake")
@@ -130,14 +130,14 @@ def test_a_repeated_word_is_hidden_by_its_number(encoder):
         ("hidden", [0.5, None]), ("hidden", None), ("guess", [2, 0]), ("guess", [0, 99]), ("guess", [0, None]), ("guess", 7),
     ],
 )  # fmt: skip
-def test_invalid_values_of_the_figure_are_ignored(encoder, monkeypatch, state, value):
+def test_invalid_values_from_the_browser_are_ignored(encoder, monkeypatch, state, value):
     monkeypatch.setattr(word_figure.st, "rerun", lambda *_: pytest.fail("the value was accepted"))
     pair = answer.Pair(*(encoder.encode(text).places("bank")[0] for text in PAIRS[0].sentences))
     word_figure._choose(encoder, answer.answer_of(encoder, pair), state, value)
 
 
 @pytest.mark.parametrize(("value", "chosen"), [(43, "L3 H7"), (10, "L0 H10"), (72, None), (True, None), ("4", None)])
-def test_head_chosen_in_the_kernel_figure(encoder, main_view, monkeypatch, value, chosen):
+def test_a_head_chosen_in_the_kernel_figure_is_shown(encoder, main_view, monkeypatch, value, chosen):
     show, clicks = figures.show_live, [value]
 
     def clicked(live, key, choose, *states):
@@ -151,7 +151,7 @@ def test_head_chosen_in_the_kernel_figure(encoder, main_view, monkeypatch, value
     assert at.query_params.get("head") == (chosen if chosen == "L3 H7" else None)
 
 
-def test_word_follows_edited_sentences_until_chosen(main_view):
+def test_the_word_follows_edited_sentences_until_the_visitor_chooses(main_view):
     main_view.session_state["a"] = "The gnome left the bank."
     at = main_view.text_input(key="b").set_value("The gnome found a bank.").run()
     assert at.selectbox(key="word").value == "gnome" and at.button_group(key="example").value is None
@@ -163,10 +163,10 @@ def test_word_follows_edited_sentences_until_chosen(main_view):
 NEXT = 'No control yet: write a third sentence with "bank" in A\'s sense.'
 
 
-def test_control_when_another_sentence_changes(main_view):
+def test_a_change_of_sentence_a_clears_or_questions_the_control(main_view):
     main_view.session_state["layers"] = True
     at = main_view.text_input(key="b").set_value("The bank lent us money.").run()
-    # A hasn't changed, so the control stays
+    # Sentence A hasn't changed, so the control stays.
     assert at.text_input(key="c").value == PAIRS[0].control and NEXT not in messages(at.caption)
     at = at.text_input(key="a").set_value("The bank was robbed.").run()
     assert at.text_input(key="c").value == "" and NEXT in messages(at.caption)
@@ -186,38 +186,37 @@ def test_a_link_to_two_sentences_has_no_control_and_no_example():
     assert at.selectbox(key="word").value == "bank" and NEXT in messages(at.caption)
 
 
-def test_unknown_word(main_view):
+def test_a_word_that_the_tokeniser_does_not_know_is_reported(main_view):
     """A control whose word the tokeniser doesn't know must not show a cosine."""
     glued, unknown = (
         "They lay on the bank🏦 of the stream.",
-        'doesn\'t know "bank🏦". It reads [UNK] there, as for anything else',
+        'doesn\'t know "bank🏦". It reads [UNK] there, as for any text',
     )
     main_view.session_state["layers"] = True
     at = main_view.text_input(key="c").set_value(glued).run()
     first, second = messages(at.info)
     assert first.startswith("The control sentence: ") and unknown in first
-    assert "doesn't know 'bank🏦': it reads [UNK]" in second and "So the control isn't used." in second
+    assert "doesn't know 'bank🏦' and reads [UNK]" in second and "So the control isn't used." in second
     assert has(at, NO_CONTROL) and not has(at, "A and the control")
     at = at.text_input(key="a").set_value(glued).run()
     assert "bank" not in at.selectbox(key="word").options
     assert "bank🏦 [UNK]" in words_of(at)
 
 
-def test_sentence_without_finite_numbers(overflowing):
+def test_a_sentence_without_finite_numbers_is_reported(overflowing):
     (error,) = messages(open_link(model="another ...", other=str(overflowing)).error)
     assert error.startswith("Sentence B: ") and "in float32, first in the embeddings" in error
 
 
 def test_heads_are_run_when_their_map_is_opened(nothing_computed):
-    """Until then they are by gradient."""
     at = open_link()
     assert not any(side["exact"] for side in figure(at)["sides"])
     at.session_state[session.HEADS] = at.session_state[session.HIDDEN][0]  # as the figure's trigger does
     assert all(side["exact"] for side in figure(at.run())["sides"])
 
 
-def test_download_has_the_heads_run(main_view, monkeypatch):
-    """It offers them in the page's only run."""
+def test_download_offers_the_exact_effects_of_heads(main_view, monkeypatch):
+    """The page's script runs once."""
     runs, offered, noted = [], [], word_figure.note_hidden
     monkeypatch.setattr(word_figure, "note_hidden", lambda *given: (runs.append(given), noted(*given)))
     shown = download.show_download
@@ -231,14 +230,14 @@ def test_download_has_the_heads_run(main_view, monkeypatch):
     assert offered[-1][-1].name == "layers"  # though its curves are folded
 
 
-def test_a_session_first_shows_the_sentences_if_hiding_takes_long(nothing_computed, monkeypatch):
+def test_a_new_session_shows_the_sentences_while_hiding_takes_long(nothing_computed, monkeypatch):
     shown, b = [], "The bank kept the coins of a cook."
     monkeypatch.setattr(word_figure, "show_stored", lambda name, data: shown.append(data))
     open_link(b=b)
     assert not shown
     monkeypatch.setattr(word_figure, "LONG", 0)
     open_link(b=b)
-    assert not shown  # it is measured already
+    assert not shown  # the pair was measured already
     at = open_link(b="The bank kept the coins of a baker.")
     (data,) = shown
     assert (
@@ -247,10 +246,10 @@ def test_a_session_first_shows_the_sentences_if_hiding_takes_long(nothing_comput
     )
     assert (data["way"], data["heads"], data["guess"]) == (None, None, False)
     at.text_input(key="b").set_value("The bank kept the coins of a nurse.").run()
-    assert len(shown) == 1  # the figure before stays
+    assert len(shown) == 1  # the earlier figure stays
 
 
-def test_the_browser_has_a_head_start_in_a_new_session_only(monkeypatch):
+def test_only_a_new_session_waits_for_the_browser_to_draw(monkeypatch):
     starts = []
     monkeypatch.setattr(queue, "let_browser_draw", lambda: starts.append(1))
     at = open_link()
@@ -259,7 +258,7 @@ def test_the_browser_has_a_head_start_in_a_new_session_only(monkeypatch):
     assert len(starts) == 1
 
 
-def test_changing_b_does_not_recompute_a(main_view, monkeypatch):
+def test_a_change_of_sentence_b_does_not_recompute_sentence_a(main_view, monkeypatch):
     asked, made = [], answer.hidden_by_head
 
     def by_head(encoder, words, targets):
@@ -273,13 +272,16 @@ def test_changing_b_does_not_recompute_a(main_view, monkeypatch):
 
 
 @pytest.mark.parametrize("family", ["XLNet", "LiLT"])
-def test_first_head_of_an_encoder_without_hiding(checkpoint, family):
+def test_without_hiding_the_head_that_attends_most_to_another_word_is_shown(checkpoint, family):
     folder = str(checkpoint(family))
     at = open_link(model="another ...", other=folder)
     assert not at.error and figure(at)["finding"].startswith('No word can be hidden from "bank" in this encoder')
     assert figure(at)["heads"]["reason"] and not any(side["exact"] or side["named"] for side in figure(at)["sides"])
     shown = load_encoder(folder)
-    assert has(at, "How this head computes them can't be shown: in lilt, layer 0, the kernel's") == shown.patchable
+    assert (
+        has(at, "How this head computes them can't be shown: in lilt, layer 0, the recomputed weights")
+        == shown.patchable
+    )
     most = 0
     for text in (PAIRS[0].first, PAIRS[0].second):
         (word,) = shown.encode(text).places("bank")
@@ -288,7 +290,7 @@ def test_first_head_of_an_encoder_without_hiding(checkpoint, family):
     assert chosen_head(at) == str(shown.all_heads[int(most.argmax())])
 
 
-def test_the_nearest_sentences_have_three_states(encoder):
+def test_nearest_sentences_are_shown_for_three_vectors_of_the_word(encoder):
     frame = labelled_sentences().query("word == 'bank'")
     (word,), (river,) = (encoder.encode(PAIRS[0].first).places(each) for each in ("bank", "river"))
     hidden = encoder.encode(PAIRS[0].first, hidden=[Hide(word.positions, river.positions)])
@@ -323,7 +325,7 @@ MINT = {
 }  # fmt: skip
 
 
-def test_way_between_senses_from_an_uploaded_table(encoder):
+def test_the_line_can_run_between_senses_of_an_uploaded_table(encoder):
     a, b = "They brought the metal to the mint for new coins.", "We cut some mint for a cup of tea."
     at = open_link(a=a, b=b, word="mint")
     assert not any(button.key == "way" for button in at.button_group)
@@ -370,17 +372,17 @@ def test_bad_input_shows_a_message(main_view):
 
 
 def test_a_long_text_is_drawn_in_bins_and_can_be_zoomed(main_view, monkeypatch):
-    monkeypatch.setattr(WordMap.binned, "__defaults__", (32,))  # instead of 256 rows, to be quick
+    monkeypatch.setattr(WordMap.binned, "__defaults__", (32,))  # 32 rows instead of 256, to be quick
     monkeypatch.setattr(pickers, "ZOOM", 32)
     at = main_view.text_input(key="a").set_value("The bank of the river. " + "It was a quiet day. " * 8).run()
-    assert has(at, "Each cell is the largest of 2 × 2 weights")
-    assert any("other words only the 8 that lead by gradient were hidden" in line for line in figure(at)["below"])
+    assert has(at, "Each cell shows the largest of 2 × 2 weights")
+    assert any("other words were hidden (the first by gradient)" in line for line in figure(at)["below"])
     (zoom,) = [slider for slider in at.slider if slider.label == "Rows and columns drawn"]
     zoom.set_value((0, 20)).run()
-    assert not has(at, "Each cell is the largest")
+    assert not has(at, "Each cell shows the largest")
 
 
-def test_frequent_word_has_a_list_of_places():
+def test_a_frequent_word_has_a_list_of_its_occurrences():
     at = open_link(a="bank " * 12, b="A bank.", word="bank")
     picker = at.selectbox(key="at_a")
     assert picker.label == "The word occurs 12 times in A: which one?" and len(picker.options) == 12
@@ -388,19 +390,19 @@ def test_frequent_word_has_a_list_of_places():
     assert [word["kind"] for word in figure(at)["sides"][0]["words"]].index("chosen") == 11
 
 
-def test_word_of_several_tokens_without_spaces():
+def test_a_chinese_word_of_several_tokens_can_be_chosen():
     at = open_link(a="我中国大", b="大中国人", word="中国")
     word = at.selectbox(key="word")
     assert not at.exception and word.value == "中国" and word.options[-1] == "中国" and {"中", "国"} <= {*word.options}
     assert "中国" in messages(at.title)[0]
 
 
-def test_a_word_is_found_by_another_spelling():
+def test_a_word_is_found_in_another_case_and_unicode_form():
     at = open_link(a="A cafe\u0301 by the river.", b="The café was shut.", word="CAFÉ")
     assert not at.exception and at.selectbox(key="word").value == "cafe\u0301"
 
 
-def test_chosen_word_that_is_missing_from_an_edited_sentence(main_view):
+def test_a_chosen_word_is_replaced_if_an_edited_sentence_lacks_it(main_view):
     for key, text in (("a", "中国的 bank."), ("b", "A bank in 中国.")):
         at = main_view.text_input(key=key).set_value(text).run()
     at = at.selectbox(key="word").set_value("国").run()

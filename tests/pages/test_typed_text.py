@@ -21,7 +21,7 @@ FIELDS = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("address", "key", "label", "text", "refused"), FIELDS, ids=range(len(FIELDS)))
-def test_text_limits_have_one_message(monkeypatch, address, key, label, text, refused):
+def test_every_field_has_the_same_message_about_a_limit(monkeypatch, address, key, label, text, refused):
     monkeypatch.setenv("SELFATTN_MAX_CHARACTERS", "100")
     at = at_address(address, stop=key.partition(".")[0], reveal="yes")
     at.session_state[key] = text

@@ -1,4 +1,4 @@
-"""Test What it cannot tell: with stored reports, without them, and with an encoder in which nothing can be hidden."""
+"""Test the page "What it cannot tell" with and without stored reports, and with limited encoders."""
 
 import json
 from dataclasses import replace
@@ -27,7 +27,7 @@ def pictures(at: AppTest) -> int:
 
 
 def longer(folder):
-    """Save a tiny BERT that reads 512 tokens; the page's passage is too long for other tiny encoders."""
+    """Save a tiny BERT that reads 512 tokens. The page's passage is too long for other tiny encoders."""
     family = FAMILIES["BERT"]
     made = save_tiny(replace(family, settings={**family.settings, "max_position_embeddings": 512}), folder / "tiny")
     settings = made / "tokenizer_config.json"
@@ -36,13 +36,13 @@ def longer(folder):
 
 
 def test_each_limit_has_a_picture_from_stored_reports(monkeypatch):
-    monkeypatch.setattr(senses, "hidden_words", lambda *_, **more: pytest.fail("computed"))
-    monkeypatch.setattr(senses, "separation", lambda *_, **more: pytest.fail("computed"))
+    monkeypatch.setattr(senses, "hidden_words", lambda *_, **more: pytest.fail("the report was computed"))
+    monkeypatch.setattr(senses, "separation", lambda *_, **more: pytest.fail("the report was computed"))
     at = open_page(PAGE)
     assert len(limits(at)) == pictures(at) == 6
 
 
-def test_page_measures_few_sentences_if_no_report_is_stored(encoder, tmp_path, monkeypatch):
+def test_the_page_measures_few_sentences_if_no_report_is_stored(encoder, tmp_path, monkeypatch):
     """To be quick, `made` returns the bundled encoder's stored reports instead of measuring."""
     asked = []
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(longer(tmp_path)))
@@ -59,21 +59,21 @@ def test_page_measures_few_sentences_if_no_report_is_stored(encoder, tmp_path, m
         assert frame["word"].unique().tolist() == labelled_sentences()["word"].unique()[:3].tolist()
 
 
-def test_encoder_without_hiding(checkpoint, monkeypatch):
+def test_without_hiding_the_page_leaves_out_some_limits(checkpoint, monkeypatch):
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(checkpoint("XLNet")))
     at = open_page(PAGE)
     texts = [element.value for element in at.text]
     assert any(text.startswith("No word can be hidden in this encoder: ") for text in texts)
-    assert any("so some counter-examples are missing here: " in text for text in texts)
+    assert any("so some counter-examples are missing: " in text for text in texts)
     assert limits(at) == ["A large weight is not a large effect", "A proof of arithmetic is not a proof of meaning"]
 
 
 @pytest.mark.parametrize(("most", "without"), [(64, 2), (16, 5)])
-def test_encoder_with_few_tokens(tmp_path, monkeypatch, most, without):
+def test_the_page_says_that_an_encoder_reads_too_few_tokens(tmp_path, monkeypatch, most, without):
     family = FAMILIES["BERT"]
     folder = save_tiny(replace(family, settings={**family.settings, "max_position_embeddings": most}), tmp_path)
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(folder))
     at = open_page(PAGE)
-    texts = [each.value for each in at.text if each.value.startswith("There is no counter-example of this encoder: ")]
+    texts = [each.value for each in at.text if each.value.startswith("There is no counter-example for this encoder: ")]
     assert len(limits(at)) == pictures(at) + len(texts) == 6
     assert len(texts) == without and f"reads at most {most}" in " ".join(texts)

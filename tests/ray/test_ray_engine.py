@@ -1,4 +1,4 @@
-"""Both engines give the same rows, even if a worker is killed. These tests need requirements-ray.txt."""
+"""The local engine and the Ray engine give the same rows. These tests need requirements-ray.txt."""
 
 import threading
 import time
@@ -24,7 +24,7 @@ def table(tmp_path):
     return write(tmp_path / "table.csv", 600, bad=(77,))
 
 
-def test_both_engines_give_the_same_rows_although_a_worker_is_killed(tmp_path, table):
+def test_the_local_and_the_ray_engine_give_the_same_rows(tmp_path, table):
     import ray
 
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
@@ -64,7 +64,7 @@ def test_the_command_starts_and_stops_its_own_ray(tmp_path, table):
     assert read_scan(tmp_path / "scan").n_rows == 2 * 599
 
 
-def test_a_missing_cluster_is_status_2(tmp_path, table, capsys):
+def test_a_missing_cluster_returns_status_2(tmp_path, table, capsys):
     import ray
 
     ray.shutdown()

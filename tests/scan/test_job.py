@@ -1,4 +1,4 @@
-"""The corpus job writes and reads scans, continues after a kill, rejects bad rows and returns the right exit status."""
+"""`selfattn scan` writes scans, continues after a kill, rejects bad rows and returns the right exit status."""
 
 import csv
 import json
@@ -31,7 +31,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module", autouse=True)
 def bundled_encoder_is_loaded_once(encoder):
-    """Load the bundled encoder once for all jobs; other encoders, devices and precisions are loaded as usual."""
+    """Use one bundled encoder in all jobs. Other encoders, devices and precisions load as usual."""
     load = job.load_encoder
 
     def once(name, **options):
@@ -60,7 +60,7 @@ def scan(table, output, *more):
 
 @pytest.fixture(scope="module")
 def three_parts(tmp_path_factory):
-    """A table of twelve rows and its scan in three parts, for a test to copy."""
+    """Return a folder with a table of twelve rows and its scan in three parts. Tests must copy the folder."""
     folder = tmp_path_factory.mktemp("three")
     table = write(folder / "table.csv", 12, bad=(5,))
     assert scan(table, folder / "scan", "--part-rows", "4") == 0
@@ -69,12 +69,12 @@ def three_parts(tmp_path_factory):
 
 @pytest.fixture
 def made(three_parts, tmp_path):
-    """A copy of `three_parts`: the table, the scan's folder, and its options."""
+    """Copy `three_parts`. Return the table, the scan's folder, and the options of the command."""
     shutil.copy(three_parts / "table.csv", tmp_path)
     return tmp_path / "table.csv", shutil.copytree(three_parts / "scan", tmp_path / "scan"), ["--part-rows", "4"]
 
 
-def test_a_scan_and_its_results(tmp_path, capsys):
+def test_a_scan_has_the_expected_rows_and_means(tmp_path, capsys):
     table, output = write(tmp_path / "table.csv", 23, bad=(4, 17)), tmp_path / "scan"
     assert scan(table, output, "--part-rows", "10") == 0
     assert "42 occurrence(s) in 21 text(s), 2 rejected (see rejects/)" in capsys.readouterr().err
@@ -86,9 +86,9 @@ def test_a_scan_and_its_results(tmp_path, capsys):
     assert frame["row"].tolist() == [n for n in range(23) if n not in (4, 17) for _ in range(2)]
     assert frame["start"].iloc[:2].tolist() == [4, 23]
     assert frame["sense"].iloc[2] == "money" and pd.isna(frame["sense"].iloc[0])
-    assert found.frame(["row"], limit=19)["row"].tolist() == frame["row"].tolist()[:19]  # it ends in the second part
+    assert found.frame(["row"], limit=19)["row"].tolist() == frame["row"].tolist()[:19]  # over two parts
     heads = found.heads()
-    for name in ("top_weight", "entropy", "special_share"):  # the lists are ordered by [layer * n_heads + head]
+    for name in ("top_weight", "entropy", "special_share"):  # index: layer * n_heads + head
         assert heads[name].to_numpy() == pytest.approx(np.stack(frame[name]).mean(axis=0), abs=1e-5)
         one = heads[(heads["layer"] == 3) & (heads["head"] == 7)][name].iloc[0]
         assert one == pytest.approx(frame[name].map(lambda values: values[3 * 12 + 7]).mean(), abs=1e-5)
@@ -98,7 +98,7 @@ def test_a_scan_and_its_results(tmp_path, capsys):
     assert sorted(path.name for path in output.glob("rejects/*")) == ["part-000000.csv", "part-000001.csv"]
 
 
-def test_rejected_rows_have_no_formulas_and_are_read_back(tmp_path):
+def test_rejected_rows_are_escaped_in_the_file_and_read_back_unchanged(tmp_path):
     sentences = ["=HYPERLINK(1)", "'=1", "'tis", "a-b", "a\r=1", "a\r\n\uff1d1", "a\0b", "No such word."]
     with open(tmp_path / "table.csv", "w", encoding="utf-8", newline="") as stream:
         csv.writer(stream).writerows([("sentence", "word"), *((sentence, "=bank") for sentence in sentences)])
@@ -115,17 +115,17 @@ def test_rejected_rows_have_no_formulas_and_are_read_back(tmp_path):
 def test_the_exit_status_depends_on_the_rejected_rows(tmp_path, capsys):
     table, output = write(tmp_path / "table.csv", 5, bad=(1,)), tmp_path / "scan"
     for more, status in [("", 3), ("--max-rejects 0.2", 0), ("--max-rejects 0.19", 3), ("--max-rejects 1 --strict", 1)]:
-        assert scan(table, output, *more.split()) == status  # also if nothing is left to do
-    # Texts without the word don't make the share smaller.
+        assert scan(table, output, *more.split()) == status  # even if all parts are already scanned
+    # Texts without the word don't lower the share of rejected texts.
     (tmp_path / "corpus.txt").write_text("A bank.\n" + "bank " * 600 + "\n" + "Nothing here.\n" * 18, "utf-8")
     assert scan(tmp_path / "corpus.txt", tmp_path / "second", "--word", "bank") == 3
     counted = "1 occurrence(s) in 1 text(s), 1 rejected (see rejects/), 18 text(s) without any of the words"
     assert counted in capsys.readouterr().err
 
 
-def test_wrong_use_is_status_2_with_a_message_and_writes_nothing(tmp_path, capsys):
+def test_wrong_use_returns_status_2_and_writes_nothing(tmp_path, capsys):
     folder, out = tmp_path / "folder", tmp_path / "out"
-    for name in ("thesis.docx", ".hidden", "parts"):  # files of a user, each in its own folder
+    for name in ("thesis.docx", ".hidden", "parts"):  # a user's files, each in a separate folder
         (tmp_path / f"with {name}").mkdir()
         (tmp_path / f"with {name}" / name).write_text("mine")
     folder.mkdir()
@@ -135,8 +135,8 @@ def test_wrong_use_is_status_2_with_a_message_and_writes_nothing(tmp_path, capsy
     for source, output, more, message in [
         (tmp_path / "absent", out, "", "no file or folder"),
         (folder, folder / "inside", "", "lies inside the input"),
-        (table, table, "", "holds something else"),
-        (table, folder, "", "holds something else"),
+        (table, table, "", "is not a scan's folder"),
+        (table, folder, "", "is not a scan's folder"),
         *((table, path, "", "Choose a new or empty folder") for path in tmp_path.glob("with *")),
         (table, out, "--address auto", "need --engine ray"),
         (table, out, "--device abacus", "no 'abacus'"),
@@ -144,7 +144,7 @@ def test_wrong_use_is_status_2_with_a_message_and_writes_nothing(tmp_path, capsy
         (table, out, "--part-rows 0", "a whole number of at least 1"),
         (table, out, "--max-rejects nan", "a share from 0 to 1"),
         (table, out, "--max-rejects 1.1", "a share from 0 to 1"),
-        (table, out, "--heads 5.10", "Expected a head as L5H10, got '5.10'"),
+        (table, out, "--heads 5.10", "Expected a head such as L5H10, got '5.10'"),
         (table, out, "--heads L6H0,L0H1", "has no L6 H0: its heads are L0 H0 to L5 H11. Change --heads."),
         (table, out, "--heads L0H12", "has no L0 H12"),
         (table, out, "--word bank.", "Expected one word to search for, got 'bank.' (2 words or signs)"),
@@ -182,7 +182,7 @@ def test_a_second_run_writes_only_missing_parts(made):
     parts, frame, rejects = read_scan(output).parts, read_scan(output).frame(), read_scan(output).rejects()
     before = [part.stat().st_mtime_ns for part in parts]
     parts[1].unlink()
-    (output / "parts" / ".part-000001.1234").write_bytes(b"half")  # of a job that was killed
+    (output / "parts" / ".part-000001.1234").write_bytes(b"half")  # left by a killed job
     (output / "notes.txt").write_text("mine")
     assert not read_scan(output).finished and len(read_scan(output).rejects()) == 0
     starts, counted, again = [], [], Job(str(table), str(output), device="cpu", part_rows=4)
@@ -196,7 +196,7 @@ def test_a_second_run_writes_only_missing_parts(made):
 
 @pytest.mark.parametrize("file", ["scan.json", "parts/part-000001.parquet", "rejects/part-000001.csv", "heads.csv"])
 @pytest.mark.slow
-def test_a_full_disk_gives_a_message_and_the_same_command_continues(tmp_path, capsys, file):
+def test_after_a_full_disk_the_same_command_continues_the_scan(tmp_path, capsys, file):
     more = ["--target", "similarity=A bank."] if file == "heads.csv" else ["--part-rows", "4"]
     table, output, whole = write(tmp_path / "table.csv", 8, bad=(4, 5, 6, 7)), tmp_path / "scan", tmp_path / "whole"
     assert scan(table, whole, *more, "--max-rejects", "1") == 0
@@ -214,7 +214,7 @@ def test_a_full_disk_gives_a_message_and_the_same_command_continues(tmp_path, ca
 
 
 @pytest.mark.long
-def test_a_job_killed_twice_gives_the_same_scan(tmp_path):
+def test_a_job_that_is_killed_twice_gives_the_same_scan(tmp_path):
     table, output, whole = write(tmp_path / "table.csv", 72, bad=(5, 32)), tmp_path / "scan", tmp_path / "whole"
     more = ["--part-rows", "8", "--batch-tokens", "64"]
     assert scan(table, whole, *more) == 0
@@ -234,16 +234,16 @@ def test_a_job_killed_twice_gives_the_same_scan(tmp_path):
     pd.testing.assert_frame_equal(read_scan(output).rejects(), read_scan(whole).rejects())
 
 
-def test_an_interrupt_is_status_130(tmp_path, monkeypatch, capsys):
+def test_an_interrupt_returns_status_130(tmp_path, monkeypatch, capsys):
     def interrupt(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(job, "write_part", interrupt)
     assert scan(write(tmp_path / "table.csv", 2), tmp_path / "scan") == 130
-    assert "goes on" in capsys.readouterr().err
+    assert "Give the same command again to continue." in capsys.readouterr().err
 
 
-def test_an_empty_table_is_a_finished_scan(tmp_path):
+def test_an_empty_table_gives_a_finished_scan(tmp_path):
     assert scan(write(tmp_path / "table.csv", 0), tmp_path / "scan") == 0
     found = read_scan(tmp_path / "scan")
     assert found.finished and {found.n_rows, found.n_texts, *found.counts} == {0}
@@ -251,7 +251,7 @@ def test_an_empty_table_is_a_finished_scan(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_scan_continues_with_a_copy_of_its_encoder_but_not_a_changed_one(tmp_path, capsys):
+def test_a_scan_continues_with_a_copy_but_not_with_a_changed_encoder(tmp_path, capsys):
     table, output = write(tmp_path / "table.csv", 2), tmp_path / "scan"
     folder = save_tiny(FAMILIES["BERT"], tmp_path / "encoder")
     assert scan(table, output, "--model", str(folder)) == 0
@@ -270,7 +270,7 @@ def test_a_scan_continues_with_a_copy_of_its_encoder_but_not_a_changed_one(tmp_p
     assert "another scan: content was '" in capsys.readouterr().err
 
 
-def test_an_older_scan_with_digests_of_the_encoders_files_is_read(tmp_path, encoder):
+def test_read_scan_reads_an_older_scan_with_file_digests(tmp_path, encoder):
     assert scan(write(tmp_path / "table.csv", 2), tmp_path / "scan") == 0
     about = json.loads((tmp_path / "scan/scan.json").read_text())
     assert about.pop("content") == encoder.content
@@ -280,7 +280,7 @@ def test_an_older_scan_with_digests_of_the_encoders_files_is_read(tmp_path, enco
 
 
 @pytest.mark.parametrize("length", [-9, 0])
-def test_a_part_cut_short_is_refused_by_name(made, capsys, length):
+def test_an_error_names_a_truncated_part(made, capsys, length):
     table, output, more = made
     part = read_scan(output).parts[1]
     part.write_bytes(part.read_bytes()[:length])
@@ -292,7 +292,7 @@ def test_a_part_cut_short_is_refused_by_name(made, capsys, length):
     assert scan(table, output, *more) == 0 and read_scan(output).finished
 
 
-def test_a_damaged_page_is_found_by_its_checksum(made):
+def test_a_checksum_detects_a_damaged_parquet_page(made):
     part = read_scan(made[1]).parts[1]
     data = bytearray(part.read_bytes())
     data[len(data) // 4] ^= 1
@@ -328,7 +328,7 @@ def test_a_scan_of_an_older_version_is_refused_and_not_changed(tmp_path, capsys)
     "text",
     ["{}", "no json", "[" * 100_000, '{"format": 4}', '{"format": 4, "heads": [7]}', '{"format": 4, "heads": 7}'],
 )
-def test_an_invalid_description_is_refused(made, text):
+def test_an_invalid_scan_json_is_refused(made, text):
     (made[1] / "scan.json").write_text(text)
     with pytest.raises(ScanError, match="holds no scan that can be read here"):
         read_scan(made[1])
@@ -339,12 +339,12 @@ def test_an_invalid_description_is_refused(made, text):
 
 
 @pytest.mark.parametrize("word", ["New York", "", " ", "bank.", "a,b"])
-def test_words_to_find_are_single_words(word):
+def test_words_to_find_refuses_anything_but_single_words(word):
     with pytest.raises(InputError, match="Expected one word to search for"):
         words_to_find(["bank", word])
 
 
-def test_plain_text_is_searched_and_only_the_chosen_heads_are_measured(tmp_path, capsys, encoder):
+def test_a_scan_searches_plain_text_and_measures_only_the_chosen_heads(tmp_path, capsys, encoder):
     text, output = tmp_path / "corpus.txt", tmp_path / "scan"
     text.write_text("The bank of the river.\nNothing here.\n\nA Bank beside a bank.\n" + "bank " * 600 + "\nA river.\n")
     (tmp_path / "words.txt").write_text("\ufeff Lake\n\nRiver \n", "utf-8")
@@ -370,7 +370,7 @@ def test_plain_text_is_searched_and_only_the_chosen_heads_are_measured(tmp_path,
 
 
 @pytest.mark.slow
-def test_sources_match_counts_by_pandas(made, tmp_path):
+def test_sources_equal_an_aggregation_by_pandas(made, tmp_path):
     rows = labelled_sentences().query("word in ['bank', 'bat']").groupby("word").head(16)
     lone = pd.DataFrame({"sentence": ["Bank!"], "word": ["bank"], "sense": [None]})
     pd.concat([rows, lone]).to_csv(tmp_path / "some.csv", index=False)

@@ -1,4 +1,4 @@
-"""In several families, the rows of a part equal the numbers of each sentence when it is encoded alone."""
+"""`measure` gives the same numbers as a separate pass for each sentence, in several model families."""
 
 from dataclasses import replace
 
@@ -34,7 +34,7 @@ def rows_of(pairs):
 
 
 def expected(encoder, text, word):
-    """Yield the numbers of each occurrence of the word, by plain loops over a single, unpadded sentence."""
+    """Yield the numbers of each occurrence of the word, computed from the sentence alone, without padding."""
     encoding = encoder.encode(text)
     for place in encoding.places(word):
         rows = torch.stack([encoding.rows(position) for position in place.positions]).mean(0)
@@ -62,18 +62,18 @@ def check(encoder, pairs, tolerance=2e-5, batch_tokens=40):
     assert next(lines, None) is None
 
 
-def test_every_number_equals_that_of_the_sentence_alone(encoder):
+def test_every_number_equals_that_of_the_sentence_run_alone(encoder):
     check(encoder, SENTENCES)
 
 
 @pytest.mark.parametrize("name", ["ModernBERT", "RoBERTa", "DeBERTa-v3", "XLNet"])
 @pytest.mark.slow
-def test_other_families_too(encoder_of, name):
-    """The families have windows (ModernBERT), terms by distance (DeBERTa), byte tokens (RoBERTa), or are shown only (XLNet)."""
+def test_numbers_in_other_families_equal_those_of_the_sentence_run_alone(encoder_of, name):
+    """ModernBERT has windows, DeBERTa has score terms, RoBERTa has byte tokens, and XLNet is display-only."""
     check(encoder_of(name), SHORT_AND_LONG, tolerance=1e-4, batch_tokens=1000)
 
 
-def test_senses_and_bad_rows(encoder):
+def test_senses_become_texts_and_bad_rows_are_rejected(encoder):
     good = [Row(at, "t", 2, "The bank opened.", "bank", sense) for at, sense in enumerate((" money ", 7, float("nan")))]
     bad = {
         "missing": (None, "bank", None),
@@ -95,8 +95,8 @@ def test_senses_and_bad_rows(encoder):
 
 @pytest.mark.parametrize(("name", "heads"), [("BERT", None), ("BERT", [Head(0, 0)]), ("XLNet", None)])
 @pytest.mark.slow
-def test_a_text_that_gives_nan_is_rejected_and_the_others_are_measured(tmp_path, name, heads):
-    """The numbers of one word's embedding are finite, but their sum isn't. XLNet is only shown."""
+def test_a_text_that_gives_nan_is_rejected_and_other_texts_are_measured(tmp_path, name, heads):
+    """One word's embedding has finite numbers with an infinite sum. XLNet is display-only."""
     encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)), device="cpu")
     tokens = encoder.tokenize("loan")
     with torch.no_grad():
@@ -109,7 +109,7 @@ def test_a_text_that_gives_nan_is_rejected_and_the_others_are_measured(tmp_path,
         found, wanted = (np.stack(one[column].to_pylist()) for one in (table, alone))
         assert found == pytest.approx(wanted, abs=1e-4)
     assert [reject.row.row for reject in rejects] == [0, 2, 4]
-    assert all("in float32 makes NaN or infinity of this text" in reject.reason for reject in rejects[:2])
+    assert all("in float32 computes NaN or infinity for this text" in reject.reason for reject in rejects[:2])
 
 
 def test_batches_hold_items_of_similar_length_up_to_the_limit():
@@ -119,16 +119,16 @@ def test_batches_hold_items_of_similar_length_up_to_the_limit():
 
 WITH_SOURCES = [
     *SENTENCES,
-    ("The river, the river: a bank.", "bank"),  # repetitions; punctuation
-    ("A swashbuckler leapt off the swashbuckler's bank.", "bank"),  # a word of several pieces is hidden
+    ("The river, the river: a bank.", "bank"),  # a repeated word and punctuation
+    ("A swashbuckler leapt off the swashbuckler's bank.", "bank"),  # the hidden word has several tokens
     ("Muddy bank.", "bank"),
-    ("On bank bank they slept.", "bank"),  # two in a row
+    ("On bank bank they slept.", "bank"),  # the word occurs twice in a row
     ("A loan🏦 of the bank.", "bank"),  # a word that the tokeniser doesn't know
 ]
 
 
 def moves_one_by_one(encoder, text, word):
-    """Yield for each occurrence how far it moves without each other word, by plain cosines and one pass per word."""
+    """For each occurrence, yield a list of (1 - cosine, label): the effects of hiding each other word in a separate pass."""
     plain = encoder.encode(text)
     for place in plain.places(word):
         at = list(place.positions)
@@ -168,13 +168,13 @@ def test_sources_are_the_words_with_the_largest_effects_of_hiding(encoder):
 
 @pytest.mark.parametrize("name", ["ModernBERT", "DeBERTa-v3", "XLM"])
 @pytest.mark.slow
-def test_sources_in_other_families_too(encoder_of, name):
+def test_sources_in_other_families_have_the_largest_effects_of_hiding(encoder_of, name):
     """One text is padded. ModernBERT's window is shorter than the longer text, and XLM's mask has no dimension for heads."""
     check_sources(encoder_of(name), SHORT_AND_LONG, batch_tokens=1000)
 
 
-def test_copies_share_passes_within_the_limit(encoder_of, monkeypatch):
-    """A pass has copies of one length if padding changes numbers, and is halved if memory runs out."""
+def test_copies_share_passes_within_the_token_limit(encoder_of, monkeypatch):
+    """If padding changes numbers, a pass has copies of one length. If memory runs out, the pass is halved."""
     encoder, passes, most, in_copies = encoder_of("BERT"), [], 1000, Encoder.in_copies
     texts = ("The bank.", "A bank of the river.", "The river " * 12 + "bank", "My bank leapt.")
     pairs = [(text, "bank") for text in texts]
@@ -197,7 +197,7 @@ def test_copies_share_passes_within_the_limit(encoder_of, monkeypatch):
     assert max(map(len, passes)) > 4
 
 
-def test_a_text_that_gives_nan_with_a_word_hidden_is_rejected(encoder_of, monkeypatch):
+def test_measure_rejects_a_text_that_gives_nan_with_a_word_hidden(encoder_of, monkeypatch):
     def broken(self, copies, layers=False):
         return torch.tensor([[torch.nan if "rain" in copy.word.sentence.text else 1.0] for copy in copies])
 
@@ -212,7 +212,7 @@ def test_sources_need_an_encoder_that_can_hide_words(encoder_of):
         measure(encoder_of("XLNet"), rows_of(SENTENCES[:1]), sources=True)
 
 
-def test_a_run_of_several_tokens_is_one_word_of_its_sentence(encoder):
+def test_a_searched_word_of_several_tokens_is_one_word(encoder):
     texts = ("我中国大", "大 a bank 中国")
     table, rejects = measure(encoder, rows_of([(text, "中国") for text in texts]), sources=True)
     assert not rejects and table["word"].to_pylist() == ["中国"] * 2 and table["start"].to_pylist() == [1, 9]

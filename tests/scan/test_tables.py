@@ -1,4 +1,4 @@
-"""Tables of every format are read row by row; malformed rows have a problem, and files that aren't tables are refused."""
+"""Tables of every format give the same rows. Malformed rows are marked, and files that aren't tables are refused."""
 
 import json
 
@@ -32,7 +32,6 @@ def written(path, rows=ROWS, newline="\n"):
 
 
 def odd(tmp_path, name, data, searched=False):
-    """Return the rows of a file with this content."""
     (tmp_path / name).write_bytes(data if isinstance(data, bytes) else data.encode())
     return list(read_rows(tmp_path / name, searched))
 
@@ -41,18 +40,18 @@ def odd(tmp_path, name, data, searched=False):
 def test_every_format_gives_the_same_rows(tmp_path, kind):
     rows = list(read_rows(written(tmp_path / f"table.{kind}")))
     assert [(row.sentence, row.word, row.sense, row.problem) for row in rows] == [(*cells, None) for cells in ROWS]
-    # Each number is the last line of a row. The second row has a line break in its sentence.
+    # A row's line is its last line in the file. The second row's sentence has a line break.
     assert [row.line for row in rows] == ([2, 4, 5, 6, 7] if kind == "csv" else [1, 2, 3, 4, 5])
 
 
 @pytest.mark.parametrize("newline", ["\r\n", "\r"])
-def test_any_line_end_and_a_byte_order_mark(tmp_path, newline):
+def test_any_line_end_and_a_byte_order_mark_are_accepted(tmp_path, newline):
     table = written(tmp_path / "table.csv", ROWS, newline=newline)
     table.write_bytes(b"\xef\xbb\xbf" + table.read_bytes())
     assert [tuple(row[3:6]) for row in read_rows(table)] == ROWS
 
 
-def test_a_folder_is_read_in_order_and_no_part_has_two_files(tmp_path):
+def test_a_folder_is_read_in_order_and_no_part_spans_two_files(tmp_path):
     for folder in ("b", ".hidden", "b/.hidden"):
         (tmp_path / folder).mkdir()
         written(tmp_path / folder / "two.jsonl", ROWS[2:])
@@ -75,7 +74,7 @@ def test_a_folder_is_read_in_order_and_no_part_has_two_files(tmp_path):
     ],
 )
 @pytest.mark.parametrize("searched", [False, True])
-def test_delimiters_and_columns_in_any_case(tmp_path, name, text, searched):
+def test_several_delimiters_and_column_names_in_any_case_are_accepted(tmp_path, name, text, searched):
     mark = next(mark for mark in ";,\t|" if mark in text)
     end = "\r" if "\r" in text else "\n"
     cells = ['"A bank; its, river\t| side."', "bank", "water"]
@@ -87,13 +86,13 @@ def test_delimiters_and_columns_in_any_case(tmp_path, name, text, searched):
     assert f"2 columns, the header 3. A sentence with {marks} needs" in broken.problem
 
 
-def test_keys_of_json_in_any_case(tmp_path):
+def test_json_keys_in_any_case_are_accepted(tmp_path):
     data = '{"Sentence": "A bank.", " WORD": "bank", "Id": 1, "ID": 2}\n{"Word": "bank", "word": "bank"}'
     first, twice = odd(tmp_path, "a.jsonl", data)
-    assert first[3:7] == ("A bank.", "bank", None, None) and "the key 'word' is there twice" in twice.problem
+    assert first[3:7] == ("A bank.", "bank", None, None) and "the key 'word' occurs twice" in twice.problem
 
 
-def test_odd_rows_of_csv(tmp_path):
+def test_malformed_rows_of_csv_have_a_problem(tmp_path):
     lines = b"Well, the bank opened.,bank", b"", b"The b\xe4nk.,bank", b"only one column", b"The bank opened.,bank"
     rows = odd(tmp_path, "table.csv", b"\n".join([b"sentence,word", *lines]))
     assert "3 columns, the header 2" in rows[0].problem
@@ -104,7 +103,7 @@ def test_odd_rows_of_csv(tmp_path):
 
 
 @pytest.mark.parametrize("broken", ['The bank "opened"".,bank', '"The bank "opened".",bank'])
-def test_a_malformed_line_makes_only_its_row_unusable(tmp_path, broken):
+def test_a_malformed_line_of_csv_makes_only_its_row_unusable(tmp_path, broken):
     first, bad, last = odd(tmp_path, "table.csv", f"sentence,word\nA bank.,bank\n{broken}\nThe bank.,bank\n")
     assert (first.sentence, last.sentence, first.problem, last.problem) == ("A bank.", "The bank.", None, None)
     assert "uotation mark" in bad.problem and (bad.line, bad.sentence.strip()) == (3, broken)
@@ -112,7 +111,7 @@ def test_a_malformed_line_makes_only_its_row_unusable(tmp_path, broken):
 
 @pytest.mark.parametrize(("others", "n_bad"), [("The bank opened.,bank", 5700), ('"Well, a bank.","bank"', 2)])
 def test_each_line_inside_an_unclosed_quotation_is_rejected(tmp_path, others, n_bad):
-    """The lines up to the next quotation mark, or up to 131,072 characters, are rejected and counted."""
+    """Lines are rejected up to the next quotation mark, but at most 131,072 characters."""
     rows = odd(tmp_path, "table.csv", "sentence,word\n" + '"An open mark.,bank\n' + f"{others}\n" * 10_000)
     bad = [row for row in rows if row.problem]
     assert len(rows) == 10_001 and [row.line for row in rows] == list(range(2, 10_003))
@@ -134,13 +133,13 @@ def json_line(**cells):
         (json_line(id=0).replace(b"0", b"9" * 5000), "(Exceeds the limit"),
         (json_line(sense=0).replace(b"0", b"9" * 4000), None),
         (json_line(sense=float("nan")), None),
-        (b'{"word": "bank", "sentence": "The bank.", "word": "loan"}', "the key 'word' is there twice"),
+        (b'{"word": "bank", "sentence": "The bank.", "word": "loan"}', "the key 'word' occurs twice"),
         (b"[1]", 'Expected a JSON object with the keys "sentence" and "word"'),
         (b"no json", "Expected a JSON object"),
         (b'{"sentence": "\xe4", "word": "bank"}', "bytes that are not UTF-8"),
     ],
 )
-def test_a_malformed_line_of_json_makes_only_its_row_unusable(tmp_path, line, problem):
+def test_a_malformed_line_of_json_spoils_only_its_row(tmp_path, line, problem):
     lines = json_line(sense="first"), line, json_line(sense="last")
     first, bad, last = odd(tmp_path, "table.jsonl", b"\n".join(lines))
     assert [first.problem, last.problem, first.sense, last.sense] == [None, None, "first", "last"]
@@ -153,7 +152,7 @@ def test_a_malformed_line_of_json_makes_only_its_row_unusable(tmp_path, line, pr
     [
         ("table.csv", b"text,token\na,b\n", "expected the columns sentence, word and .* got text, token"),
         ("table.csv", b"sense,word, sense,sentence,\na,a,b,b,\n", "each once, got sense, word, sense, sentence"),
-        ("table.csv", b"Sentence;sentence;Word\na;b;c\n", "each once, got Sentence, sentence, Word. Rename yours"),
+        ("table.csv", b"Sentence;sentence;Word\na;b;c\n", "got Sentence, sentence, Word. Rename your columns"),
         ("table.csv", b"sentence:word\n", "got sentence:word. .* put commas, semicolons or tabs between"),
         ("table.csv", b"", "got nothing"),
         ("table.csv", b"s\xe4tze\n", r"got s\\udce4tze"),
@@ -165,18 +164,18 @@ def test_a_malformed_line_of_json_makes_only_its_row_unusable(tmp_path, line, pr
         ("table.jsonl", '{"sentence": "a"}'.encode("utf-32-le"), "is written in UTF-16 or UTF-32"),
     ],
 )
-def test_a_file_that_is_not_a_table_is_refused_by_name(tmp_path, name, data, message):
+def test_an_error_names_a_file_that_is_not_a_table(tmp_path, name, data, message):
     with pytest.raises(InputError, match=message) as caught:
         odd(tmp_path, name, data)
     assert str(tmp_path / name) in str(caught.value)
 
 
-def test_parquet_is_checked_for_its_columns_and_its_text(tmp_path):
+def test_parquet_with_wrong_columns_or_text_is_refused(tmp_path):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table([["bank"], ["A bank."], ["loan"]], names=["word", "sentence", "word"]), path)
     with pytest.raises(InputError, match="each once, got word, sentence, word"):
         list(read_rows(path))
-    assert [row.sentence for row in read_rows(path, searched=True)] == ["A bank."]  # a search reads no column word
+    assert [row.sentence for row in read_rows(path, searched=True)] == ["A bank."]  # a search ignores the column `word`
     pq.write_table(pa.table({"WORD": ["bank"], "Sense ": ["water"], "Sentence": ["A bank."]}), path)
     assert [row[3:6] for row in read_rows(path)] == [("A bank.", "bank", "water")]
     pq.write_table(pa.table({"word": ["bank"]}), path)
@@ -197,11 +196,11 @@ def test_a_folder_without_tables_is_refused(tmp_path):
         input_files(tmp_path / "absent")
 
 
-def test_texts_to_search_are_read(tmp_path):
+def test_a_search_reads_texts_from_every_format(tmp_path):
     jsonl = b'{"text": "The b\xe4nk."}\n[1]\n{"text": 7}\n{"other": "bank"}\n'
     problems = [row.problem for row in odd(tmp_path, "a.jsonl", jsonl, searched=True)]
     assert "not UTF-8" in problems[0] and 'the keys "sentence" or "text"' in problems[1] and problems[2:] == [None] * 2
     text = odd(tmp_path, "b.txt", b"A b\xe4nk.\r\n\r\nbank", searched=True)
     assert "not UTF-8" in text[0].problem and (text[1].sentence, text[1].line, text[1].n_skipped) == ("bank", 3, 1)
     both = odd(tmp_path, "c.csv", "text,sense,sentence\nA river.,money,A bank.\n", searched=True)
-    assert both[0][3:6] == ("A bank.", None, "money")  # the column sentence wins over text
+    assert both[0][3:6] == ("A bank.", None, "money")  # the column `sentence` wins over `text`

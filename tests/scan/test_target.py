@@ -1,4 +1,4 @@
-"""A scan with --target writes the numbers of the library, and refuses wrong use with a message."""
+"""`selfattn scan --target` writes the numbers of over_sentences, and refuses wrong use with a message."""
 
 import json
 from pathlib import Path
@@ -26,7 +26,7 @@ def classifier(tmp_path, monkeypatch):
     return str(save_tiny(FAMILIES["DistilBERT"], tmp_path / "tiny", classes=("BAD", "GOOD")))
 
 
-def test_words_and_heads_of_a_corpus(classifier, tmp_path, capsys):
+def test_a_target_scan_writes_the_tables_of_over_sentences(classifier, tmp_path, capsys):
     rows = "".join(f"7;{text}\n" for text in (*TEXTS, TEXTS[0], '"broken'))
     (tmp_path / "in.csv").write_text(f"sep=;\nNo;TEXT \n;\n{rows}")
     asked = ["in.csv", "--output", "out", "--model", classifier, "--target", "class=good", "--max-rejects", "1"]
@@ -37,14 +37,14 @@ def test_words_and_heads_of_a_corpus(classifier, tmp_path, capsys):
         found = pd.read_csv(f"out/{name}.csv")
         pd.testing.assert_frame_equal(found, getattr(report, name), check_dtype=False, atol=1e-6)
     rejects = pd.read_csv("out/rejects.csv")
-    assert rejects["line"].tolist() == [7, 8] and "twice" in rejects["reason"][0] and "CSV" in rejects["reason"][1]
+    assert rejects["line"].tolist() == [7, 8] and "same sentence" in rejects["reason"][0] and "CSV" in rejects["reason"][1]
     about = json.loads((tmp_path / "out/target.json").read_text())
     assert (about["target"], about["digest"], about["sentences"]) == ("class=good", encoder.digest, 3)
     assert about["content"] == encoder.content
     assert "3 text(s), 2 rejected" in capsys.readouterr().err
 
 
-def test_two_columns_are_query_and_document(classifier):
+def test_the_columns_text_and_pair_are_read_as_two_texts(classifier):
     pairs = [("Was it muddy?", TEXTS[0]), ("Who sat?", TEXTS[2]), ("Who sat?", TEXTS[0])]
     rows = [json.dumps({"text": query, "pair": document}) for query, document in (*pairs, pairs[0])]
     Path("in.jsonl").write_text("\n".join([*rows, '{"text": "Rain.", "pair": 7}']))
@@ -60,7 +60,7 @@ def test_two_columns_are_query_and_document(classifier):
     counts = words.set_index(["word", "text"])["n"]
     assert (counts["sat", "sentence"], counts["sat", "pair"], counts["muddy", "pair"]) == (2, 1, 3)
     rejects = pd.read_csv("out/rejects.csv")["reason"]
-    assert "twice" in rejects[0] and len(rejects) == 2
+    assert "same sentence" in rejects[0] and len(rejects) == 2
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_two_columns_are_query_and_document(classifier):
         (["--target", "class=GOOD", "--sources"], "--target takes whole texts: leave out"),
     ],
 )
-def test_wrong_use_is_status_2_and_writes_nothing(classifier, tmp_path, capsys, options, message):
+def test_wrong_use_returns_status_2_and_writes_nothing(classifier, tmp_path, capsys, options, message):
     (tmp_path / "in.txt").write_text("\n".join(TEXTS))
     assert main(["in.txt", "--output", "out", "--model", classifier, *options]) == 2
     assert message in capsys.readouterr().err and not (tmp_path / "out").exists()
@@ -83,4 +83,4 @@ def test_a_folder_with_other_files_is_not_changed(classifier, tmp_path, capsys):
     (tmp_path / "out").mkdir()
     (tmp_path / "out/mine.txt").write_text("mine")
     assert main(["in.txt", "--output", "out", "--model", classifier, "--target", "class=GOOD"]) == 2
-    assert "out holds something already" in capsys.readouterr().err and len(list((tmp_path / "out").iterdir())) == 1
+    assert "out is not an empty folder" in capsys.readouterr().err and len(list((tmp_path / "out").iterdir())) == 1

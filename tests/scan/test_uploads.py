@@ -1,4 +1,4 @@
-"""Uploaded tables are read up to the limits and no further, in bounded memory."""
+"""Test that uploaded tables are read only up to the limits, with limited memory."""
 
 import json
 import tracemalloc
@@ -24,21 +24,21 @@ JSON = "\n".join(json.dumps(dict(zip(("sentence", "word", "sense"), row))) for r
     ],
 )
 @pytest.mark.parametrize(("suffix", "data"), [(".csv", CSV), (".ndjson", JSON)])
-def test_each_limit_is_refused_with_its_number_and_remedy(monkeypatch, suffix, data, variable, fits, words):
-    """The table fits the limit exactly, and doesn't fit a limit lower by one."""
+def test_an_error_names_the_exceeded_limit_and_a_remedy(monkeypatch, suffix, data, variable, fits, words):
+    """The table is exactly at the limit. A limit that is lower by one is exceeded."""
     monkeypatch.setenv(variable, str(fits))
     assert [(row.sentence, row.word, row.sense) for row in read_upload(data, suffix)] == ROWS
     monkeypatch.setenv(variable, str(fits - 1))
-    refusal = f"{words} than this server takes, which is {fits - 1}. Take a part of it, or run the corpus job"
+    refusal = f"{words} than this server accepts: at most {fits - 1}. Upload a part of it, or run selfattn scan"
     with pytest.raises(TextError, match=refusal):
         read_upload(data, suffix)
 
 
-def test_reading_stops_at_the_limit(monkeypatch):
+def test_reading_stops_at_the_limit_of_rows(monkeypatch):
     def endless(path, content):
         for line in range(4):
             yield Row(line, str(path), line, "The bank.", "bank", None)
-        pytest.fail("read on after the row beyond the limit")
+        pytest.fail("more rows were read after the limit was exceeded")
 
     monkeypatch.setenv("SELFATTN_MAX_ROWS", "3")
     monkeypatch.setattr(uploads, "read_rows", endless)
@@ -48,31 +48,31 @@ def test_reading_stops_at_the_limit(monkeypatch):
 
 @pytest.mark.parametrize(("suffix", "begin", "cell"), [(".jsonl", b'{"x": [', b"[],"), (".csv", b"sentence,", b",")])
 def test_a_line_of_many_empty_cells_is_refused_in_bounded_memory(suffix, begin, cell):
-    """Parsing such a line would take many times its size."""
+    """Parsing this line would take many times its size in memory."""
     data = begin + cell * 5_000_000
     tracemalloc.start()
-    with pytest.raises(TextError, match=r"more bytes in a line \(line 1\) than this server takes, which is 960,000"):
+    with pytest.raises(TextError, match=r"more bytes in a line \(line 1\) than this server accepts: at most 960,000"):
         read_upload(data, suffix)
     assert tracemalloc.get_traced_memory()[1] < 2.5 * len(data)
     tracemalloc.stop()
 
 
-def test_a_text_of_the_longest_length_fits_a_line_in_any_encoding(monkeypatch):
+def test_a_text_of_the_maximum_length_fits_in_a_line(monkeypatch):
     monkeypatch.setenv("SELFATTN_MAX_CHARACTERS", "500")
     text = "\u00e9" * 500
     (row,) = read_upload(json.dumps({"sentence": text, "word": text, "sense": text}).encode(), ".jsonl")
     assert row.sentence == row.word == row.sense == text
 
 
-def test_lines_that_end_in_cr(monkeypatch):
-    """The file is longer than the limit of a line, but its lines are not."""
+def test_lines_may_end_in_cr(monkeypatch):
+    """The file is longer than the limit for a line, but each line is shorter."""
     monkeypatch.setenv("SELFATTN_MAX_CHARACTERS", "30")
     rows = read_upload(CSV.replace(b"\n", b"\r") + b"\r" * 720, ".csv")
     assert [row[2:6] for row in rows] == [(n, *row) for n, row in enumerate(ROWS, 2)]
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".txt", ""])
-def test_other_kinds_of_files_are_refused(suffix):
-    refusal = f"ending in .csv, .tsv, .jsonl, .ndjson, got {suffix or 'none'}. Save it as CSV, or run the corpus job"
+def test_files_of_other_kinds_are_refused(suffix):
+    refusal = f"ending in .csv, .tsv, .jsonl, .ndjson, got {suffix or 'none'}. Save it as CSV, or run selfattn scan"
     with pytest.raises(InputError, match=refusal):
         read_upload(b"PAR1", suffix)

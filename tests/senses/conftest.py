@@ -1,4 +1,4 @@
-"""Small hand-made tables for plain loops, with a split word and a third sense."""
+"""Small tables of labelled sentences, with a split word and a third sense."""
 
 import pandas as pd
 import pytest
@@ -17,7 +17,7 @@ BANK = {
     ],
     "row": ["The pilot looked at a bank of switches.", "Under the roof hung a bank of lights."],
 }
-# "riverbank" has two pieces in the tiny vocabulary.
+# "riverbank" has two tokens in the tiny vocabulary.
 RIVERBANKS = {
     "water": ["The riverbank was muddy.", "She sat by the riverbank in the rain.", "Rain, and the riverbank waited.",
               "The well-known riverbank was muddy after the rain."],
@@ -26,7 +26,7 @@ RIVERBANKS = {
     "row": ["Morning, and a riverbank of it.", "A well-known riverbank waited.", "After the riverbank, rain.",
             "It sat in the riverbank."],
 }  # fmt: skip
-# A word of several pieces in the bundled encoder's vocabulary.
+# A word of several tokens in the bundled encoder's vocabulary.
 SPLIT = {
     "person": ["A swashbuckler leapt across the deck.", "Her uncle was a loud swashbuckler with a hat."],
     "film": ["We watched an old swashbuckler on television.", "The Swashbuckler won two prizes at the festival."],

@@ -1,12 +1,12 @@
-"""A second, plain implementation of hiding a word: the model of transformers with the attention function of this file.
+"""A second, plain implementation of hiding a word: a transformers model with the attention function of this file.
 
-It runs in float64, with copies of one sentence that differ in what is hidden. It shares only the tokeniser and its words with
-the library. "Read as" marks a choice that the definition leaves open.
+The model runs in float64, on copies of one sentence. Each copy hides other words. Only the tokeniser and its words are
+shared with selfattn. "Read as" marks a choice that the definition leaves open.
 
     u           (d_model,) the word's unit vector, with nothing hidden; the sentence has m other words
-    hidden[w]   (m, d_model) u without word w: no piece of the word attends to a piece of w, in any head of any layer
+    hidden[w]   (m, d_model) u with word w hidden: no token of the word attends to a token of w, in any head of any layer
     alone[w]    (m, d_model) u if the word attends only to w, to itself and to the special tokens
-    way         the vector on which a share is measured: ((u without w) - u) . way / |way|^2
+    way         the vector along which a share is measured: ((u without w) - u) . way / |way|^2
 """
 
 import itertools
@@ -28,14 +28,14 @@ WHAT += ["the word alone", "any other alone", "most attended alone", "nearest al
 
 @dataclass(frozen=True)
 class Row:
-    """One sentence with the word in it."""
+    """One sentence that contains the word."""
 
     ids: Tensor  # (n,)
-    word: tuple[int, ...]  # the positions of its pieces
+    word: tuple[int, ...]  # the positions of its tokens
     others: list[tuple[int, ...]]  # the positions of the other words and punctuation marks
     texts: list[str]
-    named: list[int]  # the places in `others` of words that aren't punctuation
-    distance: list[int]  # of each named word from the word, counted in words
+    named: list[int]  # the indices in `others` of words that aren't punctuation
+    distance: list[int]  # the distance of each named word from the word, in words
     special: list[int]
     sense: str
 
@@ -49,16 +49,16 @@ class Vectors:
 
 @dataclass(frozen=True)
 class Hiding:
-    """What the attention function must hide, and the (weights, values) that it saw in each layer."""
+    """Arguments of the attention function, and the (weights, values) that it records in each layer."""
 
     edges: Tensor  # (copies, n_layers, n_heads, n, n), True: hidden
-    strength: float  # 1: hidden; near 0: a small step in that direction, for first-order effects
+    strength: float  # 1: hidden. Near 0: a small step toward hidden, for first-order effects
     renormalised: bool  # False: the other tokens' weights don't change (value zeroing)
     seen: list[tuple[Tensor, Tensor]] = field(default_factory=list)
 
 
 def attention(module, query, key, value, attention_mask, scaling, hiding=None, position_bias=None, **options):
-    """Compute softmax(Q K^T scale + position bias + mask) V, with minus infinity added to hidden edges."""
+    """Compute softmax(Q K^T scale + position bias + mask) V, with scores of hidden edges at minus infinity."""
     # Grouped-query attention shares keys and values.
     key, value = (each.repeat_interleave(query.shape[1] // each.shape[1], dim=1) for each in (key, value))
     scaled = query @ key.transpose(-1, -2) * scaling
@@ -80,13 +80,13 @@ AttentionMaskInterface.register("plain_hiding", eager_mask)
 
 
 def load(folder):
-    """Load the folder's encoder by transformers, in float64."""
+    """Load the folder's model with transformers, in float64."""
     model = AutoModel.from_pretrained(folder, attn_implementation="plain_hiding").double().requires_grad_(False).eval()
     return model.encoder if hasattr(model, "decoder") else model  # T5's encoder half
 
 
 def run(model, ids: Tensor, edges: Tensor, strength: float = 1.0, renormalised: bool = True):
-    """Run copies, and return all hidden states (copies, n_layers + 1, n, d_model) and the Hiding. ids: (n,), or (copies, n)."""
+    """Run all copies. Return the hidden states (copies, n_layers + 1, n, d_model) and the Hiding. ids: (n,) or (copies, n)."""
     hiding = Hiding(edges, strength, renormalised)
     states = model(ids.expand(len(edges), -1), output_hidden_states=True, hiding=hiding).hidden_states
     if len(hiding.seen) != edges.shape[1]:
@@ -95,7 +95,7 @@ def run(model, ids: Tensor, edges: Tensor, strength: float = 1.0, renormalised: 
 
 
 def edges_of(model, row: Row, keys: Sequence[Collection[int]], heads=None) -> Tensor:
-    """Return hidden edges: one copy for each item of `keys` hides these positions from the word, in all heads or in `heads`."""
+    """Return hidden edges. Copy i hides the positions keys[i] from the word, in all heads or in heads[i]."""
     n, shape = len(row.ids), (model.config.num_hidden_layers, model.config.num_attention_heads)
     edges = torch.zeros(len(keys), *shape, n, n, dtype=torch.bool)
     for copy, positions in enumerate(keys):
@@ -106,24 +106,24 @@ def edges_of(model, row: Row, keys: Sequence[Collection[int]], heads=None) -> Te
 
 
 def unit_vectors(row: Row, states: np.ndarray) -> np.ndarray:
-    """Return the unit vector of the mean over the word's pieces: (..., n, d_model) -> (..., d_model)."""
+    """Return the unit vector of the mean over the word's tokens: (..., n, d_model) -> (..., d_model)."""
     mean = states[..., list(row.word), :].mean(axis=-2)
     return mean / np.linalg.norm(mean, axis=-1, keepdims=True)
 
 
 def without(model, row: Row, keys: Sequence[Collection[int]], heads=None, **how) -> np.ndarray:
-    """Return u with the positions of each item of `keys` hidden: (len(keys), d_model)."""
+    """Return u with the positions keys[i] hidden, for each i: (len(keys), d_model)."""
     return unit_vectors(row, run(model, row.ids, edges_of(model, row, keys, heads), **how)[0][:, -1])
 
 
 def first_order(model, row: Row, keys: Sequence[Collection[int]], step: float = 1e-4) -> np.ndarray:
-    """Return the first-order move of u, (len(keys), d_model), from small steps of the contexts in both directions."""
+    """Return the first-order change of u, (len(keys), d_model), from a small step toward hidden and one away from hidden."""
     ends = [without(model, row, keys, strength=sign * step) for sign in (1, -1)]
     return (ends[0] - ends[1]) / (2 * step)
 
 
 def rows_of(encoder: Encoder, frame: pd.DataFrame) -> list[Row]:
-    """Return the rows of a table with the columns sentence, word, sense; each sentence has its word once."""
+    """Return the rows of a table with the columns sentence, word, sense. Each sentence must have its word once."""
     return [placed(encoder, *each) for each in frame[["sentence", "word", "sense"]].itertuples(index=False)]
 
 
@@ -153,13 +153,13 @@ def vectors(model, row: Row) -> Vectors:
 
 
 def shares(u: np.ndarray, u_without: np.ndarray, way: np.ndarray) -> np.ndarray:
-    """Return the signed share of each word, or NaN if the way has no length."""
+    """Return the signed share of each word, or NaN if the way is shorter than 1e-6."""
     length = np.linalg.norm(way)
     return (u_without - u) @ way / length**2 if length >= 1e-6 else np.full(len(u_without), np.nan)
 
 
 def largest(row: Row, scores: np.ndarray) -> int:
-    """Return the named word with the largest score. If several are equal, return the first."""
+    """Return the index of the named word with the largest score. Among equal scores, the first wins."""
     return max(row.named, key=lambda w: scores[w])
 
 
@@ -175,7 +175,7 @@ def both_hidden(a: Row, b: Row, cosine: np.ndarray, i: int, j: int):
 
 
 def by_head(model, row: Row, word: int, way: np.ndarray, **how) -> np.ndarray:
-    """Return a word's share if one head alone hides the word, for each head: (n_layers, n_heads). how: as in `run`."""
+    """Return a word's share for each head, with the word hidden in this head alone: (n_layers, n_heads). how: see `run`."""
     shape = model.config.num_hidden_layers, model.config.num_attention_heads
     heads = [[head] for head in np.ndindex(shape)]
     moved = without(model, row, [row.others[word]] * len(heads), heads, **how) - without(model, row, [()])[0]
@@ -183,7 +183,7 @@ def by_head(model, row: Row, word: int, way: np.ndarray, **how) -> np.ndarray:
 
 
 def is_named(row: Row, share: np.ndarray) -> bool:
-    """Return True if the largest share is at least 0.1, and at least 1.5 times the next."""
+    """Return True if the largest share is at least 0.1, and at least 1.5 times the second largest."""
     first = largest(row, share)
     runner_up = max((share[w] for w in row.named if w != first), default=-np.inf)
     return share[first] >= max(0.1, 1.5 * runner_up)
@@ -196,15 +196,15 @@ def own_and_other(u: np.ndarray, senses: Sequence[str], sense: str, among: Colle
 
 
 def axis_without(u: np.ndarray, senses: Sequence[str], sense: str, i: int | None) -> np.ndarray:
-    """Return the way from a sense to the others, without row i."""
+    """Return the vector from the mean of `sense` to the mean of the other senses, with row i left out."""
     own, other = own_and_other(u, senses, sense, [j for j in range(len(u)) if j != i])
     return other - own
 
 
 def taken_for(typed: np.ndarray, u: np.ndarray, senses: Sequence[str], i: int | None):
-    """Return the nearest sense, the squared distance to its mean, and the distance within which 95 % of the rows are.
+    """Return the nearest sense, the squared distance to its mean, and the 95 % quantile of the rows' squared distances.
 
-    Read as: the quantile is over the rows of all senses of the word. A sentence that is the labelled row i counts too.
+    Read as: the quantile is over the rows of all senses, and each row is compared with its own sense. Row i counts too.
     """
 
     def squared(vector, sense, left_out):
@@ -230,9 +230,10 @@ def deals(senses: Sequence[str]) -> Iterator[tuple[int, list[int], list[int]]]:
 
 
 def judgements(rows: Sequence[Row], found: Sequence[Vectors], weight: Sequence[np.ndarray]) -> pd.DataFrame:
-    """Return ten judgements per row; columns: row, picked (a place in `others`), way (the picking half's axis) and WHAT.
+    """Return ten judgements per row. In each, one half of the other rows picks a word, and the other half judges WHAT.
 
-    weight: how much the word attends to each other word, (m,) for each row. Every row has two or more other named words.
+    Other columns: row, picked (an index in `others`), and way (the axis between the senses in the half that picks).
+    weight: the word's attention to the other words, (m,) for each row. Every row has two or more other named words.
     Read as: a sentence's sense is its label, not the nearest sense.
     """
     senses, u = [row.sense for row in rows], np.stack([each.u for each in found])
@@ -264,9 +265,10 @@ def nearest(row: Row) -> list[int]:
 
 
 def between(rows: Sequence[Row], found: Sequence[Vectors]) -> dict[bool, float]:
-    """Return the share of pairs of two senses (False) and of one sense (True) in which both sentences have a named word.
+    """Return the share of sentence pairs in which both sentences have a named word.
 
-    Read as: words are named on the way between the two sentences, over all pairs instead of random pairs.
+    The key is True for pairs of one sense, and False for pairs of two senses.
+    Read as: shares are measured between the two sentences, and all pairs count instead of random pairs.
     """
     named: dict[bool, list[bool]] = {False: [], True: []}
     for a, b in itertools.combinations(range(len(rows)), 2):
@@ -282,9 +284,9 @@ def moves(largest: Sequence[float], smallest: Sequence[float], t: float) -> tupl
 
 
 def noise_level(largest: Sequence[float], smallest: Sequence[float]) -> float:
-    """Return the first t of .01, .02, ... from which on at most one sentence moves away for eight that move toward.
+    """Return the first t of .01, .02, ... with away <= toward / 8 at this t and at every larger t.
 
-    A t at which fewer than 20 sentences move toward doesn't count.
+    toward and away are the counts of `moves`. A t with toward < 20 doesn't count.
     """
     grid = [step / 100 for step in range(1, 1000)]
     judged = [(t, away <= toward / 8) for t in grid for toward, away in [moves(largest, smallest, t)] if toward >= 20]
@@ -293,7 +295,7 @@ def noise_level(largest: Sequence[float], smallest: Sequence[float]) -> float:
 
 
 def first_order_by_head(model, row: Row, word: int, way: np.ndarray) -> np.ndarray:
-    """Return a word's first-order share if one head alone hides the word, for each head: (n_layers, n_heads)."""
+    """Return a word's first-order share for each head, with the word hidden in this head alone: (n_layers, n_heads)."""
     ends = [by_head(model, row, word, way, strength=strength) for strength in (1e-4, -1e-4)]
     return (ends[0] - ends[1]) / 2e-4
 
@@ -305,7 +307,7 @@ def mean_over_senses(values: np.ndarray, senses: Sequence[str]) -> np.ndarray:
 
 
 def to_words(row: Row, from_word: Tensor) -> np.ndarray:
-    """Return the word's weights to other words, (..., n, n) -> (..., m): mean over its rows, sum over each other's columns."""
+    """Return the word's weights to the other words: (..., n, n) -> (..., m). Rows are averaged, and columns are summed."""
     mean = from_word[..., list(row.word), :].mean(dim=-2)
     return torch.stack([mean[..., list(positions)].sum(dim=-1) for positions in row.others], dim=-1).numpy()
 
@@ -317,7 +319,7 @@ def attended(model, row: Row) -> np.ndarray:
 
 
 def without_axis(model, row: Row) -> dict[str, np.ndarray]:
-    """Return the scores (m,) of the ways that need no axis. Only BERT is supported, because the norm needs the learned W_O."""
+    """Return the scores (m,) of the ranking methods that need no axis. Only BERT is supported."""
     _, hiding = run(model, row.ids, edges_of(model, row, [()]))
     norm, rollout = np.zeros(len(row.others)), torch.eye(len(row.ids), dtype=torch.float64)
     for layer, (weights, values) in enumerate(hiding.seen):
@@ -332,7 +334,7 @@ def without_axis(model, row: Row) -> dict[str, np.ndarray]:
 
 
 def along_axis(model, row: Row, mask_id: int) -> dict[str, np.ndarray]:
-    """Return the moves of u (m, d_model) by the ways that are measured along an axis, as hiding is."""
+    """Return the changes of u (m, d_model) for the ranking methods that are measured along an axis, like hiding."""
     u = without(model, row, [()])[0]
     masked = row.ids.repeat(len(row.others), 1)
     for copy, positions in enumerate(row.others):

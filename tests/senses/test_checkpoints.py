@@ -1,4 +1,4 @@
-"""Means over many texts compare two checkpoints and find a changed head; encoders that can't be compared are refused."""
+"""compare_checkpoints averages distances between heads over texts. Different architectures are refused."""
 
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ def encoders(tmp_path_factory):
 
 
 def apart(one, other, layer, head, of):
-    """Return the mean distance between two heads' rows on a text, without special tokens, by the model's own weights."""
+    """Return the mean distance between two heads' attention rows on a text, without the rows of special tokens."""
     first, second = one.reference_weights(of)[layer, head], other[0].reference_weights(of)[layer, other[1]]
     return float((first - second)[1:-1].abs().sum(-1).mean() / 2)
 
@@ -41,13 +41,13 @@ def test_means_and_intervals_match_plain_loops(encoders):
     assert (len(report.heads), row["n"]) == (12, 3)
     assert row["distance"] == pytest.approx(np.mean(distances), abs=1e-5)
     assert row["others"] == pytest.approx(np.mean(others), abs=1e-5)
-    # The 27 draws of three texts are equally likely, so 2.5 % is between the smallest mean and the next.
+    # A resample of three texts has 27 equally likely outcomes, so the 2.5 % quantile is between the two smallest means.
     assert min(distances) - 1e-5 <= row["low"] < row["distance"] < row["high"] <= max(distances) + 1e-5
     assert report.rejected["row"].tolist() == [1, 4] and "tokens" in report.rejected["reason"].iloc[1]
 
 
 @pytest.mark.slow
-def test_by_chance_counts_heads_paired_with_wrong_heads(encoders):
+def test_the_table_by_chance_counts_heads_paired_with_wrong_heads(encoders):
     one, other = encoders["before"], encoders["after"]
     report = compare_checkpoints(one, other, TEXTS)
     usable, counted = [TEXTS[0], TEXTS[2], TEXTS[3]], [0, 0, 0, 0]
@@ -62,7 +62,7 @@ def test_by_chance_counts_heads_paired_with_wrong_heads(encoders):
     assert compare_checkpoints(one, one, TEXTS[:1]).heads["nearer"].all()
 
 
-def test_only_a_changed_head_has_a_distance(encoders):
+def test_only_a_changed_head_has_a_distance_above_zero(encoders):
     one, model = encoders["before"], encoders["before"].model
     query = model.encoder.layer[2].attention.self.query.weight
     kept = query[8:16].clone()
@@ -77,13 +77,13 @@ def test_only_a_changed_head_has_a_distance(encoders):
     assert list(zip(moved["layer"], moved["head"])) == [(2, 1)] and moved["low"].iloc[0] > 0
 
 
-def test_other_encoders_and_unusable_texts_are_refused(encoders):
+def test_different_architectures_and_unusable_texts_are_refused(encoders):
     one, other = encoders["before"], encoders["after"]
     with pytest.raises(ValueError, match=r"are no counterparts of one another: they are built differently \(family"):
         compare_checkpoints(one, encoders["other"], TEXTS)
     with pytest.raises(ValueError, match=r"None of the 1 texts can be used\. .*empty"):
         compare_checkpoints(one, other, [""])
-    with pytest.raises(ValueError, match=r"None of the 0 texts can be used\. Give some"):
+    with pytest.raises(ValueError, match=r"None of the 0 texts can be used\. Give a text"):
         compare_checkpoints(one, other, [])
     with pytest.raises(TypeError, match="Expected a list of texts, got one text"):
         compare_checkpoints(one, other, "Rain.")

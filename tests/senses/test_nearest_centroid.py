@@ -1,4 +1,4 @@
-"""Sense separation matches plain loops, its statistics match calculations by hand, and bad rows are rejected."""
+"""Sense separation equals plain loops, its statistics equal calculations by hand, and bad rows are rejected."""
 
 import math
 
@@ -26,7 +26,7 @@ def unit(vector):
 
 
 def nearest_centroid_scores(vectors, senses):
-    """Return each sentence's score by the definition, in plain loops: 1, 0, or a tie's share."""
+    """Return each sentence's score by the definition, in plain loops: 1, 0, or a share in a tie."""
     vectors = [unit(vector.tolist()) for vector in vectors]
     scores = []
     for i, vector in enumerate(vectors):
@@ -42,7 +42,7 @@ def nearest_centroid_scores(vectors, senses):
 
 
 def loop_vectors(encoder, frame):
-    """Return the vectors of each kind, from traces of single, unpadded sentences."""
+    """Return the vectors of each layer, head and baseline, from single sentences without padding."""
     kinds = {}
     for row in frame.itertuples():
         encoding = encoder.encode(row.sentence)
@@ -67,7 +67,7 @@ def small(encoder, labelled):
 
 
 def beyond_baselines_loop(scores, baselines, senses):
-    """Return each sentence's score minus that of the baseline that is better on the other half, in plain loops."""
+    """Return each sentence's score minus the score of one baseline: the better baseline on the other half."""
     seen, halves = {}, []
     for sense in senses:
         seen[sense] = seen.get(sense, 0) + 1
@@ -81,12 +81,12 @@ def beyond_baselines_loop(scores, baselines, senses):
 
 
 @pytest.mark.slow
-def test_every_layer_and_head_equals_the_plain_loop(encoder, small):
+def test_the_accuracy_of_every_layer_and_head_equals_the_plain_loop(encoder, small):
     frame, report = small
     words = {word: loop_vectors(encoder, rows) for word, rows in frame.groupby("word")}
 
     def scores(*kind):
-        """Return the scores of each word."""
+        """Return one list of scores for each word."""
         return [nearest_centroid_scores(words[word][kind], list(rows["sense"])) for word, rows in frame.groupby("word")]
 
     def mean(*kind):
@@ -145,11 +145,11 @@ def test_a_heads_accuracy_is_the_mean_score_of_its_sentences(small):
         assert (sentences["nearest"] != sentences["sense"])[sentences["score"] == 0].all()
 
 
-def test_a_tie_is_shared():
+def test_senses_in_a_tie_share_the_score():
     alike = torch.ones(4, 1, 3)  # four sentences, one feature, all with the same vector
     labels = torch.tensor([[0, 0, 1, 1]])
     assert score(centroid_cosines(cosines(alike), labels, 2), labels).tolist() == [[[0.5] * 4]]
-    # Eleven equal vectors of 384 numbers; the centroids of six and of five differ only by rounding.
+    # All eleven vectors are equal. The centroids of six and of five vectors differ only by rounding.
     rounded = torch.randn(384, generator=torch.Generator().manual_seed(0)).expand(11, 1, 384)
     uneven = torch.tensor([[0] * 6 + [1] * 5])
     assert score(centroid_cosines(cosines(rounded), uneven, 2), uneven).tolist() == [[[0.5] * 11]]
@@ -158,7 +158,7 @@ def test_a_tie_is_shared():
     assert score(centroid_cosines(cosines(zeros), three, 3), three)[0, 0].tolist() == pytest.approx([1 / 3] * 6)
 
 
-def test_shuffled_labels_equal_one_run_per_shuffle():
+def test_shuffled_accuracy_equals_one_run_for_each_shuffle():
     generator = torch.Generator().manual_seed(0)
     between = cosines(torch.randn(7, 3, 5, generator=generator))
     labels = torch.tensor([0, 0, 0, 1, 1, 2, 2])
@@ -181,7 +181,7 @@ def test_each_word_keeps_the_seed_of_its_shuffles(encoder, labelled, monkeypatch
     assert seeds == list(range(1, labelled["word"].nunique() + 1))
 
 
-def test_the_default_is_1000_shuffles(encoder_of):
+def test_separation_makes_1000_shuffles_by_default(encoder_of):
     p = separation(encoder_of("BERT"), tiny_table(), floor=False).heads["p_value"].to_numpy()
     assert p * 1001 == pytest.approx((p * 1001).round(), abs=1e-6) and p.min() < 1
 
@@ -194,8 +194,8 @@ def test_the_floor_is_the_accuracy_of_the_random_twin(encoder_of):
         assert own["floor"].tolist() == pytest.approx(other["accuracy"].tolist())
 
 
-def test_p_value_and_threshold_by_hand():
-    shuffled = np.array([[0.5, 0.6, 0.4, 0.5], [0.5, 0.3, 0.7, 0.2]])  # the best of the two heads: .5 .6 .7 .5
+def test_p_values_and_threshold_equal_calculations_by_hand():
+    shuffled = np.array([[0.5, 0.6, 0.4, 0.5], [0.5, 0.3, 0.7, 0.2]])  # the better head of each shuffle: .5 .6 .7 .5
     assert p_values(np.array([0.6, 0.8, 0.5]), shuffled) == pytest.approx([3 / 5, 1 / 5, 1.0])
     assert threshold(np.arange(1000)[None] / 1000) == pytest.approx(0.950)
     assert threshold(shuffled) == 1.0  # with four shuffles, p < .05 is impossible
@@ -218,11 +218,11 @@ def test_the_random_twin_has_new_weights_and_keeps_the_random_state(encoder):
     assert torch.isfinite(twin.encode("The bank of the river.").hidden).all()
 
 
-def test_bad_rows_are_rejected_with_reasons_and_the_others_count(encoder, labelled):
+def test_bad_rows_are_rejected_with_reasons_and_good_rows_count(encoder, labelled):
     bad = {
         ("The river was muddy.", "bank", "water"): "not a word of the sentence",
         ("A bank beside a bank.", "bank", "water"): "occurs 2 times",
-        ("the  bank approved the LOAN.", "bank", "money"): "is further up",
+        ("the  bank approved the LOAN.", "bank", "money"): "An earlier row has the same sentence",
         (None, "bank", "money"): "sentence is missing",
         ("The bank opened.", None, "money"): "word is missing",
         ("The bank opened.", "bank", None): "sense is missing",
@@ -243,7 +243,7 @@ def test_bad_rows_are_rejected_with_reasons_and_the_others_count(encoder, labell
 
 
 def test_wrong_tables_are_refused(encoder, labelled):
-    with pytest.raises(ValueError, match="sense missing, got sentence, word"):
+    with pytest.raises(ValueError, match=r"got sentence, word\. Missing: sense"):
         separation(encoder, labelled[["sentence", "word"]])
     with pytest.raises(ValueError, match=r"None of the 2 rows .* no second sense"):
         separation(encoder, labelled.iloc[:2])

@@ -1,4 +1,4 @@
-"""Labelled sentences are ranked by their distance from a vector. Ties and each stage of a real "bank" are tested."""
+"""Labelled sentences are ranked by their cosine with a vector."""
 
 import pandas as pd
 import pytest
@@ -9,21 +9,21 @@ from selfattn.examples import labelled_sentences
 from selfattn.senses.nearest_sentences import labelled_vectors, nearest_by_stage, ranked_sentences
 
 
-def test_ranked_sentences():
-    """At equal cosines senses alternate, and the sentence `but` is left out."""
+def test_ranked_sentences_alternates_senses_at_equal_cosines():
+    """The sentence in the argument `but` is left out."""
     rows = pd.DataFrame({"sentence": list("abcdef"), "sense": ["x", "x", "y", "x", "y", "y"]}, index=[3, 1, 4, 2, 9, 7])
     vectors = torch.tensor([[1.0, 0], [2, 0], [1, 1e-6], [0, 1], [1, 1], [5, 0]])
     found = ranked_sentences(rows, vectors, torch.tensor([3.0, 0]), but="f")
     assert found["sentence"].tolist() == ["a", "c", "b", "e", "d"]
     assert found["cosine"].tolist() == pytest.approx([1, 1, 1, 2**-0.5, 0])
     nearly = ranked_sentences(rows.head(3), torch.tensor([[1.0, 0], [1, 0.001], [1, 0.0085]]), torch.tensor([1.0, 0]))
-    # Cosines of 1, 0.9999995 and 0.999964 differ by less than 0.0001.
+    # Cosines of 1, 0.9999995 and 0.999964 count as equal, because they differ by less than 0.0001.
     assert nearly["sentence"].tolist() == ["a", "c", "b"]
 
 
 @pytest.mark.slow
-def test_the_three_stages(encoder):
-    """The stages are the word before attention, in its sentence, and with another word hidden."""
+def test_nearest_by_stage_ranks_the_sentences_at_three_stages(encoder):
+    """The stages are: the word before attention, the word in its sentence, and the word with another word hidden."""
     labelled = labelled_vectors(encoder, labelled_sentences().query("word == 'bank'"))
     word = encoder.encode("We sat on the bank of the river.").places("bank")[0]
     river = next(other for other in word.others if other.text == "river")

@@ -1,4 +1,4 @@
-"""The noise level matches plain loops, and meaningless labels give no level or a level near 1."""
+"""The noise level equals plain loops. Meaningless labels give no level or a level above 0.7."""
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ def drawn(n=320, seed=3, shift=0.1):
 
 @pytest.mark.parametrize("shift", [0.1, 0.3])
 @pytest.mark.slow
-def test_noise_matches_plain_loops(shift):
+def test_the_noise_level_matches_plain_loops(shift):
     largest, smallest = drawn(shift=shift)
     counts = noise_counts(largest, smallest)
     for share, toward, away in counts.itertuples(index=False):
@@ -37,17 +37,17 @@ def test_noise_matches_plain_loops(shift):
     assert found[1:] == pytest.approx(np.nanpercentile(levels, [2.5, 97.5]))
 
 
-def test_a_later_share_with_too_many_moves_away_raises_the_level():
+def test_too_many_moves_away_by_a_larger_share_raise_the_level():
     largest = np.concatenate([np.full(280, 0.05), np.full(40, 0.305)])
     smallest = np.concatenate([np.full(6, -0.2), np.zeros(314)])
-    assert noise_level(largest, smallest, 1).level == 0.21  # from .06 to .20, 6 sentences move away for 40 toward
+    assert noise_level(largest, smallest, 1).level == 0.21  # from .06 to .20: 6 away > 40 toward / 8
     smallest[5] = 0.0
-    assert noise_level(largest, smallest, 1).level == 0.01  # 5 sentences move away for 40 toward: one for eight
-    smallest[:3] = -0.5  # beyond .30, fewer than 20 sentences move toward, so nothing is judged
+    assert noise_level(largest, smallest, 1).level == 0.01  # 5 away <= 40 toward / 8
+    smallest[:3] = -0.5  # shares over .30 don't count: fewer than 20 sentences move toward
     assert noise_level(largest, smallest, 1).level == 0.01
 
 
-def test_a_share_needs_twenty_sentences():
+def test_a_share_counts_only_if_twenty_sentences_move_toward():
     largest = np.concatenate([np.full(280, 0.05), np.full(20, 0.305)])
     smallest = np.concatenate([np.full(3, -0.2), np.zeros(297)])
     assert noise_level(largest, smallest, 1).level == 0.21
@@ -55,7 +55,7 @@ def test_a_share_needs_twenty_sentences():
     assert noise_level(largest, smallest, 1).level == 0.01
 
 
-def test_few_sentences_or_pure_noise_have_no_level():
+def test_few_sentences_or_pure_noise_have_no_noise_level():
     largest, smallest = drawn(shift=0.3)
     assert not np.isnan(noise_level(largest[:300], smallest[:300], 1).level)
     assert np.isnan(noise_level(largest[:299], smallest[:299], 1)).all()
@@ -63,7 +63,7 @@ def test_few_sentences_or_pure_noise_have_no_level():
     assert np.isnan(noise_level(np.zeros(300), np.zeros(300), 1)).all()
 
 
-def test_chance_of_counts_moves_of_similar_length():
+def test_chance_of_counts_moves_of_similar_size():
     shares = np.array([0.0749, 0.0751, 0.1, 0.1249, 0.125, -0.1, -0.0751, -0.07, 0.3])
     words = pd.DataFrame({"text": ["a"] * 9 + ["!"], "share": [*shares, -0.1]})
     report = HiddenWordsReport(words, *[pd.DataFrame()] * 6, reason="")
@@ -71,10 +71,10 @@ def test_chance_of_counts_moves_of_similar_length():
     assert np.isnan(report.chance_of(0.6)) and report.chance_of(0.3) == 0
 
 
-def test_noise_of_the_built_in_sentences(encoder):
+def test_the_built_in_sentences_have_the_published_noise_level(encoder):
     report = stored("hidden_words", encoder, labelled_sentences()).report
     assert report.level == (0.21, 0.19, 0.31)
-    assert report.head_level == (0.05, 0.04, 0.05)  # in one head alone
+    assert report.head_level == (0.05, 0.04, 0.05)  # with words hidden in one head alone
     counts = report.noise.set_index("share")
     assert counts.loc[0.21].tolist() == [296, 35]
     largest = report.named.groupby(["word", "row"])["share"].max()
@@ -84,8 +84,8 @@ def test_noise_of_the_built_in_sentences(encoder):
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
-def test_meaningless_labels_have_no_level_below_0_7(encoder):
-    """When we measured, no shuffle of the labels (of eight) and no split of each sense into two (of four) had a level."""
+def test_meaningless_labels_have_no_noise_level_below_0_7(encoder):
+    """In earlier measurements, eight shuffles of the labels and four random splits of each sense had no level at all."""
     items, _ = require_rows(encoder, labelled_sentences(), per_sense=4)
     generator, shuffled, split = np.random.default_rng(0), [], []
     for _, group in items.groupby("word"):
@@ -108,7 +108,7 @@ def hides(word):
 
 
 def extremes(units, moved, rows, labels):
-    """Return each row's largest and smallest share along the axis between the labels."""
+    """Return each row's largest and smallest share along the axis between the two labels."""
     found = []
     for at, row in enumerate(rows):
         axis = plain_hiding.axis_without(units[list(rows)], labels.tolist(), labels[at], at)

@@ -1,4 +1,4 @@
-"""A report on a target over many sentences has the means and intervals of each sentence's numbers."""
+"""over_sentences gives the means and intervals of the effects that `explain` measures in each sentence."""
 
 import numpy as np
 import pandas as pd
@@ -39,7 +39,7 @@ def mean_and_interval(values):
     return [len(values), np.mean(values), *np.quantile(means, [0.025, 0.975])]
 
 
-def test_words_heads_and_sentences(classifier, asked):
+def test_words_heads_and_sentences_match_explain(classifier, asked):
     frame = pd.DataFrame({"sentence": [*TEXTS, "", TEXTS[0]]}, index=list("abcdef"))
     report = over_sentences(classifier, frame, asked)
     found = [explain(classifier, s, asked(s), heads=classifier.all_heads) for s in map(classifier.tokenize, TEXTS)]
@@ -66,7 +66,7 @@ def test_words_heads_and_sentences(classifier, asked):
     expected = [(each.number, float(each.effect.sum()), each.together) for each in found]
     np.testing.assert_allclose(report.sentences[["number", "sum", "together"]], expected, atol=1e-5)
     assert report.rejected["row"].tolist() == ["e", "f"] and report.note == ""
-    assert ["empty" in report.rejected["reason"][0], "twice" in report.rejected["reason"][1]] == [True, True]
+    assert ["empty" in report.rejected["reason"][0], "earlier row" in report.rejected["reason"][1]] == [True, True]
 
 
 def test_a_single_sentence_has_no_interval(classifier):
@@ -77,7 +77,7 @@ def test_a_single_sentence_has_no_interval(classifier):
     assert report.words[["low", "high"]].isna().all(axis=None) and report.heads["low"].isna().all()
 
 
-def test_a_list_or_a_series_of_sentences(classifier, asked):
+def test_a_list_or_a_series_of_sentences_is_accepted(classifier, asked):
     series = pd.Series(TEXTS[:2], index=["a", "b"], name="review")
     report = over_sentences(classifier, pd.DataFrame({"sentence": series}), asked)
     assert report.sentences["row"].tolist() == ["a", "b"]
@@ -90,7 +90,7 @@ def test_a_list_or_a_series_of_sentences(classifier, asked):
 
 
 def test_unusable_tables_are_refused(classifier, asked):
-    with pytest.raises(ValueError, match=r"Expected a column sentence, got text\. Rename yours"):
+    with pytest.raises(ValueError, match=r"Expected a column 'sentence', got text\. Rename a column"):
         over_sentences(classifier, pd.DataFrame({"text": TEXTS}), asked)
     with pytest.raises(ValueError, match=r"No sentence can be used: The text is empty"):
         over_sentences(classifier, pd.DataFrame({"sentence": [""]}), asked)

@@ -1,4 +1,4 @@
-"""The report on hidden words over labelled sentences equals plain loops (plain_hiding.py), and keeps its invariants."""
+"""The report on hidden words over labelled sentences equals plain loops (plain_hiding.py) and published figures."""
 
 import copy
 import dataclasses
@@ -27,22 +27,22 @@ WAYS = ["nearest", "most attended", "largest single weight", "weights x V", "rol
 
 @pytest.fixture(scope="module")
 def whole(encoder):
-    """The stored report of the built-in sentences."""
+    """Return the stored report of the built-in sentences."""
     return stored("hidden_words", encoder, labelled_sentences()).report
 
 
-EXACT = 1e-6  # for accuracies, picks and ranks, which are counts, and for shares in float64
-ROUNDING = 1e-5  # for shares in float32, along short axes: measured 1.3e-6 in all built-in words
+EXACT = 1e-6  # the tolerance for accuracies, picks and ranks, and for shares in float64
+ROUNDING = 1e-5  # the tolerance for shares in float32. The largest measured difference is 1.3e-6.
 
 
 def in_float64(encoder: Encoder) -> Encoder:
-    """Return the encoder in float64, so that rounding doesn't differ from the plain loops."""
+    """Return the encoder in float64, like the plain loops."""
     return dataclasses.replace(encoder, model=copy.deepcopy(encoder.model).double())
 
 
 @torch.no_grad()
 def assert_agrees(report, encoder: Encoder, folder, frame, rounding=EXACT, heads=True):
-    """Compare every number of the report's tables, except intervals, with the plain loops. `heads` adds the table of heads."""
+    """Compare the report's tables with the plain loops. If `heads` is False, leave out the table of heads."""
     model, blank = plain_hiding.load(folder), encoder.tokenizer.mask_token_id
     accuracy, ways, through = {}, {}, {}
     for word, group in frame.groupby("word"):
@@ -101,7 +101,7 @@ def assert_agrees(report, encoder: Encoder, folder, frame, rounding=EXACT, heads
 
 
 def assert_heads(lines, share, values, groups):
-    """Compare one word's lines with the shares, and with 1,000 resamples of the values within their groups."""
+    """Compare one word's lines of the table of heads with `share`, and with 1,000 resamples of `values` in each group."""
     np.testing.assert_allclose(lines["share"], share, atol=2e-6)
     generator, means = np.random.default_rng(0), []
     for name in sorted(set(groups)):
@@ -135,7 +135,7 @@ def test_built_in_words_match_plain_loops(whole, encoder, words):
     assert_agrees(live, encoder, resolve().folder, table, ROUNDING if words is None else EXACT, heads=words is not None)
 
 
-def test_stored_shares_equal_those_of_a_pair(whole, encoder):
+def test_stored_shares_equal_those_of_hidden_pair(whole, encoder):
     frame = labelled_sentences()
     rows = frame[frame["word"] == "pitcher"].groupby("sense").head(1)
     means = stored("sense_means", encoder, frame).report.of("pitcher", encoder, frame)
@@ -146,8 +146,8 @@ def test_stored_shares_equal_those_of_a_pair(whole, encoder):
         assert kept["share"].tolist() == pytest.approx(share.tolist(), abs=1e-5)
 
 
-def test_the_figures_of_the_built_in_sentences(whole):
-    """The figures were measured twice, by the library and by the plain loops in float64."""
+def test_the_built_in_sentences_have_the_published_figures(whole):
+    """Both selfattn and the plain loops in float64 gave these figures."""
     every = whole.accuracy.query("word == 'all'").set_index("what")
     expected = [92.28, 77.49, 92.28, 85.95, 89.64, 89.14, 55.31, 71.68, 61.11]
     assert (100 * every["accuracy"]).round(2).tolist() == expected
@@ -165,8 +165,8 @@ def test_the_figures_of_the_built_in_sentences(whole):
     assert len(whole.words["word"].unique()) == 32 and whole.rejected.empty
 
 
-def test_the_heads_of_the_built_in_sentences(whole):
-    """Head 10 of layer 0 leads, and the ranks of heads in two halves of the words have a correlation of .92."""
+def test_head_10_of_layer_0_leads_on_the_built_in_sentences(whole):
+    """The ranks of the heads in two random halves of the words have a mean correlation of .92."""
     every = whole.heads[whole.heads["word"] == "all"].sort_values("share", ascending=False)
     assert every[["layer", "head"]].head(4).to_numpy().tolist() == [[0, 10], [0, 1], [0, 3], [0, 2]]
     first = every.iloc[0]
@@ -180,7 +180,7 @@ def test_the_heads_of_the_built_in_sentences(whole):
     assert round(np.mean(correlations), 2) == 0.92
 
 
-def test_intervals_over_all_words_resample_words(whole):
+def test_intervals_over_all_words_come_from_resampled_words(whole):
     for table, by, value in ((whole.accuracy, "what", "accuracy"), (whole.between, "senses", "named")):
         for _, lines in table.groupby(by):
             singly, every = lines[lines["word"] != "all"][value].to_numpy(), lines[lines["word"] == "all"].iloc[0]
@@ -189,14 +189,14 @@ def test_intervals_over_all_words_resample_words(whole):
 
 
 def interval(values):
-    """Return the bounds of 95 % of 1,000 resamples of the mean."""
+    """Return the 95 % interval of the mean, from 1,000 resamples."""
     n, generator = len(values), np.random.default_rng(0)
     counts = generator.multinomial(n, np.full(n, 1 / n), size=1000)
     means = [np.repeat(values, each).mean() for each in counts]
     return np.percentile(means, [2.5, 97.5]).tolist()
 
 
-def test_the_interval_of_a_words_pairs():
+def test_the_interval_over_pairs_of_sentences_resamples_sentences():
     named = np.array(
         [[False, True, True, False], [True, False, True, True], [True, False, False, True], [True, True, True, False]]
     )
@@ -219,15 +219,15 @@ def test_unusable_rows_are_rejected_with_their_reason(encoder_of):
     report = hidden_words(tiny, pd.concat([table, more]))
     assert report.rejected["row"].tolist() == ["one", "none", "lonely"] and (report.rejected["note"] == "x").all()
     assert report.rejected["reason"].tolist() == [
-        "Words beside 'bank' in the sentence: 1; at least 2 are needed.",
-        "'bank' is not a word of the sentence. Write it as it is spelled there (letter case aside).",
+        "Other words in the sentence, besides 'bank': 1. At least 2 are needed.",
+        "'bank' is not a word of the sentence. Spell it as in the sentence; letter case doesn't matter.",
         "'bank' has one usable sentence in the sense 'row'; at least 4 are needed.",
     ]
 
 
 @pytest.mark.slow
-def test_a_single_word_that_is_called_all(encoder_of):
-    """A report on one word has no interval over words."""
+def test_a_report_on_one_word_has_no_interval_over_words(encoder_of):
+    """The word is "all", which is also the name of the lines over all words."""
     report = hidden_words(encoder_of("BERT"), tiny_table("water", "money", words=["all"]))
     for lines in (report.accuracy, report.between):
         single, overall = lines.iloc[: len(lines) // 2], lines.iloc[len(lines) // 2 :]
@@ -243,14 +243,14 @@ def test_without_a_mask_token_the_padding_token_replaces_a_word():
     tokenizer = Mock(mask_token=None, pad_token="<pad>", pad_token_id=0, unk_token="<unk>", unk_token_id=3)
     encoder = Mock(tokenizer=tokenizer, title="an encoder", has_vector={0, 3}.__contains__)
     assert word_rankings.blank_token(encoder) == ("<pad>", 0)
-    tokenizer.mask_token, tokenizer.mask_token_id = "<mask>", 9  # without a vector in the encoder
+    tokenizer.mask_token, tokenizer.mask_token_id = "<mask>", 9  # the encoder has no embedding for this id
     assert word_rankings.blank_token(encoder) == ("<pad>", 0)
     tokenizer.pad_token = tokenizer.unk_token = None
     with pytest.raises(NotRecomputable, match="no mask, padding or unknown token"):
         word_rankings.blank_token(encoder)
 
 
-def test_an_impossible_way_is_nan_and_has_its_reason(encoder_of, monkeypatch):
+def test_an_unavailable_ranking_method_is_nan_and_has_a_reason(encoder_of, monkeypatch):
     bare = dataclasses.replace(encoder_of("BERT"), patch_reason="It wasn't found.")
     wordless = dataclasses.replace(bare, tokenizer=Mock(mask_token=None, pad_token=None, unk_token=None))
     blank_token = word_rankings.blank_token
@@ -279,7 +279,7 @@ def test_an_impossible_way_is_nan_and_has_its_reason(encoder_of, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_way_without_numbers_for_one_word_has_none_over_all_words(encoder_of):
+def test_a_ranking_method_that_is_nan_for_one_word_is_nan_over_all_words(encoder_of):
     tables = [tiny_table("water", "money", words=[word]) for word in ("bank", "riverbank")]
     first, second = (hidden_words(encoder_of("BERT"), table) for table in tables)
     lines = first.agreement.copy()
@@ -290,11 +290,11 @@ def test_a_way_without_numbers_for_one_word_has_none_over_all_words(encoder_of):
 
 def test_an_encoder_that_cannot_hide_words_is_refused(encoder_of):
     with pytest.raises(NotRecomputable, match="No word can be hidden in"):
-        hidden_words(encoder_of("XLNet"), pd.DataFrame())  # before the table is read
+        hidden_words(encoder_of("XLNet"), pd.DataFrame())  # refused before the table is read
 
 
 @pytest.mark.slow
-def test_identical_vectors_have_no_way(encoder_of, monkeypatch):
+def test_identical_vectors_have_no_shares(encoder_of, monkeypatch):
     """If a word's vectors differ only by rounding, shares are NaN, and no word is named."""
     noise = np.random.default_rng(1)
     monkeypatch.setattr(telling_words, "_units", lambda vectors: 0.5 + 1e-9 * noise.standard_normal((len(vectors), 4)))
@@ -304,4 +304,4 @@ def test_identical_vectors_have_no_way(encoder_of, monkeypatch):
     assert report.heads["share"].isna().all() and report.noise["toward"].sum() == 0
     monkeypatch.setattr(telling_words, "_units", lambda vectors: np.ones((len(vectors), 4)) / 2)
     report = hidden_words(encoder_of("BERT"), tiny_table("water", "money"))
-    assert (report.accuracy["accuracy"] == 0.5).all()  # in the middle between the senses
+    assert (report.accuracy["accuracy"] == 0.5).all()  # a tie between the senses

@@ -1,4 +1,4 @@
-"""Head profiles match plain loops over the model's own weights, on a small table with a split word."""
+"""Head profiles equal plain loops over the model's own attention weights, on a small table with a split word."""
 
 import pandas as pd
 import pytest

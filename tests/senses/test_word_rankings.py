@@ -1,4 +1,4 @@
-"""The ways to rank words match plain transformers in every family, and plain_hiding.py in the families that it supports."""
+"""Methods of ranking words equal plain transformers in every family, and plain_hiding.py in supported families."""
 
 import pytest
 import torch
@@ -18,7 +18,7 @@ HOOKED = ["DeBERTa", "DeBERTa-v2", "DeBERTa-v3", "MPNet", "RoFormer", "RemBERT",
 
 
 def ranked(encoder):
-    """Return the word "riverbank", the positions of other words, and the unit vector and moves (m, d_model) of "riverbank"."""
+    """Return the placed word, the positions of the other words, the unit vector, and each method's changes (m, d_model)."""
     encoding = encoder.encode(TEXT)
     word = encoding.places("riverbank")[0]
     groups = [other.positions for other in encoding.words if other.positions != word.positions]
@@ -53,7 +53,7 @@ def test_value_zeroing_and_mask_tokens_match_plain_transformers(encoder_of, chec
     word, groups, unit, moves = ranked(encoder)
     inputs, kind = encoder.inputs([word.sentence]), AutoModelForTextEncoding if "T5" in name else AutoModel
     model = kind.from_pretrained(checkpoint(name), attn_implementation="eager").eval()
-    for at in (4, len(groups) - 4):  # the second word has several pieces
+    for at in (4, len(groups) - 4):  # the second word has several tokens
         zeroed = plainly(model, inputs, word, groups[at])
         torch.testing.assert_close(moves["value zeroing"][at], zeroed - unit, atol=1e-5, rtol=0)
         ids = inputs["input_ids"].clone()
@@ -65,7 +65,7 @@ def test_value_zeroing_and_mask_tokens_match_plain_transformers(encoder_of, chec
 
 @pytest.mark.parametrize("name", [name for name in RECOMPUTED if name not in HOOKED])
 @pytest.mark.slow
-def test_the_gradient_is_hiding_to_first_order(encoder_of, checkpoint, name):
+def test_the_gradient_equals_hiding_to_first_order(encoder_of, checkpoint, name):
     encoder = encoder_of(name)
     *_, moves = ranked(encoder)
     row = plain_hiding.placed(encoder, TEXT, "riverbank")
@@ -91,8 +91,8 @@ def test_weights_x_v_uses_the_output_matrix(encoder_of, name):
     assert float(WordRankings(encoder).by_attention(word, [group])["weights x V"]) == pytest.approx(total, rel=1e-5)
 
 
-def test_a_text_that_gives_nan_does_not_disable_a_way(overflowing):
-    """NaN is an error of the row, and the report rejects this row."""
+def test_a_text_that_gives_nan_does_not_disable_a_ranking_method(overflowing):
+    """Only this row has NaN, so the report rejects the row and keeps the method."""
     encoder = load_encoder(str(overflowing))
     word = encoder.locate("The bank had a loan.", "bank")[0]
     nothing = torch.zeros(1, encoder.d_model, dtype=torch.float64)

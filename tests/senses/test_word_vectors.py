@@ -1,4 +1,4 @@
-"""Vectors of words are right with masks, split words, and encoders that are shown only."""
+"""Tests of word vectors with masks, split words and display-only encoders."""
 
 import pytest
 import torch
@@ -18,24 +18,24 @@ def recording(value, mask=None):
     )  # fmt: skip
 
 
-def test_uniform_averages_only_over_allowed_tokens():
+def test_the_uniform_baseline_averages_only_over_allowed_tokens():
     value = torch.tensor([[[[1.0], [3.0], [8.0]]]])  # one head, three tokens
     mask = torch.tensor([[[[True, True, False], [True, True, True], [False, True, True]]]])
     _, uniform, own = head_vectors(recording(value, mask), [0])
     assert uniform.item() == 2
     assert own.item() == 1
-    _, uniform, own = head_vectors(recording(value, mask), [0, 2])  # the mean over a split word's pieces
+    _, uniform, own = head_vectors(recording(value, mask), [0, 2])  # the mean over a split word's tokens
     assert uniform.item() == pytest.approx((2 + 5.5) / 2)
     assert own.item() == 4.5
     assert head_vectors(recording(value), [0])[1].item() == 4
 
 
-def test_a_sentence_of_the_word_alone_has_an_empty_bag(encoder):
+def test_a_sentence_of_one_word_has_an_empty_bag_of_words(encoder):
     assert word_vectors(encoder, encoder.locate("bank", "bank")).bag.abs().max() == 0
 
 
 @pytest.mark.slow
-def test_an_encoder_that_is_shown_only_has_layers_but_no_heads(encoder_of):
+def test_a_display_only_encoder_has_layers_but_no_heads(encoder_of):
     report = separation(encoder_of("XLNet"), tiny_table(), shuffles=5)
     assert report.layers["layer"].tolist() == ["embedding", 0, 1, 2]
     assert report.layers["accuracy"].between(0, 1).all()

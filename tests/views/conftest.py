@@ -1,3 +1,3 @@
-"""Use the fixtures of the charts' tests."""
+"""Use the fixtures of tests/charts."""
 
 from tests.charts.conftest import sides as sides

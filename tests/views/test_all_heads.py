@@ -1,4 +1,4 @@
-"""Test the panels of All heads on small tables against numbers set by hand."""
+"""Test the panels of the page "All heads" against numbers set by hand."""
 
 import base64
 import io
@@ -37,7 +37,7 @@ def panel(measure, chosen, **columns):
     return every_head(MAPPED, MAPS, frame, MEASURES[measure], chosen, compared=COMPARED)
 
 
-def test_panel_of_a_measure():
+def test_a_measures_panel_names_the_largest_and_smallest_head():
     own = panel("entropy", Head(0, 1), entropy=[2.75, 0.25, 1.5])
     assert own.finding == "How widely it looks: most in L0 H0 (2.75 bits), least in L0 H1 (0.25 bits)."
     assert own.live.data["chosen"] == 1 and own.live.data["said"][1] == "0.25 bits"
@@ -52,13 +52,13 @@ def test_panel_of_a_measure():
     [
         (
             [0.01, 0.05],
-            "The largest effect in the control is +0.050, of L0 H1. The effect of L0 H1 is not larger, so this is a hint, not a",
+            "In the control, the largest effect is +0.050, from L0 H1. The effect of L0 H1 is not larger, so it may have nothing",
         ),
-        ([-0.05, 0.0], "The largest effect in the control is −0.050, of L0 H0. The effect of L0 H1 is larger."),
-        (None, "No control yet, so whether this is about the meaning can't be said."),
+        ([-0.05, 0.0], "In the control, the largest effect is −0.050, from L0 H0. The effect of L0 H1 is larger."),
+        (None, "Without a control sentence, this effect may have nothing to do with the word's meaning."),
     ],
 )
-def test_removal_compared_with_the_control(control, expected):
+def test_the_effect_of_removal_is_compared_with_the_control(control, expected):
     own = panel(
         "effect",
         Head(0, 0),
@@ -69,7 +69,7 @@ def test_removal_compared_with_the_control(control, expected):
     assert own.note.startswith(expected)
 
 
-def test_chosen_heads_weights_are_sent_as_text():
+def test_the_chosen_heads_weights_are_sent_as_text():
     own = panel("entropy", Head(0, 1), entropy=[2.75, 0.25, 1.5]).live.data["maps"]
     assert own == MAPS | {"said": "0.25,0.00,0.00,0.00,0.002,0.00,0.00,0.00,2.00"}
     frame = heads_frame(entropy=torch.ones(1, 3))
@@ -90,7 +90,7 @@ def test_small_maps_show_all_heads(encoder):
     assert picture[24:32, 56:64] == pytest.approx(255 * weights / weights.max(), abs=0.5)
 
 
-def test_habit_marks_the_attended_word(encoder):
+def test_example_sentences_mark_the_attended_word(encoder):
     frame = labelled_sentences()
     report = stored("head_profiles", encoder, frame).report
     report = replace(report, sentences=report.sentences.replace({"rank": {383: TOP}}))
@@ -100,10 +100,10 @@ def test_habit_marks_the_attended_word(encoder):
     assert [word["text"] for word in words if word["number"]] == [place["to"]]
     headings = [row.get("heading", "") for row in own.live.data["rows"]]
     strongest, typical = (
-        "Strongest of 768 sentences: the weight that the underlined word gives the blue one",
-        "Typical: half of the 768 have a larger weight",
+        "The largest weights in 768 sentences: from the underlined word to the blue one",
+        "Typical sentences: in half of the 768, this weight is larger",
     )
-    assert [text.partition(", half a")[0] for text in headings] == [strongest, "", "", "", typical, ""]
+    assert [text.partition("; in half")[0] for text in headings] == [strongest, "", "", "", typical, ""]
     assert own.table["rank"].tolist() == [0, 1, 2, 3, 4, 384]
     drawn = str(own.picture(Look()))
     assert strongest in drawn and typical in drawn
@@ -111,7 +111,7 @@ def test_habit_marks_the_attended_word(encoder):
     assert [word["text"] for word in words if word["kind"] == "chosen"] == [frame["word"][place["row"]]]
 
 
-def test_rank_of_a_head(encoder):
+def test_the_note_states_the_rank_of_a_head(encoder):
     moves = stored("hidden_words", encoder, labelled_sentences()).report
     every = moves.heads.query("word == 'all'").sort_values("share", ascending=False).reset_index(drop=True)
     every.loc[2, "leads"] = 0.005
@@ -125,13 +125,14 @@ def test_rank_of_a_head(encoder):
             f"{numbers.decimal(100 * row['share'], 1)}\u00a0%"
         )
         wanted = {
-            0: "None of the other 71 heads moves",
-            1: "1 of the other 71 heads moves",
-            2: "2 of the other 71 heads move",
-            40: "40 of the other 71 heads move",
+            0: "Of the other 71 heads, none moves",
+            1: "Of the other 71 heads, 1 moves",
+            2: "Of the other 71 heads, 2 move",
+            40: "Of the other 71 heads, 40 move",
         }
-        assert own.note.startswith(f"{wanted[place]} it further.")
-        drawn = f"With words drawn anew, it comes first in {numbers.share(row['leads'])} of draws."
+        assert own.note.startswith(f"{wanted[place]} the word further.")
+        head = Head(int(row["layer"]), int(row["head"]))
+        drawn = f"In {numbers.share(row['leads'])} of random resamples, {head} moves the word furthest."
         assert own.note.endswith(drawn) == (row["leads"] >= 0.005)
 
 
@@ -141,7 +142,10 @@ SHARES = dict(zip(PATTERNS, (0.05, 0.06, 0.21, 0.4, 0.1, 0.8)))
 @pytest.mark.parametrize(
     ("more", "expected"),
     [
-        ({}, "has no fixed habit: 40 % of its weight to special tokens, 21 % to the token itself, the rest elsewhere."),
+        (
+            {},
+            "has no clear pattern: 40 % of its weight goes to special tokens, 21 % to the token itself, the rest elsewhere.",
+        ),
         (
             {"next token": 0.5, "broad": 0.91},
             "has an entropy of at least nine tenths of the largest possible (0.91) and at least half of the weight on the token "
@@ -149,5 +153,5 @@ SHARES = dict(zip(PATTERNS, (0.05, 0.06, 0.21, 0.4, 0.1, 0.8)))
         ),
     ],
 )
-def test_profiles(more, expected):
+def test_a_profile_describes_a_heads_attention(more, expected):
     assert profile(nearest_first(SHARES | more), "L3 H7", "In this sentence") == f"In this sentence L3 H7 {expected}"

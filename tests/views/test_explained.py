@@ -1,4 +1,4 @@
-"""Test the panels of long texts: their sentences at each branch, cut text, and the picture."""
+"""Test the panel that explains a long text by its sentences: findings, cut-off text, and the picture."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -19,7 +19,7 @@ TEXT = "We sat. It rained. She ran home."
 
 @pytest.fixture
 def hidden(encoder):
-    """Sentence 1 exceeds its noise level, sentence 3 doesn't; the words of both were hidden."""
+    """Return an explanation: sentence 1 exceeds its noise level, sentence 3 doesn't. The words of both were hidden."""
     tokens = encoder.tokenize(TEXT)
     parts = sentences_of(tokens)
     found = explained((0.1, -0.3, 0.2, -0.4, 0.05, 0.1, 0.0))
@@ -37,12 +37,14 @@ def shown(*rows, answer="", whole=None):
     return words(dict(zip(asked, (found for _, found in rows))), answer)
 
 
-def test_sentence_above_its_noise_level(hidden):
+def test_a_sentence_above_its_noise_level_is_named(hidden):
     panel = shown(("", hidden), answer="Score 0.80.")
     assert panel.finding == panel.live.data["finding"] == 'Hide "We sat.", and the score moves by −0.50.'
-    assert panel.note == 'Score 0.80. In it "sat" alone moves it most: −0.30.' and panel.live.data["opened"] == [0, 0]
+    assert panel.note == 'Score 0.80. In this sentence, "sat" has the largest effect: −0.30.' and panel.live.data[
+        "opened"
+    ] == [0, 0]
     (row,) = panel.live.data["rows"]
-    assert row["said"] == "change of the score, each word or sentence hidden"
+    assert row["said"] == "change of the score when a word or sentence is hidden"
     assert [(each["text"], each["kind"], each["depth"], each["level"]) for each in row["words"]] == [
         ("We sat.", "named", -100, 50), ("It rained.", "sentence", 2, 50), ("She ran home.", "sentence", 40, 50),
     ]  # fmt: skip
@@ -51,17 +53,17 @@ def test_sentence_above_its_noise_level(hidden):
     assert (row["read"], row["tokens"]) == (10, 10)
     first, none, last = (each["words"] for each in row["words"])
     assert [word["number"] for word in first] == ["+0.10", "−0.30", "+0.20"] and none == []
-    assert [word["number"] for word in last] == [""] * 4 and last[0]["depth"] == -100  # words are shown but not named
+    assert [word["number"] for word in last] == [""] * 4 and last[0]["depth"] == -100  # shown without numbers
     tips = [each["tip"] for each in row["words"]]
     assert tips[0] == "Sentence 1 of 3: change of the score −0.50. Noise level 0.25."
     assert tips[1].endswith("Noise level 0.25. Its words were not hidden one by one.")
-    assert tips[2].endswith("Noise level 0.25. Within it, so no word is named.")
+    assert tips[2].endswith("Noise level 0.25. The change is within it, so no word is named.")
     assert panel.tables["sentences"]["named"].tolist() == [True, False, False]
     assert panel.tables["words"]["effect"].notna().sum() == 7
 
 
-def test_the_largest_of_two_named_sentences_is_open(encoder, hidden):
-    """The other text is short. A query of three sentences has levels too."""
+def test_the_sentence_with_the_largest_effect_is_open(encoder, hidden):
+    """Test also a short second text, and two texts of three sentences each."""
     short = encoder.tokenize("We sat.")
     more = replace(explained(), sentence=short, words=short.words, target=hidden.target)
     panel = shown((" in A", replace(hidden, level=torch.tensor([0.15] * 3))), (" in B", more))
@@ -88,23 +90,24 @@ def test_the_largest_of_two_named_sentences_is_open(encoder, hidden):
     assert [[each["text"] for each in row["words"]] for row in rows] == [["We sat.", "It rained.", "She ran home."]] * 2
 
 
-def test_nothing_is_named_within_the_noise(hidden):
+def test_no_sentence_is_named_below_the_noise_level(hidden):
     panel = shown((" in A", replace(hidden, level=torch.tensor([0.6] * 3))))
-    assert panel.finding == "No sentence matters more than as many words from anywhere in the text."
+    assert panel.finding == "No sentence has a larger effect than equally many random words of the text."
     assert panel.note == "" and "opened" not in panel.live.data
     (row,) = panel.live.data["rows"]
     assert row["said"].endswith("hidden in A")
     assert not any(word["number"] for each in row["words"] for word in each["words"])
 
 
-def test_a_query_and_a_document_are_two_texts(encoder, hidden):
+def test_a_query_and_a_document_have_separate_rows(encoder, hidden):
     tokens = encoder.tokenize("Who sat", TEXT)
     pair = replace(
         hidden, sentence=tokens, sentences=sentences_of(tokens), by_sentence=torch.tensor([-2.0, -0.5, 0.1, NAN]),
         level=torch.tensor([NAN, 0.25, 0.25, 0.25]), words=tokens.words[:2], effect=torch.tensor([-0.1, 0.4]),
     )  # fmt: skip
     panel = shown((" in document 1", pair), (" in document 2", pair))
-    assert panel.finding == 'Hide "We sat." in document 1, and the score moves by −0.50.'  # the query has no level
+    # The query has no noise level, so the finding doesn't name it.
+    assert panel.finding == 'Hide "We sat." in document 1, and the score moves by −0.50.'
     rows = panel.live.data["rows"]
     assert [row["said"].partition("hidden in ")[2] for row in rows] == [
         f"document {n} ({part})" for n in (1, 2) for part in ("query", "document")
@@ -115,12 +118,12 @@ def test_a_query_and_a_document_are_two_texts(encoder, hidden):
     assert panel.live.data["opened"] in ([1, 0], [3, 0])
 
 
-def test_cut_off_text(encoder, hidden):
+def test_cut_off_text_is_reported(encoder, hidden):
     whole = encoder.tokenize(f"{TEXT} Then we all slept.")
     read = whole.cut(len(hidden.sentence.ids))
     assert lost("mine", whole, read, " of B") == (
-        'As a sentence embedder mine reads 12 of the 17 tokens of B. From "Then" on (word 11 of 15) nothing is read: '
-        "33\u00a0% of the words."
+        'As a sentence embedder, mine reads 12 of the 17 tokens of B. It cuts the text at "Then" (word 11 of 15), so '
+        "33\u00a0% of the words aren't read."
     )
     (row,) = shown(("", hidden), whole=whole).live.data["rows"]
     assert (row["read"], row["tokens"]) == (10, 15)
@@ -129,7 +132,7 @@ def test_cut_off_text(encoder, hidden):
     }  # fmt: skip
 
 
-def test_the_picture(encoder, hidden):
+def test_the_picture_has_bars_and_noise_bands(encoder, hidden):
     whole = encoder.tokenize(f"{TEXT} Then we all slept.")
     spec = shown(("", hidden), whole=whole).picture(Look(dark=True, width=600))
     unread = [shown(("", hidden), whole=each).picture(Look())["datasets"]["rects"] for each in (whole, None)]

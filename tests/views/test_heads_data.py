@@ -25,14 +25,14 @@ def frame_of(values, name="effect", **more):
         ([3.15, 0.5, 0, 1], "entropy", {"kind": "weights", "unit": "bits"}, "100,16,0,32", ["3.15 bits"], ("0", "3.15 bits")),
     ],
 )  # fmt: skip
-def test_numbers_are_written_and_scaled(values, measure, looks, depths, expected, ends):
+def test_numbers_are_formatted_and_scaled(values, measure, looks, depths, expected, ends):
     data = heads_data(frame_of(values, measure), measure, Head(1, 0), title="change", **looks)
     assert Live("heads", data).data["depths"] == depths and data["said"][: len(expected)] == expected
     assert data["scale"] == {"low": ends[0], "high": ends[1], "about": "change"}
     assert (data["layers"], data["heads"], data["chosen"]) == (2, 2, 2)
 
 
-def test_unsorted_rows_and_missing_head():
+def test_rows_are_sorted_and_a_missing_head_is_not_chosen():
     frame = frame_of([1.0, 2.0, 3.0, 4.0], how=["exact", "by gradient", "exact", "exact"])[::-1]
     data = heads_data(frame, "effect", "L5 H0", title=["one", "two"])
     assert data["depths"] == "25,50,75,100" and data["chosen"] == -1

@@ -1,4 +1,4 @@
-"""Test the panels of Inside a head against the trace, the model's own layer, and plain arithmetic."""
+"""Test the panels of the page "Inside a head" against the trace, the model's own layer, and plain arithmetic."""
 
 import pytest
 import torch
@@ -31,7 +31,7 @@ def near(values):
     return pytest.approx(torch.as_tensor(values).tolist(), abs=1e-5)
 
 
-def test_incoming_vectors(encoder, sides, words):
+def test_incoming_vectors_equal_the_trace(encoder, sides, words):
     panel, product = comes_in(sides)
     for side in sides:
         trace = words[side.name].sentence.trace(*HEAD)
@@ -50,7 +50,7 @@ def test_incoming_vectors(encoder, sides, words):
     assert panel.picture(Look())["layer"] and (panel.one_head, product.one_head) == (True, True)
 
 
-def test_the_written_product_adds_up(encoder, words):
+def test_the_printed_products_add_up_to_the_query(encoder, words):
     side = follow(encoder, "A", words["A"], Head(0, 10))  # its largest terms have both signs
     _, product = comes_in([side])
     query = side.trace.query[side.position]
@@ -59,7 +59,7 @@ def test_the_written_product_adds_up(encoder, words):
     assert float(product.table["product"].sum()) + bias == pytest.approx(float(query[dimension]), abs=1e-5)
     assert product.table["product"].tolist() == near(product.table["first"] * product.table["second"])
     number = numbers.decimal(query[dimension])
-    assert product.finding == f'Number {dimension} of the query of "bank" is {number}: 384 products, added up.'
+    assert product.finding == f'Number {dimension} of the query of "bank" is {number}, a sum of 384 products.'
     written = [row["text"] for rows in product.picture(Look())["datasets"].values() for row in rows if "text" in row]
     by_size = product.table.reindex(product.table["product"].abs().sort_values(ascending=False).index)
     for row in by_size[:6].itertuples():
@@ -69,7 +69,7 @@ def test_the_written_product_adds_up(encoder, words):
     assert numbers.decimal(by_size["product"][6:].sum(), 3) in written and "the other 378 together" in written
 
 
-def test_outgoing_vectors(encoder, sides, words):
+def test_outgoing_vectors_equal_the_models_layer(encoder, sides, words):
     out, residual = goes_out(encoder, sides, HEAD)
     block, seen = encoder.model.encoder.layer[2].attention.output, []
     hook = block.register_forward_hook(lambda module, given, result: seen.append(result[0]))
@@ -90,7 +90,7 @@ def test_outgoing_vectors(encoder, sides, words):
     assert residual.finding == f"In A the head adds a vector of length {lengths[0]} to one of length {lengths[1]}."
 
 
-def test_the_kernel_panel_has_the_changed_numbers(encoder, words, sides):
+def test_the_kernel_panel_compares_changed_weights_with_the_real_weights(encoder, words, sides):
     real = computed(sides, HEAD, (1e-7, None))
     assert not real.note and any("Recomputed" in line for line in real.live.data["below"])
     changed = [follow(encoder, name, word, HEAD, uniform=True) for name, word in words.items()]
@@ -103,17 +103,17 @@ def test_the_kernel_panel_has_the_changed_numbers(encoder, words, sides):
     assert panel.tables["steps"].query("sentence == 'A'")["weight"].tolist() == near([1 / n] * n)
     cosine = torch.cosine_similarity(before.context[position], after.context[position], dim=0)
     top = f"{numbers.weight(before.weights[position].max())} → {numbers.weight(1 / n)}"
-    note = f"A, changed: largest weight {top}; the context has cosine {numbers.cosine(float(cosine))} to the real one."
+    note = f"With the changes, the largest weight in A goes {top}, and the context has cosine {numbers.cosine(float(cosine))} to"
     assert panel.note.startswith(note) and computed([changed[0], sides[1]], HEAD, (1e-7, None)).note.startswith(note)
     assert not any("Recomputed" in line for line in panel.live.data["below"])
 
 
-def test_another_token_is_followed(encoder, words):
+def test_the_panels_can_follow_another_token(encoder, words):
     side = follow(encoder, "A", words["A"], HEAD, 2)
     panel, product = comes_in([side])
     assert panel.finding == '"sat" comes in as 384 numbers.' and 'of the query of "sat"' in product.finding
     (out, _) = goes_out(encoder, [side], HEAD)
-    assert out.finding == 'The head hands "sat" 384 numbers.'
+    assert out.finding == 'The head adds a vector of 384 numbers to "sat".'
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_another_token_is_followed(encoder, words):
         ("MPNet", ["input", "query", "key", "value"], 4),
     ],
 )
-def test_families(encoder_of, family, vectors, n_panels):
+def test_panels_have_the_vectors_of_each_family(encoder_of, family, vectors, n_panels):
     encoder = encoder_of(family)
     word = encoder.encode("The bank of the river was muddy.").places("bank")[0]
     side = follow(encoder, "A", word, Head(1, 1))
@@ -137,7 +137,7 @@ def test_families(encoder_of, family, vectors, n_panels):
         assert panel.picture(Look(dark=True))["layer"] and len(panel.table)
 
 
-def test_unknown_projections(encoder, words, monkeypatch):
+def test_without_known_projections_the_panels_start_at_the_query(encoder, words, monkeypatch):
     monkeypatch.setattr("selfattn.encoders.projections.output_layer", lambda module, around: None)
     side = follow(encoder, "A", words["A"], HEAD)
     (panel,) = comes_in([side])

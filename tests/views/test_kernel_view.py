@@ -1,4 +1,4 @@
-"""Test the kernel figure's data: each printed number is the trace's, and follows from the numbers printed before it."""
+"""Test the data of the kernel figure: each printed number equals the trace and follows from the numbers before."""
 
 import inspect
 import json
@@ -54,7 +54,7 @@ def printed(text, places):
 
 
 def check_cells(data, rows):
-    """Check that every printed number is the trace's."""
+    """Check that every printed number equals the trace."""
     places = data["places"]
     for side, row in zip(data["sides"], rows):
         assert side["query"]["at"] == row.query
@@ -92,7 +92,7 @@ STEPS = {
 
 
 def check_arithmetic(data, scale):
-    """Check that each step's result follows from its printed numbers, and that the next step begins with that result."""
+    """Check that each step's result follows from its printed numbers, and that the next step starts from this result."""
     for side in data["sides"]:
         for row in side["rows"]:
             steps, text = dict(row["steps"]), row["text"]
@@ -130,7 +130,7 @@ def places(text):
 
 
 @pytest.mark.parametrize("head", [(0, 10), (2, 3), (5, 7)])
-def test_every_number_is_the_traces(encoder, head):
+def test_every_printed_number_equals_the_trace(encoder, head):
     rows = [word_row(encoder.encode(text).places("bank")[0], Head(*head), name) for name, (text, _) in TEXTS.items()]
     data = data_of(rows)
     assert [column["id"] for column in data["columns"]] == [
@@ -141,7 +141,7 @@ def test_every_number_is_the_traces(encoder, head):
     assert len(json.dumps(data, separators=(",", ":"))) < 60_000
 
 
-def test_the_default_pair_in_numbers(encoder):
+def test_the_default_pair_has_known_numbers(encoder):
     panel = kernel_panel(rows_of(encoder), head=HEAD, errors=(1.2e-7, 3e-7))
     assert panel.live.data["findings"] == [
         '"bank" gives "river" most of its weight: 0.63.',
@@ -157,7 +157,8 @@ def test_the_default_pair_in_numbers(encoder):
     ]
     assert panel.live.data["sides"][0]["sums"] == {"scaled": "3.09", "exponential": "1.58", "weight": "1.00"}
     assert panel.live.data["below"] == [
-        "Recomputed: the weights equal the model's own to 0.0000002 on the same inputs, to 0.0000003 in a separate pass."
+        "Recomputed: the weights differ from the model's own by at most 0.0000002 on the same inputs, and by at most 0.0000003 "
+        "in a separate pass."
     ]
     assert panel.alt.startswith("Head 10 of layer 0") and '"river" 0.63' in panel.alt
 
@@ -170,7 +171,7 @@ def test_words_are_matched_between_the_sentences(encoder):
     assert all(a["rows"][row["pair"]]["pair"] == row["at"] for row in b["rows"] if row["pair"] is not None)
 
 
-def test_a_hidden_word(encoder):
+def test_a_hidden_word_has_weight_0(encoder):
     rows = rows_of(encoder, hidden=True)
     data = data_of(rows)
     check_cells(data, rows)
@@ -210,7 +211,9 @@ def test_a_long_sentence_keeps_its_sums(encoder):
     assert every == pytest.approx(sum(map(int, side["context"].split(","))), abs=0.5 * 32 * (LEADING + 2))
     power = next(each for each in data["columns"] if each["id"] == "exponential")
     assert power["ends"] == [0, max(1, value(side["rest"]["cells"]["exponential"]))]
-    assert any(line.startswith(f"Of a sentence of more than {MOST} tokens the {LEADING}") for line in data["below"])
+    assert any(
+        line.startswith(f"In a sentence of more than {MOST} tokens, only the {LEADING}") for line in data["below"]
+    )
 
 
 @pytest.mark.parametrize("n", [MOST, MOST + 1])
@@ -228,8 +231,8 @@ def test_long_sentences_put_small_weights_in_one_row(n):
         assert data["sides"][0]["rest"]["fine"] == numbers.decimal(row.of("weights").double()[rest].sum(), 4)
 
 
-def test_a_row_made_by_hand():
-    """Keys of two numbers and values of four; a mask that adds nothing has no column, a term that adds nothing has one."""
+def test_a_hand_made_row_has_the_expected_columns_and_steps():
+    """Keys have two numbers, values four. A mask of zeros has no column, but a term of zeros has a column."""
     terms = [Term("bias", torch.tensor([[math.log(2), 0.0, 0.0]])), Term("none", torch.zeros(1, 3))]
     keys, values = torch.tensor([[0.5, 1.0], [2.0, -1.5], [0.0, 3.0]]), torch.tensor([[0.4, 0.8, -0.4, 0.0]] * 3)
     trace = attend(torch.zeros(1, 2), keys, values, torch.zeros(1, 3), terms=terms)
@@ -252,7 +255,7 @@ def test_a_row_made_by_hand():
     assert second == pytest.approx([0, 0.1, 0, 0.2, math.nan, -0.1, math.nan, 0], nan_ok=True)
 
 
-def test_the_lines_of_the_kernel():
+def test_the_figure_shows_the_source_lines_of_attend():
     whole = inspect.getsource(attend).splitlines()
     start, stop = (at for at, line in enumerate(whole) if '"""' in line)
     code = data_of(QueryRow(trace=wide(1.0), tokens=("a",) * 30, query=0))["code"]
@@ -277,7 +280,7 @@ def test_a_division_has_as_few_decimals_as_its_result_needs():
 
 
 @pytest.mark.parametrize("name", ["T5 (encoder half)", "DeBERTa-v3"])
-def test_terms_have_columns(encoder_of, name):
+def test_each_term_of_the_scores_has_a_column(encoder_of, name):
     encoder = encoder_of(name)
     row = word_row(encoder.encode("the rain fell.").places("rain")[0], Head(0, 1), "A")
     data = data_of(row)
@@ -289,8 +292,8 @@ def test_terms_have_columns(encoder_of, name):
 
 
 @pytest.mark.parametrize("name", ["BERT", "ModernBERT", "RoFormer"])
-def test_families(encoder_of, name):
-    """Rotary families show the rotated query and key. Only ModernBERT hides tokens: those outside its window."""
+def test_rotary_and_windowed_families_print_the_trace(encoder_of, name):
+    """Rotary families show the rotated query and key. Only ModernBERT hides tokens, because it attends within a window."""
     encoder = encoder_of(name)
     placed = encoder.encode("the rain fell on the river bank and on the loan of the bank that we saw.").places("rain")[
         0
@@ -312,19 +315,19 @@ def test_padding_is_hidden(encoder):
     assert [each["hidden"] for each in rows] == [each["text"] == "[PAD]" for each in rows]
 
 
-def test_a_split_word_uses_the_query_of_its_first_piece(encoder):
+def test_a_split_word_uses_the_query_of_its_first_token(encoder):
     placed = encoder.encode("Electroencephalographers disagree.").places("electroencephalographers")[0]
     data = data_of(word_row(placed, HEAD))
     n = len(placed.positions)
     assert n > 1 and data["sides"][0]["query"]["at"] == placed.positions[0]
-    assert data["below"][0].startswith(f"Each of the word's {n} pieces has a query of its own; this is piece 1.")
+    assert data["below"][0].startswith(f"The word has {n} pieces, each with a query. This is the query of piece 1.")
     second = word_row(placed, HEAD, query=placed.positions[1])
     check_cells(data_of(second), [second])
-    assert "this is piece 2" in data_of(second)["below"][0]
+    assert "the query of piece 2" in data_of(second)["below"][0]
     assert sum(each["word"] for each in data["sides"][0]["rows"]) == n
 
 
-def test_changed_traces(encoder):
+def test_changed_traces_print_correct_arithmetic(encoder):
     placed = encoder.encode(TEXTS["A"][0]).places("bank")[0]
     own = placed.sentence.trace(*HEAD)
     about = {}
@@ -340,7 +343,7 @@ def test_changed_traces(encoder):
     assert about["warm"]["scaled"] == "÷ √32 ÷ 2"
 
 
-def test_equal_weights_name_no_token():
+def test_the_finding_names_no_token_if_weights_are_equal():
     def finding(*scores, mask=None):
         trace = attend(torch.tensor([[1.0]]), torch.tensor([scores]).T, torch.ones(len(scores), 1), mask)
         return kernel_panel(QueryRow(trace=trace, tokens=tuple("abcd"), query=0)).finding
@@ -348,10 +351,10 @@ def test_equal_weights_name_no_token():
     assert finding(1.0, 1.0, 1.0, 1.0) == '"a" gives every token the same weight: 0.25.'
     assert finding(2.0, 2.0, -9.0, -9.0) == '"a" gives 2 tokens the same weight, the largest: 0.50.'
     some = finding(1.0, 1.0, 1.0, 1.0, mask=torch.tensor([[True, True, False, False]]))
-    assert some == '"a" gives every token that it may see the same weight: 0.50.'
+    assert some == '"a" gives every unmasked token the same weight: 0.50.'
 
 
-def test_a_query_that_is_not_one_of_the_tokens():
+def test_the_query_need_not_be_one_of_the_tokens():
     trace = attend(torch.tensor([[1.0, 0.0]]), torch.eye(2), torch.eye(2))
     panel = kernel_panel(QueryRow(trace=trace, tokens=("animal", "street"), query=-1, first=-1, text="it"))
     assert panel.finding == '"it" gives "animal" most of its weight: 0.67.'
@@ -374,7 +377,7 @@ def wide(magnitude, n=30, d=16, **more):
         wide(2.0, mask=torch.zeros(30, 30, dtype=torch.bool)),
     ],
 )
-def test_arithmetic_at_other_magnitudes(trace: AttentionTrace):
+def test_arithmetic_is_correct_at_other_magnitudes(trace: AttentionTrace):
     for query in (0, 7, 29):
         row = QueryRow(trace=trace, tokens=tuple(f"t{i}" for i in range(30)), query=query)
         assert row.of("query").equal(trace.query[query])
@@ -392,10 +395,10 @@ def test_the_scale_is_shown_as_a_factor(scale, expected):
     assert factor(SimpleNamespace(query=torch.zeros(1, 32), scale=scale)) == (expected, pytest.approx(scale))
 
 
-def test_a_row_without_a_token_to_attend_to():
+def test_a_fully_masked_row_has_weights_of_0():
     trace = wide(1.0, mask=torch.zeros(30, 30, dtype=torch.bool))
     panel = kernel_panel(QueryRow(trace=trace, tokens=tuple(f"t{i}" for i in range(30)), query=2))
-    assert panel.finding == '"t2" may attend to no token: all its weights are 0.'
+    assert panel.finding == 'Every token is masked for "t2", so all its weights are 0.'
     assert panel.live.data["sides"][0]["sums"] == {"exponential": "0.00", "weight": "0.00"}
 
 

@@ -1,4 +1,4 @@
-"""Test the sentences about cosines: of the last vectors, and with the labelled sentences of one sense."""
+"""Test the sentences about cosines: between the last vectors, and to labelled sentences of the same sense."""
 
 import math
 
@@ -19,22 +19,22 @@ UNMEASURED = {
     [
         (
             {},
-            '; with "river" and "A" hidden 0.74',
-            "A and the control have 0.55, with their own leading words hidden 0.66.",
+            '; with "river" and "A" hidden, 0.74',
+            "A and the control have cosine 0.55; with one word hidden in each, 0.66.",
         ),
-        ({"top": (None, 0), "control_hidden": NAN}, '; with "A" hidden 0.07', "A and the control have 0.55."),
+        ({"top": (None, 0), "control_hidden": NAN}, '; with "A" hidden, 0.07', "A and the control have cosine 0.55."),
         (UNMEASURED, "", NO_CONTROL),
     ],
 )
-def test_cosines_of_the_last_vectors(pair, expected, control):
+def test_sentences_state_the_cosines_of_the_last_vectors(pair, expected, control):
     pair = hidden_pair_of(**pair)
-    assert compared(pair) == f'As they are, the two "bank" have cosine 0.03{expected}.'
+    assert compared(pair) == f'The two vectors of "bank" have cosine 0.03{expected}.'
     assert beside(pair).endswith(control)
 
 
-def test_labelled_sentences_no_nearer_than_b():
+def test_a_sentence_counts_the_labelled_sentences_no_nearer_than_b():
     pair, cosines = hidden_pair_of(cosine=torch.full((6, 4), 0.125)), torch.tensor([0.125, 0.92])
     assert beside_its_sense(pair, "riverside", cosines) == (
-        '"bank" in A and in 2 labelled sentences of its sense (riverside): cosine 0.52 on average, 0.13 to 0.92; 1 of them no '
-        "nearer to A than B is."
+        'Between "bank" in A and in 2 labelled sentences of the same sense (riverside), the cosine is 0.52 on average, 0.13 to '
+        "0.92; 1 of them is no nearer to A than B is."
     )

@@ -1,4 +1,4 @@
-"""Test a lesson's panel: its charts in light and dark, and their numbers."""
+"""Test a lesson's panel: its charts in light and dark, their numbers, and the data of the lesson's live figure."""
 
 import pandas as pd
 import torch
@@ -18,20 +18,20 @@ def panel(columns=0):
     return lesson_panel("two", "Not leads.", charts, columns=columns, note="A note.")
 
 
-def test_lesson_panel():
+def test_a_lesson_panel_has_its_texts_and_numbers():
     made = panel()
-    assert (made.alt, made.note) == ("Not leads. Drawn: One; Other.", "A note.")
+    assert (made.alt, made.note) == ("Not leads. Charts: One; Other.", "A note.")
     assert made.table["weight"].dropna().tolist() == [0.75, 0.25]
 
 
-def test_picture_in_both_looks():
+def test_the_picture_has_the_colours_of_both_themes():
     for dark, theme in ((False, LIGHT), (True, DARK)):
         svg = vl_convert.vegalite_to_svg(panel().picture(Look(dark=dark)))
         assert theme.background in svg and theme.weights[4] in svg
         assert svg.count(">One<") == svg.count(">Other<") == 1
 
 
-def test_charts_side_by_side():
+def test_the_number_of_columns_sets_the_layout():
     assert panel().picture(Look())["columns"]["signal"] == "window_width < 760 ? 1 : 2"
     wide, tall = (vl_convert.vegalite_to_svg(panel(columns).picture(Look())) for columns in (2, 1))
     assert size(wide)[0] > size(tall)[0] and size(wide)[1] < size(tall)[1]
@@ -42,7 +42,7 @@ def size(svg):
     return [float(part) for part in svg.split('viewBox="0 0 ')[1].split('"')[0].split()]
 
 
-def test_a_static_stage_shows_minus_infinity():
+def test_the_static_lesson_figure_shows_minus_infinity():
     masked = Column("masked", "score, masked", torch.tensor([1.5, -torch.inf]), (-3.0, 3.0))
     made = stage_panel(Scene("", ("bank", "river"), [masked]), [], "")
     assert [made.live.data[row] for row in ("asks", "lit", "hidden")] == [-1, -1, -1]
@@ -50,8 +50,8 @@ def test_a_static_stage_shows_minus_infinity():
     assert ">river −∞<" in svg and ">1.50<" in svg and svg.count('aria-roledescription="bar"') == 1
 
 
-def test_the_data_of_a_hand_made_scene():
-    """Columns of cells, shares and bars, and a plane; what is asked is empty until the question is answered."""
+def test_a_hand_made_scene_gives_the_expected_data():
+    """Test columns of cells, shares and bars, and a plane. Parts that the question asks for are empty until the answer."""
     matrix = torch.tensor([[1.0, -2.0], [3.0, 4.00004]])
     cells = Column(
         "k", "key", matrix.round(), shape="2 × 2", above=("W", matrix), foot=("sum", torch.tensor([4.0, 2.5])),

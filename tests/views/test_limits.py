@@ -1,4 +1,4 @@
-"""Test the panels of What it cannot tell: other weights, removed heads, a lucky head, and recomputed noise."""
+"""Test the panels of the page "What it cannot tell": other weights, removed heads, a lucky head, random vectors."""
 
 import json
 from types import SimpleNamespace
@@ -22,18 +22,18 @@ def frame():
     return heads_frame(effect=EFFECTS, control=EFFECTS / 2)
 
 
-def test_sum_of_removed_heads_and_all_at_once():
+def test_heads_removed_singly_and_together_are_compared():
     panel = limits.removed_heads(frame(), 0.02, "float32")
     assert panel.finding == (
-        f"Removed one at a time, the heads change the cosine by {change(-0.013)} in all; removed together, by {change(0.02)}."
+        f"Removed one at a time, the heads change the cosine by {change(-0.013)} in total; removed together, by {change(0.02)}."
     )
-    assert panel.note == f"One head alone also moves two sentences of one sense, the control: by {effect(-0.015)}."
+    assert panel.note == f"One head alone also changes the cosine of two sentences of one sense, by {effect(-0.015)}."
     assert panel.table["change of the cosine"].dropna().tolist() == pytest.approx([-0.013, 0.02, -0.03, -0.015])
     printed = [text["text"] for text in drawn(panel.picture(Look()), "text")]
     assert {effect(-0.013), effect(0.02)} <= {*printed}
 
 
-def test_weights_that_could_lie_elsewhere(monkeypatch):
+def test_other_weights_with_the_same_result_are_shown(monkeypatch):
     before, after = torch.tensor([0.5, *[0.0625] * 8, 0.0]), torch.tensor([0.49, *[0.0625] * 8, 0.01])
     passage = SimpleNamespace(tokens=[f"t{n}" for n in range(10)], text="One. Two.")
 
@@ -44,35 +44,40 @@ def test_weights_that_could_lie_elsewhere(monkeypatch):
 
     assert panel(0.0099) is None
     own = panel(0.01)
-    assert own.finding.startswith('1\u00a0% of the weight of "t2" could lie elsewhere: L0 H1 would mix')
-    first, second = (own.table[title].dropna().tolist() for title in ("its own weights", "other weights, same result"))
+    assert own.finding.startswith('L0 H1 would give "t2" the same context with 1\u00a0% of its weight on')
+    first, second = (
+        own.table[title].dropna().tolist() for title in ("weights of the head", "other weights, same context")
+    )
     assert first == pytest.approx([0.5, *[0.0625] * 8]) and second == pytest.approx([0.49, *[0.0625] * 7, 0.0725])
     spec = own.picture(Look())
     assert spec["columns"]["signal"].endswith("1 : 2") and json.dumps(spec).count('"domain": [0, 0.6]') == 2
 
 
 @pytest.mark.parametrize("low", [0.3, 0.45])
-def test_a_lucky_head(monkeypatch, low):
+def test_the_best_head_is_compared_with_luck(monkeypatch, low):
     chosen = SimpleNamespace(
         chosen_with=0.9, luck=0.85, accuracy=0.5, interval=(low, 0.7), n=20, head=Head(0, 1), p_value=0.4
     )
     monkeypatch.setattr(limits.pronouns, "choose_head", lambda weights, first, second: chosen)
     own = limits.lucky_head(SimpleNamespace(preference=torch.zeros(3, 2, 2)))
     assert own.finding.startswith(
-        "The best of 4 heads is right in 90 of 100 sentences; if all guessed, the best would reach 85"
+        "The best of 4 heads is right in 90 of 100 sentences; if all heads guessed, the best would reach 85"
     )
     assert own.table["value"].tolist() == [0.9, 0.85, 0.5] and own.table["low"].tolist()[2] == low
     assert f'"domain": [{min(low, 0.4)}, 1.0]' in json.dumps(own.picture(Look()))
 
 
-def test_recomputed_noise():
+def test_weights_of_random_vectors_equal_those_of_torch():
     kernel, torchs = limits.counterexamples.noise_weights()
     largest = float((kernel - torchs).abs().max())
-    assert limits.recomputed_noise().finding.endswith(f"it differs from torch by {error(largest)}.") and largest > 0
+    assert (
+        limits.recomputed_noise().finding.endswith(f"it differs from torch by at most {error(largest)}.")
+        and largest > 0
+    )
 
 
-def test_effects_under_the_noise(monkeypatch):
+def test_effects_below_the_noise_level_count_as_0(monkeypatch):
     monkeypatch.setitem(NOISE, "float32", 0.005)
     panel = limits.removed_heads(frame(), 0.02, "float32")
-    assert f"by {change(-0.015)} in all;" in panel.finding
-    assert "by up to 0.005: 1 of 4 heads lie under that" in panel.note
+    assert f"by {change(-0.015)} in total;" in panel.finding
+    assert "of up to 0.005. Smaller effects are drawn as 0, in 1 of 4 heads" in panel.note

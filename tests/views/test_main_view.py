@@ -1,4 +1,4 @@
-"""Test the main view's panel: its sentences, and that its live figure has the numbers of `hidden_pair`."""
+"""Test the panel of the main figure: its sentences, and its numbers, which equal those of the measured pair."""
 
 import json
 import math
@@ -55,7 +55,7 @@ def reports(encoder):
 
 @pytest.fixture(scope="module")
 def made(encoder, reports):
-    """Return a function that makes a word's pair (by default between the senses) and its panel with exact heads."""
+    """Return a function that measures a word in two sentences, and makes the panel with exact effects of heads."""
 
     @cache
     def of(word, *texts, senses=True, known=True):
@@ -86,18 +86,18 @@ def ints(text):
         ("wave", "The encoder takes both for sea swell: it does not tell these two apart."),
     ],
 )
-def test_findings_between_the_senses(made, word, expected):
+def test_findings_between_senses_have_three_forms(made, word, expected):
     assert plain(made(word)[1].finding) == expected
 
 
-def test_a_sentence_that_fits_no_sense(made):
+def test_without_a_fitting_sense_the_line_runs_between_the_sentences(made):
     pair, panel = made("jam")
     assert pair.senses is None and plain(panel.finding).endswith('of the way to the other sentence\'s "jam".')
     assert panel.live.data["below"][0].startswith('A fits no labelled sense of "jam"')
     assert panel.live.data["way"]["between"] == "sentences" and panel.live.data["way"]["level"] is None
 
 
-def test_between_the_sentences(made):
+def test_a_text_says_that_a_line_between_sentences_is_not_about_senses(made):
     _, panel = made("bank", senses=False)
     assert plain(panel.finding) == 'Hide "river", and "bank" moves 35 % of the way to the other sentence\'s "bank".'
     data = panel.live.data
@@ -109,8 +109,8 @@ def test_between_the_sentences(made):
     assert all("chance" not in word for side in data["sides"] for word in side["words"])
 
 
-def test_when_a_word_is_named_between_the_sentences(made):
-    """A word is named if it moves a tenth of the way, and at least 1.5 times as far as the next word."""
+def test_between_sentences_only_a_word_that_clearly_leads_is_named(made):
+    """A word is named if its share is at least a tenth and at least 1.5 times the next share."""
     pair, _ = made("bank", senses=False)
     first, second = sorted(pair.share[0].tolist(), reverse=True)[:2]
     assert named_words(pair, math.nan)[0] == [pair.top[0]] and first >= 1.5 * second
@@ -135,7 +135,7 @@ def test_without_a_report_no_word_is_named(made):
     assert data["beyond"]["link"] == {"text": "Measure them", "href": "senses"} and data["heads"]["habits"] == {}
 
 
-def test_a_report_without_a_level(encoder, made, reports):
+def test_a_report_without_a_noise_level_states_the_reason(encoder, made, reports):
     pair, _ = made("bank")
     means, report = sense_means(encoder, LABELLED, "bank"), reports["hidden_words"]
     few = replace(report, words=report.words[report.words["word"] == "bank"])
@@ -149,7 +149,7 @@ def test_a_report_without_a_level(encoder, made, reports):
     assert panel.live.data["below"][-1].endswith("go the wrong way too often for a word to be named.")
 
 
-def test_findings_of_pairs_without_an_answer(encoder, encoder_of):
+def test_findings_of_pairs_without_an_answer_state_the_reason(encoder, encoder_of):
     def panel_of(text, other, reader=encoder):
         sides = [reader.encode(each).places("bank")[0] for each in (text, other)]
         return next(main_view(reader, *sides))
@@ -170,7 +170,7 @@ def test_findings_of_pairs_without_an_answer(encoder, encoder_of):
     assert data["heads"]["reason"] == "no word can be hidden in this encoder."
 
 
-def test_the_view_yields_gradients_then_exact_effects(encoder, reports):
+def test_main_view_yields_gradients_then_exact_effects(encoder, reports):
     sides = [encoder.encode(text).places("bank")[0] for text in EXAMPLES["bank"].sentences[:2]]
     first, second = main_view(encoder, *sides, senses=LABELLED, over_many=reports["hidden_words"])
     assert first.name == second.name == "words" and first.finding == second.finding
@@ -183,7 +183,7 @@ def test_the_view_yields_gradients_then_exact_effects(encoder, reports):
 
 
 @pytest.mark.parametrize("word", ["bank", "wave", "jam"])
-def test_every_number_is_that_of_the_pair(encoder, made, word):
+def test_every_number_of_the_figure_equals_the_measured_pair(encoder, made, word):
     pair, panel = made(word)
     sides = panel.live.data["sides"]
     for side, own in enumerate(sides):
@@ -205,7 +205,7 @@ def test_every_number_is_that_of_the_pair(encoder, made, word):
             assert numbers.percent(part / 10_000) == numbers.percent(value)
 
 
-def test_the_line_between_the_senses(encoder, made):
+def test_labelled_sentences_are_placed_on_the_line_between_senses(encoder, made):
     pair, panel = made("bank")
     way = panel.live.data["way"]
     assert [(end["label"], end["count"]) for end in way["ends"]] == [("riverside", 12), ("finance", 12)]
@@ -220,8 +220,8 @@ def test_the_line_between_the_senses(encoder, made):
     assert places['B without "loan"'] == pytest.approx(places["B"] - float(pair.share[1][pair.top[1]]))
 
 
-def test_dots_lie_nearer_to_the_middle_than_the_means(encoder):
-    """Each sentence is placed by means that leave that sentence out, as the method says."""
+def test_dots_lie_nearer_to_the_middle_than_the_mean_vectors(encoder):
+    """Each sentence is placed by mean vectors that leave this sentence out."""
     for word in LABELLED["word"].unique():
         rows = [*stored("sense_means", encoder, LABELLED).report.of(word, encoder, LABELLED).rows.values()]
         for sense in {row.sense for row in rows}:
@@ -247,7 +247,7 @@ def test_sentence_a_is_not_also_a_dot(made):
     assert first not in [dot["text"] for dots in panel.live.data["way"]["dots"] for dot in dots]
 
 
-def test_each_word_that_moves_forward_has_its_chance(made, reports):
+def test_each_positive_share_states_how_often_chance_gives_it(made, reports):
     pair, panel = made("bank")
     river = next(word for word in panel.live.data["sides"][0]["words"] if word["text"] == "river")
     often = reports["hidden_words"].chance_of(float(pair.share[0][pair.top[0]]))
@@ -256,7 +256,7 @@ def test_each_word_that_moves_forward_has_its_chance(made, reports):
     assert negative and all("chance" not in word for word in negative)
 
 
-def test_texts_below_and_beyond_the_figure(made, reports):
+def test_texts_around_the_figure_state_the_reports_numbers(made, reports):
     _, panel = made("bank")
     other = 'In B no word moves "bank" further than noise.'
     assert panel.live.data["below"] == [f"It stays nearer to riverside. {other}"]
@@ -278,8 +278,8 @@ def test_texts_below_and_beyond_the_figure(made, reports):
     assert star["hint"] == click.format("star") and star["beyond"] == beyond
 
 
-def test_sentences_about_a_hand_made_pair():
-    """Between senses each word at the level is named; between sentences only the leading word. A full stop never is."""
+def test_a_hand_made_pair_gives_the_expected_findings():
+    """Between senses, words at or above the noise level are named. Between sentences, only the leading word is named."""
     pair = hidden_pair_of(senses=("money", "water"), nearest=("money", "water"), places=(0.0, 0.01))
     assert leading_words(pair) == [(0, 3), (1, 0)]
     gap = 'Hide "river", and "bank" moves 50 % of the distance between its senses, toward water.'
@@ -328,7 +328,7 @@ def test_sentences_about_a_hand_made_pair():
     ]
 
 
-def test_hills_are_the_density_of_the_dots(made):
+def test_hills_are_density_curves_of_the_dots(made):
     """The reference is scipy's kernel density with Silverman's factor."""
     _, panel = made("bank")
     way = panel.live.data["way"]
@@ -343,12 +343,12 @@ def test_hills_are_the_density_of_the_dots(made):
 
 
 @pytest.mark.parametrize(("places", "points"), [([], 0), ([0.1, 0.2], 0), ([0.1, 0.2, 0.2], 0), ([0.1, 0.2, 0.3], 61)])
-def test_few_dots_have_no_hill(places, points):
+def test_few_dots_have_no_density_curve(places, points):
     assert list(map(len, hills_of([places, [0.5, 0.6, 0.9]]))) == [points, 61]
 
 
-def test_near_words_and_chances():
-    """A word is near the leading one if that is less than 1.5 times as long. A move of 0 has no chance."""
+def test_words_close_to_the_leading_word_are_found():
+    """A word is close if 1.5 times its share exceeds the leading word's share. A share of 0 has no chance."""
     words, shares = hidden_pair_of().words[0], torch.tensor([0.08, 0.06, -0.9, 0.1, 0.09])
     assert (_close(words, shares, 3), _close(words, shares * 0.999, 3), _close(words, shares, None)) == ([0], [], [])
     assert _close(words, torch.tensor([0.125, 0.126, 0.0, 0.1875, 0.0]), 3) == [1]  # 1.5 times 0.125 is 0.1875
@@ -360,8 +360,8 @@ def test_near_words_and_chances():
     assert chance(SimpleNamespace(chance_of=lambda share: 0.3), 0.0) == ""
 
 
-def test_the_picture_of_a_hand_made_pair_in_words():
-    """A head without a number isn't the one that moves the word most."""
+def test_the_alt_text_describes_a_hand_made_pair():
+    """A head without a number is never the head with the largest effect."""
     pair, line = hidden_pair_of(), Line("senses", ("money", "water"), ((), ()), (0.0, 1.0), (1, -1), "")
     share = torch.tensor([[math.nan, 0.1], [0.2, -0.5]])
     heads = [SimpleNamespace(share=share, word=pair.words[0][3], exact=exact) for exact in (True, False)]
@@ -383,8 +383,8 @@ def test_the_picture_of_a_hand_made_pair_in_words():
         (("money", "money"), "money water boat", "its other senses", [0.1], [0.7, 0.5], 1, 0.4),
     ],
 )
-def test_the_line_of_a_hand_made_pair(senses, known, end, near, far, toward, at):
-    """A's own sentence is no dot; a place is measured from its sense's end."""
+def test_a_hand_made_pair_is_placed_on_its_line(senses, known, end, near, far, toward, at):
+    """Sentence A itself is not a dot. A sentence's place is measured from the end of its sense."""
     known, pair = known.split(), hidden_pair_of(senses=senses, places=(0.2, 0.4))
     placed = [
         PlacedWord(SimpleNamespace(**vars(each.sentence), ids=(n,)), each.positions)
@@ -401,8 +401,8 @@ def test_the_line_of_a_hand_made_pair(senses, known, end, near, far, toward, at)
     assert ("With three or more senses" in _method(encoder, pair, means, None)) == ("boat" in known)
 
 
-def test_the_head_that_is_open_without_effects_attends_most_to_another_word():
-    """The sum over both sentences counts, and in each sentence only the largest weight."""
+def test_without_effects_the_head_that_attends_most_to_another_word_is_shown():
+    """A head's largest weights on another word, in A and in B, are added."""
     weights = torch.tensor([[[0.9, 0.1, 0.0], [0.1, 0.5, 0.4]], [[0.0, 0.6, 0.1], [0.1, 0.45, 0.45]]])
     other = torch.tensor([[[1.0, 0.0, 0.0], [0.1, 0.9, 0.0]], [[1.0, 0.0, 0.0], [0.5, 0.25, 0.25]]])
     a, b = (SimpleNamespace(weights=own, others=[None, 0, 1]) for own in (weights, other))
@@ -418,7 +418,7 @@ def test_habits_are_the_patterns_that_heads_fit(made, reports):
     assert all(row.iloc[2:].max() >= 0.5 for at, row in table.iterrows() if str(at) in habits)
 
 
-def test_guess_reveals_nothing(encoder, made):
+def test_the_data_of_a_guess_do_not_reveal_the_answer(encoder, made):
     pair, _ = made("bank")
     heads = [heads_of_word(encoder, pair, *at, exact=False) for at in leading_words(pair)]
     panel = put_together(encoder, pair, heads, means=sense_means(encoder, LABELLED, "bank"), guess=True)
@@ -462,12 +462,12 @@ def test_data_that_break_the_schema_are_refused(made):
         Live("way", {**data, "sides": [side, data["sides"][1]]})
 
 
-def test_size_of_the_first_pair(made):
+def test_data_of_the_first_pair_have_fewer_than_40_000_characters(made):
     assert len(json.dumps(made("bank")[1].live.data)) < 40_000
 
 
 @pytest.mark.parametrize("word", ["bank", "star", "wave", "jam"])
-def test_a_panel_is_complete(made, word):
+def test_the_panel_has_all_its_tables_and_arrays(made, word):
     pair, panel = made(word)
     assert [*panel.tables] == ["words", "heads", "curves", "places"]
     assert len(panel.tables["heads"]) == 72 * sum(map(len, pair.words))
@@ -486,8 +486,8 @@ def test_whole_numbers_round_as_printed():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("words", [32, 61])
-def test_size_of_a_large_encoder(tmp_path, words):
-    """24 layers of 16 heads, and words of one piece. A sentence of over 32 words shows only the words that were run."""
+def test_data_of_a_large_encoder_have_fewer_than_500_000_characters(tmp_path, words):
+    """Test 24 layers of 16 heads. Of a sentence of more than 32 words, the data have only the words that were hidden."""
     family = FAMILIES["BERT"]
     shape = {"num_hidden_layers": 24, "num_attention_heads": 16, "hidden_size": 64}
     large = replace(family, settings={**family.settings, **shape})

@@ -1,4 +1,4 @@
-"""Test one head's maps of A and B, which share a colour scale, and the sentences about them."""
+"""Test one head's attention maps of A and B, which share a colour scale, and the sentences about the maps."""
 
 import re
 from dataclasses import replace
@@ -55,7 +55,7 @@ def test_both_maps_share_one_colour_scale(charts, maps, sentence):
 
 
 def two_maps(**n):
-    """Make one map per sentence with this number of words; A's map has one long word."""
+    """Make the maps of two sentences with these numbers of words. A has one long word."""
     views = {}
     for name, count in n.items():
         labels = ["electroencephalographers" if name == "A" else "if", *["bank"] * (count - 1)]
@@ -70,7 +70,7 @@ def svg_width(spec):
 
 
 @pytest.mark.slow
-def test_cells_of_one_size_for_unequal_sentences():
+def test_unequal_sentences_have_cells_of_equal_size():
     """The pictures have equal widths, so that both shrink by the same factor in a narrow window."""
     a, b = two_maps(A=40, B=3)
     for spec, n in ((a, 40), (b, 3)):
@@ -80,13 +80,13 @@ def test_cells_of_one_size_for_unequal_sentences():
     assert svg_width(a) == svg_width(b)
 
 
-def test_one_scale_for_long_unequal_sentences():
+def test_long_unequal_sentences_are_drawn_to_one_scale():
     specs = two_maps(A=80, B=66)
     sizes = [(item["width"], item["height"]) for spec in specs for item in drawn(spec, "image")]
     assert sizes == [(400, 400), (330, 330)]
 
 
-def test_a_map_names_its_head_its_source_and_the_hidden_word(encoder, placed, maps):
+def test_a_map_names_its_head_and_the_hidden_word(encoder, placed, maps):
     b = placed["B"]
     (wings,) = b.sentence.places("wings")
     without = encoder.encode(b.sentence.text, hidden=[Hide(b.positions, wings.positions)])
@@ -102,7 +102,7 @@ def a_map(matrix, labels=("[CLS]", "beam", "."), special=(True, False, False), *
     return WordMap(labels=labels, groups=((0,), (1,), (2,)), special=special, matrix=torch.tensor(matrix), **more)
 
 
-def test_sentences_about_a_map():
+def test_sentences_describe_a_map():
     view = a_map([[0.9, 0.1, 0.0], [0.3, 0.2, 0.5], [0.0, 1.0, 0.0]])
     assert surest_word(view, "in A") == 'Of the words in A, "beam" gives the largest weight: 0.50 to ".".'
     to_special = a_map([[0.9, 0.1, 0.0], [0.6, 0.2, 0.2], [0.0, 1.0, 0.0]])
@@ -112,6 +112,6 @@ def test_sentences_about_a_map():
     assert largest_difference(errors, "B") == 'In B the largest difference is 0.0000003, from "beam" to "beam".'
     assert left_out(view) == ""
     assert left_out(replace(view, hidden=0.314, step=2)) == (
-        "Special tokens took 31 % of the weight. Each row was scaled up to sum to 1. Each cell is the largest of 2 × 2 weights, "
-        "because a picture holds at most 256 rows."
+        "Special tokens, left out here, get 31 % of the weight. Each row is scaled to sum to 1. Each cell shows the "
+        "largest of 2 × 2 weights, because a map has at most 256 rows."
     )

@@ -1,4 +1,4 @@
-"""Test the panels of Predictions: their sentences on hidden words and removed heads at each branch."""
+"""Test the panels of the page "Predictions": their sentences about hidden words and removed heads."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -14,7 +14,7 @@ from selfattn.views.predictions import Question
 from tests.charts.scene import drawn
 from tests.small_reports import NAN, explained
 
-GOES = "It goes from 1.50 to 1.20 (a margin is a logit minus the next best)"
+GOES = "It goes from 1.50 to 1.20 (a margin is a logit minus the largest other logit)"
 
 
 def asked(where="", answers=None):
@@ -31,12 +31,12 @@ def found(encoder):
     return replace(explained(), sentence=sentence, words=sentence.words, target=SimpleNamespace(positions=()))
 
 
-def test_the_word_that_moves_the_answer_most(found):
+def test_the_finding_names_the_word_that_moves_the_answer_most(found):
     panel = predictions.words({asked(" in A"): found, asked(" in B"): replace(found, effect=found.effect / 2)})
     assert panel.finding == 'Hide "sat" in A, and the margin moves by −0.30.'
     assert (
-        panel.note
-        == f"{GOES}: it stays the likeliest. All 3 words in A hidden at once: −0.90; single words, which needn't add up: −0.68."
+        panel.note == f"{GOES}: the label stays the likeliest. Hide all 3 words in A, and the margin moves by −0.90; "
+        "single effects sum to −0.68."
     )
     assert 'Hide "sat" in B, and the margin moves by −0.15.' in panel.method
     words = panel.live.data["rows"][0]["words"]
@@ -51,23 +51,29 @@ def test_the_word_that_moves_the_answer_most(found):
 def test_small_changes_have_a_pale_tint(found):
     both = {asked(" in A"): replace(found, number=-8.0), asked(" in B"): found}
     words = predictions.words(both).live.data["rows"][0]["words"]
-    assert [word["depth"] for word in words] == [2, -38, -50]  # in percent of 0.8
+    assert [word["depth"] for word in words] == [2, -38, -50]  # in percent of 0.8, a tenth of the margin
     assert words[0]["number"] == ""  # under 5 % of 0.8
     none = predictions.words({asked(): replace(found, number=0.0, effect=found.effect * 0)})
     assert [word["depth"] for word in none.live.data["rows"][0]["words"]] == [0, 0, 0]
 
 
-def test_a_margin_before_and_after(found):
+def test_the_note_states_the_margin_before_and_after(found):
     other = predictions.words({asked(): replace(found, number=0.25)})
-    assert "from 0.25 to −0.05 (a margin is a logit minus the next best): another becomes the likeliest." in other.note
+    assert (
+        "from 0.25 to −0.05 (a margin is a logit minus the largest other logit): the label is no longer the likeliest."
+        in other.note
+    )
     to_zero = predictions.words({asked(): replace(found, number=float(-found.effect[1]))})
-    assert "from 0.30 to 0.00 (a margin is a logit minus the next best): another becomes the likeliest." in to_zero.note
+    assert (
+        "from 0.30 to 0.00 (a margin is a logit minus the largest other logit): the label is no longer the likeliest."
+        in to_zero.note
+    )
     for number in (0.0, -1.0):
         below = predictions.words({asked(): replace(found, number=number)})
-        assert "(a margin is a logit minus the next best). All" in below.note
+        assert "(a margin is a logit minus the largest other logit). Hide all" in below.note
 
 
-def test_two_documents_for_one_query(encoder):
+def test_two_documents_are_compared_for_one_query(encoder):
     first, second = (encoder.tokenize("Who sat", document) for document in ("We sat .", "We ran"))
     found = {}
     for where, sentence, number, effect in (
@@ -84,28 +90,32 @@ def test_two_documents_for_one_query(encoder):
     assert ("document 1", ".") not in frame.index
     panel = predictions.words(found)
     assert (
-        panel.finding == 'Document 1 leads by 0.50 in the score; with "sat" of document 1 hidden, document 2 by 0.40.'
+        panel.finding
+        == 'Document 1 leads by 0.50 in the score; with "sat" of document 1 hidden, document 2 leads by 0.40.'
     )
     assert panel.note.startswith(
-        'Hide "sat" in the document, and the score of document 1 moves by −0.90. It goes from 2.00 to 1.10. All 5 words of query '
-        "and document 1 hidden at once: −0.90;"
+        'Hide "sat" in the document, and the score of document 1 moves by −0.90. It goes from 2.00 to 1.10. Hide all 5 words '
+        "of query and document 1, and the score moves by −0.90;"
     )
     assert [row["said"].rsplit(" (")[1] for row in panel.live.data["rows"]] == ["query)", "document)"] * 2
-    assert "highlighting model" in panel.method
+    assert "highlight passages" in panel.method
     behind = predictions.words(dict(reversed(found.items()))).finding
-    assert behind == 'Document 2 leads by 0.50 in the score; with "sat" of document 2 hidden, document 1 by 0.40.'
+    assert behind == 'Document 2 leads by 0.50 in the score; with "sat" of document 2 hidden, document 1 leads by 0.40.'
     further = {question: replace(each, number=2 * each.number) for question, each in found.items()}
-    assert 'leads by 1.00 in the score; with "sat" of document 1 hidden, by 0.10.' in predictions.words(further).finding
+    assert (
+        'leads by 1.00 in the score; with "sat" of document 1 hidden, the lead is 0.10.'
+        in predictions.words(further).finding
+    )
     alike = {
         question: replace(each, number=each.number + 0.4 * (each.number > 1.6)) for question, each in found.items()
     }
     assert (
-        'leads by 0.90 in the score; with "sat" of document 1 hidden, both score alike.'
+        'leads by 0.90 in the score; with "sat" of document 1 hidden, neither leads.'
         in predictions.words(alike).finding
     )
     effects = (torch.tensor(each) for each in ((0.1, -0.5, -0.9, -0.45, -3.0), (0.1, -0.1, -0.1, 0.2)))
     shared = {question: replace(each, effect=effect) for (question, each), effect in zip(found.items(), effects)}
-    assert 'with "sat" of document 1 hidden' in predictions.words(shared).finding  # "We", 0.9, is in both documents
+    assert 'with "sat" of document 1 hidden' in predictions.words(shared).finding  # "We" is in both documents
     ahead = {
         question: replace(each, effect=each.effect.abs() * sign)
         for (question, each), sign in zip(found.items(), (1, 0))
@@ -113,13 +123,13 @@ def test_two_documents_for_one_query(encoder):
     assert predictions.words(ahead).finding == "Document 1 leads by 0.50 in the score."
     for together, low in ((0.05, True), (0.31, False)):  # the largest effect is 3
         floor = {question: replace(each, together=together) for question, each in found.items()}
-        said = f"It scores {2 + together:.2f} without any word: all words together don't raise it"
+        said = f"The score without any word is {2 + together:.2f}: all words together don't raise it"
         assert (said in predictions.words(floor).note) == low
     level = {question: replace(each, number=1.0) for question, each in found.items()}
     assert predictions.words(level).finding == "Both documents have the same score."
 
 
-def test_each_word_with_its_tag(encoder):
+def test_each_word_has_its_tag(encoder):
     sentence = encoder.encode("Anna sat .")
     found = pd.DataFrame({"word": ["Anna", "sat", "."], "tag": ["B-PER", "O", "O"], "probability": [0.9, 0.8, 0.99]})
     panel = predictions.tags(sentence, found, chosen=1)
@@ -134,39 +144,42 @@ def test_each_word_with_its_tag(encoder):
     assert predictions.most_certain(found.assign(tag="O")) == 2
 
 
-def test_one_word_or_none(found, encoder):
+def test_texts_with_one_word_or_none_have_their_own_sentences(found, encoder):
     one = encoder.tokenize("sat")
     one = replace(explained((-0.3,)), sentence=one, words=one.words, target=found.target)
-    assert predictions.words({asked(): one}).note == f"{GOES}: it stays the likeliest."
+    assert predictions.words({asked(): one}).note == f"{GOES}: the label stays the likeliest."
     assert (
         predictions.words({asked(): replace(one, words=(), effect=one.effect[:0])}).finding
         == "There is no word to hide."
     )
     left = predictions.words({asked(): replace(found, together=NAN)})
-    assert left.note == f"{GOES}: it stays the likeliest. With all words hidden nothing would be left to ask."
+    assert (
+        left.note
+        == f"{GOES}: the label stays the likeliest. All words can't be hidden at once, because no token would be left."
+    )
 
 
-def test_heads_that_were_run_and_the_chosen_one(found):
+def test_the_panel_of_heads_states_the_largest_effect_and_the_noise(found):
     panel = predictions.heads(asked(" in A"), found, "L1 H1", "float32")
-    assert panel.finding == "Without L0 H1 in A, the margin moves by −0.30."
-    assert "2 of 4 heads are run: those that lead" in panel.method
+    assert panel.finding == "Remove L0 H1 in A, and the margin moves by −0.30."
+    assert "Only 2 of 4 heads are removed in a run" in panel.method
     for key, bound in (("class", "0.078"), ("similarity", "0.006")):  # a log probability has 13 times the noise
         note = predictions.heads(replace(asked(), key=(key, 1)), found, "L1 H1", "bfloat16").note
-        assert f"by up to {bound}: " in note
+        assert f"of up to {bound}. " in note
     with pytest.raises(ValueError, match="can't be removed"):
         predictions.heads(asked(), replace(found, notes=("They can't be removed.",)), "L0 H0", "float32")
 
 
-def test_answers_are_bars():
+def test_answers_are_drawn_as_bars():
     table = pd.DataFrame({"class": ["POSITIVE", "NEGATIVE"], "probability": [0.9, 0.1]})
     panel = predictions.answers(asked(answers=table))
-    assert panel.finding == 'The likeliest is "POSITIVE": 0.90.'
+    assert panel.finding == '"POSITIVE" has the largest probability: 0.90.'
     assert [item["text"] for item in drawn(panel.picture(Look()), "text")] == ["0.900", "0.100"]
     scores = predictions.answers(asked(answers=table.rename(columns={"probability": "score"})))
-    assert scores.finding == 'The largest is "POSITIVE": 0.90.'
+    assert scores.finding == '"POSITIVE" has the largest score: 0.90.'
 
 
-def test_the_likeliest_words_of_a_gap(monkeypatch):
+def test_a_gaps_question_is_about_one_of_its_likeliest_words(monkeypatch):
     columns = {"id": [7, 5, 9, 2], "text": ["river", "sea", "lake", "pond"], "probability": [0.5, 0.25, 0.125, 0.0625]}
     head = SimpleNamespace(predictions=lambda masked, most: pd.DataFrame(columns))
     monkeypatch.setattr(predictions, "gap_word", lambda head, token: token)

@@ -20,7 +20,7 @@ EFFECTS["effect_minus_control"] = EFFECTS["effect"] - EFFECTS["control"]
         ("bfloat16", {"columns": {"effect": 0.4}}, [0.007, -0.0059, 0], [0.006, -0.0259, 0.0001]),
     ],
 )
-def test_effects_under_the_noise_are_0(precision, columns, effect, both):
+def test_effects_below_the_noise_are_drawn_as_0(precision, columns, effect, both):
     shown, _ = noise_floor(EFFECTS, "effect", precision, **columns)
     assert shown["effect"].tolist() == pytest.approx(effect)
     assert shown["effect_minus_control"].tolist() == pytest.approx(both)
@@ -34,10 +34,10 @@ def test_effects_under_the_noise_are_0(precision, columns, effect, both):
         ("effect", "bfloat16", {"columns": {"effect": 0.4}}, "0.0024", 1),
     ],
 )
-def test_the_heads_under_the_noise_are_counted(measure, precision, columns, bound, hidden):
+def test_the_note_counts_the_heads_below_the_noise(measure, precision, columns, bound, hidden):
     _, note = noise_floor(EFFECTS, measure, precision, **columns)
     assert note == (
-        f"In {precision} rounding alone moves this by up to {bound}: {hidden} of 3 heads lie under that and are drawn as 0."
+        f"In {precision}, rounding alone causes effects of up to {bound}. Smaller effects are drawn as 0, in {hidden} of 3 heads."
     )
 
 
@@ -47,4 +47,4 @@ def test_noise_bounds_are_tight(encoder, precision):
     pair = ("The bank of the river.", (2,)), ("The bank approved the loan.", (2,))
     coarse = removal_effect(load_encoder(device="cpu", dtype=precision), *pair)
     moved = float((coarse - removal_effect(encoder, *pair)).abs().max())
-    assert NOISE[precision] / 10 < moved < NOISE[precision]  # on different processors: 0.2 to 0.5 of the bound
+    assert NOISE[precision] / 10 < moved < NOISE[precision]  # 0.2 to 0.5 of the bound on different processors

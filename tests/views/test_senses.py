@@ -1,4 +1,4 @@
-"""Test the panels of Senses: their order, their sentences at each branch, and that they print the report's numbers."""
+"""Test the panels of the page "Senses": their order, their sentences, and the report's numbers that they print."""
 
 import json
 import math
@@ -67,25 +67,28 @@ def printed(panel):
     return [item["text"] for item in drawn(panel.picture(Look(width=700)), "text")]
 
 
-def test_sum_of_heads_for_each_encoder(report, other):
+def test_the_sum_over_heads_is_compared_with_all_heads_at_once(report, other):
     sums = []
     for own in (report, *other.values()):
         largest = own.named.groupby(["word", "row"])["share"].max().groupby("word").mean().mean()
         heads = own.heads.loc[own.heads["word"] == "all", "share"].sum()
         sums.append((heads, largest))
         panel, first = senses.heads(own, HEAD), own.heads[own.heads["word"] == "all"].nlargest(1, "share").iloc[0]
-        assert panel.finding.endswith(f" carries the most: alone, {share(first['share'], 1)} of the distance.")
+        assert panel.finding.endswith(f" alone moves the word furthest: {share(first['share'], 1)} of the distance.")
         method = panel.method
-        assert f"add up to {share(heads)} of the distance" in method and f"at once it is {share(largest)}." in method
+        assert (
+            f"add up to {share(heads)} of the distance" in method
+            and f"at once, the move is {share(largest)}." in method
+        )
     assert np.round(sums, 2).tolist() == [[0.14, 0.20], [0.04, 0.10]]  # the sums fall short by 30 % and 57 %
 
 
-def test_numbers_of_made_up_pairs_equal_the_benchmarks():
+def test_stored_numbers_of_made_up_pairs_equal_the_benchmarks():
     (row,) = re.findall(r"\| most attended \| (.*) \|", Path("benchmarks/RESULTS.md").read_text("utf-8"))
     assert MADE_UP["most attended"] == float(row.split(" | ")[0]) and raw_c_measured("another") == {}
 
 
-def test_a_sentences_row_has_its_shares(panels, report):
+def test_the_row_of_a_sentence_has_its_words_and_shares(panels, report):
     rows, shown = senses.opened(report, FRAME, "bank"), panels["sentences"].live.data["rows"]
     assert len(shown) == len(rows) == 24
     assert rows["sense"].tolist() == ["riverside", "finance"] * 12
@@ -102,18 +105,18 @@ def test_a_sentences_row_has_its_shares(panels, report):
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
-        ({"the_word_alone": 0.83}, "rarely needed, and not enough either: without it 77"),
-        ({"the_word_hidden": 0.7}, "needed and usually enough: without it 70"),
-        ({"the_word_alone": 0.7, "the_word_hidden": 0.7}, "needed and not enough: without it 70"),
-        ({"the_word_alone": 0.59}, "No single word is enough: the most telling one alone tells the sense in 59 of 100 "),
-        ({"as_it_is": 0.52}, "Even all words together tell the sense in only 52 of 100 sentences."),
+        ({"the_word_alone": 0.83}, "rarely needed and not enough: the right sense is nearer in 77 of 100"),
+        ({"the_word_hidden": 0.7}, "needed and usually enough: the right sense is nearer in 70 of 100"),
+        ({"the_word_alone": 0.7, "the_word_hidden": 0.7}, "needed and not enough: the right sense is nearer in 70 of 100"),
+        ({"the_word_alone": 0.59}, "No single word is enough: the most telling word alone is right in 59 of 100 "),
+        ({"as_it_is": 0.52}, "Even with all words, the right sense is nearer in only 52 of 100 sentences."),
         # At each limit: an interval that begins at 0.5, a word alone that is no better than another, shares of 80 % and 50 %.
-        ({"as_it_is": 0.53125}, "Even all words together tell the sense in only 53 of 100 sentences."),
-        ({"the_word_alone": 0.75, "any_other_alone": 0.6875}, "No single word is enough: the most telling one alone tells the"),
-        ({"as_it_is": 1.0, "the_word_alone": 0.9, "the_word_hidden": 0.75}, "rarely needed and usually enough: without it 75"),
+        ({"as_it_is": 0.53125}, "Even with all words, the right sense is nearer in only 53 of 100 sentences."),
+        ({"the_word_alone": 0.75, "any_other_alone": 0.6875}, "No single word is enough: the most telling word alone is right"),
+        ({"as_it_is": 1.0, "the_word_alone": 0.9, "the_word_hidden": 0.75}, "rarely needed and usually enough: the right sense"),
     ],
 )  # fmt: skip
-def test_one_word_at_each_branch(report, values, expected):
+def test_the_finding_says_whether_one_word_is_needed_or_enough(report, values, expected):
     assert expected in senses.one_word({"this": changed(report, **values)}).finding
 
 
@@ -124,7 +127,7 @@ def test_the_axis_begins_at_the_tenth_below_the_smallest_number(report):
     assert '"domain": [0.0, 1.0]' in json.dumps(senses.attention(report).picture(Look()))
 
 
-def test_panels_that_a_report_has_no_numbers_for(encoder, report):
+def test_panels_without_numbers_are_left_out(encoder, report):
     heads = report.heads.assign(share=report.heads["share"].where(report.heads.index > 0))
     without = heads.assign(share=math.nan)
     names = [
@@ -134,40 +137,40 @@ def test_panels_that_a_report_has_no_numbers_for(encoder, report):
     assert names == [["sentences", "one word", "attention", "heads"], ["one word", "attention"]]
 
 
-def test_notes_on_few_words(report):
+def test_the_note_warns_of_few_words(report):
     few, one = (
         replace(report, words=report.words[report.words["word"].isin(own)]) for own in (("bank", "bat"), ("bank",))
     )
-    assert senses.one_word({"": few}).note.endswith("over 2 words. So few words say little about others.")
+    assert senses.one_word({"": few}).note.endswith("over 2 words. So few words say little about other words.")
     ten = replace(report, words=report.words[report.words["word"].isin(report.words["word"].unique()[:10])])
     assert senses.one_word({"": ten}).note.endswith("over 10 words.")
     assert "over the sentences of one word." in senses.one_word({"": one}).note
 
 
-def test_attention_by_luck_or_unknown(report):
-    assert senses.attention(report).finding == "The most attended word is the most telling one in 35 of 100 sentences."
+def test_the_finding_compares_attention_with_luck(report):
+    assert senses.attention(report).finding == "The most attended word is the most telling word in 35 of 100 sentences."
     lucky = changed(report, most_attended=0.12)
     lucky.agreement.loc[lucky.agreement["way"] == "most attended", "low"] = lucky.luck
     lucky = senses.attention(lucky)
-    assert lucky.finding.endswith("in 12 of 100 sentences, no more often than luck.")
+    assert lucky.finding.endswith("in 12 of 100 sentences, no more often than by chance.")
     unknown = senses.attention(replace(changed(report, most_attended=math.nan), reason="No gradient."))
-    assert unknown.finding.startswith("What attention names isn't known") and unknown.note.endswith("No gradient.")
+    assert unknown.finding.startswith("The most attended words aren't known") and unknown.note.endswith("No gradient.")
     assert "35 %" not in printed(unknown) and "38 %" in printed(unknown)
 
 
-def test_without_a_noise_level_the_leading_word_is_the_finding(encoder, report):
+def test_without_a_noise_level_the_finding_names_the_leading_word(encoder, report):
     own = replace(report, words=report.words[report.words["word"] == "bank"])
     panel, first = senses.sentences(encoder, own, FRAME, "bank"), senses.opened(own, FRAME, "bank").iloc[0]
     moved = f'"bank" moves {share(first["share"])} of the distance to its other sense.'
     assert panel.finding == f'Hide "{first["first"]}", and {moved}'
-    assert "takes 300 labelled sentences to tell; there are 24" in panel.note
+    assert "needs 300 labelled sentences; there are 24" in panel.note
     assert any(
         word["number"] == "9 %" for row in panel.live.data["rows"] for word in row["words"]
     )  # 5 % and more are printed
 
 
-def test_a_word_of_many_sentences_shows_the_first_and_the_last(encoder, report):
-    """Each sentence of "bank" is there twice. A share of 5 % is printed, a smaller one isn't."""
+def test_only_the_first_and_last_of_many_sentences_are_shown(encoder, report):
+    """Each sentence of "bank" occurs twice. Only shares of 5 % and more are printed."""
     bank, frame = report.words[report.words["word"] == "bank"], pd.concat([FRAME, FRAME.set_axis(FRAME.index + 1000)])
     bank = bank.assign(
         share=bank["share"].where(bank.index > bank.index[1], 0.05).where(bank.index > bank.index[0], 0.0499)
@@ -176,7 +179,7 @@ def test_a_word_of_many_sentences_shows_the_first_and_the_last(encoder, report):
     every, rows = leading_words_frame(twice, frame), senses.opened(twice, frame, "bank")
     assert sorted(rows.index) == sorted([*every.index[:12], *every.index[-12:]]) and len(every) == 48
     panel = senses.sentences(encoder, twice, frame, "bank")
-    assert "The 12 in which most hangs on one word, and the 12 in which least does." in panel.note
+    assert "Shown are the 12 sentences with the longest moves and the 12 with the shortest." in panel.note
     shades = panel.tables["sentences"].query("kind == 'word'")
     printed = [
         bool(word["number"]) for row in panel.live.data["rows"] for word in row["words"] if word["kind"] == "word"
@@ -184,35 +187,35 @@ def test_a_word_of_many_sentences_shows_the_first_and_the_last(encoder, report):
     assert sum(printed) == (shades["share"] >= 0.05).sum()
 
 
-def test_a_share_at_the_level_counts(encoder, report):
+def test_a_share_at_the_noise_level_counts(encoder, report):
     largest = report.named[report.named["word"] == "bank"].groupby("row")["share"].max()
     own = replace(report)
     own.__dict__["level"] = NoiseLevel(largest.nlargest(5).min(), 0.1, 0.3)
-    assert senses.sentences(encoder, own, FRAME, "bank").finding.startswith("In 5 of 24 sentences one word")
+    assert senses.sentences(encoder, own, FRAME, "bank").finding.startswith("In 5 of 24 sentences, hiding one word")
 
 
-def test_random_moves_name_nothing(encoder, report):
-    """Each share has a random sign, and the heads' intervals hold 0."""
+def test_random_shares_name_no_word_and_no_head(encoder, report):
+    """Each share has a random sign, and the interval of each head includes 0."""
     signs = np.random.default_rng(0).choice([-1, 1], len(report.words))
     words = report.words.assign(share=report.words["share"] * signs).sort_values("word", key=lambda own: own != "bank")
-    words = words[words.groupby(["word", "row"], sort=False).ngroup() < 300]  # with fewer sentences no level is known
+    words = words[words.groupby(["word", "row"], sort=False).ngroup() < 300]  # 300 are the minimum for a noise level
     lot = replace(report, words=words, heads=report.heads.assign(low=0.0, leads=0.005))
     panel = senses.sentences(encoder, lot, FRAME, "bank")
-    assert panel.finding == 'No single word moves "bank" further than chance does.'
+    assert panel.finding == 'Hiding a single word never moves "bank" further than chance.'
     assert {word["depth"] for row in panel.live.data["rows"] for word in row["words"]} == {0}
     heads = senses.heads(lot, HEAD)
-    assert heads.finding == "No head alone surely moves the word toward its other senses."
+    assert heads.finding == "In no single head is the move toward the other senses clearly above 0."
     assert heads.note.count("%") == 2  # two heads come first in half a percent of resamples each
 
 
-def test_heads_on_which_attention_adds_something(separated):
+def test_the_finding_counts_heads_on_which_attention_adds_accuracy(separated):
     p_value = [0.05, 0.049, 0.01, *[1.0] * 69]
     columns = {"adds_high": separated.heads["adds_high"].abs(), "adds_low": separated.heads["adds_low"].clip(lower=0)}
     heads = separated.heads.assign(p_value=p_value, **columns)
     panel = senses.adds(replace(separated, heads=heads), HEAD)
     sure, best = (heads["adds_low"] > 0).sum(), heads.loc[heads["adds"].idxmax()]
-    assert panel.finding == f"On {sure} of 72 heads attention adds something, where chance alone would make 2."
-    assert "(1,000 shuffles). Heads above that: 2." in panel.method
+    assert panel.finding == f"In {sure} of 72 heads attention adds something; chance alone would give 2."
+    assert "(1,000 shuffles). Heads above this: 2." in panel.method
     span = numbers.span(best["adds_low"], best["adds_high"], numbers.effect)
     assert (
         panel.note
@@ -220,41 +223,46 @@ def test_heads_on_which_attention_adds_something(separated):
     )
 
 
-def test_separation_of_one_word(separated):
+def test_the_separation_of_one_word_has_no_interval(separated):
     layers, gain = separated.layers.assign(low=math.nan), separated.heads["adds"].clip(lower=0)
     heads = separated.heads.assign(adds_low=math.nan, adds=gain)
     one = replace(separated, layers=layers, heads=heads, words=separated.words[separated.words["word"] == "bank"])
     small, adds = senses.separation_panels(one, HEAD)
     ten = separated.words[separated.words["word"].isin(separated.words["word"].unique()[:10])]
     low = senses.layers(replace(separated, layers=separated.layers.assign(low=0.39), words=ten))
-    assert small.note.endswith("1 word: others may differ.") and "interval" not in small.method
-    assert '"domain": [0.39, 1.0]' in json.dumps(low.picture(Look())) and not low.note.endswith("others may differ.")
+    assert small.note.endswith("1 word: other words may differ.") and "interval" not in small.method
+    assert '"domain": [0.39, 1.0]' in json.dumps(low.picture(Look())) and not low.note.endswith(
+        "other words may differ."
+    )
     assert small.method.startswith("1 word, ") and senses.layers(separated).method.startswith(
         "32 words, 768 sentences."
     )
-    assert adds.finding == f"On {(heads['adds'] > 0).sum()} of 72 heads attention adds something."
-    assert adds.note.endswith("One word has no interval.")
+    assert adds.finding == f"In {(heads['adds'] > 0).sum()} of 72 heads attention adds something."
+    assert adds.note.endswith("With one word there is no interval.")
 
 
-def test_a_scans_sources_and_means(encoder):
+def test_the_panels_of_a_scan_state_its_sources_and_means(encoder):
     rows = [
         ("bank", "river", 12, 0.6, 0.0812, "The bank of the river."),
         ("bank", "loan", 5, 0.25, 0.1, "A bank's loan."),
     ]
     table = pd.DataFrame(rows, columns=["word", "source", "n", "share", "move", "sentence"])
     panel = scanned.sources(encoder, table)
-    assert panel.finding == 'Hiding "river" moves "bank" farthest most often: in 12 of 20 occurrences.'
+    assert (
+        panel.finding
+        == 'The word that most often moves "bank" farthest when hidden is "river": in 12 of 20 occurrences.'
+    )
     row = panel.live.data["rows"][0]
-    assert row["said"] == '"river" in 12; then it moves 0.081 on average' and panel.live.data["open"]
+    assert row["said"] == '"river" in 12 occurrences: mean move 0.081' and panel.live.data["open"]
     assert [(word["text"], word["number"]) for word in row["words"] if word["number"]] == [("river", "60 %")]
     assert scanned.opened(table, 1) == (rows[1][-1], rows[0][-1]) and scanned.opened(table[:1], 0) is None
     assert scanned.sources(encoder, table[:1]).live.data["open"] == ""
     long = table.assign(sentence=table["sentence"] + " and on" * 300)  # some encoders read longer texts
     assert len(scanned.sources(encoder, long).live.data["rows"][0]["words"]) > 600
     many = pd.DataFrame([rows[0]] * 25, columns=table.columns)
-    assert scanned.sources(encoder, many).note.startswith("The 24 most frequent of 25 words. A move is")
+    assert scanned.sources(encoder, many).note.startswith("Shown are the 24 most frequent of 25 words. A move is")
     assert len(scanned.sources(encoder, many).live.data["rows"]) == 24
     assert scanned.sources(encoder, many[:24]).note.startswith("A move is")
     heads = pd.DataFrame({"layer": [0, 0], "head": [0, 1], "entropy": [1.0, 2.5]})
     finding = scanned.means(heads, "entropy", Head(0, 0), 1200).finding
-    assert finding == "Largest mean entropy: L0 H1 (2.50), over 1,200 occurrences."
+    assert finding == "L0 H1 has the largest mean entropy: 2.50, over 1,200 occurrences."

@@ -1,4 +1,4 @@
-"""Test the picture of tinted sentences: the words, the numbers, and tints as deep as the numbers."""
+"""Test the picture of sentences with tinted words. The depth of a tint follows the word's number."""
 
 import math
 
@@ -31,7 +31,7 @@ def made(level, frame=FRAME):
         (math.inf, [0] * 7, ["44 %", "16 %"], ["river", "loan"]),
     ],
 )
-def test_tint_starts_at_the_level(level, depths, printed, leaders):
+def test_the_tint_starts_at_the_noise_level(level, depths, printed, leaders):
     words = [word for row in made(level)["rows"] for word in row["words"]]
     assert [word["depth"] for word in words] == depths
     assert [word["number"] for word in words if word["number"]] == printed
@@ -40,7 +40,7 @@ def test_tint_starts_at_the_level(level, depths, printed, leaders):
 
 
 @pytest.mark.parametrize("width", [None, 120])
-def test_the_picture_has_each_word_and_its_number_beneath(width):
+def test_each_number_is_beneath_its_word(width):
     spec = shaded_picture(made(0.2))["picture"](Look(dark=True, width=width))
     texts = {item["text"]: item for item in drawn(spec, "text")}
     assert texts.keys() == {*FRAME["text"], *SAID.values(), "44 %", "30 %", "16 %"}
@@ -48,7 +48,7 @@ def test_the_picture_has_each_word_and_its_number_beneath(width):
     assert texts["16 %"]["fill"] == DARK.muted
     river, full_stop, loan = drawn(spec, "rect")
     chosen = [item["x"] for item in drawn(spec, "text") if item["text"] == "bank"]
-    assert [rule["x"] for rule in drawn(spec, "rule")] == chosen  # it is underlined
+    assert [rule["x"] for rule in drawn(spec, "rule")] == chosen  # the chosen word is underlined
     assert river["fillOpacity"] == 1 and full_stop["fillOpacity"] == 0.75 and loan["fill"] == DARK.grid
     assert all(item["x"] < (width or 760) + 8 for item in texts.values())
 

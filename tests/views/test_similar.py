@@ -1,4 +1,4 @@
-"""Test the panel of two texts: its sentences about cosine, parts and hidden words at each branch, and its picture."""
+"""Test the panel that compares two texts: sentences about cosine, its parts and hidden words, and the picture."""
 
 import math
 from collections import Counter
@@ -22,7 +22,7 @@ from selfattn.views.similar import METHOD, beside, put_together, similar
 from tests.charts.scene import drawn
 from tests.encoders.test_pooling import embedder
 
-# a: "We sat." b: "She sat"; the last row and column are special tokens.
+# Rows are "We", "sat" and ".", columns "She" and "sat". The last row and column are special tokens.
 TABLE = torch.tensor([[0.05, 0.0, 0.01], [0.0, 0.2, 0.02], [0.01, 0.0, 0.0], [0.1, 0.1, 0.11]], dtype=torch.float64)
 COSINES = torch.tensor([[0.6, 0.62, 0.3], [0.55, 0.5, 0.2], [0.4, 0.45, torch.nan], [0.6, 0.6, 0.3]])
 MANY = UnrelatedPairs(pd.DataFrame({"cosine": np.linspace(-0.2, 0.39, 1000)}))
@@ -38,7 +38,7 @@ def parts(sides):
     return CosineParts(a=sides[0], b=sides[1], cosine=0.6, table=TABLE)
 
 
-def test_two_related_texts(sides, parts):
+def test_two_related_texts_give_the_expected_panel(sides, parts):
     panel = put_together(*sides, COSINES, parts, MANY)
     assert panel.finding == 'Hide "sat" in B, and the cosine falls by 0.30.'
     assert "Cosine 0.60, above all of 1,000 unrelated pairs (median 0.10)." in panel.alt
@@ -50,7 +50,7 @@ def test_two_related_texts(sides, parts):
     assert data["lines"][0][3] == pytest.approx(float(parts.interaction[1, 1]), rel=1e-3)
     assert data["sum"] == {"lines": 0.25, "others": 0.01, "special": 0.34, "difference": "0"}
     fine = put_together(*sides, COSINES, replace(parts, table=TABLE + 4e-7), MANY).live.data["sum"]
-    assert (fine["lines"], fine["others"], fine["special"]) == (0.25, 0.01, 0.34)  # five decimals
+    assert (fine["lines"], fine["others"], fine["special"]) == (0.25, 0.01, 0.34)  # rounded to five decimals
     assert data["cosines"] == ["600,620,300", "550,500,200", "400,450,", "600,600,300"]
     words = data["sides"][0]["words"]
     assert [(word["text"], word["kind"], word["number"], word["depth"]) for word in words] == [
@@ -62,7 +62,7 @@ def test_two_related_texts(sides, parts):
     assert panel.arrays["cosines"].shape == (4, 3)
 
 
-def test_a_word_that_matters_without_a_line(sides, parts):
+def test_words_that_matter_without_a_line_are_named(sides, parts):
     table = torch.zeros(4, 3, dtype=torch.float64)
     table[:3, :2] = torch.tensor([[0.05, -0.05], [0, 0], [-0.05, 0.05]])
     panel = put_together(*sides, COSINES, CosineParts(a=sides[0], b=sides[1], cosine=0.0, table=table))
@@ -73,26 +73,26 @@ def test_a_word_that_matters_without_a_line(sides, parts):
     assert panel.live.data["unrelated"] is None and "Cosine 0.60." in panel.alt
 
 
-def test_no_closer_than_unrelated_texts(sides, parts):
+def test_the_finding_says_that_texts_are_no_closer_than_unrelated_texts(sides, parts):
     low = COSINES - 0.3
-    low[0, 1] = low[1, 0] = 0.6  # a cosine with a word hidden doesn't count
+    low[0, 1] = low[1, 0] = 0.6  # cosines with a hidden word don't count
     panel = put_together(*sides, low, parts, MANY)
     assert "above 84.7 % of" in panel.alt.replace("\u00a0", " ")
-    assert panel.finding == "These two are no closer than unrelated texts are."
+    assert panel.finding == "These two texts are no closer than unrelated texts."
     edge = UnrelatedPairs(pd.DataFrame({"cosine": [0.0] * 19 + [0.9]}))  # 0.6 is above 95 % of these
     assert "the cosine falls by" in put_together(*sides, COSINES, parts, edge).finding
 
 
-def test_one_added_word(encoder):
+def test_the_finding_names_the_only_word_that_differs(encoder):
     pair = next(pair for pair in TEXT_PAIRS if pair.name == "a negation")
     panel = similar(encoder, encoder.encode(pair.first), encoder.encode(pair.second))
     assert panel.finding == 'Only "not" in A sets these two apart, and it takes 0.09 off the cosine.'
     assert "Cosine 0.91." in panel.alt
     same = similar(encoder, encoder.encode("It rains."), encoder.encode("It rains."))
-    assert same.finding == "Both are the same text: their cosine is 1."
+    assert same.finding == "Both texts are the same, so their cosine is 1."
 
 
-def test_words_without_an_effect(encoder):
+def test_the_finding_states_an_effect_of_0(encoder):
     first, more, other = (encoder.encode(text) for text in ("We sat.", "We sat not.", "She ran"))
     added, changed = (put_together(first, b, torch.full((4, len(b.words) + 1), 0.5), None) for b in (more, other))
     assert added.finding == 'Only "not" in B sets these two apart, and it adds 0.00 to the cosine.'
@@ -101,13 +101,13 @@ def test_words_without_an_effect(encoder):
     assert changed.finding == 'Hide "We" in A, and the cosine rises by 0.00.'
 
 
-def test_a_cosine_among_unrelated_pairs():
+def test_a_cosine_is_compared_with_unrelated_pairs():
     for cosine, place in ((-0.3, "none"), (0.4, "all"), (-0.1412, "10.0\u00a0%")):
         said = f"Cosine {numbers.cosine(cosine)}, above {place} of 1,000 unrelated pairs (median 0.10)."
         assert beside(cosine, MANY) == said
 
 
-def test_encoder_without_mean_pooling(tmp_path):
+def test_an_encoder_without_mean_pooling_has_no_sum(tmp_path):
     from selfattn import load_encoder
 
     own = load_encoder(str(embedder(save_tiny(FAMILIES["BERT"], tmp_path / "mine"), pooling={"pooling_mode": "cls"})))
@@ -121,7 +121,7 @@ def test_encoder_without_mean_pooling(tmp_path):
 
 
 @pytest.mark.parametrize("width", [None, 300])
-def test_the_picture_has_words_lines_and_the_place(sides, parts, width):
+def test_the_picture_has_words_lines_and_the_cosine(sides, parts, width):
     spec = put_together(*sides, COSINES, parts, MANY).picture(Look(width=width))
     texts = [item["text"] for item in drawn(spec, "text")]
     assert {"We", "sat", "She", "−0.20", "−0.30"} <= {*texts}
@@ -144,8 +144,8 @@ def test_the_picture_has_words_lines_and_the_place(sides, parts, width):
     assert max(bar["y2"] - bar["y"] for bar in bars) == TALLEST
 
 
-def test_the_parts_of_a_sum_follow_one_another(sides, parts):
-    """A negative part goes back; each ends a pixel before the next begins."""
+def test_each_part_of_a_sum_starts_where_the_last_part_ends(sides, parts):
+    """A negative part goes to the left. Between two parts there is a gap of a pixel."""
     data = dict(put_together(*sides, COSINES, parts).live.data)
     data["sum"] = {"lines": 0.25, "others": -0.1, "special": 0.45, "difference": "0"}
     spec = picture(data, LIGHT, 1024)

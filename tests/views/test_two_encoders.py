@@ -1,4 +1,4 @@
-"""Test the panels of Two encoders: the word and the heads that differ most, and the comparison with chance."""
+"""Test the panels of the page "Two encoders": the word and the heads that differ most, compared with chance."""
 
 import math
 from dataclasses import replace
@@ -40,12 +40,12 @@ def over(report=REPORT, partner="counterpart"):
     return list(two_encoders.over_many(report, Head(0, 0), 8, partner))
 
 
-def test_bars_of_the_most_different_word():
+def test_bars_show_the_word_that_differs_most():
     row = one_sentence()[0]
-    assert row.finding == 'One sentence, head 1 of layer 0: "bank" gives "the (2)" 0.60 more weight than in other.'
+    assert row.finding == 'In head 1 of layer 0, "bank" gives "the (2)" 0.60 more weight than in other.'
     assert row.note == (
-        '"bank" gives "the (2)" 0.70 in one, 0.10 in other; special tokens left out, the rest scaled to sum to 1. '
-        "One of the two can't read, so it is left out: x."
+        '"bank" gives "the (2)" 0.70 in one, 0.10 in other. Special tokens are left out, and the other weights are scaled to '
+        "sum to 1. Left out, because one of the two encoders can't read it: x."
     )
     picture = row.picture(Look(width=600))
     labels = drawn(picture, "text", "axis-label")
@@ -60,13 +60,14 @@ def test_bars_of_the_most_different_word():
 def test_the_map_of_differences_names_another_word():
     _, difference, first, second = one_sentence()
     assert (
-        difference.finding == 'Its other rows, same head: the full stop gives "the (1)" 0.80 more weight than in other.'
+        difference.finding
+        == 'In the other rows of the same head, the full stop gives "the (1)" 0.80 more weight than in other.'
     )
-    assert difference.note == 'Of all words, "bank" differs most: the outlined row.'
+    assert difference.note == 'The word that differs most, "bank", has the outlined row.'
     picture = difference.picture(Look(width=600))
     assert texts(picture, "legend-title") == [["+ more in one", "− more in other"]]
     assert texts(picture, "legend-label") == ["−0.80", "", "0", "", "+0.80"]
-    assert [item["y"] for item in drawn(picture, "rect") if item.get("strokeWidth") == 2] == [100.0]  # the word's row
+    assert [item["y"] for item in drawn(picture, "rect") if item.get("strokeWidth") == 2] == [100.0]  # bank's row
     assert difference.table["weight"].tolist() == (FIRST - SECOND).flatten().tolist()
     assert {texts(each.picture(Look()), "legend-label")[-1] for each in (first, second)} == {"0.90"}
     assert first.finding == 'Largest weight: 0.90, from "the (1)" to "the (1)".'
@@ -75,20 +76,20 @@ def test_the_map_of_differences_names_another_word():
     ]
 
 
-def test_swapped_encoders_give_less_weight():
+def test_the_finding_says_less_after_the_encoders_are_swapped():
     row, difference, first, second = one_sentence(replace(COMPARED, first=SECOND, second=FIRST))
-    assert row.finding == 'One sentence, head 1 of layer 0: "bank" gives "the (2)" 0.60 less weight than in other.'
+    assert row.finding == 'In head 1 of layer 0, "bank" gives "the (2)" 0.60 less weight than in other.'
     assert difference.finding.endswith('the full stop gives "the (1)" 0.80 less weight than in other.')
     assert {texts(each.picture(Look()), "legend-label")[-1] for each in (first, second)} == {"0.90"}
 
 
 def test_two_heads_are_both_named():
     row, difference, *_ = one_sentence(heads=(Head(0, 1), Head(2, 3)))
-    assert row.finding == 'One sentence, L0 H1 of one: "bank" gives "the (2)" 0.60 more weight than in L2 H3 of other.'
-    assert difference.finding.startswith("Its other rows, same heads: the full stop")
+    assert row.finding == 'In L0 H1 of one, "bank" gives "the (2)" 0.60 more weight than in L2 H3 of other.'
+    assert difference.finding.startswith("In the other rows of the same heads, the full stop")
 
 
-def test_bars_have_the_maps_outer_colours():
+def test_bars_have_the_outermost_colours_of_the_map():
     bars = drawn(one_sentence()[0].picture(Look(width=600)), "rect")
     assert [rgb(bar["fill"]) for bar in bars] == [rgb(LIGHT.signed[end]) for end in (0, 0, -1, -1)]
 
@@ -106,19 +107,21 @@ def test_a_long_sentence_has_bars_for_its_largest_differences():
     first[3] = torch.arange(20) / 190
     words = tuple(f"w{i}" for i in range(20))
     row = one_sentence(EncoderComparison(words=words, first=first, second=second, left_out=()))[0]
-    assert row.note.endswith("The 12 largest differences of 20.") and len(row.table) == 20
+    assert row.note.endswith("The bars show the 12 largest of 20 differences.") and len(row.table) == 20
     assert texts(row.picture(Look(width=600)), "axis-label") == [f"w{i}" for i in range(20) if not 5 < i < 14]
 
 
-def test_equal_weights_have_no_word_that_differs():
+def test_with_equal_weights_no_word_differs():
     row, difference, *_ = one_sentence(replace(COMPARED, second=FIRST))
-    assert row.finding == "Every word looks at the same words in both." and row.note.startswith("One of the two")
+    assert row.finding == "Every word attends to the same words in both encoders." and row.note.startswith(
+        "Left out, because"
+    )
     assert difference.finding == "No other word differs." and not difference.note
     only_bank = torch.stack([FIRST[0], SECOND[1], FIRST[2], FIRST[3]])
     assert one_sentence(replace(COMPARED, second=only_bank))[1].finding == "No other word differs."
 
 
-def test_heads_over_many_sentences():
+def test_the_finding_names_the_head_that_differs_most_over_many_sentences():
     rejected = pd.DataFrame({"row": [2], "reason": ["too long."]})
     heads, _ = over(replace(REPORT, rejected=rejected))
     assert (
@@ -126,11 +129,11 @@ def test_heads_over_many_sentences():
         == "Over 7 sentences head 1 of layer 0 differs most, by 0.40; the chosen head 0 of layer 0 by 0.10."
     )
     assert heads.note == (
-        "0: a head has the same weights as its counterpart; 1: no weight in common. Click a head to see it below. "
-        "95 % intervals: 0.30 to 0.60; of the chosen head, 0.05 to 0.20. Left out: 1 of 8 "
-        "sentences; the first is number 3: too long."
+        "0: a head has the same weights as its counterpart; 1: the two have no weight in common. Click a head to see it below. "
+        "95 % intervals: 0.30 to 0.60; of the chosen head, 0.05 to 0.20. 1 of 8 "
+        "sentences are left out, the first at number 3: too long."
     )  # fmt: skip
-    assert heads.live.data["scale"]["about"] == "of the weight lies elsewhere in the counterpart"
+    assert heads.live.data["scale"]["about"] == "share of the weight that lies elsewhere in the counterpart"
 
 
 @pytest.mark.parametrize(
@@ -141,26 +144,30 @@ def test_heads_over_many_sentences():
         (
             [True, False],
             [1, 0],
-            "Only 1 of 2 heads is nearer to its own twin than to other heads'; by chance 0 to 1.",
+            "Only 1 of 2 heads is nearer to its own twin than to other heads'; by chance it would be 0 to 1.",
         ),
         (
             [True, False],
             [8, 1],
-            "Only 1 of 2 heads is nearer to its own twin than to other heads'; by chance 1 to 8.",
+            "Only 1 of 2 heads is nearer to its own twin than to other heads'; by chance it would be 1 to 8.",
         ),
-        ([True, False], [0, 0], "1 of 2 heads is nearer to its own twin than to other heads'; by chance 0."),
+        (
+            [True, False],
+            [0, 0],
+            "1 of 2 heads is nearer to its own twin than to other heads'; by chance it would be 0.",
+        ),
     ],
 )
-def test_heads_compared_with_chance(nearer, by_chance, finding):
+def test_heads_are_compared_with_chance(nearer, by_chance, finding):
     chance = pd.DataFrame({"shift": range(1, 1 + len(by_chance)), "nearer": by_chance})
     panel = over(replace(REPORT, heads=FRAME.assign(nearer=nearer), by_chance=chance), "twin")[1]
     assert panel.finding == finding
-    assert panel.note.endswith("By chance: each head paired with another head's twin.")
+    assert panel.note.endswith("each head paired with another head's twin.")
     coloured = [bool(depth) for depth in panel.live.data["depths"].split(",")]
     assert coloured == nearer and len(panel.picture(Look())["datasets"]["heads"]) == 2
 
 
-def test_interval_of_a_nearer_head():
+def test_only_heads_nearer_to_their_counterpart_have_a_number():
     data = over()[1].live.data
     assert data["said"] == ["+0.400 (+0.300 to +0.450)", "(−0.050 to +0.250)"]
     assert data["scale"]["about"] == "nearer to its own counterpart than to other heads' counterparts"
@@ -168,25 +175,25 @@ def test_interval_of_a_nearer_head():
     assert of_one.live.data["said"] == ["+0.400", ""]
 
 
-def test_the_twin_is_explained():
+def test_the_untrained_twin_is_explained():
     *_, chance = over(REPORT, "untrained twin")
-    assert "random weights, drawn anew" in chance.method and "random weights" not in over()[1].method
+    assert "new random parameters" in chance.method and "random weights" not in over()[1].method
 
 
-def test_one_text_or_one_head():
+def test_one_sentence_and_one_head_have_no_interval():
     alone = FRAME[:1].assign(n=1, low=math.nan, high=math.nan, others=math.nan, nearer=False)
     (heads,) = over(replace(REPORT, heads=alone, by_chance=REPORT.by_chance[:0]))
     assert heads.finding == "Over 1 sentence the chosen head 0 of layer 0 differs most, by 0.10."
     assert (
         heads.note
-        == "0: a head has the same weights as its counterpart; 1: no weight in common. Click a head to see it below."
+        == "0: a head has the same weights as its counterpart; 1: the two have no weight in common. Click a head to see it below."
     )
 
 
-def test_pairs_of_words_whose_parts_differ_most(encoder):
+def test_the_finding_names_the_pair_of_words_that_differs_most(encoder):
     a, b = encoder.encode("We sat"), encoder.encode("She .")
     tables = torch.zeros(2, 3, 3, dtype=torch.float64)
-    tables[0, 0, 1], tables[1, 0, 1], tables[1, 2, 2] = 0.3, 0.1, 0.9  # the last row and column: special tokens
+    tables[0, 0, 1], tables[1, 0, 1], tables[1, 2, 2] = 0.3, 0.1, 0.9  # the last row and column are special tokens
     sides = [CosineParts(a=a, b=b, cosine=cosine, table=table) for cosine, table in zip((0.3, 1.0), tables)]
     panel = two_encoders.similarity(*sides, NAMES)
     assert panel.finding == '"We" and the full stop add 0.200 more to the cosine than in other.'
@@ -196,5 +203,5 @@ def test_pairs_of_words_whose_parts_differ_most(encoder):
     less = two_encoders.similarity(*reversed(sides), NAMES)
     assert less.finding == '"We" and the full stop add 0.200 less to the cosine than in other.'
     other = replace(sides[1], b=encoder.encode("It sat"))
-    with pytest.raises(ValueError, match="read other tokens"):
+    with pytest.raises(ValueError, match="into different tokens"):
         two_encoders.similarity(sides[0], other, NAMES)

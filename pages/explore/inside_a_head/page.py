@@ -1,4 +1,4 @@
-"""Follow one token through one head: what comes in, the kernel figure with switches, and what goes out."""
+"""Follow one token through one head: the input, each step of attention with switches, and the output."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from selfattn.dashboard.navigation import show_link
 from selfattn.panel import Panel
 from selfattn.views.inside_a_head import comes_in, computed, follow, goes_out
 
-# Parameters of older links, which are ignored: the page now shows all steps and tabs, and never removes other heads.
+# Parameters in older links. The page ignores them, because it now shows all steps at once.
 OLDER = ("step", "part", "follow", "with_a", "with_b", "alone")
 
 
@@ -23,17 +23,16 @@ def pick_changes() -> dict[str, Any]:
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.text("What if ...", width="content")
         scaling = not st.toggle("No scaling", key="unscaled", bind="query-params")
-        causal = st.toggle("Causal mask", key="causal", bind="query-params", help="No token sees a later one.")
+        causal = st.toggle("Causal mask", key="causal", bind="query-params", help="No token attends to a later token.")
         uniform = st.toggle("Even weights", key="even", bind="query-params", help="Each token gets the same weight.")
         temperature = st.slider(
             "Temperature", 0.1, 5.0, 1.0, 0.1, key="temperature", bind="query-params", width=220,
-            help="What softmax gets is divided by it: above 1 the weights even out, below 1 they sharpen.",
+            help="The scores are divided by it before softmax. Above 1 the weights even out, below 1 they sharpen.",
         )  # fmt: skip
     return {"scaling": scaling, "causal": causal, "uniform": uniform, "temperature": temperature}
 
 
 def show(page: Page) -> None:
-    """Show the panels, in the order of the computation."""
     encoder, head, sides = page.encoder, page.head, dict(page.pair.sides)
     queries = queries_now(encoder, sides)
     before, switches = st.container(), st.container()
@@ -48,7 +47,7 @@ def show(page: Page) -> None:
 
 
 def make(page: Page, sides: Sides, queries: Mapping[str, int], changes: dict) -> tuple[Any, ...]:
-    """Make the panels of what comes in, of the kernel and of what goes out, with their data, so that the cache counts it."""
+    """Make the panels of the head's input, computation and output. Also return their data, so that the cache counts them."""
     encoder, head = page.encoder, page.head
     followed = [follow(encoder, name, side, head, queries[name], **changes) for name, side in sides.items()]
     kernel = computed(followed, head, errors_of(encoder, [*sides.values()], head))
@@ -56,7 +55,6 @@ def make(page: Page, sides: Sides, queries: Mapping[str, int], changes: dict) ->
 
 
 def show_beside(panels: Sequence[Panel]) -> None:
-    """Show the panels side by side."""
     for panel, place in zip(panels, side_by_side(len(panels))):
         with place:
             show_panel(panel)
@@ -68,9 +66,9 @@ with page.links:
     show_link("all-heads")
 page.address |= dict.fromkeys(OLDER)
 if any(map(linked, OLDER)):
-    st.info("The link is an older one: its steps are now in one figure.", icon=":material/link:")
+    st.info("This link is from an older version. One figure now shows all steps.", icon=":material/link:")
 if not page.encoder.recomputable:
-    st.info("This encoder's attention is shown as the model reports it; its steps can't be recomputed.")
+    st.info("selfattn shows this encoder's attention weights as the model reports them. It can't recompute the steps.")
     say(page.encoder.reason)
     st.stop()
 call = f"notebook.steps(encoder, a, b, word, at=at, layer={page.head.layer}, head={page.head.head})"

@@ -1,4 +1,4 @@
-"""Show "a finished scan" on Senses: the results of a corpus scan in a folder of the server."""
+"""Show the results of a finished corpus scan on the page Senses. The scan is in a folder on the server."""
 
 from functools import partial
 from pathlib import Path
@@ -26,7 +26,7 @@ from selfattn.views import scanned as views
 def show_scan(encoder: Encoder, head: Head) -> None:
     """Show the summary of a finished scan, read from its folder on the server."""
     folder = st.text_input("Folder of the scan", key="scan", bind="query-params", placeholder="scan")
-    st.caption("Made with `python -m selfattn.scan INPUT --output DIR --sources`, for tables of any size.")
+    st.caption("`python -m selfattn.scan INPUT --output DIR --sources` makes a scan of a table of any size.")
     if not folder.strip():
         return
     opened = name = folder.strip()
@@ -38,7 +38,7 @@ def show_scan(encoder: Encoder, head: Head) -> None:
         return
     if not scan.finished:
         st.warning(
-            "This scan isn't finished: what follows is about the parts that are there.", icon=":material/warning:"
+            "This scan isn't finished. The results below cover only the finished parts.", icon=":material/warning:"
         )
     counted = f"{scan.n_rows:,} occurrences in {scan.n_texts:,} texts, {scan.n_rejected:,} rejected rows"
     say(f"{counted}; {for_visitors(scan.model, scan.model)}")
@@ -46,7 +46,7 @@ def show_scan(encoder: Encoder, head: Head) -> None:
         return
     if sources is None:
         say(
-            "What the word takes its meaning from isn't in this scan. Make a new one that has it: "
+            "This scan hasn't measured which word brings the sense in. Make a new scan that does: "
             "python -m selfattn.scan INPUT --output NEW_DIR --sources"
         )
     elif len(sources):
@@ -65,7 +65,7 @@ def show_scan(encoder: Encoder, head: Head) -> None:
 
 
 def _show_sources(encoder: Encoder, sources: pd.DataFrame) -> None:
-    """Show a word's sources by count. A click on a source opens its sentence, and a sentence with another source."""
+    """Show a word's sources: the words that bring in its sense. A click opens a sentence with this source and one without."""
     words = list(sources["word"].unique())
     word = st.selectbox("Word", words, key="scan_word", width=240) if len(words) > 1 else words[0]
     table = sources[sources["word"] == word].reset_index(drop=True)
@@ -73,15 +73,15 @@ def _show_sources(encoder: Encoder, sources: pd.DataFrame) -> None:
 
 
 def _open(table: pd.DataFrame, word: str, state: str, at: Any) -> None:
-    """Open a source's sentence, and a sentence with another source. at: the row, from a browser."""
+    """Open a sentence with the source, and a sentence with another source. at: the row number, from a browser."""
     if isinstance(at, int) and 0 <= at < len(table) and (pair := views.opened(table, at)):
         open_pair(*pair, "", word)
 
 
 def _read(encoder: Encoder, folder: Path) -> tuple[Scan, pd.DataFrame, pd.DataFrame | None, pd.DataFrame, pd.DataFrame]:
-    """The scan, its heads' means, its sources (None: not measured), its first rows and its rejected rows.
+    """Return the scan, its heads' means, its sources (None: not measured), its first rows and its rejected rows.
 
-    They are cached until the folder changes. Raises ScanError.
+    The result is cached until the folder changes. Raises ScanError.
     """
     try:
         changed = tuple((folder / name).stat().st_mtime_ns for name in ("scan.json", "parts"))
@@ -94,8 +94,8 @@ def _read(encoder: Encoder, folder: Path) -> tuple[Scan, pd.DataFrame, pd.DataFr
             first = scan.frame(["row", "word", "start", "sense", "sentence"], limit=200)
             rejected = scan.rejects().head(Settings.read().max_rows)
             return scan, scan.heads(), scan.sources() if scan.has_sources else None, first, rejected
-        except Exception as error:  # what a checksum doesn't cover can be damaged in any way
+        except Exception as error:  # damage that no checksum covers can raise any error
             known = isinstance(error, ScanError)
-            raise error if known else ScanError(f"{folder} can't be read: {brief(error)}. Scan anew.") from None
+            raise error if known else ScanError(f"{folder} can't be read: {brief(error)}. Make a new scan.") from None
 
     return cached(encoder, ("scan", str(folder), changed), make)

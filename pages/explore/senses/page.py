@@ -24,14 +24,14 @@ from selfattn.stored_reports import measured, shipped_of_others
 from selfattn.tidy_tables import leading_words_frame
 from selfattn.views import senses as views
 
-FOLDED = 530  # pixels of a column: two columns fit into an expander in a window of 1440
+FOLDED = 530  # width of a column in pixels: two columns fit into an expander in a window of 1440 pixels
 SOURCES = {"labelled": "the labelled set", "table": "your own table", "scan": "a finished scan"}
 
 
 def show_hidden_words(asked: Labelled, word: str, head: Head) -> None:
     """Show which word brings the sense in. If no report is stored, offer a button to compute it."""
     if why := asked.encoder.hide_reason:
-        say(f"No word can be hidden in this encoder: {why} Choose another one to see it.")
+        say(f"No word can be hidden in this encoder: {why} Choose another encoder.")
         return
     stored = asked.stored(HiddenWordsReport)
     report = stored.report if stored else _made(asked)
@@ -52,7 +52,7 @@ def show_hidden_words(asked: Labelled, word: str, head: Head) -> None:
 
 
 def show_separation(asked: Labelled, head: Head) -> None:
-    """Show where the senses separate and what attention adds: at once for a table, else when the visitor asks."""
+    """Show where the senses separate and what attention adds. For the labelled set, wait until the visitor opens the expander."""
     label, is_table = "Where the senses separate, and what attention adds", asked.key != BUILT_IN
     key = "separation of a table" if is_table else "separation"
     place = st.expander(label, expanded=is_table, key=key, on_change="rerun")
@@ -67,19 +67,18 @@ def show_separation(asked: Labelled, head: Head) -> None:
             with column:
                 show_panel(panel)
         if not asked.encoder.patchable:
-            st.info(f"Heads can be compared only where their outputs can be read: {asked.encoder.patch_reason}")
+            st.info(f"Heads can't be compared, because their outputs can't be read: {asked.encoder.patch_reason}")
         show_rejected(report.rejected)
 
 
 def _others(asked: Labelled) -> dict[str, HiddenWordsReport]:
-    """The shipped reports of other encoders, by name."""
     read = partial(shipped_of_others, "hidden_words", asked.encoder, asked.frame)
     found = cached(asked.encoder, "reports of others", lambda _: read())
     return {name.split("/")[-1]: report for name, report in found.items()}
 
 
 def _open(report: HiddenWordsReport, frame: pd.DataFrame, word: str, state: str, at: Any) -> None:
-    """Open a sentence as A, with B of another sense and a control of the same sense. at: the row, from a browser."""
+    """Open a sentence as A, with B of another sense and a control of the same sense. at: the row number, from a browser."""
     rows = views.opened(report, frame, word)
     if isinstance(at, int) and 0 <= at < len(rows):
         table = leading_words_frame(report, frame)
@@ -87,29 +86,29 @@ def _open(report: HiddenWordsReport, frame: pd.DataFrame, word: str, state: str,
 
 
 def _made(asked: Labelled) -> HiddenWordsReport | None:
-    """Compute the report once the visitor asks for it. Return None before that, or if it can't be computed."""
+    """Compute the report if the visitor has asked for it. Return None if not, or if the report can't be computed."""
     encoder, frame, what = asked.encoder, asked.frame, "hidden words"
     key = (encoder_key(encoder), (what, asked.key))
-    place = st.empty()  # to clear the button at once; otherwise "Stop" would move at the end of the run, under a click
+    place = st.empty()  # to clear the button at once; otherwise "Stop" would move while the visitor clicks it
     if session.HIDDEN_ASKED.get() == key and session.STOPPED.get() != key:
         make = _measured if asked.key == BUILT_IN else hidden_words
         try:
             return asked.report(HiddenWordsReport, what, "Hiding each other word, sentence", make)
         except ValueError as error:
-            say(f"No word can be asked for over these sentences. {error}")
+            say(f"These sentences can't show which word brings the sense in. {error}")
             return None
     check = partial(check_rows, encoder, frame, per_sense=PER_SENSE, most=MOST, others=OTHERS)
     usable, rejected = cached(encoder, ("rows to hide words in", asked.key), lambda _: check())
     if usable.empty:
-        say(f"No word can be asked for over these sentences: {rejected['reason'].iloc[0]}")
+        say(f"These sentences can't show which word brings the sense in: {rejected['reason'].iloc[0]}")
         return None
     with place.container(horizontal=True, vertical_alignment="center"):
         if session.STOPPED.get() == key:
             st.text("Stopped.")
-        label = "Measure this encoder" if asked.key == BUILT_IN else f"Ask this of {len(usable)} sentences"
+        label = "Measure this encoder" if asked.key == BUILT_IN else f"Measure {len(usable)} sentences"
         st.button(label, key="ask_hidden", on_click=_ask, args=(key,))
-        kept = " What is measured is kept." if asked.key == BUILT_IN else ""
-        st.caption(f"Each word of {len(usable)} sentences is hidden in turn: about a second a sentence.{kept}")
+        kept = " The result is kept." if asked.key == BUILT_IN else ""
+        st.caption(f"This hides each word of {len(usable)} sentences in turn, about a second per sentence.{kept}")
     return None
 
 

@@ -1,4 +1,4 @@
-"""Parts of the Senses page: reports with progress and "Stop", the visitor's table, the word picker, opening a sentence."""
+"""Draw parts of the Senses page: reports with progress and "Stop", the visitor's table, and the word picker."""
 
 import hashlib
 from collections.abc import Callable, Hashable
@@ -35,11 +35,11 @@ class Labelled:
     key: Hashable  # BUILT_IN, or the digest of the visitor's table
 
     def stored(self, kind: type[T]) -> Stored[T] | None:
-        """The stored report about these sentences, or None."""
+        """Return the stored report about these sentences, or None."""
         return stored_report(kind, self.encoder) if self.key == BUILT_IN else None
 
     def report(self, kind: type[T], what: str, title: str, make: Callable[..., T]) -> T:
-        """Return the stored report of this kind, or a cached make(encoder, frame, progress=...).
+        """Return the stored report of this kind, or the cached result of make(encoder, frame, progress=...).
 
         While a report is made, show a progress bar and a Stop button.
         """
@@ -59,7 +59,6 @@ class Labelled:
 
 
 def pick_word(frame: pd.DataFrame) -> str:
-    """Let the visitor choose one of the table's words."""
     words = sorted(frame["word"].dropna().astype(str).str.casefold().unique())
     return st.selectbox("Word", words, key="sense_word", bind="query-params", width=150)
 
@@ -68,9 +67,9 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
     """Return the visitor's table and its digest, or None if there is no readable table. Show errors on the page."""
     with st.expander("What the table looks like", expanded=False):
         say(
-            "A CSV (UTF-8, a header line) or JSON Lines file with the columns sentence, word and sense. Each sentence has its "
-            "word once, and each word needs two senses with two sentences each. Sentences without senses can be scanned, "
-            "selfattn scan TABLE --output DIR --sources, and opened here as a finished scan."
+            "A CSV (UTF-8, a header line) or JSON Lines file with the columns sentence, word and sense. Each sentence must "
+            "contain its word once, and each word needs two senses with two sentences each. For sentences without senses, run "
+            "selfattn scan TABLE --output DIR --sources, and open the result here as a finished scan."
         )
         sample = labelled().groupby(["word", "sense"]).head(2).head(16)
         st.download_button("Download a sample", csv_text(sample), "sample.csv", "text/csv", on_click="ignore")
@@ -93,7 +92,7 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
 def _read_once(upload) -> tuple[pd.DataFrame | None, pd.DataFrame | str, str]:
     """Return the usable rows, the broken rows, and a digest of the file and its kind.
 
-    A file without usable rows gives None, the reason and "".
+    For a file without usable rows, return None, the reason and "".
     """
     data, kind = upload.getvalue(), Path(upload.name).suffix.lower()
     try:
@@ -108,13 +107,13 @@ def _read_once(upload) -> tuple[pd.DataFrame | None, pd.DataFrame | str, str]:
 
 
 def open_pair(a: str, b: str, control: str, word: str) -> None:
-    """Keep these sentences, in a callback, for `show_opened` to open in the main view."""
+    """Keep these sentences for `show_opened`, which opens them in the main view. Call this in a callback."""
     open_sentences(None, a, b, control, word, chosen=True)
     session.OPENED.set({session.A: a, session.B: b, session.C: control, session.WORD: word})
 
 
 def show_opened() -> None:
-    """Switch to the main view if a sentence was opened. Call it first."""
+    """Switch to the main view if a sentence was opened. Call this before the page draws anything."""
     if opened := session.OPENED.get():
         session.OPENED.set(None)
         st.switch_page(ENTRIES[""].path, query_params=opened)

@@ -1,4 +1,4 @@
-"""Show the guided path through self-attention, one stop at a time: a picture, an idea, a question whose answer moves the picture.
+"""Show the guided path through self-attention. Each page of the path is a stop: a picture, an idea, and a question.
 
 The address names the stop (?stop=hide-a-word), so that a link can open any stop.
 """
@@ -22,19 +22,18 @@ from selfattn.views.stage import Scene, stage_data, stage_panel
 
 
 def go(slug: str) -> None:
-    """Put a stop into the address, and remove ?reveal=yes, which is for the previous stop only."""
+    """Put a stop into the address, and remove ?reveal=yes, which belongs to the previous stop."""
     st.query_params["stop"] = slug  # set this first, so that the history keeps ?reveal=yes for the previous stop
     st.query_params.pop("reveal", None)
 
 
 def step(way: str, slug: str | None) -> None:
-    """Draw the button Previous or Next; it is disabled at the end of the path."""
     icon = f":material/arrow_{'back' if way == 'Previous' else 'forward'}:"
     st.button(way, icon=icon, on_click=go, args=(slug,), disabled=slug is None, key=way.lower())
 
 
 def show_strip() -> None:
-    """Draw the strip that stays visible: Previous, the picker of stops, Next, and Projector."""
+    """Draw the strip that doesn't scroll: Previous, the picker of stops, Next, and Projector."""
     behind = f"[data-testid=stLayoutWrapper]:has(>.st-key-strip){{background:{current_look().theme.background}}}"
     looks = Path(__file__).with_suffix(".html").read_text("utf-8")
     st.html(f"<style>{behind}</style>{looks}", unsafe_allow_javascript=True)
@@ -45,11 +44,11 @@ def show_strip() -> None:
             label_visibility="collapsed", on_change=lambda: go(session.STOP.get()),
         )  # fmt: skip
         step("Next", after)
-        st.toggle("Projector", key=session.PROJECTOR, bind="query-params", help="Larger type, the menu folded away.")
+        st.toggle("Projector", key=session.PROJECTOR, bind="query-params", help="Enlarge the type and hide the menu.")
 
 
 def outline() -> list[dict[str, Any]]:
-    """The data of the path's parts, each with its first stop."""
+    """Return the parts of the path, each with its first stop and its state."""
     now = PARTS.index(stop.part)
     first = {STOPS[slug].part: slug for slug in reversed(CORE)}
     states = ("past" if at < now else "now" if at == now else "to come" for at in range(len(PARTS)))
@@ -57,13 +56,13 @@ def outline() -> list[dict[str, Any]]:
 
 
 def choose(_: str, clicked: Any) -> None:
-    """Follow a click on a part of the path. The value comes from a browser."""
+    """Go to the stop that a click on the outline names. `clicked` comes from a browser, so check it."""
     if clicked in STOPS:
         go(clicked)
 
 
 def show_stage(scene: Scene | None, answered: bool) -> None:
-    """Show the stage, or only its outline if there is no scene. All stops share one component, so that its marks can move."""
+    """Show the stop's figure, or only its outline if there is no scene. All stops share one component, so that marks can move."""
     if scene and answered:
         show_panel(stage_panel(scene, outline(), here), choose=choose, states=("stop",))
     else:
@@ -75,22 +74,23 @@ def ask() -> bool:
     """Show the idea, the question and the new terms; return True if the question is answered."""
     if not projected:
         teaching.prose(stop.idea)
-    options = sorted(stop.options, key=lambda option: zlib.crc32(option.encode()))  # the right one is first in the file
+    # Shuffle the options, because the right option is first in the file.
+    options = sorted(stop.options, key=lambda option: zlib.crc32(option.encode()))
     answered = teaching.predict(here, stop.question, options, stop.answer, stop.reason)
-    if projected:  # on a projector, a class should see the picture and the question first
+    if projected:  # on a projector, students should see the question first
         teaching.prose(stop.idea)
     teaching.explain(*(term for term in stop.terms if TERMS[term] not in stop.idea))
     return answered
 
 
 def show_ways_on() -> None:
-    """Draw links to related stops; at the last core stop also a link to the main view, in the same tab."""
+    """Draw links to the side pages of this stop. At the last core stop, also draw a link to the main view."""
     if here == CORE[-1]:
         guess = {"model": "all-MiniLM-L6-v2", **dict(zip("abc", REAL.sentences)), "word": REAL.word, "guess": "yes"}
-        show_link("", "On: guess which word changes “bank” most, in any sentence", "arrow_forward", **guess)
+        show_link("", "Next: guess which word changes “bank” most, in any sentence", "arrow_forward", **guess)
     if more := [slug for slug in beside(here) if slug != here]:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.markdown("More beside it:", width="content")
+            st.markdown("More about this:", width="content")
             for slug in more:
                 st.button(STOPS[slug].title, key=f"more.{slug}", on_click=go, args=(slug,), type="tertiary")
 
@@ -107,7 +107,7 @@ heading(stop.title)
 picture, numbers = teaching.sides()
 draw, scene = stop.function(), None
 with picture:
-    place = st.container()  # for the stage, the same at all stops
+    place = st.container()  # the stage keeps this place at all stops
 with numbers:
     answered = ask()
     if here in CORE[:-1]:

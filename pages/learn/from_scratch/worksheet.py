@@ -1,4 +1,4 @@
-"""Make the worksheet of the worked example, and the same sheet with answers, as HTML files that need no other files."""
+"""Make the worksheet and its answer sheet, each as one self-contained HTML file."""
 
 import math
 import re
@@ -16,7 +16,7 @@ from selfattn.lessons.worked_example import KEYS, QUERY, VALUES
 
 
 def page(answers: bool) -> str:
-    """The sheet as one HTML file. answers: True to fill in the answers."""
+    """Return the sheet as one HTML file. answers: True to fill in the answers."""
     trace, made = worked_example.compute(), one_head_by_hand.compute()
     three = worked_example.steps(worked_example.compute(softmax.QUERY, softmax.KEYS), softmax.TOKENS)
     sheet = Template(Path(__file__).with_suffix(".html").read_text("utf-8").strip()).substitute(
@@ -31,7 +31,7 @@ def page(answers: bool) -> str:
 
 
 def _by_hand(given: Mapping[str, Tensor], found: pd.DataFrame, power: str, weight: str) -> str:
-    """A table to fill in: each word's given vectors, then its score, scaled score, e^x and weight.
+    """Return a table to fill in: each word's given vectors, then its score, scaled score, e^x and weight.
 
     power, weight: the formats of e^x and of the weight.
     """
@@ -45,7 +45,7 @@ def _by_hand(given: Mapping[str, Tensor], found: pd.DataFrame, power: str, weigh
 
 
 def _map_row(at: int, word: str, weights: Tensor) -> str:
-    """A shaded row of the map. The row of "bank" is left blank on the worksheet."""
+    """Return a shaded row of the map. The worksheet leaves the row of "bank" blank."""
     kind = ' class="answer"' if at == BANK else ""
     shades = (f"background:rgba(8, 48, 107, {w:.2f});color:{'#fff' if w > 0.5 else '#111'}" for w in weights.tolist())
     cells = (f'<td{kind} style="{shade}">{w:.2f}</td>' for shade, w in zip(shades, weights.tolist()))

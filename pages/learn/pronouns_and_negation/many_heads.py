@@ -20,12 +20,11 @@ KINDS = ("a special token", "itself", "the token before", "the token after", "an
 
 
 def show(encoder: Encoder) -> None:
-    """Draw the view."""
     picture, beside = teaching.sides()
     with beside:
         teaching.prose(
-            '"One head, one relation; many heads, many relations": lessons tell of eight spotlights on one stage, each on '
-            "another actor. Here are all heads, each with the token that the chosen word attends to most."
+            '"One head, one relation": some lessons compare eight heads with eight spotlights on eight actors. Here are all '
+            "heads, each with the token that the chosen word attends to most."
         )
         sentence = "The animal didn't cross the street because it was too tired."
         _, encoding = teaching.choose_sentence("many-heads", sentence, encoder)
@@ -37,27 +36,30 @@ def show(encoder: Encoder) -> None:
         heads = favourites(encoding.rows(position), position, encoding.tokens, encoding.special)
         counted = heads["kind"].value_counts().reindex(KINDS, fill_value=0).to_dict()
         kinds = ", ".join(f"{kind} {n}" for kind, n in counted.items() if n)
-        question = f"What gets most weight from this word most often, over {len(heads)} heads?"
+        question = f"In each of {len(heads)} heads, one token gets the most weight from this word. Which token is it most often?"
         most = max(counted, key=counted.__getitem__)
-        answered = teaching.predict("many-heads", question, list(counted), most, f"In so many heads: {kinds}.")
+        answered = teaching.predict("many-heads", question, list(counted), most, f"Numbers of heads: {kinds}.")
     weights = torch.tensor(heads["weight"].tolist()).reshape(encoding.n_layers, encoding.n_heads)
-    labels = [token if len(token) <= 8 else f"{token[:7]}…" for token in heads["token"]]  # mark a cut token
+    labels = [token if len(token) <= 8 else f"{token[:7]}…" for token in heads["token"]]  # "…" marks a cut token
     look = {"numbers": labels, "maximum": 1.0, "cell": (56, 30)}
     chart = teaching.heads_chart(teaching.asked(weights, answered), **look)
     with picture:
-        finding = f"The favourite is most often {most}: {kinds}."
-        teaching.steps("favourites", finding, {"What gets most weight in each head": chart}, answered=answered)
+        finding = f"The word attends most often to {most}. Numbers of heads: {kinds}."
+        teaching.steps("favourites", finding, {"The token with the most weight in each head": chart}, answered=answered)
     if not answered:
         return
     teaching.prose(
-        f"In **{counted['a special token']} of {len(heads)}** heads the favourite is a special token. Whether such a head "
-        "rests or works, its weights don't tell: its values may be small or large. Several heads share one habit; that a "
-        "head has a favourite doesn't make it a relation."
+        f"In **{counted['a special token']} of {len(heads)}** heads, a special token gets the most weight. The weights don't "
+        "tell whether such a head has an effect: its values may be small or large. Many heads share one pattern, and the token "
+        "with the most weight isn't yet a relation."
     )
 
 
 def favourites(rows: Tensor, position: int, tokens: Sequence[str], special: Sequence[bool]) -> pd.DataFrame:
-    """One row per head: layer, head, token, weight, kind. rows: (n_layers, n_heads, n), from the token at `position`."""
+    """Return the token with the most weight in each head: columns layer, head, token, weight, kind.
+
+    rows (n_layers, n_heads, n): the weights from the token at `position`.
+    """
     weights, places = rows.max(-1)
     nearby = {position: "itself", position - 1: "the token before", position + 1: "the token after"}
     favourite = []

@@ -24,7 +24,10 @@ from selfattn.lessons.encoded_words import first_word, weight_on
 from selfattn.views.lesson import drawing
 from selfattn.words import split_words, to_groups
 
-OPTIONS = ("yes, amazing gives not at most half as much as good does", "no, amazing gives more than that")
+OPTIONS = (
+    "yes, “amazing” gives “not” at most half as much weight",
+    "no, “amazing” gives “not” more than half as much weight",
+)
 GOOD, AMAZING, NOT = 4, 10, 3  # word numbers in the movie sentence
 # The row of "good" that the source prints for "The movie was not good , but the soundtrack was amazing ."
 ILLUSTRATIVE_ROW = (0.01, 0.02, 0.03, 0.55, 0.10, 0.02, 0.05, 0.02, 0.03, 0.05, 0.11, 0.01)
@@ -32,20 +35,18 @@ POSITIVE, NEGATIVE = ("good", "amazing", "great"), ("bad", "boring", "awful")
 
 
 def bag_of_words(text: str) -> tuple[int, int]:
-    """Count a text's positive and negative words. A model that counts words sees nothing else."""
     words = [word.lower() for word in split_words(text)]
     return sum(word in POSITIVE for word in words), sum(word in NEGATIVE for word in words)
 
 
 def show(encoder: Encoder) -> None:
-    """Draw the view."""
     pairs = (
         negator_weights(cached_encode(encoder, pair.negated), cached_encode(encoder, pair.plain), pair)
         for pair in NEGATION_PAIRS
     )
     mean = cached(encoder, "negations", lambda _: torch.stack(list(pairs)).mean(0), "Reading the negation pairs ...")
     negator, instead = mean
-    gain = negator - instead  # weight on the negator minus weight on the word at its place
+    gain = negator - instead  # weight on the negator minus weight on the word at its place in the plain sentence
     best = Head(*divmod(int(gain.argmax()), encoder.n_heads))
     this_page().python = f"{load(encoder)}\nnotebook.attention(encoder, {MOVIE!r}, {best.layer}, {best.head})"
     movie = cached_encode(encoder, MOVIE)
@@ -55,32 +56,32 @@ def show(encoder: Encoder) -> None:
     with words:
         positive, negative = bag_of_words(MOVIE)
         teaching.prose(
-            f"A model that counts words sees *good* and *amazing*: {positive} positive words, {negative} negative ones; it calls "
-            "the film good. It misses *not*. Attention could turn *good* and leave *amazing* alone; does it? A lesson prints a "
-            "row for *good*, with .55 on *not*: an illustration."
+            f"A model that only counts words finds {positive} positive words, *good* and *amazing*, and {negative} negative "
+            "words. So it calls the film good, because it misses *not*. Attention could link *not* to *good* only. Does it? "
+            "One lesson prints made-up weights for *good*, with .55 on *not*."
         )
-        question = f"In the head that follows negators most, {best}: does it leave *amazing* alone?"
-        measured = f"*good* gives *not* {good:.2f}, *amazing* gives it {amazing:.2f}."
+        question = f"{best} is the head that follows negators most. Does *amazing* give *not* far less weight than *good* does?"
+        measured = f"*good* gives *not* {good:.2f}, *amazing* gives *not* {amazing:.2f}."
         answered = teaching.predict("negation", question, OPTIONS, OPTIONS[amazing > 0.5 * good], measured)
     with picture:
         _movie(movie, best, rows, answered)
     if not answered:
         return
-    st.markdown("#### Is it the negator, or its place?")
+    st.markdown("#### Does the head follow the negator, or its position?")
     teaching.prose(
-        f"{len(NEGATION_PAIRS)} pairs, *the soup was good* and *the soup was not good*. A head that always attends one word "
-        "back would pass any test on the second alone. So from the weight on the negator we take the weight that the same "
-        "place gets in the plain sentence. What is left is drawn."
+        f"We compare {len(NEGATION_PAIRS)} pairs such as *the soup was good* and *the soup was not good*. A head that always "
+        "attends one word back would pass a test on the second sentence alone. So we subtract the weight that the same "
+        "position gets in the plain sentence. The map shows the difference."
     )
     teaching.steps(
         "negator",
-        f"{best}: {float(negator[best]):.2f} on the negator, {float(instead[best]):.2f} on that place without one.",
-        {"Weight on the negator beyond that of its place": teaching.heads_chart(gain, kind="signed")},
-        note=f"{int((gain > 0.1).sum())} of {gain.numel()} heads gain more than .10.",
+        f"{best} gives the negator {float(negator[best]):.2f}, the same position without a negator {float(instead[best]):.2f}.",
+        {"Weight on the negator minus weight on its position": teaching.heads_chart(gain, kind="signed")},
+        note=f"In {int((gain > 0.1).sum())} of {gain.numel()} heads, the difference is more than .10.",
     )
     teaching.prose(
-        "Attending to *not* is not yet understanding it: what the head does with the value it fetches is another matter. "
-        "And the head was chosen on these very pairs, so its figure is a little flattered."
+        "A head that attends to *not* needn't understand it: the weights don't show what the head does with the value. "
+        "The head was also chosen on these pairs, so its number is a little too high."
     )
 
 
@@ -92,17 +93,17 @@ def _movie(movie: Encoding, head: Head, rows: Mapping[str, Tensor], answered: bo
         f"“{word}”, {head}": printed.assign(weight=row.tolist() if answered else math.nan) for word, row in rows.items()
     }
     charts = {title: drawing(bar_list, frame, "weight", domain=(0, 1.4), width=100) for title, frame in frames.items()}
-    given = ", ".join(f'"{word}" gives it {float(row[NOT]):.2f}' for word, row in rows.items())
-    rest = ", ".join(f"{max(0.0, 1 - float(row.sum())):.2f} of “{word}”" for word, row in rows.items())
-    finding = f'As printed, "good" gives "not" {ILLUSTRATIVE_ROW[NOT]:.2f}; in {head} {given}.'
-    note = f"On special tokens, which are not drawn: {rest}."
+    given = ", ".join(f'"{word}" gives "not" {float(row[NOT]):.2f}' for word, row in rows.items())
+    rest = ", ".join(f"{max(0.0, 1 - float(row.sum())):.2f} from “{word}”" for word, row in rows.items())
+    finding = f'In the lesson, "good" gives "not" {ILLUSTRATIVE_ROW[NOT]:.2f}. In {head}, {given}.'
+    note = f"Special tokens, which are not drawn, get {rest}."
     teaching.steps("movie", finding, charts, note=note, answered=answered)
 
 
 def negator_weights(negated: Encoding, plain: Encoding, pair: Negation) -> Tensor:
-    """The negated word's weight on its negator, and on the word at that place in the plain sentence: (2, n_layers, n_heads).
+    """Return the negated word's weight on its negator, and on the word at the same place in the plain sentence.
 
-    Raises ValueError if a word is missing.
+    The result has shape (2, n_layers, n_heads). Raises ValueError if a word is missing.
     """
     target, negator = first_word(negated, pair.target_word), first_word(negated, pair.negator)
     plain_target = first_word(plain, pair.target_word)
@@ -113,5 +114,5 @@ def negator_weights(negated: Encoding, plain: Encoding, pair: Negation) -> Tenso
 
 
 def row_by_words(encoding: Encoding, index: int) -> Tensor:
-    """The weights from word number `index` to each word, without special tokens: (n_layers, n_heads, n_words)."""
+    """Return the weights from word number `index` to each word, without special tokens: (n_layers, n_heads, n_words)."""
     return to_groups(encoding.word_rows(encoding.words[index].positions), [word.positions for word in encoding.words])

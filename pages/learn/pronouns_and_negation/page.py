@@ -10,8 +10,8 @@ VIEWS = {"pronouns": pronouns, "negation": negation, "heads": many_heads}
 
 heading("Pronouns and negation")
 teaching.prose(
-    'Which word does "it" attend to? Does "good" attend to "not"? Famous examples make it look easy. Here all heads take the '
-    "test, on many sentences, beside what luck and mere position would give."
+    'Which word does "it" attend to? Does "good" attend to "not"? Famous examples make it look easy. Here we test '
+    "all heads on many sentences, and compare them with luck and with position alone."
 )
 teaching.explain("encoder", "token", "weight", "head", "layer")
 encoder = current_encoder()
@@ -21,6 +21,6 @@ view = segmented("View", labels, key=session.VIEW, label_visibility="collapsed")
 VIEWS[view].show(encoder)
 if teaching.answered({"heads": "many-heads"}.get(view, view)):
     teaching.take(
-        "A head that attends where we expect is a hint. Ask how often, beside luck and distance, on sentences it wasn't "
-        "chosen on."
+        "A head that attends where we expect is only a hint. Test the head on sentences that didn't choose it, and compare it "
+        "with luck and distance."
     )

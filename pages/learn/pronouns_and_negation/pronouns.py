@@ -26,25 +26,24 @@ OPTIONS = ("no, it gives the animal more", "yes, it gives the street more", "no,
 
 
 def show(encoder: Encoder) -> None:
-    """Draw the view."""
     weights, found = stored_or_made(pronouns.PronounWeights, encoder, "Reading the pronoun sentences ...")
     picture, words = teaching.sides()
     names = list(dict.fromkeys(sentence.twin for sentence in PRONOUNS if sentence.twin))
     with words:
         teaching.prose(
-            "Two sentences that differ in one word: *too tired*, and *it* is the animal; *too wide*, and it is the street. The "
-            f"head shown finds the noun best in {len(PRONOUNS) - 2} other sentences."
+            "Two sentences differ in one word. With *too tired*, *it* is the animal; with *too wide*, *it* is the street. The "
+            f"head shown is the best at finding the noun in {len(PRONOUNS) - 2} other sentences."
         )
         best = _best(weights, names[0])
         wide = [place for place, sentence in enumerate(PRONOUNS) if sentence.twin == names[0]][1]
         meant, other = (float(side[wide][best]) for side in (weights.antecedent, weights.distractor))
         answer = OPTIONS[2 if abs(meant - other) < LEAN else int(meant > other)]
-        measured = f"With *too wide* {best} gives *street* {weight(meant)}, *animal* {weight(other)}."
-        question = "The head follows *too tired*. Does it follow *too wide*, too?"
+        measured = f"With *too wide*, {best} gives *street* {weight(meant)} and *animal* {weight(other)}."
+        question = "With *too wide*, does the head give the street more weight than the animal?"
         answered = teaching.predict("pronouns", question, OPTIONS, answer, measured)
         name = names[0]
         if answered:
-            name = st.selectbox("Twins", names, key="pronouns.twin", width=300)
+            name = st.selectbox("Pair of sentences", names, key="pronouns.twin", width=300)
     with picture:
         _twins(encoder, _best(weights, name), [each for each in PRONOUNS if each.twin == name][:2], answered)
     if not answered:
@@ -59,7 +58,7 @@ def show(encoder: Encoder) -> None:
 
 
 def _best(weights: pronouns.PronounWeights, twin: str) -> Head:
-    """The head that prefers the right noun most, over all sentences except these two, on which it might win by luck."""
+    """Return the head that prefers the right noun most. Leave out the two sentences `twin`, where it might win by luck."""
     others = [place for place, sentence in enumerate(PRONOUNS) if sentence.twin != twin]
     preference = weights.preference[others].mean(0)
     return Head(*divmod(int(preference.argmax()), preference.shape[1]))
@@ -83,35 +82,36 @@ def _twins(encoder: Encoder, head: Head, twins: Sequence[PronounSentence], answe
         charts[f"“{twin.pronoun}” is the {twin.antecedent}: … {' '.join(twin.sentence.split()[-2:])}"] = drawing(
             bar_list, frame, "weight", **look
         )
-    finding = f"{head}: {' and '.join(right)}." if right[0] != right[1] else f"{head}: {right[0]} in both."
+    finding = f"{head} is {right[0]} in the first sentence and {right[1]} in the second."
     teaching.steps("twins", finding, charts, answered=answered)
 
 
 def _verdict(chosen: pronouns.ChosenHead, n_first: int, n_heads: int) -> None:
     with st.container(horizontal=True, gap="large"):
         for label, accuracy in (
-            (f"Chosen head on its own half ({n_first})", chosen.chosen_with),
-            (f"Best of {n_heads} by luck, up to", chosen.luck),
-            (f"Chosen head on the other half ({chosen.n})", chosen.accuracy),
+            (f"Chosen head, on the half that chose it ({n_first})", chosen.chosen_with),
+            (f"Best of {n_heads} heads by luck, up to", chosen.luck),
+            (f"Chosen head, on the other half ({chosen.n})", chosen.accuracy),
             ("Same head, by distance alone", chosen.position_only),
         ):
             st.metric(label, share(accuracy), width="content")
     low, high = chosen.interval
-    few = f" So few can't tell that from luck, 50 %, nor from {share(high)}." if low <= 0.5 <= high else ""
+    few = f" So few sentences can't rule out luck, 50 %, nor {share(high)}." if low <= 0.5 <= high else ""
     st.markdown(f"#### Over {len(PRONOUNS)} sentences")
     teaching.prose(
-        "In half of our sentences the noun that the pronoun refers to comes first. A head scores when the pronoun gives that "
-        "noun more weight than the other noun. The best head is picked on one half of the sentences and judged on the other."
+        "In half of our sentences the noun that the pronoun refers to comes first. A head is right if the pronoun gives "
+        "this noun more weight than the other noun. We choose the best head on one half of the sentences and test it on the "
+        "other half."
     )
     beyond = "more" if chosen.chosen_with > chosen.luck else "no more"
     say(
-        f"{chosen.head}: {beyond} than luck on its own half. On the other it is right in {share(chosen.accuracy)} of {chosen.n} "
-        f"sentences (95 % interval {span(low, high, share)}).{few}"
+        f"{chosen.head} is right {beyond} often than luck on the half that chose it. On the other half, it is right "
+        f"in {share(chosen.accuracy)} of {chosen.n} sentences (95 % interval {span(low, high, share)}).{few}"
     )
     teaching.prose(
         "**This is one encoder's result.** In BERT-base, Clark et al. (2019, *What Does BERT Look At?*, section 4.3) found a "
-        "head, their 5-4, that attends from a mention to its antecedent in 65 % of cases, where the nearest mention is "
-        "right in 27 %. An encoder tuned to compare sentences, like the bundled one, may have no such head."
+        "head (5-4 in their numbering) that attends from a mention to its antecedent in 65 % of cases; the nearest mention is "
+        "right in 27 %. An encoder tuned to compare sentences, like the bundled encoder, may have no such head."
     )
 
 
@@ -119,16 +119,16 @@ def _map(weights: pronouns.PronounWeights) -> None:
     right = pronouns.accuracy(weights.preference)
     best = Head(*divmod(int(right.argmax()), right.shape[1]))
     finding = (
-        f"Over all sentences {best} is right in {share(float(right.max()))}; {int((right > 0.5).sum())} heads are right more "
-        "often than not."
+        f"{best} is right in {share(float(right.max()))} of all sentences; {int((right > 0.5).sum())} heads are right more "
+        "often than wrong."
     )
     chart = teaching.heads_chart(right - 0.5, kind="signed", maximum=0.5)
-    teaching.steps("pronouns", finding, {"Share right minus .50": chart})
+    teaching.steps("pronouns", finding, {"Share of right sentences minus .50": chart})
 
 
 def _unresolved(encoder: Encoder, head: Head) -> None:
     st.markdown("#### A sentence without an answer")
-    teaching.prose("Here *she* may be the artist or the musician; readers differ. So it is shown and never scored.")
+    teaching.prose("In this sentence, *she* may be the artist or the musician; readers disagree. So we don't score it.")
     call = f"notebook.attention(encoder, {UNRESOLVED.sentence!r}, {head.layer}, {head.head})"
     this_page().python = f"{load(encoder)}\n{call}"
     row = pronouns.pronoun_rows(cached_encode(encoder, UNRESOLVED.sentence), UNRESOLVED)
@@ -141,7 +141,7 @@ def _unresolved(encoder: Encoder, head: Head) -> None:
     bars = pd.DataFrame({"token": [*nouns, "all else"], "weight": [*weights, 1 - sum(weights)]})
     teaching.steps(
         "unresolved",
-        f'{head} {lean}; of all {row.preference.numel()} heads {counted[0]} lean to "{nouns[0]}", {counted[1]} to "{nouns[1]}".',
-        {f"What “{UNRESOLVED.pronoun}” gives them": drawing(bar_list, bars, "weight", number=".3f", domain=(0, 1.2))},
+        f'{head} {lean}. Of all {row.preference.numel()} heads, {counted[0]} lean to "{nouns[0]}", {counted[1]} to "{nouns[1]}".',
+        {f"Weights from “{UNRESOLVED.pronoun}”": drawing(bar_list, bars, "weight", number=".3f", domain=(0, 1.2))},
         note=f"A lean is a difference of {LEAN:.2f} or more.",
     )

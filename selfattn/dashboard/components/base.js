@@ -1,4 +1,4 @@
-/* Shared by all components: elements, numbers, tooltip, keyboard, and the map of heads. Every text is set as text, never as HTML. */
+/* Shared by all components: elements, numbers, tooltip, keyboard, map of heads. Text is never set as HTML. */
 
 function filled(node, attributes, children = []) {
   const all = typeof attributes === "string" ? { class: attributes } : attributes;
@@ -10,23 +10,23 @@ function filled(node, attributes, children = []) {
   return node;
 }
 
-/** An HTML element. attributes: an object, or just the class; "onclick" is a listener. children: nodes and texts. */
+/** Return an HTML element. attributes: the class, or an object; "onclick" adds a listener. children: nodes and texts. */
 function element(tag, attributes = {}, children = []) {
   return filled(document.createElement(tag), attributes, children);
 }
 
-/** An SVG element, with the same arguments. */
+/** Return an SVG element. The arguments are those of `element`. */
 function shape(tag, attributes = {}, children = []) {
   return filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
 
-/** Set an attribute, or remove it (null). */
+/** Set an attribute, or remove it if the value is null. */
 function assign(node, name, value) {
   if (value === null) node.removeAttribute(name);
   else if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value);
 }
 
-/** Set a text. If it is the same as before, do nothing, so that screen readers don't read it again. */
+/** Set a node's text. Don't set an equal text again, because a screen reader would repeat it. */
 function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
@@ -36,34 +36,34 @@ function flag(node, flags) {
   for (const [name, on] of Object.entries(flags)) node.classList.toggle(name, Boolean(on));
 }
 
-/** A number as selfattn/numbers.py writes it: a true minus sign, halves away from zero, no sign on a zero. */
+/** Format a number as selfattn/numbers.py does: a true minus sign, halves rounded away from zero, no sign on a zero. */
 function decimal(value, places = 2) {
   const digits = Math.abs(value).toFixed(places);
   return value < 0 && /[1-9]/.test(digits) ? `−${digits}` : digits;
 }
 
-/** A share (1 is all) as a percentage: "44 %", with a no-break space. */
+/** Format a share (0 to 1) as a percentage: "44 %", with a no-break space. */
 function percent(value) {
   return `${decimal(100 * value, 0)}\u00a0%`;
 }
 
-/** An attention weight: "0.31". If two decimals would round it to 0, it is written with its first digit. */
+/** Format an attention weight: "0.31". If two decimals would round it to 0, write more decimals, down to 0.0001. */
 function weight(value) {
   if (value > 0 && value < 0.0001) return "under 0.0001";
   return decimal(value, value > 0 && value < 0.005 ? -Math.floor(Math.log10(value)) : 2);
 }
 
-/** The numbers of a row: "8,,-3" with unit 100 is [0.08, null, -0.03]; an empty or missing row gives []. */
+/** Parse a row of numbers: "8,,-3" with unit 100 gives [0.08, null, -0.03]. An empty or missing row gives []. */
 function numbersOf(row, unit) {
   return (row ? row.split(",") : []).map((text) => (text === "" ? null : Number(text) / unit));
 }
 
-/** A text in quotation marks. A right-to-left text is isolated, so that it doesn't reorder the text around it. */
+/** Put a text in quotation marks. A right-to-left text is isolated, so that it doesn't reorder the text around it. */
 function quoted(text) {
   return /[\u0590-\u08ff\ufb1d-\ufefc]/.test(text) ? `"\u2068${text}\u2069"` : `"${text}"`;
 }
 
-/** Append the words of a sentence with its blanks; punctuation stays on the line of its word. nodes: one for each word. */
+/** Append a sentence's words and blanks to `text`. Punctuation stays on its word's line. nodes: a node for each word. */
 function appendWords(text, words, nodes) {
   let glued = null;
   words.forEach((word, i) => {
@@ -79,7 +79,7 @@ function tint(node, depth) {
   flag(node, { away: depth < 0 });
 }
 
-/** A tinted word with its number beneath. about: its attributes; with an onclick it is a button. */
+/** Return a tinted word with its number beneath. about: attributes; with an onclick, the word is a button. */
 function tintedWord({ text, kind, depth, number }, about) {
   const parts = [element("bdi", "ink", text), element("span", "number", number)];
   const button = about.onclick && { type: "button" };
@@ -93,7 +93,7 @@ function clamp(value, most) {
   return Math.max(0, Math.min(value, most));
 }
 
-/** Listeners that call `show(thing)` while the pointer or the keyboard is on an element, and `show(null)` after that. */
+/** Return listeners that call show(thing) when the pointer or focus enters an element, and show(null) when it leaves. */
 function previewing(show, thing) {
   return {
     onpointerenter: () => show(thing),
@@ -103,7 +103,7 @@ function previewing(show, thing) {
   };
 }
 
-/** Show data-tip beside the element under the pointer or the focus; Escape hides it. Returns a function to show a node's. */
+/** Add a tooltip, which shows the data-tip of the element under the pointer or focus. Return a function to show a node's tip. */
 function addTooltip(root) {
   const box = element("div", { class: "tip", role: "tooltip", hidden: "" });
   const hide = () => assign(box, "hidden", "");
@@ -129,7 +129,7 @@ function addTooltip(root) {
   return (target) => show({ target });
 }
 
-/** A component in its parent. Subclasses have show(data, send), paint() and, to follow changes of size, layOut(). */
+/** The base class of components. Subclasses have show(data, send), paint() and, if they depend on the size, layOut(). */
 class View {
   constructor(parent, name) {
     this.body = element("div", "body");
@@ -147,7 +147,7 @@ class View {
 
   layOut() {}
 
-  /** Store choices, and draw again if any has changed. */
+  /** Store the visitor's choices, and paint again if one has changed. */
   set(choices) {
     if (Object.entries(choices).every(([name, value]) => this[name] === value)) return;
     Object.assign(this, choices);
@@ -157,13 +157,13 @@ class View {
 
 const views = new WeakMap(); // by parentElement
 
-/** Show the data in the parent's view; the first call makes it with new Kind(). Returns this call's clean-up function. */
+/** Show the data in parentElement's view, which the first call makes with new Kind(). Return a clean-up function. */
 function showIn(Kind, name, { data, parentElement, setStateValue, setTriggerValue }) {
   const view = views.get(parentElement) ?? new Kind(parentElement, name);
   views.set(parentElement, view);
   const call = (view.calls = (view.calls ?? 0) + 1);
   view.show(data, setStateValue, setTriggerValue);
-  // An earlier call is cleaned up too, but then the view must stay for the latest call.
+  // Streamlit also cleans up earlier calls, but only the clean-up of the latest call removes the view.
   return () => {
     if (view.calls !== call) return;
     views.delete(parentElement);
@@ -172,7 +172,7 @@ function showIn(Kind, name, { data, parentElement, setStateValue, setTriggerValu
   };
 }
 
-/** One tab stop for many items, `columns` per row: arrow keys, Home and End move it. Returns a function that sets the stop. */
+/** Give items (`columns` per row) one tab stop, which arrow keys, Home and End move. Return a function that sets it. */
 function addArrowKeys(items, columns) {
   const setStop = (at) => items.forEach((item, i) => assign(item, "tabindex", i === at ? 0 : -1));
   items.forEach((item, from) => {
@@ -191,7 +191,7 @@ function addArrowKeys(items, columns) {
   return setStop;
 }
 
-/** The shaft and the point of an arrow of this thickness; null if the arrow has no length. */
+/** Return the paths of an arrow's shaft and point, or null if the arrow has no length. */
 function arrowPaths([x0, y0], [x, y], thick) {
   const length = Math.hypot(x - x0, y - y0);
   if (length < 2) return null;
@@ -204,12 +204,12 @@ function arrowPaths([x0, y0], [x, y], thick) {
   ];
 }
 
-/** The approximate width of a label. (To measure a text, the browser would lay out the whole page.) */
+/** Estimate the width of a label. To measure it, the browser would lay out the whole page. */
 function widthOf(text) {
   return 8.6 * text.length;
 }
 
-/** Place labels, { tip, width, node }, beside their tips in a drawing of `side` units, clear of each other and of the dots. */
+/** Place labels { tip, width, node } beside their tips, clear of each other and of dots. side: the size of the drawing. */
 function placeLabels(labels, dots, side) {
   const [taken, high] = [[], 15];
   for (const { tip, width, node } of labels) {
@@ -226,7 +226,7 @@ function placeLabels(labels, dots, side) {
   }
 }
 
-/** "L0 H10": the name of a head. Its number counts layer by layer. */
+/** Return a head's label, such as "L0 H10". head: its number, counted layer by layer. heads: heads per layer. */
 function headLabel(head, heads) {
   return `L${Math.floor(head / heads)} H${head % heads}`;
 }
@@ -235,7 +235,7 @@ function headName(head, heads) {
   return `head ${head % heads} of layer ${Math.floor(head / heads)}`;
 }
 
-/** A map of layers x heads as buttons. A click calls `choose(head)`; the pointer and the focus call `preview(head or null)`. */
+/** Return a map of layers x heads as buttons. A click calls choose(head). Pointer and focus call preview(head or null). */
 function headMap(layers, heads, choose, preview) {
   const range = (length, make) => Array.from({ length }, (_, i) => make(i));
   const cells = range(layers * heads, (head) => {
@@ -256,12 +256,11 @@ function headMap(layers, heads, choose, preview) {
   node.style.setProperty("--heads", heads);
   node.style.setProperty("--height", `${layers > 12 ? 8 : layers > 6 ? 16 : 22}px`);
   const setStop = addArrowKeys(cells, heads);
-  const drawn = []; // by cell
+  const drawn = []; // what each cell shows
 
   /**
-   * Colour the cells by `values` (null: unknown) up to `largest`. Print values from `printed` up. Outline the `chosen` cell.
-   * Values below `noise` have the colour of 0.
-   * said: each value in words; without `said`, values are percentages.
+   * Colour the cells by `values` (null: unknown), from no colour below `noise` to full colour at `largest`. Print values
+   * of at least `printed`. Outline the `chosen` cell. said: each value as text; without `said`, values are percentages.
    */
   function paint({ label, values, largest, printed, noise = 0, chosen, shown, said }) {
     assign(node, "aria-label", label);

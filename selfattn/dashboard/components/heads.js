@@ -1,11 +1,11 @@
-/* All heads, layers x heads, as coloured cells or small maps; one is chosen. heads.schema.json describes the data. */
+/* A map of all heads, layers x heads, as coloured cells or small maps. heads.schema.json describes the data. */
 
-/** Called by Streamlit for each change of data. A click sends a head's number, counted layer by layer, as the trigger "head". */
+/** Streamlit calls this for each change of data. A click sends a head's number, counted layer by layer, as the trigger "head". */
 export default function heads(given) {
   return showIn(HeadsView, "heads", given);
 }
 
-/** The map, and below it the chosen head's number and the colours' meaning. */
+/** The map, and below it the chosen head's number and the legend of the colours. */
 class HeadsView extends View {
   show(data, _, send) {
     Object.assign(this, { data, send: data.clicks ? send : () => {} });
@@ -57,7 +57,7 @@ class HeadsView extends View {
     this.body.append(this.large.node);
   }
 
-  /** A short address of the picture. With the picture's megabyte in the style of each cell, Chromium would take seconds. */
+  /** Return a short address of the picture. With the whole picture (1 MB) in each cell's style, Chromium takes seconds. */
   addressOf(picture) {
     if (picture === this.picture) return this.address;
     const bytes = Uint8Array.from(atob(picture.split(",")[1]), (letter) => letter.charCodeAt(0));

@@ -1,4 +1,4 @@
-/* One head's map, large, with its tokens. */
+/* A large map of one head, with its tokens. */
 
 const LABELLED = 20; // tokens: if there are more, only outlined tokens have labels
 
@@ -44,7 +44,7 @@ function largePart(view) {
   }
   filled(plane, {
     onpointermove: point,
-    onpointerover: (event) => event.stopPropagation(), // tooltips belong to the small cells
+    onpointerover: (event) => event.stopPropagation(), // the large map shows its own tooltip
     onpointerleave: () => assign(cursor, "hidden", ""),
   });
 
@@ -59,7 +59,7 @@ function largePart(view) {
   return { node: box, paint };
 }
 
-/** A head's place in the picture of all maps. */
+/** Return a head's position in the picture of all maps, as CSS. */
 function placeOf({ layers, heads }, head) {
   const [x, y] = [(head % heads) / Math.max(1, heads - 1), Math.floor(head / heads) / Math.max(1, layers - 1)];
   return `${100 * x}% ${100 * y}%`;

@@ -1,18 +1,18 @@
-/* The kernel figure: how one head computes one token's row, with a line per token. kernel.schema.json describes the data. */
+/* The kernel figure: how a head computes one token's row of attention, token by token. kernel.schema.json describes the data. */
 
-const FITTING = 26; // tokens of both sentences: if there are more, or in a narrow figure, one sentence is shown, with a switch
-const WIDE = 720; // pixels: a figure from here on is wide
+const FITTING = 26; // tokens in all: a wide figure with at most this many shows both sentences; others have a switch
+const WIDE = 720; // pixels: the least width of a wide figure
 const MANY = 4; // columns of numbers: if there are more, a phone draws them smaller
 
 /**
- * Called by Streamlit for each change of data. A click on a token is sent as the state "query", [side, position]. A choice in the
+ * Streamlit calls this for each change of data. A click on a token sends the state "query", [side, position]. A choice in the
  * figure above is sent as the trigger "head" or "hidden".
  */
 export default function kernel(given) {
   return showIn(KernelView, "kernel", given);
 }
 
-/** The data, the lit row of each sentence, and the lit column. */
+/** The data, the row that is lit (highlighted) in each sentence, and the lit column. */
 class KernelView extends View {
   constructor(parent, name) {
     super(parent, name);
@@ -37,7 +37,7 @@ class KernelView extends View {
     this.draw();
   }
 
-  /** Show the row of another query of the plane. */
+  /** Show the row of the query that the visitor drags in the plane. */
   move(query) {
     this.query = query;
     this.draw();
@@ -93,7 +93,7 @@ class KernelView extends View {
     flag(this.body, { single: this.data.sides.length === 1, switched: this.data.sides.length > 1 && !both });
   }
 
-  /** Light a token's row, and the row of the matching token in the other sentence. */
+  /** Highlight a token's row, and the row of the matching token in the other sentence. */
   light(side, { at, pair }) {
     if (this.lit[side] === at) return;
     const other = this.data.sides[1 - side];
@@ -102,13 +102,12 @@ class KernelView extends View {
   }
 }
 
-/** Attributes of an element of a column: the pointer lights the column. */
+/** Return attributes for an element of a column. The pointer highlights the column. */
 function ofColumn(view, column) {
   const light = (to) => () => view.set({ column: to });
   return { "data-column": column, onpointerenter: light(column), onpointerleave: light(null) };
 }
 
-/** Light the elements of the lit column. */
 function paintColumn(view, nodes) {
   for (const node of nodes) flag(node, { lit: view.column !== null && node.dataset.column === view.column });
 }
@@ -136,7 +135,7 @@ function badgeOf({ name }) {
   return name ? [element("span", `badge ${name.toLowerCase()}`, name)] : [];
 }
 
-/** One sentence: its query, a row for each token, the sums, and the arithmetic of the lit row. */
+/** Return one sentence's part: its query, a row for each token, the sums, and the arithmetic of the highlighted row. */
 function sidePart(view, side) {
   const { name, query, rows, rest, sums, context } = view.data.sides[side];
   const strips = {
@@ -189,7 +188,6 @@ function sidePart(view, side) {
   return { node, paint };
 }
 
-/** The cells of a row, one for each column. */
 function cellsOf(view, cells, strips) {
   return view.data.columns.map((column) => {
     const { id, title, kind } = column;
@@ -199,7 +197,7 @@ function cellsOf(view, cells, strips) {
   });
 }
 
-/** A token's row. beside: the strips of its sentence's query and context. */
+/** Return a token's row. beside: the strips of the sentence's query and context. */
 function tokenRow(view, side, row, beside) {
   const { at, text, special, word, hidden, cells, fine, steps } = row;
   const { query } = view.data.sides[side];
@@ -235,7 +233,7 @@ function tokenRow(view, side, row, beside) {
   return { node, paint };
 }
 
-/** The row shared by the tokens that have no row of their own. */
+/** Return the last row, which sums over all tokens without a row of their own. */
 function restRow(view, { text, cells, fine, handed }, { context }) {
   const tip = (i, own) => `sum of the weights ${fine}, weight × value ${own}`;
   const strips = { handed: strip(view, "handed", `weight × value of ${text}`, handed, tip, context) };
@@ -245,7 +243,7 @@ function restRow(view, { text, cells, fine, handed }, { context }) {
   ]);
 }
 
-/** The button that unfolds the strips on a phone; strips of few numbers aren't folded. */
+/** Return the button that unfolds the strips on a phone. Short strips aren't folded. */
 function foldPart(view) {
   const [{ query }] = view.data.sides;
   const few = query.values.split(",").length <= FEW;
@@ -260,7 +258,7 @@ function foldPart(view) {
   return { button, paint };
 }
 
-/** The kernel's lines, behind a button. The lines that compute the lit column are lit. */
+/** Return the kernel's lines of code, behind a button. The lines that compute the highlighted column are highlighted. */
 function codePart(view) {
   const { code, columns } = view.data;
   const about = { type: "button", class: "toggle", "data-id": "code" };
@@ -272,13 +270,13 @@ function codePart(view) {
     return { node, makes };
   });
   const nodes = lines.map(({ node }) => node);
-  const node = element("div", { class: "code", role: "region", "aria-label": "The kernel's own lines" }, nodes);
+  const node = element("div", { class: "code", role: "region", "aria-label": "selfattn's own lines of code" }, nodes);
 
   function paint() {
     const lit = columns.find(({ id }) => id === view.column)?.makes;
     for (const line of lines) flag(line.node, { lit: lit?.includes(line.makes) });
     assign(button, "aria-expanded", Boolean(view.code));
-    write(button, `${view.code ? "Hide" : "Show"} the kernel’s lines`);
+    write(button, `${view.code ? "Hide" : "Show"} selfattn’s code`);
     assign(node, "hidden", view.code ? null : "");
   }
   return { node, button, paint };

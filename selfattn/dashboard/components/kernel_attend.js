@@ -1,14 +1,14 @@
-/* Computes the row of another query, as selfattn/kernel.py does, and writes it as selfattn/views/kernel_data.py does. */
+/* Compute the row of a dragged query as selfattn/kernel.py does, and format it as selfattn/views/kernel_data.py does. */
 
 const CELL = 2; // decimals of scores, e^x and weights
 const MOST_DECIMALS = { vectors: 4, products: CELL, handed: 3 };
-const ALIKE = 1e-6; // of weights
+const ALIKE = 1e-6; // weights that differ by less count as equal
 
 function added(values) {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
-/** softmax(query · keys × scale) · values, with every step. */
+/** Compute softmax(query · keys × scale) · values, and return every step. */
 function attend({ keys, values, scale }, query) {
   const products = keys.map((key) => key.map((part, i) => query[i] * part));
   const scores = products.map(added);
@@ -22,7 +22,7 @@ function attend({ keys, values, scale }, query) {
   return { query, products, scores, scaled, maximum, exponentials, total, weights, handed, context };
 }
 
-/** The data of the figure with another query. Colours and bars keep the scale of `data`, or get a larger one. */
+/** Return the figure's data for another query. The scales of colours and bars stay as in `data`, or grow. */
 function withQuery(data, query) {
   const [{ keys, values }, [side]] = [data.plane, data.sides];
   const trace = attend(data.plane, query);
@@ -66,7 +66,7 @@ function withQuery(data, query) {
   return { ...data, about: found, findings: [found], places, largest, columns, sides: [own] };
 }
 
-/** A column with room for the rows' numbers, and at least as much room as before. */
+/** Return a column with a scale for the rows' numbers, at least as large as before. */
 function wide(column, rows) {
   if (column.kind === "strip") return column;
   const texts = rows.map(({ cells }) => cells[column.id]);
@@ -78,7 +78,7 @@ function wide(column, rows) {
   };
 }
 
-/** Does the same as `largest_weight` of selfattn/views/kernel_view.py if no token is hidden. */
+/** Return the finding, as `largest_weight` of selfattn/views/kernel_view.py does if no token is hidden. */
 function largestWeight(query, rows, weights) {
   const [most, n, asks] = [Math.max(...weights), weights.length, quoted(query.text)];
   const alike = weights.filter((each) => each >= most - ALIKE).length;
@@ -101,7 +101,7 @@ function cellsAt({ scores, scaled, exponentials, weights }, i) {
   };
 }
 
-/** One token's steps, as [column, text]: each number follows from the printed numbers before it. */
+/** Return one token's steps as [column, text]. Each number can be computed from the printed numbers before it. */
 function stepsAt({ scores, scaled, maximum, exponentials, total, weights }, i, symbol, scale) {
   const [power, sum, share] = division(exponentials[i], total, weights[i]);
   const x = fewest(power, (places) => Math.exp(Math.min(asPrinted(scaled[i], places) - asPrinted(maximum, places), 0)));
@@ -119,7 +119,7 @@ function stepsAt({ scores, scaled, maximum, exponentials, total, weights }, i, s
   ];
 }
 
-/** The texts of e^x, the total and the weight, with enough decimals to compute the weight from them. */
+/** Return e^x, the total and the weight as texts, with enough decimals to compute the weight from the other two. */
 function division(exponential, total, share) {
   const wanted = weight(share);
   let power = weight(exponential);
@@ -132,7 +132,7 @@ function division(exponential, total, share) {
   }
 }
 
-/** The fewest decimals with which computed() gives the wanted text; CELL if none do. */
+/** Return the smallest number of decimals for which computed(decimals) gives the wanted text, or CELL. */
 function fewest(wanted, computed) {
   const text = wanted.startsWith("under") ? weight : (value) => decimal(value, places(wanted));
   for (let places = CELL; places < 12; places++) {
@@ -149,12 +149,12 @@ function places(text) {
   return (text.split(".")[1] ?? "").length;
 }
 
-/** A number times 10 to the power of places, rounded half away from zero. */
+/** Return a number times 10 to the power of places, rounded half away from zero. */
 function whole(value, places) {
   return Math.sign(value) * Math.floor(Math.abs(value) * 10 ** places + 0.5);
 }
 
-/** The decimals that these numbers have, up to `most`. */
+/** Return the number of decimals that these values have, at most `most`. */
 function decimalsOf(values, most) {
   const fit = (places) => values.every((value) => Math.abs(value - Number(value.toFixed(places))) <= 1e-6);
   return [...Array(most).keys()].find(fit) ?? most;

@@ -1,9 +1,9 @@
-/* The planes of a kernel with vectors of two numbers: query and keys, where the query can be dragged; values and context. */
+/* Two planes of vectors with two numbers: keys with a query that can be dragged, and values with their context. */
 
-const PER_UNIT = 10; // positions of the query in a unit
+const PER_UNIT = 10; // steps of the query per unit
 const SIDE = 300; // side of a plane, in units of the drawing
 
-/** The planes. Each move of the query calls view.move(query); paint(trace, finding) draws. */
+/** Return the planes. A drag of the query calls view.move(query). paint(trace, finding) draws. */
 function planePart(view) {
   const { plane, sides } = view.given;
   const names = sides[0].rows.map(({ text }) => text);
@@ -29,13 +29,17 @@ function planePart(view) {
   const node = element("div", "planes", [
     element("figure", {}, [
       element("figcaption", {}, [element("strong", {}, "Query and keys"), " are compared"]),
-      element("p", "small", "Drag the query’s tip, or use the arrow keys. Thick: a large score; red: below 0."),
+      element(
+        "p",
+        "small",
+        "Drag the query’s tip, or use the arrow keys. Thick keys score high; red keys score below 0.",
+      ),
       compared.svg,
       back,
     ]),
     element("figure", {}, [
       element("figcaption", {}, [element("strong", {}, "Values"), " are mixed by the weights"]),
-      element("p", "small", "Thick: a large weight. Dashed: weight × value, head to tail, to the context."),
+      element("p", "small", "Thick values get a large weight. The dashed line adds up weight × value."),
       mixed.svg,
     ]),
   ]);
@@ -51,7 +55,7 @@ function planePart(view) {
 
   function goBack() {
     view.move(plane.query);
-    handle.focus(); // because the button, which has the focus, is about to hide
+    handle.focus(); // the focused button is about to hide
   }
 
   filled(handle, {
@@ -106,7 +110,7 @@ function vectorText(vector, places) {
   return `[${vector.map((part) => decimal(part, places)).join(", ")}]`;
 }
 
-/** A square plane that holds the vectors and the origin, with a margin. room: the margin's width. */
+/** Return a square plane with room for the vectors and the origin. room: the width of the margin. */
 function planeOf(vectors, room) {
   const low = Math.floor(Math.min(0, ...vectors.flat())) - room;
   const high = Math.ceil(Math.max(0, ...vectors.flat())) + room;
@@ -127,7 +131,7 @@ function planeOf(vectors, room) {
     low,
     high,
     to,
-    /** The position under the pointer. */
+    /** Return the vector under the pointer. */
     under({ clientX, clientY }) {
       const { left, top, width } = svg.getBoundingClientRect();
       return [low + ((clientX - left) * (high - low)) / width, high - ((clientY - top) * (high - low)) / width];
@@ -147,7 +151,7 @@ function planeOf(vectors, room) {
   };
 }
 
-/** An arrow from the origin, or a dot for a zero vector. depth: its thickness, 0 to 1. */
+/** Return an arrow from the origin, or a dot for a zero vector. depth: the arrow's thickness, 0 to 1. */
 function arrow({ to }, vector, kind, depth) {
   const [start, end] = [to([0, 0]), to(vector)];
   const paths = arrowPaths(start, end, 1.5 + 6 * depth);
@@ -155,7 +159,7 @@ function arrow({ to }, vector, kind, depth) {
   return paths ? shape("g", `arrow ${kind}`, paths) : shape("circle", { class: `arrow ${kind}`, cx, cy, r: 4 });
 }
 
-/** The names at the arrows' tips; names at one tip are joined. The last name is drawn in ink. */
+/** Return labels at the arrows' tips. Names at the same tip share a label. The last name is drawn in dark ink. */
 function namesAt(tips, names) {
   const joined = new Map(); // by tip
   tips.forEach((tip, i) => joined.set(`${tip}`, [...(joined.get(`${tip}`) ?? []), names[i]]));

@@ -3,34 +3,32 @@
 const LEVELS = 16; // depths of colour
 const FEW = 4; // a strip with at most this many numbers prints them
 
-/** A printed number; "<0.0001" is 0. */
+/** Read a printed number; "<0.0001" gives 0. */
 function read(text) {
   return text.startsWith("<") ? 0 : Number(text.replace("−", "-").replace("∞", "Infinity"));
 }
 
-/** A text with the exponents of "e^x" and "e^(...)" raised. */
+/** Return a text with the exponents of "e^x" and "e^(...)" raised. */
 function powers(text) {
   return text
     .split(/\^(x|\((?:[^()]|\([^()]*\))*\))/)
     .map((part, i) => (i % 2 ? element("sup", {}, part.replace(/^\((.*)\)$/, "$1")) : part));
 }
 
-/** The row with the largest weight. */
 function heaviest({ rows }) {
   return rows.reduce((one, other) => (read(other.fine) > read(one.fine) ? other : one));
 }
 
-/** The sentence in which a token has the larger weight. */
+/** Return the sentence (0 or 1) with the larger maximum weight. */
 function leading([a, b]) {
   return b && read(heaviest(b).fine) > read(heaviest(a).fine) ? 1 : 0;
 }
 
-/** The texts of a strip's numbers. */
 function written({ data }, kind, text) {
   return numbersOf(text, 10 ** data.places[kind]).map((value) => decimal(value, data.places[kind]));
 }
 
-/** A number, and its bar from the column's zero line. */
+/** Return a number and its bar, which begins at the column's zero line. */
 function numberCell({ ends: [low, high], digits }, text) {
   const [number, value] = [read(text), element("span", "value", text)];
   value.style.minWidth = `${digits}ch`;
@@ -41,7 +39,7 @@ function numberCell({ ends: [low, high], digits }, text) {
   return [value, element("span", "track", bar)];
 }
 
-/** A strip: one cell per number. The pointer or an arrow key marks it here and in `beside`. tip(i, text): a cell's tooltip. */
+/** Return a strip with a cell per number. A marked cell is marked in the strip `beside` too. tip(i, text): its tooltip. */
 function strip(view, kind, label, text, tip, beside) {
   const [values, texts] = [numbersOf(text, 10 ** view.data.places[kind]), written(view, kind, text)];
   const [n, shades, largest] = [values.length, new Map(), view.data.largest[kind] / 10 ** view.data.places[kind]];
@@ -64,7 +62,7 @@ function strip(view, kind, label, text, tip, beside) {
   ]);
   let at = 0;
 
-  /** Mark the cell of a dimension; null: none. */
+  /** Mark the cell of dimension i; null: mark no cell. */
   function mark(i) {
     assign(cursor, "hidden", i === null || i >= n ? "" : null);
     if (i === null || i >= n) return;
@@ -87,7 +85,7 @@ function strip(view, kind, label, text, tip, beside) {
       const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: n - 1 }[event.key];
       if (to === undefined) return;
       event.preventDefault();
-      event.stopPropagation(); // the row has arrow keys too
+      event.stopPropagation(); // otherwise the row's arrow keys react too
       point(to);
     },
     // The tooltip belongs to a cell, not to the strip.

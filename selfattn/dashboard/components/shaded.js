@@ -1,11 +1,11 @@
 /* Sentences with words tinted by a number, or a long text with tinted sentences. shaded.schema.json describes the data. */
 
-/** Called by Streamlit for each change of data. A click sends a row as "open", a word as "word", a sentence as "opened". */
+/** Streamlit calls this for each change of data. A click sends a row as "open", a word as "word", a sentence as "opened". */
 export default function shaded(given) {
   return showIn(ShadedView, "shaded", given);
 }
 
-const TALL = 36; // pixels of the largest effect of a sentence, above and below 0
+const TALL = 36; // pixels: height of the largest effect, above and below 0
 
 /** The data, and the visitor's choices in a long text: the sentence whose words are shown, and the hovered sentence. */
 class ShadedView extends View {
@@ -47,7 +47,7 @@ function wordsRow(view, { said, dir, words }, at) {
   return { node: element("button", { ...about, onclick: () => view.send("open", at) }, parts) };
 }
 
-/** Words with their numbers. press(n): the attributes of a word that can be clicked, else nothing. */
+/** Return words with their numbers. press(n): attributes that make word n a button, or null. */
 function wordsOf(words, dir, press = () => null) {
   const text = element("span", { class: "text", dir });
   const about = ({ kind, tip }, n) => {
@@ -62,7 +62,7 @@ function wordsOf(words, dir, press = () => null) {
   return text;
 }
 
-/** A long text: the curve of its sentences' effects, the sentences, and the words of the open sentence. */
+/** Return a long text: the curve of its sentences' effects, the sentences, and the words of the opened sentence. */
 function longRow(view, { said, dir, words: sentences, tokens, read }, row) {
   const parts = sentences.map((sentence, n) => sentencePart(view, sentence, [row, n]));
   const text = element("p", { class: "sentences", dir });
@@ -88,7 +88,7 @@ function longRow(view, { said, dir, words: sentences, tokens, read }, row) {
   return { node, paint };
 }
 
-/** A sentence in the text. Lines break inside it, which a button's box forbids. */
+/** Return a sentence of the text. It isn't a button element, in which lines can't break. */
 function sentencePart(view, sentence, place) {
   const { text, kind, depth, tip, number } = sentence;
   if (kind === "lost") return { node: element("span", { class: "lost", "data-tip": tip }, text) };
@@ -118,7 +118,7 @@ function sentencePart(view, sentence, place) {
   return part;
 }
 
-/** Draw each sentence's effect at its place in the text, with its band of noise; the part that is cut off is hatched. */
+/** Draw each sentence's effect at its place in the text, with its noise band. Text that is cut off is hatched. */
 function curvePart(sentences, tokens, read, parts) {
   const x = (token) => `${(100 * token) / tokens}%`;
   const box = (from, to, low, high, more) => {
@@ -139,7 +139,7 @@ function curvePart(sentences, tokens, read, parts) {
   return element("div", {}, [curve, element("p", "small ends", ends)]);
 }
 
-/** A button that shows the rows after the first ones; no button if there are no more rows. */
+/** Return a button that shows the rows after the first ones, if there are more. */
 function moreButton(rows, first) {
   const rest = rows.slice(first);
   if (!rest.length) return [];

@@ -1,6 +1,6 @@
 /* Two texts with lines between words, and their cosine with words hidden. similar.schema.json describes the data. */
 
-/** Called by Streamlit for each change of data. The hidden words are sent as the state "hidden". */
+/** Streamlit calls this for each change of data. A click sends the hidden words as the state "hidden". */
 export default function similar(given) {
   return showIn(SimilarView, "similar", given);
 }
@@ -16,7 +16,7 @@ class SimilarView extends View {
     const [texts, cosine] = this.parts.map((part) => part.node);
     const below = data.below.map((line) => element("p", {}, line));
     this.body.replaceChildren(element("h2", "finding", data.finding), ...below, texts, keyPart(data), cosine);
-    for (const word of this.body.querySelectorAll(".ink")) this.observer.observe(word); // watch for fonts that load late
+    for (const word of this.body.querySelectorAll(".ink")) this.observer.observe(word); // fonts may load late
     this.paint();
     this.layOut();
   }
@@ -33,23 +33,23 @@ class SimilarView extends View {
     return this.data.sides[side].words[at];
   }
 
-  /** The cosine with these words hidden, [of A, of B]; null if no token is left. */
+  /** Return the cosine with these words hidden, [word of A, word of B], or null if no token is left. */
   cosine([a, b] = [null, null]) {
     return this.rows[a === null ? 0 : a + 1][b === null ? 0 : b + 1];
   }
 
-  /** The hidden words after a click on this one. */
+  /** Return the hidden words after a click on this word. */
   pressed(side, at) {
     return this.hidden.with(side, this.hidden[side] === at ? null : at);
   }
 
-  /** Name the hidden words: "return" and "back". */
+  /** Name the hidden words, such as "return" and "back". */
   named(hidden) {
     return hidden.flatMap((at, side) => (at === null ? [] : [quoted(this.word(side, at).text)])).join(" and ");
   }
 }
 
-/** Both texts, A above B, and the lines between their words. */
+/** Return both texts, A above B, with the lines between their words. */
 function textsPart(view) {
   const svg = shape("svg", { class: "lines", width: "100%", height: "100%", "aria-hidden": "true" });
   const texts = view.data.sides.map((_, side) => textPart(view, side));
@@ -57,7 +57,7 @@ function textsPart(view) {
   const largest = Math.max(0, ...view.data.lines.map(([, , , interaction]) => interaction));
   let drawn = [];
 
-  /** The lines of the word under the pointer; if there is none, the largest lines of all words. */
+  /** Return the lines of the word under the pointer, or else the largest lines of all words. */
   function lines() {
     const { hovered, data } = view;
     const own = hovered && view.word(...hovered).lines;
@@ -118,7 +118,7 @@ function wordPart(view, side, word, at) {
   const hover = (place) => view.set({ hovered: place && [side, at] });
   const press = () => {
     view.set({ hidden: view.pressed(side, at) });
-    view.send("hidden", [view.data.key, ...view.hidden]); // the key says which texts the words belong to
+    view.send("hidden", [view.data.key, ...view.hidden]); // the key identifies the texts
   };
   const node = tintedWord(word, { "data-id": `word ${side} ${at}`, onclick: press, ...previewing(hover, at) });
 
@@ -140,18 +140,17 @@ function wordPart(view, side, word, at) {
   return { node, paint };
 }
 
-/** Explains lines and tints. */
 function keyPart({ lines }) {
-  const line = "Line: two words that go together more than either does with others. ";
+  const line = "A line joins two words that go together more than either does with other words. ";
   const parts = [
-    "Tint: the cosine changes without the word; ",
+    "A tint shows how much the cosine changes without the word; ",
     element("b", "away", "brown"),
-    ", it falls. Click a word to hide it.",
+    " means that it falls. Click a word to hide it.",
   ];
   return element("p", "small key", [lines.length ? line : "", ...parts]);
 }
 
-/** The cosine on a line from the lowest to 1, among the cosines of unrelated pairs. */
+/** Return the cosine on a scale up to 1, under a histogram of the cosines of unrelated pairs. */
 function cosinePart(view) {
   const { unrelated } = view.data;
   const said = element("p", { class: "said", role: "status" });
@@ -160,7 +159,7 @@ function cosinePart(view) {
   const [before, after] = [shape("text", {}, "as it is"), shape("text", "now")];
   const svg = shape("svg", { class: "cosine", width: "100%", role: "img" }, [still, dot, moved, before, after]);
   const others = unrelated ? numbersOf(unrelated.cosines, 1000) : [];
-  const high = others.length ? 46 : 0; // pixels of the tallest bar
+  const high = others.length ? 46 : 0; // pixels: height of the tallest bar
   const axis = 44 + high;
   let x = null;
 
@@ -196,7 +195,7 @@ function cosinePart(view) {
     requestAnimationFrame(() => flag(svg, { moves: true }));
   }
 
-  /** "above 99.8 % of 1,000 unrelated pairs (median 0.05)". */
+  /** Compare a cosine with unrelated pairs: ", above 99.8 % of 1,000 unrelated pairs (median 0.05)". */
   function place(cosine) {
     if (!others.length) return "";
     const below = others.filter((value) => value < cosine).length;
@@ -226,14 +225,14 @@ function cosinePart(view) {
     const at = (value) => ({ x: x(value) + (end(value) === "end" ? 8 : -8), "text-anchor": end(value) });
     for (const [name, value] of Object.entries(at(as))) assign(before, name, value);
     for (const [name, value] of Object.entries(at(there))) assign(after, name, value);
-    const above = (value) => axis - 14 - (value <= others.at(-1) ? high : 0); // the bars
+    const above = (value) => axis - 14 - (value <= others.at(-1) ? high : 0); // above the bars
     assign(before, "y", above(as));
     assign(after, "y", Math.min(above(there), above(as)) - 16);
   }
   return { node: element("section", {}, [said, svg, sumText(view.data)]), paint, layOut };
 }
 
-/** The cosine's sum: pairs with a line, all other pairs of words, pairs with a special token. [class, name, value] each. */
+/** Return the parts of the cosine as [class, name, value]: pairs with a line, other word pairs, pairs with a special token. */
 function sumOf({ sum, lines }) {
   if (!sum) return [];
   const joined = lines.length === 1 ? "the pair with a line" : `the ${lines.length} pairs with a line`;
@@ -244,7 +243,6 @@ function sumOf({ sum, lines }) {
   ];
 }
 
-/** The sum in words. */
 function sumText(data) {
   const parts = sumOf(data);
   if (!parts.length) return element("p");

@@ -1,9 +1,9 @@
-/* The lessons' stage: one picture for all stops. Parts that two stops share move to their new places. stage.schema.json describes the data. */
+/* A lesson's picture, which stays for all stops (pages): shared parts move. stage.schema.json describes the data. */
 
-const BAR = 100; // pixels of a column of bars
+const BAR = 100; // pixels: width of a column of bars
 const STEP = 110; // ms between rows, so that an answer appears word by word
 
-/** Called by Streamlit for each change of data. A click on a part of the path is sent as the trigger "stop". */
+/** Streamlit calls this for each change of data. A click on a part of the lesson's path sends the trigger "stop". */
 export default function stage(given) {
   return showIn(StageView, "stage", given);
 }
@@ -50,7 +50,7 @@ class StageView extends View {
     return [element("div", about, [this.finding, side, ...sum, element("p", "small note", data.note)])];
   }
 
-  /** Light a word's row, and write its arithmetic. */
+  /** Highlight a word's row, and write its arithmetic. */
   paint() {
     const { data, row } = this;
     for (const node of this.body.querySelectorAll("[data-row]")) flag(node, { lit: Number(node.dataset.row) === row });
@@ -61,7 +61,7 @@ class StageView extends View {
     if (this.root.clientWidth) for (const plane of this.planes) plane.draw(null, 0);
   }
 
-  /** The place of each named part, and the length of the part's bar. */
+  /** Return the position of each named part, and the length of its bar. */
   places() {
     const found = new Map();
     for (const node of this.body.querySelectorAll("[data-name]")) {
@@ -73,7 +73,7 @@ class StageView extends View {
     return found;
   }
 
-  /** Animate each named part from its old place, and the part's bar from its old length; new parts appear row by row. */
+  /** Move each named part from its old position, and its bar from the old length. New parts appear row by row. */
   move(before) {
     const shift = before.get("outline")?.top - this.places().get("outline").top; // the page above may have moved
     for (const node of this.body.querySelectorAll("[data-name]")) {
@@ -99,12 +99,12 @@ class StageView extends View {
   }
 }
 
-/** False if the visitor prefers reduced motion. */
+/** Return false if the visitor prefers reduced motion. */
 function moving() {
   return !matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
 
-/** The parts of the path, as buttons that lead to their stops. */
+/** Return the parts of the lesson's path, as buttons that lead to their stops. */
 function outlinePart(view) {
   const boxes = view.data.outline.flatMap(({ text, stop, state }, i) => {
     const about = { type: "button", class: state.replace(" ", "-"), "data-id": `part ${i}` };
@@ -115,7 +115,7 @@ function outlinePart(view) {
   return element("nav", { class: "outline", "data-name": "outline", "aria-label": "The parts of the path" }, boxes);
 }
 
-/** The words, and a column for each step of their computation. */
+/** Return the table of words, with a column for each step of the computation. */
 function tablePart(view) {
   const { words, columns, asks, hidden } = view.data;
   const [anyAbove, anyFoot] = [columns.some(({ above }) => above), columns.some(({ foot }) => foot)];
@@ -164,7 +164,6 @@ function tablePart(view) {
   return node;
 }
 
-/** A row in words. */
 function rowText({ words, columns, lines }, row) {
   const said = columns.map(
     (column) => `${column.title} ${(column.rows[row] ?? ["empty"]).map((value) => printed(column, value)).join(", ")}`,
@@ -172,13 +171,12 @@ function rowText({ words, columns, lines }, row) {
   return [`${words[row]}: ${said.join("; ")}`, lines[row] ?? ""].filter(Boolean).join(". ");
 }
 
-/** A number as its column prints it. */
 function printed({ kind, places }, value) {
   if (typeof value === "string") return value;
   return kind === "share" ? weight(value) : decimal(value, places);
 }
 
-/** A row of numbers as cells, blue above 0 and red below. */
+/** Return a row of numbers as cells, blue above 0 and red below. */
 function cellsOf(view, column, row) {
   const values = column.rows[row] ?? Array(column.across).fill(null);
   const node = element("div", "cells", cellsFor(view, column, values, column.tips[row]));
@@ -197,7 +195,7 @@ function cellsFor({ largest }, column, values, tips) {
   });
 }
 
-/** The matrix or query that a column is computed with; "?" before the answer. */
+/** Return the matrix or query by which a column is computed, or "?" before the answer. */
 function abovePart(view, column) {
   if (!column.above) return element("span");
   const { title, rows } = column.above;
@@ -211,7 +209,7 @@ function abovePart(view, column) {
   return node;
 }
 
-/** A number as a bar on the column's scale, which is the same before and after the answer. */
+/** Return a number as a bar on the column's scale, which is the same before and after the answer. */
 function barOf(column, row) {
   const value = column.rows[row]?.[0] ?? null;
   const [low, high] = column.ends;
@@ -234,7 +232,7 @@ function barOf(column, row) {
   return node;
 }
 
-/** The foot of a column: its sum, or the budget that shares divide. */
+/** Return a column's foot: its sum, or a bar that is divided into the words' shares. */
 function footOf(view, column) {
   if (!column.foot) return element("span");
   const { title, row } = column.foot;
@@ -259,7 +257,7 @@ function footOf(view, column) {
   ]);
 }
 
-/** Vectors side by side; the last is the sum of the others. */
+/** Return vectors side by side. The last vector is the sum of the others. */
 function sumPart(view) {
   const parts = view.data.sum.map((column) => {
     const cells = filled(cellsOf(view, column, 0), { "data-name": `${column.name} 0` });
@@ -268,7 +266,7 @@ function sumPart(view) {
   return element("div", "sum", parts);
 }
 
-/** Sentences with one word in the colour of its sense. */
+/** Return sentences with one word in the colour of its sense. */
 function sentencesPart({ sentences }) {
   const items = sentences.map(([before, word, after, kind], i) =>
     element("li", {}, [element("span", "small nth", `${i + 1}`), before, element("strong", kind, word), after]),

@@ -1,9 +1,9 @@
-/* A plane of the stage: dots and arrows. A mark that two states share, by its name, moves. */
+/* A plane of the stage, with dots and arrows. A mark moves if two stops have a mark of its name. */
 
 const DURATION = 800; // ms of a movement
-const WIDE = 320; // units of the drawing
+const WIDE = 320; // units: the drawing's width
 
-/** The plane. draw(old, duration) moves the marks from their places in the data `old`; null: it draws them in place. */
+/** Return the plane. draw(old, duration) moves the marks from their places in the data `old`; null: no movement. */
 function planePart(plane) {
   const [[left, right], [low, high]] = plane.ends;
   const x = (value) => (WIDE * (value - left)) / (right - left);
@@ -24,7 +24,7 @@ function planePart(plane) {
   let frame = null;
 
   function draw(old, duration) {
-    if (old === null && frame) return; // still moving
+    if (old === null && frame) return; // the marks are still moving
     cancelAnimationFrame(frame);
     const before = new Map((old?.marks ?? []).map((mark) => [mark.name, mark]));
     const began = performance.now();
@@ -51,19 +51,19 @@ function planePart(plane) {
   return { node, draw, name: plane.name };
 }
 
-/** The mark from which a new mark starts: an arrow grows out of its origin, a dot appears in its place. */
+/** Return where a new mark starts: an arrow grows out of its origin, and a dot appears in its place. */
 function entering(mark) {
   return { ...mark, at: mark.origin ?? mark.at };
 }
 
-/** A mark on its way from one state to the next. */
+/** Return a mark on its way between two stops. part: 0 to 1. */
 function between(from, to, part) {
   const mix = (a, b) => a.map((value, i) => value + part * (b[i] - value));
   const origin = to.origin && mix(from.origin ?? from.at, to.origin);
   return { ...to, at: mix(from.at, to.at), origin, width: from.width + part * (to.width - from.width) };
 }
 
-/** The lines of the grid (at whole numbers or at tenths), the axes, and the diagonal. */
+/** Return the grid's lines (at whole numbers or at tenths), the axes, and the diagonal. */
 function gridOf({ ends: [[left, right], [low, high]], corners }, x, y) {
   const step = right - left > 2 ? 1 : 0.1;
   const lines = [];
@@ -100,7 +100,7 @@ function markOf({ name, at, origin, kind, width, tip }, to) {
   return shape("g", about, paths);
 }
 
-/** Labels of marks; labels at the same place are joined. */
+/** Return the marks' labels. Labels at the same place are joined. */
 function labelsOf(marks, to) {
   const joined = new Map();
   for (const { label, at, kind } of marks) {

@@ -1,9 +1,9 @@
-"""List the stops of the guided path in order, by the name in their address, with their texts (stops.toml) and functions.
+"""List the stops (pages) of the guided path in order. stops.toml has their texts.
 
-A core stop has `do`, the one thing to do in class. The stops after it in the file, up to the next core stop, are its side stops.
-A stop's function has the stop's name (soft_lookup for soft-lookup). A core stop's function draws the widgets and returns the
-scene of the stage. A side stop's function has the parameters (picture, answered). It draws the widgets and, in the container
-`picture`, the picture, which shows the answer only if `answered` is true.
+A core stop has `do`, its exercise in class. The stops after it in the file, up to the next core stop, are its side stops.
+A stop's function has the stop's name (soft_lookup for soft-lookup). A core stop's function draws the widgets and returns
+the figure's data (a `Scene`). A side stop's function has the parameters (picture, answered). It draws the widgets, and
+draws the picture into the container `picture`. The picture shows the answer only if `answered` is true.
 """
 
 import tomllib
@@ -17,30 +17,28 @@ from selfattn.lessons.terms import TERMS
 
 @dataclass(frozen=True)
 class Stop:
-    """A stop's texts, and the file of its functions."""
+    """A stop's texts, and the module with its functions."""
 
     slug: str
     file: str
     title: str
-    part: str  # the path's part: a box of the outline
+    part: str  # the part of the path: a box in the outline
     idea: str
     question: str
-    options: list[
-        str
-    ]  # the right option first, unless the module has `answer(options)`, which computes an encoder's answer
+    # The right option is first, unless the module has `answer(options)`, which computes the right option from the encoder.
+    options: list[str]
     reason: str
     take: str
-    terms: list[str]  # names of terms in selfattn.lessons.terms that occur here first
+    terms: list[str]  # terms of selfattn.lessons.terms that this stop introduces
     do: str
 
     def function(self, name: str = "") -> Any:
-        """The module's function of this name ("": the function that draws the stop); None if the module lacks it."""
+        """Return the module's function `name`, or None if there is none. "" means the function that draws the stop."""
         module = import_module(f"{__name__}.{self.file}")
         return getattr(module, name or self.slug.replace("-", "_"), None)
 
     @property
     def answer(self) -> str:
-        """The right option."""
         computed = self.function("answer")
         return computed(self.options) if computed else self.options[0]
 
@@ -54,7 +52,10 @@ def _read() -> dict[str, Stop]:
 
 
 STOPS = _read()
-MERGED = {"worked-example": "geometry", "annotated-heatmap": "twelve-tokens"}  # former stops in older links
+MERGED = {
+    "worked-example": "geometry",
+    "annotated-heatmap": "twelve-tokens",
+}  # stops in older links, and the stops that replace them
 ROWS: list[list[str]] = []  # each core stop with its side stops
 for _slug, _stop in STOPS.items():
     if _stop.do:
@@ -68,12 +69,12 @@ PARTS = tuple(dict.fromkeys(stop.part for stop in STOPS.values()))  # the boxes 
 
 
 def beside(slug: str) -> list[str]:
-    """The side stops of this stop's core stop, in order."""
+    """Return the side stops of this stop's core stop, in order."""
     return next(row for row in ROWS if slug in row)[1:]
 
 
 def neighbours(slug: str) -> tuple[str | None, str | None]:
-    """The stops before and after this stop: for a core stop, among the core stops; for a side stop, among all stops."""
+    """Return the previous and the next stop. A core stop's neighbours are core stops; a side stop's are any stops."""
     slugs = [None, *(CORE if slug in CORE else STOPS), None]
     place = slugs.index(slug)
     return slugs[place - 1], slugs[place + 1]

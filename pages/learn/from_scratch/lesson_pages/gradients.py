@@ -1,6 +1,6 @@
-"""Draw the stop on learning: every weight has a gradient with respect to Q and K, and training needs nothing else.
+"""Draw the lesson page about learning: every attention weight has a gradient with respect to queries and keys.
 
-Source: Rumelhart, Hinton and Williams 1986 (learning by propagating errors back); here through the kernel, by torch's autograd.
+Source: Rumelhart, Hinton and Williams 1986 (back-propagation). Here torch's autograd differentiates `selfattn.kernel`.
 """
 
 import pandas as pd
@@ -17,7 +17,7 @@ from selfattn.views.lesson import drawing
 
 
 def learned(picture, answered: bool) -> None:
-    """Draw a weight's gradient, and the weights after steps along the gradient."""
+    """Draw the gradient of one attention weight, and the weights after steps along this gradient."""
     token = st.radio("Make “it” attend to", TOKENS, index=1, key="learned.target", horizontal=True)
     n_steps = st.slider("Steps of learning", 0, 60, 20, key="learned.steps")
     rate = st.slider("Learning rate", 0.0, 1.0, 0.1, 0.05, key="learned.rate")
@@ -29,23 +29,23 @@ def learned(picture, answered: bool) -> None:
     begun = history.assign(weight=history["weight"].where(answered | (history["step"] == 0)))
     charts = {
         f"Gradient of the weight on “{token}”": drawing(heatmap, teaching.asked(matrix, answered), rows, **looks),
-        "Following it, step by step": drawing(
+        "Weights, step by step": drawing(
             lines, begun, "step", "weight", series="token", domain=(0, 1), size=(330, 230)
         ),
     }
     finding = f'After {n_steps} steps "{token}" has a weight of {weight.iloc[-1]:.2f} instead of {weight.iloc[0]:.2f}.'
     with picture:
-        note = "Blue numbers should grow, red ones shrink."
+        note = "Training raises blue numbers and lowers red numbers."
         teaching.steps("gradient", finding, charts, note=note, answered=answered)
         if answered:
             teaching.formula(r"\frac{\partial w_i}{\partial q} = \frac{w_i}{\sqrt{d_k}}\Big(k_i - \sum_j w_j k_j\Big)")
 
 
 def learn(target: int, n_steps: int, rate: float) -> tuple[Tensor, pd.DataFrame]:
-    """Move the worked example's query and keys n_steps times along the gradient of log(weight on key `target`, from 0).
+    """Move the worked example's query and keys n_steps times along the gradient of log(weight of key `target`).
 
-    Returns the gradient of the weight before the first step, (1 + n, d_head), with the query's row first; and a frame with one
-    row per step and word: step, token, weight. A cross-entropy loss has the same logarithm.
+    Returns the gradient of the weight before the first step, (1 + n, d_head), with the query's row first. Also returns a frame
+    with one row per step and word: step, token, weight. A cross-entropy loss uses the same logarithm.
     """
     vectors = torch.cat([QUERY[None], KEYS])
     gradients, rows = [], []

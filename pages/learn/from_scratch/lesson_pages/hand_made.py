@@ -1,4 +1,4 @@
-"""Draw five core stops of the head made by hand: a lookup, projections, the mix, the sum, and a hidden word.
+"""Draw five lesson pages about a hand-made head: a lookup, projections, the mix, the sum, and a hidden word.
 
 Sources: Bahdanau et al. 2015 (soft search over positions); Graves et al. 2014, "Neural Turing Machines", section 3.3.1 (a
 sharpness, whose inverse is the temperature here); S. Raschka, "Build a Large Language Model (From Scratch)", section 3.4: six
@@ -34,24 +34,24 @@ SEED = 123
 
 
 def soft_lookup() -> Scene:
-    """The scene of two lookups: one opens a single drawer, the other blends all drawers."""
+    """Return the figure's data: a hard lookup, which opens one drawer, and a soft lookup, which blends all drawers."""
     made, drawers = compute().trace, WORDS["river"]
     st.markdown(
         "| | filing cabinet | library | in attention |\n|---|---|---|---|\n| I look for | sticky note | question | query |\n"
         "| filed under | label | spine | key |\n| hands over | contents | book | value |"
     )
-    name = "Temperature T: low is hard, high is even"
+    name = "Temperature T: low picks one drawer, high opens all evenly"
     temperature = st.select_slider(name, TEMPERATURES, 1.0, key="soft-lookup.t")
     query, *keys = teaching.own_numbers(
         "soft-lookup", {"query": made.query[BANK], **by_place(drawers, made.key)}
     ).values()
     key = torch.stack(keys)
-    scale = made.scale / temperature  # at temperature 1 the head's own scale, which the stop on √d_k explains
+    scale = made.scale / temperature  # at temperature 1, the scale is 1/√d_k
     soft, longer = (attend(query[None], labels, labels, scale=scale) for labels in (key, 10 * key))
     scores, best = soft.scores[0], int(soft.scores.argmax())  # of equal scores, a hard lookup opens the first
     return Scene(
-        f'"{drawers[best]}" fits best: a hard lookup takes it alone, a soft one gives it {decimal(soft.weights[0, best])}, '
-        f"with labels ten times as long {decimal(longer.weights[0, best])}.",
+        f'"{drawers[best]}" fits best. A hard lookup takes it alone. A soft lookup gives it {decimal(soft.weights[0, best])}, '
+        f"and {decimal(longer.weights[0, best])} with labels ten times as long.",
         drawers,
         (
             Column("key", "label", key, above=("“bank” asks", query[None])),
@@ -63,45 +63,45 @@ def soft_lookup() -> Scene:
         asks=BANK,
         lit=best,
         lines=[f"{word}: fit {product(query, label, score)}" for word, label, score in zip(drawers, key, scores)],
-        note="Soft: e to the power of fit ÷ √2, as shares of 1: stops 5 and 6 say how.",
+        note="Soft: e to the power of fit ÷ √2, as shares of 1. Stops 5 and 6 explain this.",
     )
 
 
 def by_place(words: Sequence[str], rows: Tensor) -> dict[str, Tensor]:
-    """Each word's row, by its place and the word, because words repeat."""
+    """Return each word's row, named by the word's position and the word, because words repeat."""
     return {f"{place} {word}": row for place, (word, row) in enumerate(zip(words, rows), start=1)}
 
 
 def product(one: Tensor, other: Tensor, result: float | Tensor) -> str:
-    """Write a dot product of two vectors (d,) term by term."""
+    """Return the dot product of two vectors (d,), written out term by term."""
     terms = (f"({plain(a)} × {plain(b)})" for a, b in zip(one.tolist(), other.tolist()))
     return f"{' + '.join(terms)} = {plain(float(result))}"
 
 
 def projections() -> Scene:
-    """The scene of three matrices that make a query, a key and a value of each embedding: the path's embeddings or Raschka's."""
+    """Return the figure's data: three matrices that turn each embedding into a query, a key and a value."""
     if teaching.example("projections", {"bank": "bank", "raschka": "six words of a book"}) == "bank":
         made = compute("river", teaching.own_numbers("projections", embeddings_of("river")))
         scene = _projected(made.words, made.embeddings, MATRICES, made.trace)
-        return replace(scene, note=f"X: money, water, glue. V: money less water, water less money. {scene.note}")
+        return replace(scene, note=f"X: money, water, glue. V: money − water, water − money. {scene.note}")
     typed = teaching.own_numbers("projections", dict(zip(SIX_WORDS, EMBEDDINGS)), 150)
     seed = st.number_input("Seed of the projections", 0, 9999, SEED, key="projections.seed")
     teaching.prose(
-        "S. Raschka, *Build a Large Language Model (From Scratch)*, section 3.4, from page 64: the matrices are drawn "
-        "at random there, and the very same numbers come out here."
+        "S. Raschka, *Build a Large Language Model (From Scratch)*, section 3.4, from page 64. The book draws the "
+        "matrices at random; with the book's seed, this page gets the same numbers."
     )
     embeddings = torch.stack(list(typed.values())).float()  # in float32, as published
     return _projected(SIX_WORDS, embeddings, *project(embeddings, int(seed)))
 
 
 def project(embeddings: Tensor = EMBEDDINGS, seed: int = SEED) -> tuple[Tensor, AttentionTrace]:
-    """Return three random matrices (3, 3, 2), and the trace of the embeddings (n, 3) that they project, in float32."""
+    """Return three random matrices (3, 3, 2), and the attention trace of embeddings (n, 3) projected by them, in float32."""
     matrices = torch.rand(3, 3, 2, generator=torch.Generator().manual_seed(seed))
     return matrices, attend(*(embeddings @ matrices))
 
 
 def _projected(words: Sequence[str], embeddings: Tensor, matrices: Sequence[Tensor], trace: AttentionTrace) -> Scene:
-    (n, d_model), d_k, row = embeddings.shape, trace.query.shape[1], 1  # the word whose numbers are spelled out
+    (n, d_model), d_k, row = embeddings.shape, trace.query.shape[1], 1  # row: the word whose numbers are written out
     columns, spelled = [Column("embedding", "X", embeddings, shape=f"{n} × {d_model}")], []
     for role, matrix in zip(("query", "key", "value"), matrices):
         rows, name = getattr(trace, role), role[0].upper()
@@ -110,7 +110,7 @@ def _projected(words: Sequence[str], embeddings: Tensor, matrices: Sequence[Tens
         columns.append(Column(role, f"{name} = X W_{name}", rows, None, f"{n} × {d_k}", above, tips=tips, asked=True))
         spelled.append(f"the {role} {vector(rows[row], columns[-1].places or None)}")
     return Scene(
-        f'Three matrices of {d_model} × {d_k} make of "{words[row]}" {spelled[0]}, {spelled[1]} and {spelled[2]}.',
+        f'Three matrices of {d_model} × {d_k} turn "{words[row]}" into {spelled[0]}, {spelled[1]} and {spelled[2]}.',
         words, columns, asks=row, lit=row,
         lines=[f"{word} × first column of W_Q: {tips[0]}" for word, tips in zip(words, columns[1].tips)],
         note=f"n = {n} words, d_model = {d_model} numbers each, d_k = {d_k} in a query.",
@@ -118,7 +118,7 @@ def _projected(words: Sequence[str], embeddings: Tensor, matrices: Sequence[Tens
 
 
 def mix() -> Scene:
-    """The scene of two spaces: in one, queries and keys make the weights; in the other, the weights average the values."""
+    """Return the figure's data: a space that compares queries with keys, and a space that averages values by the weights."""
     made = compute(other_word("mix"))
     trace, words = made.trace, made.words
     query, scores, weights, context = (each[BANK] for each in (trace.query, trace.scores, trace.weights, trace.context))
@@ -155,17 +155,16 @@ def mix() -> Scene:
         asks=BANK,
         lit=LAST,
         lines=_handed(made),
-        note="Thick: a large score, then a large weight; red: a score below 0; dashed: weight × value, one after the other.",
+        note="Thick: a large score or a large weight. Red: a score below 0. Dashed: weight × value, added one by one.",
     )  # fmt: skip
 
 
 def other_word(stop: str) -> str:
-    """Draw the choice of the last word; return the chosen word, which names the sentence."""
+    """Draw the choice between two sentences. Return the last word of the chosen sentence, its name."""
     return st.radio("The other word", list(WORDS), key=f"{stop}.sentence", horizontal=True)
 
 
 def _handed(made: Bank) -> list[str]:
-    """Each word's weight times its value, written out."""
     shares, values = made.trace.weights[BANK], made.trace.value
     return [
         f"{word}: {decimal(share, 3)} × {vector(value)} = {vector(share * value, 2)}"
@@ -174,7 +173,7 @@ def _handed(made: Bank) -> list[str]:
 
 
 def residual() -> Scene:
-    """The scene of all steps for "bank", from its query to the sum with its own vector, and layer norm."""
+    """Return the figure's data: the steps from the query of "bank" to its new vector, and layer norm."""
     sentence = other_word("residual")
     made = compute(sentence, teaching.own_numbers("residual", embeddings_of(sentence)))
     encoder = current_encoder()
@@ -202,13 +201,13 @@ def residual() -> Scene:
         asks=BANK,
         lit=LAST,
         lines=_handed(made),
-        note="Three numbers each: money, water, glue. W_O takes half of the context and adds a 0 for glue. Layer norm: minus "
-        f"the mean, {decimal(mean)}, so a number below the mean comes out negative; ÷ the spread, {decimal(spread)}.",
+        note="Each vector: money, water, glue. W_O takes half of the context and adds a 0 for glue. Layer norm subtracts the "
+        f"mean, {decimal(mean)}, so a number below the mean becomes negative. It divides by the spread, {decimal(spread)}.",
     )  # fmt: skip
 
 
 def meaning(made: Bank, start: Tensor, end: Tensor, was: str) -> Plane:
-    """The plane of words by money and water, with "bank" moving from `start` to `end`. was: the label at the start."""
+    """Return the plane of words by money and water. "bank" moves from `start`, which has the label `was`, to `end`."""
     words = {word.lower(): row[:2] for word, row in zip(made.words, made.embeddings)}
     marks = [Mark(word, word, at) for word, at in words.items() if word not in ("the", "of", "bank")]
     first, last = start[:2], end[:2]
@@ -224,13 +223,13 @@ def _real(encoder: Encoder) -> None:
     steps, place = head_steps(encoder, encoding, *head), encoding.words[1].start
     if "output" in steps:
         added, own = (decimal(steps[name].values[place].norm()) for name in ("output", "input"))
-        who = f"Head {head.head} of layer {head.layer} of the encoder"
-        said = f'{teaching.REAL} {who} adds a vector of length {added} to that of "bank", {own} long.'
+        who = f"head {head.head} of layer {head.layer} of the encoder"
+        said = f'In “{teaching.REAL}”, {who} adds a vector of length {added} to the vector of "bank", of length {own}.'
         st.text(said, width="stretch")
 
 
 def hide_a_word() -> Scene:
-    """The scene of one word hidden from "bank" by the mask, before and after."""
+    """Return the figure's data: the numbers of "bank" before and after the mask hides one word from it."""
     sentence = other_word("hide-a-word")
     words = WORDS[sentence]
     others = [at for at in range(len(words)) if at != BANK]
@@ -250,13 +249,13 @@ def hide_a_word() -> Scene:
         words,
         (
             Column("masked", "score ÷ √2, masked", after.trace.masked[BANK], (-3.0, 3.0)),
-            Column("weights", "weight as it is", shares[0], SHARE),
-            Column("hidden", "with it hidden", shares[1], SHARE, asked=True),
+            Column("weights", "weight before", shares[0], SHARE),
+            Column("hidden", "weight after", shares[1], SHARE, asked=True),
         ),
-        (meaning(before, before.total, after.total, "as it is"),),
+        (meaning(before, before.total, after.total, "before"),),
         asks=BANK,
         lit=BANK,
         hidden=hidden,
         lines=lines,
-        note=f"As it is, “bank” becomes {vector(before.total[:2], 2)}, hidden {vector(after.total[:2], 2)}.",
+        note=f"“bank” becomes {vector(before.total[:2], 2)} before hiding the word, {vector(after.total[:2], 2)} after.",
     )

@@ -1,6 +1,7 @@
-"""Draw two stops with the kernel figure: the worked example with a query to drag, and the kernel's source with its numbers.
+"""Draw two lesson pages: the worked example with a query to drag, and the source of `selfattn.kernel` with an example's numbers.
 
-Source: the picture of the worked example. It prints queries, keys and results, but not the values; our values give its context.
+Source: the published picture of the worked example. It prints queries, keys and results, but no values. Our values give the
+printed context.
 """
 
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ LAYER = "all heads of a real layer"
 
 
 def geometry(picture, answered: bool) -> None:
-    """Draw the two spaces: queries are compared with keys in one, values are mixed in the other."""
+    """Draw the space that compares queries with keys, and the space that mixes values."""
     published = {"query of “it”": QUERY}
     for name, rows in (("key", KEYS), ("value", VALUES)):
         published |= {f"{name} of “{token}”": row for token, row in zip(TOKENS, rows)}
@@ -46,7 +47,7 @@ def geometry(picture, answered: bool) -> None:
 def kernel(picture, answered: bool) -> None:
     """Draw the kernel's lines with the shapes of an example, and the example's numbers."""
     made = one_head_by_hand.compute()
-    examples = {  # the trace, its tokens, the query's token (-1: none of them), and the query's name
+    examples = {  # the trace, its tokens, the index of the query's token (-1: not among them), and the query's name
         "bank": (made.trace, made.words, one_head_by_hand.BANK, ""),
         "it": (worked_example.compute(), TOKENS, -1, "it"),
         "six words of a book": (project()[1], SIX_WORDS, 1, ""),
@@ -54,7 +55,7 @@ def kernel(picture, answered: bool) -> None:
     }
     which = teaching.example("kernel", tuple(examples))
     trace, tokens, asks, text = examples[which]
-    st.text("All of it; the check of the inputs alone is left out.")
+    st.text("This is the complete code, without the check of the inputs.")
     with st.expander("The whole source, to copy"):
         for part in PARTS:
             st.code(source(part), language=None, wrap_lines=True)  # the colours for Python are too pale
@@ -68,17 +69,17 @@ def kernel(picture, answered: bool) -> None:
         if not answered:
             return
         if which == LAYER:
-            st.text(f"Of these {len(trace.query)} heads, the last:")
+            st.text(f"The last of these {len(trace.query)} heads:")
             trace = attend(trace.query[-1], trace.key[-1], trace.value[-1], scale=trace.scale)
         teaching.kernel(f"kernel, {which}", trace, tokens, asks, text)
         teaching.prose(
-            "A row that may attend to nothing gets weights 0. Many lessons add −1e9 instead of −∞; there, a row that is masked "
-            "whole comes out *even*, as if it attended to everything."
+            "If a word may attend to nothing, its weights are 0. Many lessons add −1e9 instead of −∞; then a fully masked row "
+            "gets *even* weights, as if the word attended to everything."
         )
 
 
 def _layer() -> dict[str, tuple[AttentionTrace, Sequence[str], int, str]]:
-    """The example of all heads of layer 0 at once, (n_heads, n, d_head); {} if the encoder adds terms or isn't recomputed."""
+    """Return the example of all heads of layer 0 at once. Return {} if the encoder adds terms or can't be recomputed."""
     encoder = current_encoder()
     if not encoder.recomputable:
         return {}

@@ -1,4 +1,4 @@
-"""Draw the first stop: a word has one static vector, and its sentences move it. Shows places by two cosines, means by layer.
+"""Draw the first page of the lesson: a word has one static vector, and each sentence moves this vector.
 
 Source: Ethayarajh 2019 ("How contextual are contextualized word representations?", self-similarity and its baseline);
 Wiedemann et al. 2019 (the vectors separate the senses).
@@ -27,19 +27,19 @@ from selfattn.views.lesson import drawing
 from selfattn.views.stage import SHARE, Column, Mark, Plane, Scene
 
 SENSES = ("water", "water", "money", "money", "money", "water")
-WORD, LANDMARKS, TEXT = "one-vector.word", "one-vector.landmarks", "one-vector.text"  # keys of the session
+WORD, LANDMARKS, TEXT = "one-vector.word", "one-vector.landmarks", "one-vector.text"  # keys of st.session_state
 PUBLISHED = {
     WORD: "bank",
     LANDMARKS: "river, loan",
     TEXT: "\n".join(f"{sentence} | {sense}" for sentence, sense in zip(STATIC_WORD_SENTENCES, SENSES)),
 }
 MOST = 8
-TABLE = -1  # the stage of the static vectors; stage 0 is layer 0's input
-Places = Sequence[tuple[Encoding, Sequence[int]]]  # each occurrence of a word: its sentence and its tokens
+TABLE = -1  # the number of the static vectors among the stages; stage 0 is layer 0's input
+Places = Sequence[tuple[Encoding, Sequence[int]]]  # each occurrence of a word: its sentence, and its tokens' positions
 
 
 def one_vector() -> Scene:
-    """The scene of the word's place in each sentence after a chosen layer, and how it moved from its static place."""
+    """Return the figure's data: the word's vector in each sentence after a chosen layer, and the static vector."""
     encoder = current_encoder()
     show_encoder(encoder)
     stages = range(TABLE, encoder.n_layers + 1)
@@ -49,7 +49,7 @@ def one_vector() -> Scene:
     with st.expander("Your own word and sentences"):
         st.text_input("Word", key=WORD, max_chars=40)
         st.text_input("Two words to compare with", key=LANDMARKS, max_chars=80)
-        hint = "Two to eight sentences with the word, one a line. After a bar you may name the sense it has there."
+        hint = "Two to eight sentences with the word, one per line. After a bar (|) you may name the word's sense."
         st.text_area("Sentences | sense", key=TEXT, height=200, max_chars=3000, help=hint)
         teaching.reset("one-vector", PUBLISHED, "Reset the sentences")
     with teaching.messages("These sentences can't be used."):
@@ -66,7 +66,7 @@ def one_vector() -> Scene:
     ends = float(reached.min()) - 0.06, float(reached.max()) + 0.06
     first, second = landmarks
     nearer = [sense for sense, (one, other) in zip(senses, every[stage].tolist()) if one > other]
-    counted = ", ".join(f"{nearer.count(sense)} of {senses.count(sense)} of {sense}" for sense in hues)
+    counted = ", ".join(f"{nearer.count(sense)} of {senses.count(sense)} with the sense {sense}" for sense in hues)
     n = len({tuple(each) for each in every[stage].mul(1e4).round().tolist()})
     axes = f"cosine with “{first}” alone →", f"↑ cosine with “{second}” alone"
     means = baselines(places, senses, (), encoder.n_layers).set_index("stage").loc[[stage]]
@@ -81,7 +81,7 @@ def one_vector() -> Scene:
             )
         ],
         sentences=[(*_parts(placed), hues.get(sense, "")) for placed, sense in zip(places, senses)],
-        note=f"Nearer to “{first}” than to “{second}”: {counted}." if hues else "",
+        note=f"Sentences nearer to “{first}” than to “{second}”: {counted}." if hues else "",
     )
 
 
@@ -95,10 +95,9 @@ def _parts(placed: PlacedWord[Encoding]) -> tuple[str, str, str]:
 
 
 def _landmarks(encoder: Encoder) -> dict[str, Encoding]:
-    """The two words to compare with, each encoded alone."""
     names = [each.strip() for each in st.session_state[LANDMARKS].split(",")]
     if len({*names} - {""}) != 2:
-        raise ValueError("Expected two words to compare with, and a comma between them: river, loan.")
+        raise ValueError("Expected two words to compare with, separated by a comma. Type words such as river, loan.")
     found = {name: encode_or_stop(encoder, name, "The word to compare with") for name in names}
     if not all(each.words for each in found.values()):
         raise ValueError("Expected two words to compare with, got no letters. Type words such as river, loan.")
@@ -106,7 +105,7 @@ def _landmarks(encoder: Encoder) -> dict[str, Encoding]:
 
 
 def typed(encoder: Encoder) -> tuple[str, list[PlacedWord[Encoding]], list[str]]:
-    """The word, its place in each typed sentence, and each sentence's sense. Raises ValueError for unusable input."""
+    """Return the word, its place in each typed sentence, and each sentence's sense. Raises ValueError for unusable input."""
     word = st.session_state[WORD].strip()
     lines = [line for line in st.session_state[TEXT].splitlines() if line.strip()]
     if not 2 <= len(lines) <= MOST:
@@ -117,7 +116,7 @@ def typed(encoder: Encoder) -> tuple[str, list[PlacedWord[Encoding]], list[str]]
         encoding = encode_or_stop(encoder, sentence.strip(), f"Sentence {number}")
         found = encoding.places(word)
         if not found:
-            why = encoding.why_unknown(word) or f"expected the word {word!r} in it. Add it, or change the word."
+            why = encoding.why_unknown(word) or f"expected the word {word!r}. Add it, or change the word."
             raise ValueError(f"Sentence {number}: {why}")
         places.append(found[0])
         senses.append(sense.strip())
@@ -125,25 +124,25 @@ def typed(encoder: Encoder) -> tuple[str, list[PlacedWord[Encoding]], list[str]]
 
 
 def vectors(places: Places, stage: int) -> Tensor:
-    """The word's vectors (k, d) at a stage; a split word has the mean of its tokens."""
+    """Return the word's vectors (k, d) at a stage. The vector of a split word is the mean over its tokens."""
     rows = (encoding.static if stage == TABLE else encoding.hidden[stage] for encoding, _ in places)
     return torch.stack([row[list(at)].mean(0) for row, (_, at) in zip(rows, places)])
 
 
 def near(places: Places, marks: Places, stage: int) -> Tensor:
-    """The cosines (k, 2) of k vectors with those of the two marks, at a stage."""
+    """Return the cosines (k, 2) of the word's k vectors with the vectors of two other words (`marks`), at a stage."""
     ours, theirs = vectors(places, stage).double(), vectors(marks, stage).double()
     return cosine_similarity(ours[:, None], theirs[None], dim=-1)
 
 
 def baselines(places: Places, senses: Sequence[str], others: Places, n_layers: int) -> pd.DataFrame:
-    """The mean cosine at each stage: columns stage, pairs, cosine. Stage -1 is the static vector.
+    """Return the mean cosine at each stage: columns stage, pairs, cosine. Stage -1 is the static vector.
 
-    pairs: "same sense", "different senses" (by the labels given) and "two other words" (of `others`).
+    pairs: "same sense" and "different senses" (by the labels `senses`), and "two other words" (of `others`).
     """
     same, n = torch.tensor([[one == other for one in senses] for other in senses]), len(others)
     compared = {"same sense": (places, same), "different senses": (places, ~same)}
-    compared["two other words"] = others, torch.ones(n, n, dtype=torch.bool)  # left out if there are no other words
+    compared["two other words"] = others, torch.ones(n, n, dtype=torch.bool)  # dropped below if `others` is empty
     rows = [
         (stage, name, float(cosines(vectors(where, stage))[chosen.triu(1)].mean()))
         for name, (where, chosen) in compared.items()
@@ -154,9 +153,8 @@ def baselines(places: Places, senses: Sequence[str], others: Places, n_layers: i
 
 
 def one_vector_details() -> None:
-    """Show mean cosines by layer, compared with the mean cosines of any two words."""
     encoder = current_encoder()
-    with st.expander("Details: one sense, two senses, and any two words, layer by layer"):
+    with st.expander("Details: mean cosines, layer by layer"):
         _, places, senses = typed(encoder)
         encodings = (cached_encode(encoder, sentence) for sentence in NEUTRAL_SENTENCES)
         others = [(each, max(each.words, key=lambda word: len(word.text)).positions) for each in encodings]

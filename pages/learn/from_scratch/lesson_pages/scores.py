@@ -1,6 +1,6 @@
-"""Draw the stops on scores: the dot product, a key's length, and the division by √d_k.
+"""Draw the lesson pages about scores: the dot product, a key's length, and the division by √d_k.
 
-Sources: a . b = sum over k of a_k b_k = |a| |b| cos(angle). The published example of a long key, whose lesson suggests that
+Sources: a . b = sum over k of a_k b_k = |a| |b| cos(angle). The published example of a long key; its lesson suggests that
 dividing by √d_k removes the effect. Vaswani et al. 2017, section 3.2.1, footnote 4: the dot product of two vectors whose d_k
 components are independent with mean 0 and variance 1 has mean 0 and variance d_k.
 """
@@ -36,15 +36,15 @@ LENGTHS = {  # the query, and the keys by name
     ),
 }
 IN_A_HEAD = (
-    "In head 10 of layer 0 of the bundled encoder the angle does more: in *The bank of the river.* the key of *river* is 1.2 "
-    "times as long as that of *bank*, yet the scores are 17.2 and 5.5; the cosines are 0.39 and 0.15."
+    "In head 10 of layer 0 of the bundled encoder, the angle matters more. In *The bank of the river.* the key of *river* is "
+    "1.2 times as long as the key of *bank*, but the scores are 17.2 and 5.5, because the cosines are 0.39 and 0.15."
 )
 DEPTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 N_KEYS, N_QUERIES = 32, 256
 
 
 def dot_product() -> Scene:
-    """The scene of dot products, by numbers and by angle: they grow with the agreement of directions *and* with lengths."""
+    """Return the figure's data: dot products, which grow if directions agree and if vectors are longer."""
     made = compute()
     which = teaching.example("dot-product", ("bank", "a and b", "two to turn"))
     if which == "two to turn":
@@ -63,7 +63,7 @@ def dot_product() -> Scene:
 def _compared(
     named: dict[str, Tensor], names: Sequence[str], keys: Tensor, shown: int, asks: int = 0, ends: tuple | None = None
 ) -> Scene:
-    """The scene of a query, the first of `named`, and keys (n, 2). shown: the key that is drawn and named in the finding."""
+    """Return the figure's data: a query, the first of `named`, and keys (n, 2). shown: the index of the key that is drawn."""
     (title, query), key = next(iter(named.items())), keys[shown]
     scores, angle = keys @ query, cosine(query, key)
     marks = (
@@ -73,7 +73,7 @@ def _compared(
     bounds = (ends, ends) if ends else square(query, key)
     below = ", ".join(f'"{name}"' for name, score in zip(names, scores) if score < 0 and name != names[shown])
     return Scene(
-        f'"{names[shown]}" scores {product(query, key, query @ key)}{f"; below 0 are {below}" if below else ""}.',
+        f'"{names[shown]}" scores {product(query, key, query @ key)}.{f" Scores below 0: {below}." if below else ""}',
         names,
         (
             Column("key", "key", keys, above=(title, query[None])),
@@ -84,21 +84,21 @@ def _compared(
         asks=asks,
         lit=shown,
         lines=[f"{name}: {product(query, each, score)}" for name, each, score in zip(names, keys, scores)],
-        note=f"The same: length {query.norm():.2f} × length {key.norm():.2f} × cosine {decimal(angle)}. A large score means a "
-        "small angle only among vectors that are equally long.",
+        note=f"The same score: length {query.norm():.2f} × length {key.norm():.2f} × cosine {decimal(angle)}. A large score "
+        "means a small angle only if all vectors have the same length.",
     )
 
 
 def cosine(a: Tensor, b: Tensor) -> float:
-    """The cosine of the angle between two vectors (d,), −1 to 1. Raises ValueError for a zero vector, which has no angle."""
+    """Return the cosine of the angle between two vectors (d,), −1 to 1. Raises ValueError for a zero vector."""
     lengths = float(a.norm() * b.norm())
     if lengths == 0:
-        raise ValueError("Expected vectors with a direction, got a zero vector, which has none. Change one number.")
+        raise ValueError("Expected vectors with a direction, got a zero vector. Change one number.")
     return max(-1.0, min(1.0, float(a @ b) / lengths))
 
 
 def magnitude(picture, answered: bool) -> None:
-    """Draw keys of which a long one that points elsewhere outscores a short one that points the right way."""
+    """Draw keys: a long key with another direction outscores a short key with the query's direction."""
     query, published = LENGTHS[teaching.example("magnitude", tuple(LENGTHS))]
     compared = partial(compare, names=list(published))
     named = teaching.vectors("magnitude", {"query": query, **published}, check=compared)
@@ -118,24 +118,24 @@ def magnitude(picture, answered: bool) -> None:
         teaching.steps("key length", finding, charts, columns=2, answered=answered)
         if answered:
             teaching.prose(
-                f"**Does dividing by √d_k cure it?** No: the scaled score of the key {vector(keys[1])} is {long.scaled:.2f}, of "
-                f"one twice as long {twice:.2f}. Comparing *cosines* would remove length altogether; attention doesn't do that, "
-                f"and a model may use a key's length to draw attention. {IN_A_HEAD}"
+                f"**Does dividing by √d_k remove the effect of length?** No: the scaled score of the key {vector(keys[1])} is "
+                f"{long.scaled:.2f}; a key twice as long gets {twice:.2f}. Comparing *cosines* would remove the effect. "
+                f"Attention doesn't do that, and a model may use a key's length to draw attention. {IN_A_HEAD}"
             )
 
 
 def compare(query: Tensor, *keys: Tensor, names: Sequence[str]) -> pd.DataFrame:
-    """`worked_example.steps`, with each key's cosine to the query. Raises ValueError for a zero vector."""
+    """Return `worked_example.steps` with each key's cosine to the query. Raises ValueError for a zero vector."""
     trace = worked_example.compute(query, keys := torch.stack(keys), keys)
     return worked_example.steps(trace, names).assign(cosine=[cosine(query, each) for each in keys])
 
 
 def scaling() -> Scene:
-    """The scene of the scores of "bank" at a chosen d_k: divided by √d_k, unchanged, or multiplied by √d_k."""
+    """Return the figure's data: the scores of "bank" at a chosen d_k: divided by √d_k, unchanged, or multiplied by √d_k."""
     words, name = WORDS["river"], "scores of bank at d_k = 2"
     d_k = st.select_slider("d_k", (2, 8, 32, 64, 512), 512, key="scaling.d_k")
     typed = teaching.own_numbers("scaling", {name: compute().trace.scores[BANK]}, 220)[name]
-    st.text("The original Transformer: d_k = 64, so scores are divided by 8.")
+    st.text("The original Transformer has d_k = 64 and divides scores by 8.")
     grown = typed * math.sqrt(d_k / 2)  # the scores of random vectors grow by this factor
     scales = {"divided": d_k**-0.5, "left alone": 1.0, "multiplied": d_k**0.5}
     shares = {name: worked_example.of_scores(grown, scale).weights[0] for name, scale in scales.items()}
@@ -158,20 +158,19 @@ def scaling() -> Scene:
             f"{word}: {plain(one)} × √({d_k} / 2) = {two:.2f}; ÷ √{d_k} = {three:.2f}"
             for word, one, two, three in zip(words, typed, grown, scaled)
         ],
-        note="Divided, the weights are the same at any d_k. Some lessons print × √d_k by mistake: then all goes to one word.",
+        note="Divided scores give the same weights at any d_k. Some lessons print × √d_k by mistake: one word then gets all.",
     )
 
 
 def scaling_details() -> None:
-    """Show scores with and without the division, measured on random vectors and in a real encoder."""
     with st.expander("Details: measured on random vectors, and in a real encoder"):
         frame = measure()
         at_512 = frame[frame["d_k"] == 512].set_index("scaled")
         with teaching.row():
             for title, column, log, digits in (
-                ("Variance of random scores (√ of it: their size)", "variance", "xy", 2),
+                ("Variance of random scores", "variance", "xy", 2),
                 (f"Entropy of a row of {N_KEYS} weights, in bits", "entropy", "x", 2),
-                ("How far a change of scores moves the weights", "gradient", "x", 3),
+                ("How much a change of scores changes the weights", "gradient", "x", 3),
             ):
                 chart = drawing(
                     lines, frame, "d_k", column, series="series", log=log, titles=("d_k", ""), size=(290, 220)
@@ -180,28 +179,30 @@ def scaling_details() -> None:
                 finding = f"At d_k = 512: {without} without the division, {divided} with it."
                 teaching.steps(column, finding, {title: chart}, width=340)
         teaching.prose(
-            "Learned matrices could absorb the factor: W_Q divided by √d_k gives the same scores. It matters at the start of "
-            "training, when the matrices are random."
+            "Learned matrices could absorb the factor: W_Q divided by √d_k gives the same scores. The division matters at the "
+            "start of training, when the matrices are random."
         )
         encoder, encoding = teaching.choose_sentence("scaling", "The bank of the river was muddy after the rain.")
         heads = np.ndindex(encoder.n_layers, encoder.n_heads)
         spread = torch.stack([encoding.trace(*head).scaled.std() for head in heads]).view(encoder.n_layers, -1)
         widest = Head(*divmod(int(spread.argmax()), encoder.n_heads))
         finding = (
-            f"A real head's scaled scores spread by {float(spread.median()):.2f} (median), at most by {float(spread.max()):.2f} "
-            f"in {widest}."
+            f"The standard deviation of a head's scaled scores is {float(spread.median()):.2f} in the median head, and at most "
+            f"{float(spread.max()):.2f}, in {widest}."
         )
-        note = f"Without the division: {encoder.d_head**0.5:.1f} times as much (d_head = {encoder.d_head})."
+        note = (
+            f"Without the division, it would be {encoder.d_head**0.5:.1f} times as large (d_head = {encoder.d_head})."
+        )
         charts = {"Standard deviation of each head's scaled scores": teaching.heads_chart(spread)}
         teaching.steps("spread of scores", finding, charts, note=note)
 
 
 @st.cache_data(max_entries=1, show_spinner="Measuring ...")
 def measure() -> pd.DataFrame:
-    """Two rows per depth: d_k, scaled (True: divided by sqrt d_k), variance, entropy, gradient, series (the curve's name).
+    """Return two rows per depth: d_k, scaled (True: divided by sqrt d_k), variance, entropy, gradient, series (the curve's name).
 
-    variance: of the scores that softmax receives. entropy: of a row of weights, in bits. gradient: the Frobenius norm of the
-    softmax's Jacobian, which says how far a change of scores moves the weights. Both are means over rows.
+    variance: of the scores that softmax receives. entropy: of a row of weights, in bits, averaged over rows. gradient: the
+    Frobenius norm of the softmax's Jacobian, which says how much a change of scores changes the weights, averaged over rows.
     """
     rows = []
     for depth in DEPTHS:
@@ -216,5 +217,5 @@ def measure() -> pd.DataFrame:
 
 
 def jacobian_norm(weights: Tensor) -> Tensor:
-    """The Frobenius norm of diag(w) - w w^T, the softmax's Jacobian, for each row of weights (..., n) -> (...)."""
+    """Return the Frobenius norm of diag(w) - w w^T, the softmax's Jacobian, for each row of weights (..., n) -> (...)."""
     return (weights.diag_embed() - weights[..., None] * weights[..., None, :]).norm(dim=(-2, -1))

@@ -1,4 +1,4 @@
-"""Draw the stops on softmax: a row's budget of 1, weights that differ in the two directions, the causal mask, and padding.
+"""Draw the lesson pages about softmax: a row that sums to 1, weights in both directions, the causal mask, and padding.
 
 Source: the published numeric example, scores 1, 0.5 and 0 with weights .46, .32 and .22; it has no values.
 """
@@ -38,7 +38,7 @@ SOURCES = {
 
 
 def three_words() -> Scene:
-    """The scene that computes one row of attention step by step; the row's weights sum to 1."""
+    """Return the figure's data: the steps that compute one row of attention weights."""
     bank = one_head_by_hand.compute().trace
     examples = {  # the query's token, the query, the tokens, and their keys
         "bank": (BANK, bank.query[BANK], WORDS["river"], bank.key),
@@ -47,7 +47,7 @@ def three_words() -> Scene:
     asks, query, tokens, keys = examples[teaching.example("three-words", tuple(examples))]
     place, n = tokens.index("river") if "river" in tokens else 0, len(tokens)
     more = st.slider(f"Raise the score of {tokens[place]} by", -3.0, 5.0, 0.0, 0.5, key="three-words.more")
-    others = st.slider("More words with the score 0", 0, 200, 0, key="three-words.others")
+    others = st.slider("Extra words with the score 0", 0, 200, 0, key="three-words.others")
     query, *rows = teaching.own_numbers("three-words", {"query": query, **by_place(tokens, keys)}).values()
     raised = torch.zeros(n + others, dtype=torch.float64)
     raised[place] = more
@@ -55,7 +55,7 @@ def three_words() -> Scene:
     trace = worked_example.compute(query, keys, torch.zeros_like(keys), [Term("raised by", raised)])
 
     def together(row: Tensor) -> Tensor:
-        """Return the numbers of the tokens with a row, then the sum of the other tokens' numbers."""
+        """Return the numbers of the named tokens, then the sum of the extra tokens' numbers."""
         return torch.cat([row[:n], row[n:].sum().reshape(1)]) if others else row
 
     shown = [*tokens, *([f"{others} more"] if others else [])]
@@ -78,7 +78,7 @@ def three_words() -> Scene:
         asks=asks,
         lit=best,
         lines=lines,
-        note="The code first subtracts the largest score; the weights stay. Among many words even a good score is diluted.",
+        note="The code first subtracts the largest score; the weights stay the same. More words leave a smaller share for each.",
     )
 
 
@@ -91,7 +91,7 @@ def not_symmetric(picture, answered: bool) -> None:
         query, tokens = one_head_by_hand.compute().trace.query, WORDS["river"]
         trace = attend(query, query, query)
     n, weights = len(tokens), trace.weights
-    st.text(f"{n} tokens: {n * (n - 1) // 2} pairs, each compared in both directions, the furthest {n - 1} apart.")
+    st.text(f"{n} tokens: {n * (n - 1) // 2} pairs, each compared in both directions, at any distance.")
     row, column = divmod(int((weights - weights.T).argmax()), n)  # the pair whose two weights differ most
     a, b = tokens[row], tokens[column]
     charts = {
@@ -104,12 +104,12 @@ def not_symmetric(picture, answered: bool) -> None:
     )
     scores = weight(float((trace.scores - trace.scores.T).abs().max()))
     with picture:
-        note = f"Scores differ by up to {scores} between forth and back."
+        note = f"The two scores of a pair differ by up to {scores}."
         teaching.steps("forth and back", finding, charts, note=note, answered=answered)
 
 
 def causal_mask(picture, answered: bool) -> None:
-    """Draw the causal mask, compared with three lines of code that look like it."""
+    """Draw the weights under a causal mask, and under three similar lines of code."""
     source = teaching.example("causal-mask", SOURCES, "Take the queries and keys of", "source")
     if source == "real":
         _, encoding, head = teaching.choose_head("causal-mask", "The cat sat on the mat because it was tired.")
@@ -128,8 +128,8 @@ def causal_mask(picture, answered: bool) -> None:
         for way in ways
     }
     finding = (
-        f"With the scores times 0, hidden words keep up to {scores.leaked.max():.2f} of a row; with the weights times 0, a row "
-        f"sums to as little as {cut.weights.sum(-1).min():.2f}."
+        f"If scores are multiplied by 0, hidden words get up to {scores.leaked.max():.2f} of a row. If weights are multiplied by "
+        f"0, a row can sum to only {cut.weights.sum(-1).min():.2f}."
     )
     with picture:
         teaching.steps("four ways", finding, charts, columns=2, answered=answered)
@@ -140,12 +140,14 @@ def causal_mask(picture, answered: bool) -> None:
 
 
 def padding_mask(picture, answered: bool) -> None:
-    """Draw the map of a sentence that is padded, as in a batch of longer ones."""
+    """Draw the map of a padded sentence, as in a batch with longer sentences."""
     encoder, encoding, head = teaching.choose_head("padding-mask", teaching.REAL)
     n = len(encoding.tokens)
     room = min(16, encoder.max_tokens - n)
     if room <= 4:
-        st.text(f"The sentence fills the encoder's {encoder.max_tokens} tokens: there is no room for padding.")
+        st.text(
+            f"The sentence fills the encoder's {encoder.max_tokens} tokens, so there is no room for padding. Type a shorter one."
+        )
         return
     extra = st.slider("Tokens of padding", 4, room, key="padding-mask.extra")
     key = ("padded", encoding.text, n + extra)
@@ -156,10 +158,10 @@ def padding_mask(picture, answered: bool) -> None:
     gets = f"at most {error(share)}" if share else "exactly 0"
     differ = f"change by at most {error(changed)}" if changed else "stay the same"
     finding = (
-        f"[PAD] gives the sentence's own tokens {weight(float(weights[n:, :n].sum(-1).min()))} of its weight. It gets {gets} of "
-        f"theirs, and their own weights {differ}."
+        f"[PAD] gives {weight(float(weights[n:, :n].sum(-1).min()))} of its weight to the sentence's own tokens. They give "
+        f"{gets} to [PAD], and the weights among them {differ}."
     )
     shown = teaching.asked(weights, answered, *range(n, n + extra))
     with picture:
-        charts = {"A row a token, the padding's too": teaching.small_map(shown, padded.tokens, 520, maximum=1.0)}
+        charts = {"One row per token, [PAD] included": teaching.small_map(shown, padded.tokens, 520, maximum=1.0)}
         teaching.steps("padding", finding, charts, answered=answered)

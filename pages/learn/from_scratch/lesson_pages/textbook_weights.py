@@ -1,4 +1,4 @@
-"""Draw the weights that lessons make up to explain a point, beside a real encoder's weights.
+"""Draw made-up attention weights of lessons beside a real encoder's weights.
 
 Source: the published lessons. If a lesson prints a word without a sentence, the sentence is ours and its note says so.
 """
@@ -28,7 +28,7 @@ from selfattn.views.lesson import drawing
 from selfattn.words import between_groups
 
 shares = partial(normalize, p=1, dim=-1)  # scales each row to sum to 1; a row of zeros stays as it is
-NEAR, KEPT = 0.1, 0.25  # a near head has at most this distance, and at least this weight on the drawn words
+NEAR, KEPT = 0.1, 0.25  # a near head is closer than NEAR, and has at least the weight KEPT on the words
 
 
 class TextbookWeights(NamedTuple):
@@ -58,27 +58,28 @@ def drawn_numbers(picture, answered: bool) -> None:
     heads = compare(own, textbook.weights)
     near = int(((heads["distance"] < NEAR) & (heads["kept"] >= KEPT)).sum())
     mean = own.mean((0, 1))
-    pictures = {"As drawn": torch.tensor(textbook.weights), "Average over all heads": shares(mean)}
+    pictures = {"As printed": torch.tensor(textbook.weights), "Average over all heads": shares(mean)}
     nearest, middle = heads.iloc[0], heads.iloc[len(heads) // 2]
     for title, line in (("Nearest head", nearest), ("Middle head", middle)):
         pictures[f"{title}: {line['name']}"] = shares(own[line["layer"], line["head"]])
     rows, columns = ([encoding.words[n].text for n in places] for places in (textbook.queries, textbook.keys))
     looks = {"columns": columns, "maximum": 1.0, "cell": (min(80, 310 // len(columns)), 46)}
     finding = (
-        f"The nearest head, {nearest['name']}, has distance {nearest.distance:.2f} to what is drawn, and gives these words "
+        f"The nearest head, {nearest['name']}, has distance {nearest.distance:.2f} to the printed weights. It gives these words "
         f"{nearest.kept:.2f} of its weight."
     )
-    note = f"The first row drawn sums to {sum(textbook.weights[0]):.2f}. All heads: {float(mean.sum(-1).mean()):.2f} on average."
+    kept = float(mean.sum(-1).mean())
+    note = f"The first printed row sums to {sum(textbook.weights[0]):.2f}. On average, a head gives these words {kept:.2f}."
     with picture:
         charts = {
-            title: drawing(heatmap, teaching.asked(matrix, answered or title == "As drawn"), rows, **looks)
+            title: drawing(heatmap, teaching.asked(matrix, answered or title == "As printed"), rows, **looks)
             for title, matrix in pictures.items()
         }
         teaching.steps("drawn numbers", finding, charts, note=note, columns=2, answered=answered)
         if answered:
             teaching.prose(
-                "Heads are cut to these words and made to sum to 1; a distance of 0 is the same, 1 nothing in common. "
-                f"{near} of {len(heads)} heads come within .10 with a quarter of their weight on these words."
+                "A head's weights on these words are scaled to sum to 1. Distance 0 means the same weights, 1 nothing in common. "
+                f"{near} of {len(heads)} heads are nearer than .10 and give these words at least a quarter of their weight."
             )
             if textbook.title.startswith("it"):
                 _whole(encoding, textbook, Head(nearest["layer"], nearest["head"]))
@@ -91,25 +92,25 @@ def _whole(encoding: Encoding, textbook: TextbookWeights, head: Head) -> None:
     drawn[textbook.queries[0], list(textbook.keys)] = torch.tensor(textbook.weights[0])
     places = [word.positions for word in encoding.words]
     own = between_groups(encoding.weights(*head), places, places)
-    maps = {"As drawn: one row": drawn, f"{head}: every row": own}
+    maps = {"As printed: one row": drawn, f"{head}: every row": own}
     charts = {title: teaching.small_map(matrix, words, 320, maximum=1.0) for title, matrix in maps.items()}
-    teaching.steps("whole sentence", "A lesson draws one row; a head has one for each word.", charts)
+    teaching.steps("whole sentence", "The lesson prints one row; a head has a row for each word.", charts)
 
 
 def answer(options: Sequence[str]) -> str:
-    """The option with the word that "bank" attends to most, on average over all heads."""
+    """Return the option with the word that "bank" attends to most, on average over all heads."""
     own = between_words(cached_encode(current_encoder(), TEXTBOOK[0].sentence), TEXTBOOK[0])
     return options[int(own.mean((0, 1, 2)).argmax())]
 
 
 def between_words(encoding: Encoding, textbook: TextbookWeights) -> Tensor:
-    """The encoder's own weights between the textbook's words: (n_layers, n_heads, n_queries, n_keys)."""
+    """Return the encoder's attention weights between the textbook's words: (n_layers, n_heads, n_queries, n_keys)."""
     queries, keys = ([encoding.words[n].positions for n in places] for places in (textbook.queries, textbook.keys))
     return torch.stack([between_groups(encoding.weights(layer), queries, keys) for layer in range(encoding.n_layers)])
 
 
 def compare(weights: Tensor, textbook: Sequence[Sequence[float]]) -> pd.DataFrame:
-    """One row per head, nearest first: layer, head, name, distance, kept.
+    """Return one row per head, nearest first: layer, head, name, distance, kept.
 
     weights (n_layers, n_heads, n_queries, n_keys) from `between_words`. distance: the total variation between the textbook's
     shares and the head's shares, averaged over the rows (each row sums to 1); 0 = the same, 1 = nothing in common. kept: the

@@ -1,7 +1,7 @@
-"""Draw the map of twelve tokens with hand-made queries, keys and values: "good" attends to "not", unless another key is as large.
+"""Draw the attention map of twelve tokens with hand-made queries, keys and values.
 
-Sources: the published example (d = 2, all zero but three rows). Its heading says "masked", but its code has no mask, and the
-printed context is that without a mask. And the published heatmap, which is causal and prints weights with two decimals.
+Sources: the published example (d = 2, all rows zero except three) and the published heatmap (causal, weights with two decimals).
+The example's heading says "masked", but its code has no mask, and the printed context is computed without a mask.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,14 +21,14 @@ TOKENS = ("The", "movie", "was", "not", "good", ",", "but", "the", "soundtrack",
 NOT, GOOD, SOUNDTRACK, AMAZING = 3, 4, 8, 10
 QUERIES_AND_KEYS = {NOT: (20.0, 20.0), GOOD: (0.0, 1.0), AMAZING: (19.0, 19.0)}
 VALUES = {NOT: (1.0, 0.0), GOOD: (0.0, 1.0), AMAZING: (1.0, 1.0)}
-# The values of the annotated heatmap
+# The queries, keys and values of the published heatmap
 OF_THE_MAP = {NOT: (0.0, 1.0), GOOD: (0.0, 1.0), SOUNDTRACK: (19.0, 19.0), AMAZING: (19.0, 19.0)}
 VALUES_OF_THE_MAP = {NOT: (-1.0, 0.0), GOOD: (0.0, 1.0), SOUNDTRACK: (1.0, 1.0), AMAZING: (1.0, 1.0)}
 
 
 def twelve_tokens(picture, answered: bool) -> None:
     """Draw the map of twelve tokens; before the answer, the row of "good" is empty."""
-    examples = {"who turns “good”?": (QUERIES_AND_KEYS, VALUES), "the source’s map": (OF_THE_MAP, VALUES_OF_THE_MAP)}
+    examples = {"what changes “good”?": (QUERIES_AND_KEYS, VALUES), "the source’s map": (OF_THE_MAP, VALUES_OF_THE_MAP)}
     which = teaching.example("twelve-tokens", tuple(examples))
     both, values = examples[which]
     published = {f"Q = K of {TOKENS[place]}": row for place, row in both.items()}
@@ -36,7 +36,7 @@ def twelve_tokens(picture, answered: bool) -> None:
     typed = iter(teaching.vectors("twelve-tokens", published, width=114).values())
     given = [dict(zip(rows, typed)) for rows in (both, values)]
     masked = both is OF_THE_MAP
-    causal = st.toggle("Causal mask: no word sees a later one", masked, key=f"twelve-tokens.causal {masked:d}")
+    causal = st.toggle("Causal mask: no word attends to a later word", masked, key=f"twelve-tokens.causal {masked:d}")
     trace = compute(given[0], given[1], causal)
     weights = trace.weights[GOOD].tolist()
     most = " and ".join(f'"{token}"' for token, weight in zip(TOKENS, weights) if weight > 0.9 * max(weights))
@@ -52,7 +52,7 @@ Rows = Mapping[int, Sequence[float] | Tensor]  # rows by the token's place; a mi
 
 
 def compute(queries_and_keys: Rows = QUERIES_AND_KEYS, values: Rows = VALUES, causal: bool = False) -> AttentionTrace:
-    """The trace of all twelve tokens. causal: True if no token may attend to a later token."""
+    """Return the attention trace of all twelve tokens. causal: True if no token may attend to a later token."""
     both, value = torch.zeros(2, len(TOKENS), 2, dtype=torch.float64)
     for matrix, rows in ((both, queries_and_keys), (value, values)):
         for place, row in rows.items():

@@ -1,6 +1,6 @@
-"""Draw the stop on word order: without positions, shuffling the words only shuffles the vectors, by hand and in an encoder.
+"""Draw the lesson page about word order: without positions, shuffling the words only shuffles the vectors.
 
-Source: Vaswani et al. 2017, section 3.5 (why positions are added); Lee et al. 2019, "Set Transformer", property 1
+Sources: Vaswani et al. 2017, section 3.5 (why positions are added); Lee et al. 2019, "Set Transformer", property 1
 (self-attention is permutation equivariant).
 """
 
@@ -41,29 +41,29 @@ def order(picture, answered: bool) -> None:
         )
         return
     positions = st.toggle("Add a vector for each position", key="order.positions")
-    causal = st.toggle("Causal mask: no word sees a later one", key="order.causal")
+    causal = st.toggle("Causal mask: no word attends to a later word", key="order.causal")
     first, second = both_orders(words, positions, causal)
     difference = float((first.context.flip(0) - second.context).abs().max())
     columns = [str(n + 1) for n in range(D_MODEL)]
     looks = {"columns": columns, "names": ("word", "number"), "kind": "signed", "maximum": 2.0, "cell": (32, 36)}
     charts = {
-        "Contexts, your order": drawing(heatmap, first.context, words, **looks),
-        "The other way round": drawing(heatmap, teaching.asked(second.context, answered), words[::-1], **looks),
+        "Contexts in your order": drawing(heatmap, first.context, words, **looks),
+        "Contexts in reverse order": drawing(heatmap, teaching.asked(second.context, answered), words[::-1], **looks),
     }
     with picture:
-        finding = f"The same word's two contexts differ by up to {decimal(difference)}."
+        finding = f"A word's contexts in the two orders differ by up to {decimal(difference)}."
         teaching.steps("order", finding, charts, answered=answered)
         if answered:
             teaching.prose(
-                f"**Shuffling the words only shuffles the rows** (they differ by {error(difference)}: rounding)."
+                f"**Shuffling the words only shuffles the rows** (the difference of {error(difference)} is a rounding error)."
                 if difference < 1e-9
-                else "**Now the two sentences differ:** what a word gets depends on its place."
+                else "**Now the two sentences differ:** a word's context depends on its position."
             )
             _on_encoder()
 
 
 def _on_encoder() -> None:
-    teaching.prose("**On the real encoder.** The same two sentences; then once more with position 0 for every token.")
+    teaching.prose("**In a real encoder:** the same with *dog bites man* and *man bites dog*.")
     try:
         usual, same = compare_orders(current_encoder(), "dog bites man", "man bites dog", "dog")
     except ValueError as refusal:
@@ -71,11 +71,11 @@ def _on_encoder() -> None:
         return
     with st.container(horizontal=True):
         st.metric("Cosine of the two “dog”, positions as usual", f"{float(similarity(*usual)):.3f}", width="content")
-        st.metric("All at one position", f"{float(similarity(*same)):.3f}", width="content")
+        st.metric("All tokens at position 0", f"{float(similarity(*same)):.3f}", width="content")
 
 
 def both_orders(words: Sequence[str], positions: bool, causal: bool = False) -> tuple[AttentionTrace, AttentionTrace]:
-    """The traces of the words, and of the words in reverse. positions: True to add a vector for each place before projecting."""
+    """Return the traces of the words, and of the reversed words. positions: add a vector for each position before projecting."""
     vectors, places = word_vectors(words, D_MODEL), torch.zeros(len(words), D_MODEL)
     if positions:  # half as long as a word's vector, because longer position vectors would decide the scores alone
         places = 0.5 * normalize(_random(1, len(words), D_MODEL), dim=-1)
@@ -91,7 +91,7 @@ def _random(seed: int, *shape: int) -> Tensor:
 
 
 def compare_orders(encoder: Encoder, first: str, second: str, word: str) -> tuple[list[Tensor], list[Tensor]]:
-    """The word's last vectors in both sentences, with the encoder's positions, and again with position 0 for every token.
+    """Return the word's last-layer vectors in both sentences: with positions as usual, and with position 0 for every token.
 
     Raises ValueError if a sentence lacks the word, the encoder takes no positions, or the sentences have different tokens.
     """
@@ -99,7 +99,7 @@ def compare_orders(encoder: Encoder, first: str, second: str, word: str) -> tupl
     ids = [each.sentence.ids for each in placed]
     if sorted(ids[0]) != sorted(ids[1]):
         raise ValueError(
-            "Expected the same tokens in both sentences, in another order. This tokeniser splits them apart."
+            "Expected the same tokens in both sentences, but this tokeniser splits the words differently. Choose another encoder."
         )
     rows = torch.tensor(ids, device=encoder.device)
     inputs = {"input_ids": rows, "attention_mask": torch.ones_like(rows), "position_ids": torch.zeros_like(rows)}
@@ -108,7 +108,7 @@ def compare_orders(encoder: Encoder, first: str, second: str, word: str) -> tupl
             states = encoder.model(**inputs).last_hidden_state.float().cpu()
     except TypeError:
         raise ValueError(
-            "This encoder takes no positions from outside, so they can't be set to one and the same."
+            "This encoder doesn't accept position ids, so they can't be set to 0. Choose another encoder."
         ) from None
     usual = [each.sentence.vector(encoder.n_layers, each.positions) for each in placed]
     return usual, [state[list(each.positions)].mean(0) for state, each in zip(states, placed)]
