@@ -1,6 +1,6 @@
 """Simulate fifty visitors who use one server at once, and measure the time of each action and the server's memory.
 
-    python -m benchmarks soak [--against DIR] [--minutes 10]
+    python -m benchmarks soak [--against DIR] [--minutes 20]
 
 Half of the visitors follow a lesson: they use the first example, click heads, open pages and links, and download pictures. The
 others use a random example and also type sentences. The visitors run on the same machine as the server. With --against,
@@ -23,7 +23,7 @@ import psutil
 
 from benchmarks.server import ROOT, trouble_in, warm_server
 from benchmarks.session import Run, Session
-from benchmarks.table import Row, beside, size, spread
+from benchmarks.table import Row, beside, held, size, spread
 from selfattn.examples import PAIRS
 
 TITLE = "Fifty visitors: median (95th percentile)"
@@ -34,6 +34,7 @@ PLACES = ("river", "loan", "garden", "harbour", "cellar", "market", "winter", "o
 PAGES = ("inside-a-head", "all-heads", "from-scratch", "before-attention")
 ACTIONS = ("head", "link", "figure", "text", "superseded")
 LESSON, ALONE = (8, 3, 1, 0, 0), (8, 3, 1, 8, 4)  # weights of ACTIONS in the random choice of an action
+GROWTH = 0.05  # limit on the growth of the memory in the second half of the run
 STEP = 2.0  # seconds between two measurements of memory
 OPENED = ("open the main view", "open a link")
 TYPED = "type a sentence: first picture"
@@ -53,12 +54,14 @@ class Soak:
         return sum(held) / len(held)
 
 
-def main(small: bool = False, against: Path | None = None, minutes: float = 10) -> Iterator[Row]:
+def main(small: bool = False, against: Path | None = None, minutes: float = 20) -> Iterator[Row]:
     """Yield a row for each action, then the rows for memory and errors."""
     visitors, thought, seconds = (2, 0.2, 6.0) if small else (CLASS, THOUGHT, 60 * minutes)
     folders = [folder for folder in (ROOT, against) if folder]
     found = [Soak() for _ in folders]
-    ends: list[list[float]] = [[] for _ in folders]  # resident bytes in the last fifth of each turn
+    memory: list[list[tuple[float, float]]] = [
+        [] for _ in folders
+    ]  # resident bytes at half time and at the end of each turn
     with ExitStack() as stack:
         logs = [Path(stack.enter_context(tempfile.TemporaryDirectory()), "log") for _ in folders]
         servers = [stack.enter_context(warm_server(log, folder)) for log, folder in zip(logs, folders)]
@@ -69,7 +72,7 @@ def main(small: bool = False, against: Path | None = None, minutes: float = 10) 
             for action, times in turn.seconds.items():
                 found[n].seconds[action] += times
             found[n].trouble += turn.trouble
-            ends[n].append(turn.mean_memory(0.8 * length, length))
+            memory[n].append((turn.mean_memory(0.4 * length, 0.5 * length), turn.mean_memory(0.9 * length, length)))
         for each, log in zip(found, logs):
             each.trouble += trouble_in(log)
             print(*each.trouble, sep="\n", end="\n" * bool(each.trouble), file=sys.stderr)
@@ -78,11 +81,16 @@ def main(small: bool = False, against: Path | None = None, minutes: float = 10) 
         yield spread(what, [[*chain(*(each.seconds[action] for action in several))] for each in found], 1.5, most=3.0)
     for action in actions:
         yield spread(action, [each.seconds[action] for each in found])
-    memory = [max(each) for each in ends]
-    yield beside("resident memory, last fifth of the run", memory, [size(each) for each in memory], len(ends[0]))
+    ends, rounds = [max(end for _, end in each) for each in memory], len(memory[0])
+    yield beside("resident memory, last tenth of the run", ends, [size(each) for each in ends], rounds)
+    grown = [max(end / half - 1 for half, end in each) for each in memory]
+    kept = f"at most {GROWTH:.0%}: {held(grown[0], GROWTH)}"
+    yield beside(
+        "growth of the memory in the second half", [None, None], [f"{each:+.1%}" for each in grown], rounds, kept
+    )
     errors = [float(len(each.trouble)) for each in found]
     kept = "none: NO" if errors[0] else "none: yes"
-    yield beside("errors", [None, None], [f"{each:.0f}" for each in errors], len(ends[0]), kept)
+    yield beside("errors", [None, None], [f"{each:.0f}" for each in errors], rounds, kept)
 
 
 def soak(address: str, pid: int, visitors: int, seconds: float, thought: float = THOUGHT) -> Soak:
