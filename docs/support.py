@@ -240,7 +240,7 @@ contexts is 1e-5, and for the last hidden state 1e-4. Limits are relative to the
 is wider if |query| |key| scale exceeds 16, because large scores have larger rounding errors.
 
 The oldest versions that pyproject.toml allows are torch 2.11.0 and transformers 5.17.0. With these versions, the library's
-tests passed on 2026-11-22, except two tests of the pinned versions.
+tests passed on 2026-11-22, except two that expect the versions in constraints.txt.
 
 | Model type | Outcome | Weights | Contexts | Last hidden state | Reason or note |
 |---|---|---|---|---|---|

@@ -148,7 +148,7 @@ def hidden_pair(
     is hidden in A and in the control. heads: False to leave `by_head` NaN where no word is chosen by it; `with_heads` fills it in
     later. progress(done, total) counts sentences. changed, by_gradient: `Encoder.changed_vectors`
     and `hidden_by_head`, or cached versions.
-    Raises NotRecomputable if no word can be hidden, TextError, and ValueError for senses that can't be used.
+    Raises TextError, ValueError for senses that can't be used, and NotRecomputable if no word can be hidden.
     """
     encoder.check_hideable()
     sides = [_Side.of(encoder, encoder.placed(word)) for word in (first, second, control) if word is not None]
@@ -329,10 +329,10 @@ def hidden_heads(
 ) -> Tensor:
     """Hide `word` in one head at a time, and return how far `first` then moves, as a share of `way`: (n_layers, n_heads).
 
-    first: the word that moves, as in `hidden_pair`. word: the word that is hidden. way (d_model,): one of `HiddenPair.ways`.
-    progress: as in `Encoder.knock_out`. changed: as in `hidden_pair`. heads: measure only these heads; the result is then
-    (len(heads),). Limit: shares of single heads needn't add up to the share of all heads at once. Raises NotRecomputable if no
-    word can be hidden in one head alone, TextError, ValueError.
+    first: the word that moves, as in `hidden_pair`. word: the word that is hidden. way (d_model,): a vector from one of the
+    word's meanings to another, as in `HiddenPair.ways`. progress: as in `Encoder.knock_out`. changed: as in `hidden_pair`.
+    heads: measure only these heads; the result is then (len(heads),). Limit: shares of single heads needn't add up to the share
+    of all heads at once. Raises TextError, ValueError, and NotRecomputable if no word can be hidden in one head alone.
     """
     encoder.check_hideable(one_head=True)
     first = encoder.placed(first)

@@ -72,8 +72,8 @@ def strips(
 def product(terms: pd.DataFrame, rest: float, bias: float | None, names: Sequence[str], theme: Theme) -> Spec:
     """Draw a sum of products: a line for each of `terms`, for the rest, for the bias, and for the sum.
 
-    terms: columns dimension, first, second, product. rest: the sum of the products without a line. names: of the
-    first factor, the second factor, the rest and the sum.
+    terms: columns dimension, first, second, product. rest: the sum of all other products. names: of the first
+    factor, the second factor, the rest and the sum.
     """
     first, second, others, whole = map(drawable, names)
     lines = [

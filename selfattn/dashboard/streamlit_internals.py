@@ -36,7 +36,7 @@ def this_session() -> Any:
 
 
 def came_back() -> bool:
-    """Return True if the browser's Back or Forward started this run. There is no public call for this; no issue was found."""
+    """Return True if the browser's Back or Forward started this run. Streamlit has no public call for this."""
     return this_session().is_history_navigation
 
 
@@ -76,7 +76,7 @@ def hold_file(data: bytes, kind: str, file_name: str) -> None:
 
     Streamlit stores the result of a download button's callable without a session. It removes the file when the second page run
     after that ends, whoever the visitor is. With many visitors, the browser often hasn't fetched the file by then, and the
-    download ends in a 404. Callables came with streamlit/streamlit#12942; no issue about the removed files was found.
+    download ends in a 404. Callables came with streamlit/streamlit#12942. Streamlit has no issue about the removed files.
     """
     with working_for(SimpleNamespace(session_id="downloads")):  # a session that never ends
         # Streamlit stores equal bytes, kind and name a moment later, and gives them the same file.
@@ -97,7 +97,7 @@ def bound_uploads(most: int) -> None:
     """Limit the total size of all uploads to `most` bytes. The oldest files are removed; their pages ask for them again.
 
     Streamlit limits the size of each file, but not the number of files, and keeps a file until its session ends. So one visitor
-    could fill the memory. No issue was found.
+    could fill the memory. Streamlit has no issue about this.
     """
     manager: Any = runtime.get_instance().uploaded_file_mgr  # its public interface can only read
     add, sizes, adding = manager.add_file, {}, threading.Lock()

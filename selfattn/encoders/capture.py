@@ -110,7 +110,7 @@ def check_patches(patches: Collection[Patch], n_layers: int, n_heads: int, d_hea
 
 
 def check_hidden(hidden: Collection[Hide], all_heads: Sequence[Head], tokens: Tokens) -> None:
-    """Raise ValueError for missing heads or positions, a query that is padding, and a token that is hidden from itself."""
+    """Raise ValueError if a head or position does not exist, if a query is padding, or if a token is hidden from itself."""
     n = len(tokens.ids)
     for hide in hidden:
         heads = all_heads if hide.heads is None else hide.heads

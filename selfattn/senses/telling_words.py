@@ -141,7 +141,7 @@ def hidden_words(encoder: Encoder, frame: pd.DataFrame, progress: Progress = sil
     Each word needs two senses with four rows each, and two other words in each row. About four copies of a sentence are run for
     each of its words. progress(done, total) is called after each sentence; an exception that it raises ends the computation.
     Limits: other words still pass on information from the hidden word. A picked word can carry topic as well as sense.
-    Raises NotRecomputable if no word can be hidden, ValueError for a missing column, or if no row can be used.
+    Raises ValueError if a column is missing or no row can be used, and NotRecomputable if no word can be hidden.
     """
     encoder.check_hideable()
     items, rejected = require_rows(encoder, frame, per_sense=PER_SENSE, most=MOST, others=OTHERS)

@@ -173,7 +173,7 @@ def test_the_question_follows_the_encoder_until_the_visitor_chooses(folders, tmp
     assert at.button_group(key="asked").value == "class"
 
 
-def test_a_tagger_starts_with_its_most_certain_word(tmp_path):
+def test_the_page_first_asks_about_the_most_certain_tag(tmp_path):
     folder = str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", tags=("B-LOC", "I-LOC", "O")))
     at = open_link("predictions", model="another ...", other=folder, a=RIVER, head="L0 H0")
     encoder = load_encoder(folder, device="cpu")

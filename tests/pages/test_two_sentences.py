@@ -272,7 +272,7 @@ def test_a_change_of_sentence_b_does_not_recompute_sentence_a(main_view, monkeyp
 
 
 @pytest.mark.parametrize("family", ["XLNet", "LiLT"])
-def test_without_hiding_the_head_that_attends_most_to_another_word_is_shown(checkpoint, family):
+def test_an_encoder_without_hiding_first_shows_the_head_that_attends_most_to_another_word(checkpoint, family):
     folder = str(checkpoint(family))
     at = open_link(model="another ...", other=folder)
     assert not at.error and figure(at)["finding"].startswith('No word can be hidden from "bank" in this encoder')

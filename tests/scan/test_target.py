@@ -37,7 +37,9 @@ def test_a_target_scan_writes_the_tables_of_over_sentences(classifier, tmp_path,
         found = pd.read_csv(f"out/{name}.csv")
         pd.testing.assert_frame_equal(found, getattr(report, name), check_dtype=False, atol=1e-6)
     rejects = pd.read_csv("out/rejects.csv")
-    assert rejects["line"].tolist() == [7, 8] and "same sentence" in rejects["reason"][0] and "CSV" in rejects["reason"][1]
+    assert (
+        rejects["line"].tolist() == [7, 8] and "same sentence" in rejects["reason"][0] and "CSV" in rejects["reason"][1]
+    )
     about = json.loads((tmp_path / "out/target.json").read_text())
     assert (about["target"], about["digest"], about["sentences"]) == ("class=good", encoder.digest, 3)
     assert about["content"] == encoder.content

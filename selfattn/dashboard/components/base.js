@@ -172,7 +172,7 @@ function showIn(Kind, name, { data, parentElement, setStateValue, setTriggerValu
   };
 }
 
-/** Give items (`columns` per row) one tab stop, which arrow keys, Home and End move. Return a function that sets it. */
+/** Give items (`columns` per row) one tab stop. Arrow keys, Home and End move it. Return a function that sets it. */
 function addArrowKeys(items, columns) {
   const setStop = (at) => items.forEach((item, i) => assign(item, "tabindex", i === at ? 0 : -1));
   items.forEach((item, from) => {
