@@ -146,8 +146,8 @@ def hidden_pair(
     the other senses, without the sentence itself. If a sentence fits no sense, the ways are as without senses, and `notes` says
     so. control: a sentence of A's sense. For `control_hidden`, the word with the largest share of the way to the other sentence
     is hidden in A and in the control. heads: False to leave `by_head` NaN where no word is chosen by it; `with_heads` fills it in
-    later. progress(done, total) counts sentences. changed, by_gradient: `Encoder.changed_vectors`
-    and `hidden_by_head`, or cached versions.
+    later. progress(done, total) counts sentences. changed, by_gradient: `Encoder.changed_vectors` and `hidden_by_head`, or
+    cached versions.
     Raises TextError, ValueError for senses that can't be used, and NotRecomputable if no word can be hidden.
     """
     encoder.check_hideable()

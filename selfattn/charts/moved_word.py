@@ -267,11 +267,12 @@ def the_way(sheet: Sheet, shown: Shown, y: float, width: float) -> float:
     (first, end), (second, last) = (_extent(shown, side, place, own) for side, own in enumerate(labels))
     apart = end + 16 < second or last + 16 < first
     rise = [max(own.y for own in lane) - LABEL_RISE for lane in labels]
-    lanes = [y + 24 + (max(rise) if apart else rise[0])]
+    lanes = [y + 44 + (max(rise) if apart else rise[0])]
     lanes.append(lanes[0] if apart else lanes[0] + 46 + rise[1])
     base = lanes[1] + 36 + (HILL if any(data["hills"]) else 0)
     if data["between"] == "senses":
         _divider(sheet, data, place(0.5), y - 12, base, width)
+    _ruler(sheet, data, (place(0), place(1)), y - 14)
     for side, points in enumerate(data["hills"]):
         ridge = [(place(at), base - HILL * high) for at, high in points]
         sheet.area(ridge, base, theme.sentence("AB"[side]), 0.16, what=f"hill {side}")
@@ -285,9 +286,9 @@ def the_way(sheet: Sheet, shown: Shown, y: float, width: float) -> float:
                 place(dot["x"]), base - 8, 5.5, shade, opacity=0.32, what="dot", value=dot["x"], said=dot["text"]
             )
     sheet.rule(0, base, width, base, theme.grid, 1.5)
-    y = ends(sheet, data, place, base, width)
+    _names(sheet, data, place, base, width)
     lines = wrapped(" ".join(_key(shown)), width, SMALL)
-    return sheet.lines(0, y + 26, lines, SMALL, theme.muted) - 12 if _key(shown) else y
+    return sheet.lines(0, base + 38, lines, SMALL, theme.muted) - 12 if lines else base + 18
 
 
 def _key(shown: Shown) -> list[str]:
@@ -368,26 +369,34 @@ def moving(sheet: Sheet, shown: Shown, side: int, place: Scale, y: float, labels
 
 def _divider(sheet: Sheet, data: Data, x: float, y: float, base: float, width: float) -> None:
     """Draw the line halfway between the senses, with the longest labels that fit on each side."""
-    sheet.rule(x, y - 10, x, base, sheet.theme.grid, 1.5)
+    sheet.rule(x, y + 8, x, base, sheet.theme.grid, 1.5)
     first, second = (end["label"] for end in data["ends"])
     texts = [[f"← nearer to {first}", f"← {first}", "←"], [f"nearer to {second} →", f"{second} →", "→"]]
     for room, own in zip((x - 8, width - x - 8), texts):
         text = next((text for text in own if text_width(text, SMALL) <= room), "")
         align: Align = "right" if own is texts[0] else "left"
-        sheet.text(x + (-8 if own is texts[0] else 8), y, text, SMALL - 0.5, sheet.theme.muted, align=align)
+        sheet.text(x + (-8 if own is texts[0] else 8), y + 20, text, SMALL - 0.5, sheet.theme.muted, align=align)
 
 
-def ends(sheet: Sheet, data: Data, place: Scale, base: float, width: float) -> float:
-    """Label the way's ends, 0 and 1, and draw the bracket between them. Return the y beneath."""
-    theme, y = sheet.theme, base + 16
-    left, right = place(0), place(1)
-    for side, (x, end) in enumerate(zip((left, right), data["ends"])):
-        sheet.rule(x, base - 4, x, y, theme.muted, 1.5)
+def _ruler(sheet: Sheet, data: Data, ends: tuple[float, float], y: float) -> None:
+    """Draw a bracket from 0 to 1 on the way, with the longest text that fits into it. ends: the bracket's ends."""
+    left, right = ends
+    between = "from one sense's average to the other's" if data["between"] == "senses" else "from A to B, as they are"
+    whole = f"100{NBSP}%"
+    text = next((each for each in (f"{whole}: {between}", whole) if text_width(each, SMALL) < right - left - 30), "")
+    half = text_width(text, SMALL) / 2 + 6
+    for start, stop in ((left, (left + right) / 2 - half), ((left + right) / 2 + half, right)):
+        sheet.rule(start, y, stop, y, sheet.theme.muted)
+    for end in ends:
+        sheet.rule(end, y - 5, end, y + 5, sheet.theme.muted)
+    sheet.text((left + right) / 2, y + 4, text, SMALL, sheet.theme.muted, align="center")
+
+
+def _names(sheet: Sheet, data: Data, place: Scale, base: float, width: float) -> None:
+    """Write the name of each end above its hill, or below the line if there is no hill."""
+    for side, (points, end) in enumerate(zip(data["hills"], data["ends"])):
+        at, high = max(points, key=lambda point: point[1], default=(side, None))
         half = text_width(end["label"], TEXT, True) / 2
-        middle = max(half, min(x, width - half))
-        sheet.text(middle, y + 18, end["label"], TEXT, theme.sentence("AB"[side]), align="center", bold=True)
-    middle, half = (left + right) / 2, text_width(f"100{NBSP}%", SMALL) / 2 + 6
-    sheet.rule(left, y, middle - half, y, theme.muted)
-    sheet.rule(middle + half, y, right, y, theme.muted)
-    sheet.text(middle, y + 4, f"100{NBSP}%", SMALL, theme.muted, align="center")
-    return y + 18
+        middle = max(half, min(place(at), width - half))
+        y = base + 18 if high is None else base - HILL * high - 8
+        sheet.text(middle, y, end["label"], TEXT, sheet.theme.sentence("AB"[side]), align="center", bold=True)

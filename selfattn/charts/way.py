@@ -48,7 +48,7 @@ def way(data: Data, theme: Theme, width: int | None = None) -> Spec:
 def beyond(data: Data) -> str:
     """Return the result over many sentences as a text, with its numbers."""
     rates = [
-        f"{percent(rate['value'])} {rate['label']}"
+        f"{numbers.decimal(100 * rate['value'], 0)} of 100 {rate['label']}"
         for rate in [*data.get("bars", ()), *filter(None, [data.get("tick")])]
     ]
     return f"{data['text'].removesuffix('.')}: {', '.join(rates)}." if rates else data["text"]

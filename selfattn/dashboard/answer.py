@@ -1,4 +1,4 @@
-"""Measure and cache a pair's answer once for all pages; run its heads when a visitor asks for them."""
+"""Measure a pair once for all pages and cache the result. Run its heads when a visitor asks for them."""
 
 import functools
 import hashlib
@@ -27,7 +27,7 @@ from selfattn.views.main_view import first_head, leading_words, measured, put_to
 from selfattn.words import fold
 
 Hidden = tuple[int | None, int | None]  # the number of the hidden word in A and in B
-# Tokens of a short sentence, whose words can be hidden in less time than it takes to wait for a place for costly work.
+# In a sentence with at most this many tokens, hiding words is so fast that it doesn't wait for a slot for costly work.
 SHORT = 32
 SOON = 0.4  # seconds of work until the page shows progress
 SENSES, SENTENCES = "senses", "sentences"  # the ends of a word's way
@@ -35,7 +35,7 @@ NAMED = {SENSES: "between the senses", SENTENCES: "between the sentences"}
 
 
 class Labels(NamedTuple):
-    """A word's labelled sentences: those of the visitor's table if it has some, else the built-in ones."""
+    """A word's labelled sentences: from the visitor's table if it has this word, else built in."""
 
     key: tuple[str, str]  # identifies them in the cache: the word, and the digest of the visitor's table
     rows: pd.DataFrame
@@ -44,7 +44,7 @@ class Labels(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What hiding each other word in a pair does. Each run of a page asks for it once, and hands it on."""
+    """The measured effect of hiding each other word in a pair. A run of a page gets it once, and passes it on."""
 
     pair: Pair
     way: str  # SENSES or SENTENCES
@@ -67,7 +67,7 @@ def answer_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> Answer:
 
 
 def is_answered(encoder: Encoder, pair: Pair) -> bool:
-    """True if `answer_of` has the pair's answer already."""
+    """Return True if the pair's answer is cached."""
     labels = labels_of(pair.word)
     return any(is_cached(encoder, ("hidden", pair.key, between)) for between in (labels.key, None))
 
@@ -81,21 +81,17 @@ def found_with_heads(encoder: Encoder, answer: Answer) -> HiddenPair:
 
 
 def panel_of(
-    encoder: Encoder,
-    answer: Answer,
-    *,
-    heads: bool = True,
-    hidden: Hidden = (None, None),
-    guess: bool = False,
+    encoder: Encoder, answer: Answer, *, heads: bool = True, hidden: Hidden = (None, None), guess: bool = False
 ) -> Panel:
-    """Return the answer's panel. heads: with the map of heads, by gradient until `complete` has run the leading words' heads.
+    """Return the answer's panel. heads: True to include the map of heads.
 
-    hidden: more words whose heads are run. guess: as in `put_together`.
+    The effects of heads are exact for the words in `hidden`, and for the leading words after `complete`; else they are estimates
+    by gradient. guess: as in `put_together`.
     """
     found, leading = answer.found, leading_words(answer.found)
     wanted = dict.fromkeys([*leading, *((side, at) for side, at in enumerate(hidden) if at is not None)])
     of_words = [_heads_of_word(encoder, answer, at, run=at not in leading) for at in wanted] if heads else None
-    # The report is about the built-in sentences, not about those of the visitor's table.
+    # The report is about the built-in sentences, so it doesn't apply to the visitor's table.
     many = None if answer.labels.own else stored_report(HiddenWordsReport, encoder)
     profiles = stored_report(HeadProfiles, encoder)
     exact = of_words and tuple((at, each.exact) for at, each in zip(wanted, of_words))
@@ -112,30 +108,24 @@ def panel_of(
 
 
 def leading_head_of(encoder: Encoder, answer: Answer) -> Head:
-    """Return the head that a pair's page shows first."""
+    """Return the head that the page shows until the visitor chooses one."""
 
     def make(_: object) -> Head:
         found = found_with_heads(encoder, answer)
-        return first_head(
-            encoder, found, [heads_of_word(encoder, found, *at, exact=False) for at in leading_words(found)]
-        )
+        leading = [heads_of_word(encoder, found, *at, exact=False) for at in leading_words(found)]
+        return first_head(encoder, found, leading)
 
     return cached(encoder, ("leading head", answer.key, answer.found.senses and answer.labels.key), make)
 
 
-def complete(encoder: Encoder, answer: Answer) -> bool:
-    """Run the leading words' heads that haven't been run yet. Return True if any were run."""
-    leading = leading_words(answer.found)
-    missing = [at for at in leading if not _heads_of_word(encoder, answer, at, run=False).exact]
-    if not missing or encoder.one_head_reason:
-        return False
-    for at in missing:
+def complete(encoder: Encoder, answer: Answer) -> None:
+    """Compute the exact effects of all heads for the leading words, if they aren't cached."""
+    for at in leading_words(answer.found):
         _heads_of_word(encoder, answer, at, run=True)
-    return True
 
 
 def copied_senses(answer: Answer) -> str:
-    """Lines for "Copy as Python" that set `senses` to the word's labelled sentences, or to None between the sentences."""
+    """Return the lines of "Copy as Python" that set `senses`."""
     if answer.found.senses is None:
         return "senses = None"
     return OWN_TABLE if answer.labels.own else LABELLED
@@ -153,15 +143,13 @@ def labels_of(word: str) -> Labels:
 
 @functools.cache
 def _built_in() -> dict[str, pd.DataFrame]:
-    """The built-in labelled sentences by their words."""
+    """Return the built-in labelled sentences by word."""
     rows = labelled()
     return dict(iter(rows.groupby(rows["word"].str.strip().map(fold), sort=False)))
 
 
 def means_of_senses(encoder: Encoder, labels: Labels) -> SenseMeans | None:
-    """Return the means of the word's senses; None if there are no or too few usable labelled sentences, or if no word
-    can be hidden in this encoder.
-    """
+    """Return the means of the word's senses. None: too few usable labelled sentences, or no word can be hidden."""
     if labels.rows.empty or encoder.hide_reason:
         return None
     word = labels.key[0]
@@ -178,7 +166,7 @@ def means_of_senses(encoder: Encoder, labels: Labels) -> SenseMeans | None:
 
 
 def beside_its_sense(encoder: Encoder, answer: Answer) -> tuple[str, Tensor] | None:
-    """Return `within_sense` of A's word; None if the word's senses, or the sense of A, aren't known."""
+    """Return `within_sense` of A's word. None: the word's senses or the sense of A are unknown."""
     first, labels, news = answer.pair.first, answer.labels, this_page().news
     means = means_of_senses(encoder, labels)
     if means is None:
@@ -194,13 +182,13 @@ def beside_its_sense(encoder: Encoder, answer: Answer) -> tuple[str, Tensor] | N
 
 
 def _changed(encoder: Encoder, word: PlacedWord, hidden: Sequence[Sequence[Hide]], **more: Any) -> Tensor:
-    """Cache `Encoder.changed_vectors` by sentence, so that changing one sentence keeps the results of the others."""
+    """Return `Encoder.changed_vectors`, cached for each sentence. If B changes, A's results are still cached."""
     key = ("with hidden", word.key, repr(hidden), more.get("layers", False))
     return cached(encoder, key, lambda _: encoder.changed_vectors(word, hidden=hidden, **more))
 
 
 def _by_gradient(encoder: Encoder, words: Sequence[PlacedWord], targets: Sequence[Any]) -> list[Tensor]:
-    """Cache `hidden_by_head` by sentence and way, for the same reason."""
+    """Return `hidden_by_head`, cached for each sentence and way."""
     keys = [(word.key, hashlib.sha256(target.way.numpy()).hexdigest()) for word, target in zip(words, targets)]
     make = lambda word, target, _: hidden_by_head(encoder, [word], [target])[0]  # noqa: E731
     return [
@@ -210,7 +198,7 @@ def _by_gradient(encoder: Encoder, words: Sequence[PlacedWord], targets: Sequenc
 
 
 def _heads_of_word(encoder: Encoder, answer: Answer, at: tuple[int, int], run: bool) -> HeadsOfWord:
-    """Return the shares of a word's heads: exact if `run` is set or the heads were run before, else by gradient."""
+    """Return the effects of heads for one hidden word: exact if `run` or if they are cached, else by gradient."""
     found, (side, number) = found_with_heads(encoder, answer), at
     key = ("heads of", answer.pair.key, found.senses and answer.labels.key, at)
     can = not encoder.one_head_reason and bool(found.share[side][number].isfinite())

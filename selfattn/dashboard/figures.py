@@ -1,4 +1,4 @@
-"""Show panels on a page, and keep each run's record: its figures for "Download", and what the pickers set."""
+"""Show panels on a page, and keep a record of each run: the panels for "Download" and the values of the pickers."""
 
 import string
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ COLUMN = 552  # pixels: two columns fit in a window of 1440
 
 
 class PageEnds(Exception):
-    """Ends a complete page. st.stop() would also end the frame, before it shows "Download"."""
+    """Raised to end a page early. st.stop() would end the frame too, before it shows "Download"."""
 
 
 @dataclass(repr=False)
@@ -59,14 +59,14 @@ def end_page() -> Page:
 
 
 def this_page() -> Page:
-    """The record of this run so far; an empty one if a page runs without the frame."""
+    """Return the record of this run. If a page runs without the frame, the record is empty."""
     return session.RECORD.get() or Page()
 
 
 def heading(title: str, question: bool = False) -> None:
-    """Show the page's title, with room to the right for links to other views and for "Download".
+    """Show the page's title. Links to other views and "Download" are at its right.
 
-    question: the page shows its own question instead of the title.
+    question: True if the page shows a question instead of the title.
     """
     page = this_page()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -77,18 +77,18 @@ def heading(title: str, question: bool = False) -> None:
 
 
 def say(text: str) -> None:
-    """Show text over the whole width. It is never Markdown, because it may quote the visitor's text."""
+    """Show plain text over the whole width. Markdown would change what a visitor typed."""
     st.text(isolated_words(text), width="stretch")
 
 
 def side_by_side(n: int = 2, width: int = COLUMN, key: str | None = None) -> list[st.delta_generator.DeltaGenerator]:
-    """Return n columns, side by side in a window of 1440 and stacked in a narrow one. key: names a style in app.py."""
+    """Return n columns, which are stacked in a narrow window. key: a style in app.py."""
     row = st.container(horizontal=True, gap="medium", key=key)
     return [row.container(width=width, gap="small") for _ in range(n)]
 
 
 def current_look() -> Look:
-    """The look of the visitor's browser."""
+    """Return the colour scheme of the visitor's browser."""
     return Look(dark=st.context.theme.type == "dark")
 
 
@@ -125,7 +125,7 @@ def show_panel(
 
 
 def show_method(method: str) -> None:
-    """Show how a panel was measured, folded."""
+    """Show the text "How this was measured", folded."""
     with st.expander("How this was measured"):
         say(method)
 
@@ -134,7 +134,7 @@ def show_heads(name: str, live: Live, key: session.Key) -> None:
     """Show a map of all heads. A click stores the head in the session, under `key`."""
 
     def choose(_: str, value: Any) -> None:
-        # The value comes from a browser.
+        # A browser can send anything.
         if type(value) is int and 0 <= value < live.data["layers"] * live.data["heads"]:
             key.set(str(Head(*divmod(value, live.data["heads"]))))
 
@@ -148,7 +148,7 @@ def note_panel(panel: Panel, first: bool = False) -> None:
 
 
 def with_tables(spec: Spec) -> Spec:
-    """Convert the spec's records to Arrow tables: Streamlit converts them through pandas, which takes ten times as long."""
+    """Convert the spec's records to Arrow tables. Streamlit's own conversion, through pandas, takes ten times as long."""
     if "datasets" not in spec:
         return spec
     return {**spec, "datasets": {name: _table(rows) for name, rows in spec["datasets"].items()}}
@@ -163,12 +163,12 @@ def _table(rows: Any) -> Any:
 
 
 def show_error(message: object) -> None:
-    """Show a message in the page's error box, its Markdown escaped: it may quote what a visitor typed, or hold a path."""
+    """Show a message in the page's error box. Escape its Markdown, and hide paths of the server."""
     st.error(literal(for_visitors(str(message))), icon=":material/error:")
 
 
 def literal(text: str) -> str:
-    """Escape a text for Markdown: every ASCII punctuation mark."""
+    """Escape every ASCII punctuation mark of a text for Markdown."""
     return "".join(
         f"\\{character}" if character in string.punctuation else character for character in isolated_words(text)
     )

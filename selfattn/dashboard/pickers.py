@@ -95,7 +95,7 @@ def settled_head(encoder: Encoder, default: Head, key: session.Key = session.HEA
     """Return the chosen head, and keep it in the address. Warn if the encoder lacks the head that the link names."""
     head = chosen_head(encoder, default, key)
     this_page().address[key] = None if head == default else str(head)
-    missing = f"The link asks for the head {{}}, which {encoder.title} hasn't got.".format
+    missing = f"The link asks for the head {{}}, which {encoder.title} doesn't have.".format
     say_what_is_missing(key, [str(each) for each in encoder.all_heads], str(head), missing)
     return head
 

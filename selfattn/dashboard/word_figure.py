@@ -1,4 +1,4 @@
-"""Show the main view's figure, and keep the visitor's choices: hidden words and a head (in the address too), and a guess."""
+"""Show the main view's figure. Store the hidden words and the head in the session and the address; store the guess."""
 
 from functools import partial
 from typing import Any
@@ -20,13 +20,13 @@ from selfattn.views.main_view import chosen, put_together
 from selfattn.words import Word, numbered
 
 ASKED = "asked"  # value of session.GUESS while the page waits for a guess
-# Tokens of all copies x layers x d_model from which the sentences are shown first. The first example has 600,000 in the bundled
-# encoder, and takes 0.1 s on two cores; 2,400,000 in one of base size, and takes 0.8 s.
+# If tokens of all copies x layers x d_model exceed this, the page first shows the sentences without results. The first example
+# has 600,000 in the bundled encoder (0.1 s on two cores), and 2,400,000 in a base-size encoder (0.8 s).
 LONG = 1_500_000
 
 
 def show_unmeasured(encoder: Encoder, pair: Pair) -> Any:
-    """Show a session's first pair until it is measured, if that takes long. Return its place, to empty after the figure."""
+    """If measuring takes long, show a new session the sentences without results. Return the element, to be emptied later."""
     place, copied = st.empty(), sum(len(word.sentence.tokens) * len(word.others) for word in pair if word)
     long = copied * encoder.n_layers * encoder.d_model > LONG and not encoder.hide_reason
     if not long or session.HIDDEN.get() != session.HIDDEN.first or is_answered(encoder, pair):
@@ -39,7 +39,7 @@ def show_unmeasured(encoder: Encoder, pair: Pair) -> Any:
 
 
 def show_figure(encoder: Encoder, answer: Answer) -> None:
-    """Show the figure, with the heads of the hidden words run."""
+    """Show the figure, with the visitor's hidden words and head."""
     asked = session.HEADS.get() == answer.key
     if asked:
         complete(encoder, answer)
@@ -51,7 +51,7 @@ def show_figure(encoder: Encoder, answer: Answer) -> None:
 
 
 def complete_figure(encoder: Encoder, answer: Answer) -> None:
-    """Give "Download" the figure with all heads, if it is open. (The page's figure asks for them when its map is opened.)"""
+    """If "Download" is open, replace the panel that it offers by one with the exact effects of heads."""
     if session.DOWNLOAD.get():
         complete(encoder, answer)
         this_page().panels[0] = _panel(encoder, answer, heads=True)
@@ -65,7 +65,7 @@ def _panel(encoder: Encoder, answer: Answer, heads: bool) -> Panel:
 
 
 def hidden_now(answer: Answer) -> Hidden:
-    """The numbers of the words that the visitor hides in A and in B; at first the words that the link names."""
+    """Return the numbers of the words that the visitor hides in A and B. A new session hides the words in its link."""
     kept, hidden = session.HIDDEN.get()
     if kept != answer.key:
         hidden = None, None
@@ -76,41 +76,41 @@ def hidden_now(answer: Answer) -> Hidden:
 
 
 def hidden_words_now(answer: Answer) -> dict[str, Word]:
-    """The words that the visitor hides, by sentence."""
+    """Return the words that the visitor hides, by sentence."""
     return {name: own[at] for name, own, at in zip("AB", answer.found.words, hidden_now(answer)) if at is not None}
 
 
 def note_hidden(answer: Answer) -> None:
-    """Keep the hidden words in the address, and say which of the link's words can't be hidden."""
+    """Write the hidden words into the address. Warn of words in the link that the sentences don't have."""
     for side, own, at in zip("AB", _names(answer), hidden_now(answer)):
         key, shown = session.HIDE[side], "nothing hidden" if at is None else own[at]
         this_page().address[key] = None if at is None else own[at]
-        say_what_is_missing(key, own, shown, f"The link hides {{!r}}, which {side} hasn't got.".format)
+        say_what_is_missing(key, own, shown, f"The link hides {{!r}}, which {side} doesn't have.".format)
 
 
 def _names(answer: Answer) -> list[list[str]]:
-    """The words that can be hidden, as the address spells them."""
+    """Return the words that can be hidden, spelled as in the address."""
     return [numbered([word.text for word in own]) for own in answer.found.words]
 
 
 def _choose(encoder: Encoder, answer: Answer, state: str, value: Any) -> None:
-    """Keep a choice made in the figure, and run the parts of the page that it changes. The browser shows the choice itself."""
+    """Store a choice made in the figure, and rerun the parts of the page that it changes."""
     if state == "guess" and _offered(_names(answer), [value]) and value[1] is not None:
         session.GUESS.set(tuple(value))
-        st.rerun()  # the complete page, because the answer is outside this part
+        st.rerun()  # the complete page, because the answer is in another part
     before = hidden_now(answer)
     kept = keep_choice(encoder, answer, state, value)
     if kept and (
         state != "heads" or hidden_now(answer) != before
-    ):  # for heads alone the figure runs, as after every choice
+    ):  # after "heads" with the same words, only the figure changes
         st.rerun(["figure", "head"] if state == "heads" else ["head"])
 
 
 def keep_choice(encoder: Encoder, answer: Answer, state: str, value: Any) -> bool:
-    """Keep a chosen head, or the hidden words, in the session and in the address.
+    """Store a chosen head or the hidden words in the session and the address. Return False for an invalid choice.
 
-    state: "head", "hidden", or "heads" (hidden words whose heads are asked for). value: a number in `Encoder.all_heads`, or the
-    hidden words' numbers. It comes from a browser: return False if the figure doesn't offer it.
+    state: "head", "hidden", or "heads" (the figure needs the effects of heads). value: for "head", a number in
+    `Encoder.all_heads`; else the numbers of the hidden words. A browser can send anything, so the value is checked.
     """
     if state == "head" and type(value) is int and 0 <= value < len(encoder.all_heads):
         head = encoder.all_heads[value]
@@ -135,7 +135,7 @@ def keep_choice(encoder: Encoder, answer: Answer, state: str, value: Any) -> boo
 
 
 def _offered(names: list[list[str]], chosen: Any) -> bool:
-    """True if each choice is (side, number of a word there) or (side, None)."""
+    """Return True if each choice is (side, number of one of its words) or (side, None)."""
     for one in chosen:
         side, at = one if isinstance(one, list | tuple) and len(one) == 2 else (None, None)
         if side not in (0, 1) or not (at is None or (isinstance(at, int) and 0 <= at < len(names[side]))):

@@ -1,4 +1,4 @@
-"""The main view: from which word another word gets its meaning in two sentences, and through which heads."""
+"""Make the panel of the main view: which word gives another word its meaning in two sentences, and through which heads."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -55,11 +55,12 @@ def main_view(
     profiles: HeadProfiles | None = None,
     progress: Progress = silent,
 ) -> Iterator[Panel]:
-    """Yield the panel of a word in two sentences twice: with heads by gradient, then with the leading words' heads run.
+    """Yield the panel twice: first with the effects of heads estimated by gradient, then with exact effects.
 
-    senses: labelled sentences of the word, or their means; a share is then a part of the way to the word's other sense.
-    over_many: what hiding words does in the word's labelled sentences; its noise level decides which words are named.
-    profiles: what heads do in labelled sentences. Raises TextError, and ValueError for senses that can't be used.
+    The exact effects are those of each sentence's leading word, the word with the largest share. senses: labelled sentences of
+    the word, or their `sense_means`; a share is then a part of the way to the word's other senses. over_many: the report on
+    many labelled sentences; its noise level decides which words the finding may name. profiles: each head's usual behaviour.
+    Raises TextError, and ValueError for senses that can't be used.
     """
     means = sense_means(encoder, senses, first.word.text) if isinstance(senses, pd.DataFrame) else senses
     pair = measured(encoder, first, second, control, means, progress)
@@ -81,18 +82,18 @@ def measured(
 ) -> HiddenPair:
     """Return `hidden_pair`, or `unmeasured_pair` with the reason if no word can be hidden in this encoder.
 
-    kept: the arguments `changed` and `by_gradient` of `hidden_pair`.
+    kept: the arguments `heads`, `changed` and `by_gradient` of `hidden_pair`.
     """
     try:
         return hidden_pair(encoder, first, second, control, senses=senses, progress=progress, **kept)
     except NotRecomputable as error:
         reason = (encoder.hide_reason or str(error)).rstrip(".")
-        note = f"No word can be hidden in this encoder: {reason}. What its heads attend to still shows."
+        note = f"No word can be hidden in this encoder: {reason}. The page still shows what its heads attend to."
         return unmeasured_pair(encoder, first, second, control, notes=(note,))
 
 
 def leading_words(pair: HiddenPair) -> list[tuple[int, int]]:
-    """The words (side, number) with the largest shares in A and in B; the word with the larger share comes first."""
+    """Return each sentence's leading word as (side, number), the word with the larger share first."""
     at = [(side, top) for side, top in enumerate(pair.top) if top is not None]
     return sorted(at, key=lambda one: -float(pair.share[one[0]][one[1]]))
 
@@ -107,11 +108,11 @@ def put_together(
     profiles: HeadProfiles | None = None,
     guess: bool = False,
 ) -> Panel:
-    """The panel of what was measured. heads: those of the leading words, the larger share first, then those of other words;
-    None: without the map of heads, until it is asked for.
+    """Return the panel of a measured pair. At first it shows no word as hidden; `chosen` adds the visitor's choices.
 
-    means: the means of the senses that `pair` is about. over_many, profiles: as in `main_view`. guess: True if the live figure
-    asks before it answers. At first no word is hidden, and the leading head is chosen; `chosen` changes both.
+    heads: the effects of heads, for the leading words in the order of `leading_words`, then for other words. None: the panel has
+    no map of heads. means: of the senses, if the shares are between senses. over_many, profiles: as in `main_view`. guess: True
+    if the live figure asks for a guess and hides the answer.
     """
     if pair.senses is not None and means is None:
         raise ValueError("Expected the means of the senses that the pair's shares are about, got None.")
@@ -160,8 +161,10 @@ def chosen(
     head: int | None = None,
     guessed: tuple[int, int] | None = None,
 ) -> Panel:
-    """The panel after a visitor's choices. hidden, guessed: word numbers in `pair.words`; guessed also has the side. head: a
-    number in `Encoder.all_heads` (None: the leading head).
+    """Return the panel with a visitor's choices.
+
+    hidden: for A and B, the hidden word's number in `pair.words`, or None. head: a number in `Encoder.all_heads`; None: the
+    leading head. guessed: the guess as (side, number).
     """
     if panel.live is None or panel.live.data["guess"]:
         return panel
@@ -182,10 +185,10 @@ def _shared(data: Mapping[str, Any], look: Look) -> Spec:
 
 
 def named_words(pair: HiddenPair, level: float) -> tuple[list[int], list[int]]:
-    """The words of A and of B that may be named. level: the noise level; NaN if it isn't known.
+    """Return the numbers of the words in A and in B that the finding may name.
 
-    If the way is between senses: the words whose share reaches the level. If it is between sentences: the leading word, if its
-    share is at least a tenth of the way and 1.5 times the next share.
+    Between senses, these are the words whose share reaches the noise level. level: the noise level; NaN: unknown. Between
+    sentences, this is the leading word, if its share is at least 0.1 and at least 1.5 times the next share.
     """
     found = []
     for words, shares, top in zip(pair.words, pair.share, pair.top):
@@ -201,7 +204,7 @@ def named_words(pair: HiddenPair, level: float) -> tuple[list[int], list[int]]:
 
 
 def finding(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> str:
-    """The answer in one sentence, or why there is none. named: `named_words` at this noise level."""
+    """Return the finding in one sentence, or the reason why there is none. named: `named_words` at this noise level."""
     word = f'"{_word(pair)}"'
     if all(word.is_punctuation for words in pair.words for word in words):
         return f"There is no other word to hide from {word}: write a longer sentence."
@@ -220,18 +223,21 @@ def finding(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> s
         return f"No single word moves {word} toward its other sense."
     (side, at), share = found, float(pair.share[found[0]][found[1]])
     if pair.senses and pair.senses[0] != pair.senses[1]:
-        moves = f"moves {_percent(share)} of the distance between its senses, toward {pair.senses[1 - side]}"
+        far = f"{_percent(share)} of the distance between its senses, toward {pair.senses[1 - side]}"
     elif pair.senses:
-        moves = f"moves {_percent(share)} of the distance to its other senses"
+        far = f"{_percent(share)} of the distance to its other senses"
     else:
-        moves = f"moves {_percent(share)} of the way to the other sentence's {word}"
-    return f'Hide "{pair.words[side][at].label}", and {word} {moves}.'
+        far = f"{_percent(share)} of the way to the other sentence's {word}"
+    hidden = f'"{pair.words[side][at].label}"'
+    if pair.senses and math.isnan(level):  # the move could be chance
+        return f"Of all words, {hidden} moves {word} most when hidden: {far}."
+    return f"Hide {hidden}, and {word} moves {far}."
 
 
 def _answer(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> tuple[int, int] | None:
-    """The word (side, number) that the finding names: the one with the largest share among the words that may be named.
+    """Return the word that the finding names, as (side, number): the word with the largest share that may be named.
 
-    Between senses, if the noise level isn't known: the leading word, if hiding it moves the word visibly to its other sense.
+    Between senses without a known noise level, this is the leading word, if its printed share is above 0 %.
     """
     if pair.nearest is not None and pair.nearest[0] == pair.nearest[1]:
         return None
@@ -248,7 +254,7 @@ def _below(
     level: float,
     over_many: HiddenWordsReport | None,
 ) -> list[str]:
-    """The lines under the finding: what a reader must know about this pair."""
+    """Return the lines under the finding."""
     found = _answer(pair, named, level)
     if not leading_words(pair):
         return [f"Encoder {_name(encoder)}.", *_notes(pair)]
@@ -257,32 +263,32 @@ def _below(
     first = _then(pair, *found) if found else "The clue may be spread over several words."
     lines = [f"{first}{_none_in_the_other(pair, named)}", *_notes(pair)]
     if over_many is None and found:
-        lines.append("Whether that is more than chance is not measured for this encoder yet.")
+        lines.append("This could be chance: the noise level of this encoder is not measured yet.")
     elif over_many is not None and math.isnan(level):
         n = over_many.sentences
         lines.append(
-            f"Whether that is more than chance takes {ROWS} labelled sentences to tell; there are {numbers.count(n)}."
+            f"This could be chance: a noise level needs {ROWS} labelled sentences; there are {numbers.count(n)}."
             if n < ROWS
-            else "In this encoder's labelled sentences moves of any length go the wrong way too often for a word to be named."
+            else "This could be chance: in this encoder's labelled sentences, moves of every length go the wrong way too often."
         )
     return lines
 
 
 def _hint(encoder: Encoder, pair: HiddenPair) -> str:
-    """Say what a click does."""
+    """Return the line that explains a click on a word."""
     if not leading_words(pair):
         return ""
     return f'Click any word to hide it: "{_word(pair)}" then can\'t attend to it in any head of {_name(encoder)}.'
 
 
 def _none_in_the_other(pair: HiddenPair, named: Sequence[Sequence[int]]) -> str:
-    """Say that one of the two sentences has no named word, if the other has one."""
+    """Return a sentence if exactly one of A and B has no word that may be named; else ""."""
     without = [name for name, own in zip("AB", named) if not own]
     return f' In {without[0]} no word moves "{_word(pair)}" further than noise.' if len(without) == 1 else ""
 
 
 def _then(pair: HiddenPair, side: int, at: int) -> str:
-    """Say to which sense the chosen word then lies nearer."""
+    """Return a sentence about the sense that is nearer after the word is hidden."""
     assert pair.senses is not None
     place, share, (own, other) = (
         pair.places[side],
@@ -297,12 +303,12 @@ def _then(pair: HiddenPair, side: int, at: int) -> str:
 
 
 def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | None) -> dict[str, Any]:
-    """The limit of the finding: what holds over many sentences on this encoder, or the offer to measure it."""
+    """Return what the encoder does in many sentences; if this isn't measured, an offer to measure it."""
     if encoder.hide_reason:
         return {"text": ""}
     if over_many is None:
         return {
-            "text": "Many sentences are not measured on this encoder yet.",
+            "text": "Results over many sentences are not measured for this encoder yet.",
             "link": {"text": "Measure them", "href": SENSES_PAGE},
         }
     return _in_general(over_many, pair.senses is not None)
@@ -310,7 +316,7 @@ def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | N
 
 @lru_cache(8)  # reports
 def _in_general(over_many: HiddenWordsReport, senses: bool) -> dict[str, Any]:
-    """What holds over many sentences, with the page that shows it. senses: True if the way is between senses."""
+    """Return the results over many sentences. senses: True if the way is between senses."""
     n = numbers.count(over_many.sentences)
     link = {"text": f"All {n} sentences", "href": SENSES_PAGE}
     if not senses:
@@ -328,13 +334,13 @@ def _in_general(over_many: HiddenWordsReport, senses: bool) -> dict[str, Any]:
             {"label": label, "value": round(float(own[what]), 4)}
             for label, what in (("as they are", "as it is"), ("without the most telling word", "the word hidden"))
         ],
-        "tick": {"label": "guessing", "value": GUESS},
+        "tick": {"label": "by guessing", "value": GUESS},
         "link": link,
     }
 
 
 def _notes(pair: HiddenPair) -> list[str]:
-    """The pair's notes, without those that the view already shows elsewhere."""
+    """Return the pair's notes, without the notes that the view shows elsewhere."""
     said_elsewhere = [NO_WAY]
     if pair.nearest is not None and pair.nearest[0] == pair.nearest[1]:
         said_elsewhere.append(f"Both sentences are taken for one sense: {pair.nearest[0]}.")
@@ -342,53 +348,53 @@ def _notes(pair: HiddenPair) -> list[str]:
 
 
 def _why_no_heads(encoder: Encoder, pair: HiddenPair) -> str:
-    """Why heads have no shares. If the reason is special to the encoder, it is in the pair's notes."""
+    """Return the reason why the effects of heads are unknown."""
     own = next((note.removeprefix(NO_SHARES) for note in pair.notes if note.startswith(NO_SHARES)), "")
     return "no word can be hidden in this encoder." if encoder.hide_reason else own or "no word was hidden."
 
 
 def _method(encoder: Encoder, pair: HiddenPair, means: SenseMeans | None, over_many: HiddenWordsReport | None) -> str:
-    """How the shares were measured, how far to trust them, and what they cannot tell."""
+    """Return the text "How this was measured"."""
     word = f'"{_word(pair)}"'
     parts = [
-        f"A word is hidden from {word} by the attention mask, in every head of every layer, and the encoder runs again. What "
-        f"other words read from the hidden word still reaches {word} through them."
+        f"The encoder runs again with an attention mask: {word} can't attend to the hidden word in any head. The other words "
+        f"still can, and {word} can attend to them."
     ]
     if pair.senses is not None and means is not None:
         counts = " and ".join(f"{n} labelled sentences of {sense}" for sense, n in zip(means.senses, means.counts))
         parts.append(
-            f"The way leads from the mean vector of {word} in sentences of its own sense to the mean in those of its other "
-            f"senses ({counts}); 100{NBSP}% is the distance between the two. A dot is placed by a way made without its own "
-            "sentence, so on average the dots lie nearer to the middle than the means. The hills are the density of the dots "
-            "(Gaussian kernel, Silverman's rule)."
+            f"100{NBSP}% is the distance between two average vectors of {word}: over sentences of its own sense, and over "
+            f"sentences of its other senses ({counts}). Each dot is a labelled sentence. Its place is computed with averages "
+            "that leave this sentence out, so the dots lie nearer to the middle than the averages. The hills are the density "
+            "of the dots (Gaussian kernel, Silverman's rule)."
         )
         if len(means.senses) > 2:
-            parts.append("With three or more senses the line is drawn between those of A and of B.")
+            parts.append("The word has more than two senses. The line runs between the senses of A and B.")
         parts += _noise(pair, over_many)
     else:
         parts.append(
-            f"The way leads from the vector of {word} in one sentence to that in the other. Hiding almost any word shortens it, "
-            "so a share describes these two sentences and is no evidence about the sense. A word is named from "
-            f"{_percent(NAMED)} of the way and {CLEAR} times the next word's share."
+            f"100{NBSP}% is the distance between the vector of {word} in A and its vector in B. Hiding almost any word shortens "
+            "this distance, so a share describes these two sentences and is no evidence about a sense. The finding names a word "
+            f"if its share is at least {_percent(NAMED)} and at least {CLEAR} times the next share."
         )
     if encoder.one_head_reason and not encoder.hide_reason:
-        parts.append(f"All heads are by gradient: {encoder.one_head_reason}")
+        parts.append(f"The effects of heads are estimates by gradient: {encoder.one_head_reason}")
     parts.append(
-        "Through one head alone: the word is hidden in that head only. By gradient until the heads have run; shares of single "
-        "heads do not add up to that of all heads. A weight says what a head reads; a share, what that does."
+        "In the map of heads, the word is hidden in one head only. The shares of single heads do not add up to the share of all "
+        "heads. An attention weight says what a head reads. A share says what this changes."
     )
     return "\n\n".join(parts)
 
 
 def _noise(pair: HiddenPair, over_many: HiddenWordsReport | None) -> list[str]:
-    """The noise level, and the chance of the leading shares."""
+    """Return a paragraph about the noise level, if it is known."""
     if over_many is None or math.isnan(over_many.level.level):
         return []
     level, low, high = over_many.level
     said = (
         f"Noise level {_percent(level)} (95{NBSP}% interval {_percent(low)} to {_percent(high)}), from "
-        f"{numbers.count(over_many.sentences)} labelled sentences: moves this long or longer go the wrong way at most once "
-        "for eight times toward the other sense. A word is named at or above it."
+        f"{numbers.count(over_many.sentences)} labelled sentences. Among moves of at least this length, at least eight "
+        "go toward the other sense for each one that goes away from it. The finding names only words at or above this level."
     )
     for side, at in leading_words(pair):
         share = float(pair.share[side][at])
@@ -398,7 +404,7 @@ def _noise(pair: HiddenPair, over_many: HiddenWordsReport | None) -> list[str]:
 
 
 def _alt(pair: HiddenPair, line: Line | None, heads: Sequence[HeadsOfWord]) -> str:
-    """The picture in words."""
+    """Return the text for visitors who can't see the picture."""
     parts = [f"{name}: {placed.sentence.text}" for name, placed in zip("AB", pair.placed)]
     for side, at in leading_words(pair):
         name, hidden, moved = "AB"[side], pair.words[side][at].label, float(pair.share[side][at])
@@ -419,7 +425,7 @@ def _alt(pair: HiddenPair, line: Line | None, heads: Sequence[HeadsOfWord]) -> s
 
 
 def _places(pair: HiddenPair, line: Line | None) -> pd.DataFrame:
-    """What lies on the line, and where: labelled sentences, A and B, and both without their leading words."""
+    """Return a table of the marks on the line: labelled sentences, A and B, and A and B with the leading word hidden."""
     rows = []
     if line is not None:
         rows += [("labelled sentence", row.sense, row.place, row.sentence) for dots in line.dots for row in dots]
@@ -433,7 +439,7 @@ def _places(pair: HiddenPair, line: Line | None) -> pd.DataFrame:
 
 
 def _no_way(pair: HiddenPair) -> str:
-    """Why the word has no way to move, with the remedy; "" if it has a way."""
+    """Return why the two vectors can't be compared, with the remedy; "" if they can."""
     if all(float(way.norm()) >= SAME for way in pair.ways):
         return ""
     a, b = pair.placed
@@ -443,12 +449,12 @@ def _no_way(pair: HiddenPair) -> str:
 
 
 def first_head(encoder: Encoder, pair: HiddenPair, heads: Sequence[HeadsOfWord]) -> Head:
-    """The head to show first: the one that leads for the first of `heads`, else the one that attends most to another word."""
+    """Return the head with the largest effect for the first of `heads`; without effects, the head of `_most_to_another`."""
     return (leading_head(encoder, pair, heads[0]) if heads else None) or _most_to_another(_bars(pair))
 
 
 def _most_to_another(sides: Sequence[Attended]) -> Head:
-    """The head in which the word gives the most weight to another word, summed over both sentences."""
+    """Return the head in which the chosen word gives the most weight to one other word, summed over A and B."""
     most = []
     for side in sides:
         others = [place for place, at in enumerate(side.others) if at is not None]
@@ -459,7 +465,7 @@ def _most_to_another(sides: Sequence[Attended]) -> Head:
 
 
 def _bars(pair: HiddenPair) -> tuple[Attended, Attended]:
-    """What the word attends to in each sentence."""
+    """Return what the chosen word attends to in A and in B."""
     a, b = (attended(placed, _run(share) or None) for placed, share in zip(pair.placed, pair.share))
     return a, b
 
@@ -473,10 +479,10 @@ def _word(pair: HiddenPair) -> str:
 
 
 def _run(share: torch.Tensor) -> list[int]:
-    """The numbers of the words that were run."""
+    """Return the numbers of the words whose share is known."""
     return share.isfinite().nonzero().flatten().tolist()
 
 
 def _percent(value: float) -> str:
-    """`numbers.percent` with a space at which no line breaks."""
+    """Format a share in per cent with a no-break space."""
     return numbers.percent(value).replace(" ", NBSP)

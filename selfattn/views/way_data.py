@@ -1,4 +1,4 @@
-"""Make the data of the component `way` (dashboard/components/way.schema.json): two sentences, their word's move, all heads."""
+"""Make the data of the component `way` (dashboard/components/way.schema.json): both sentences, the line, all heads."""
 
 import hashlib
 import math
@@ -40,7 +40,7 @@ HABITS = {
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """The line from one end of the way to the other: A's end is 0, B's is 1."""
+    """The line on which A and B move. Its ends, 0 and 1, are the averages of two senses, or A and B themselves."""
 
     between: str  # "senses" or "sentences"
     labels: tuple[str, str]  # of both ends
@@ -53,12 +53,12 @@ class Line:
 
 
 def line_of(pair: HiddenPair, means: SenseMeans | None) -> Line:
-    """The line on which A and B move. means: those of the pair's senses, if its shares are between senses."""
+    """Return the pair's line. means: of its senses, if its shares are between senses."""
     word = pair.placed[0].word.text
     if pair.senses is None or means is None:
         about = (
-            f'A projection onto one line, from the vector of "{word}" in A to that in B, after the last layer. It describes '
-            "these two sentences; it says nothing about senses."
+            f'Vectors of "{word}" after the last layer, projected onto the line from A to B. The line describes these two '
+            "sentences, not the senses."
         )
         return Line("sentences", (f'"{word}" in A', f'"{word}" in B'), ((), ()), (0.0, 1.0), (1, -1), about)
     a, b = pair.senses
@@ -73,11 +73,11 @@ def line_of(pair: HiddenPair, means: SenseMeans | None) -> Line:
     )
     first, second = pair.places
     about = (
-        f'A projection onto one line, from the mean of "{word}" in labelled sentences of one sense to that of the other, after '
-        "the last layer. Each labelled sentence is left out of the mean that it is compared with."
+        f'Vectors of "{word}" after the last layer, projected onto the line between the averages of its two senses. For a '
+        "labelled sentence, the averages leave this sentence out."
     )
     if len(means.senses) > 2:
-        about += f' "{word}" has {len(means.senses)} labelled senses; a sentence moves from its own to the mean of all others.'
+        about += f' "{word}" has {len(means.senses)} labelled senses; a sentence moves to the average of all others.'
     at = (first, second if alike else 1 - second)
     return Line("senses", (a, end), dots, at, (1, 1 if alike else -1), about)
 
@@ -100,10 +100,10 @@ def way_data(
     reason: str,
     head: Head | None,
 ) -> dict[str, Any]:
-    """All data that the browser needs. heads: the known heads, word by word. named: the words named in A and in B.
+    """Return the data for the browser. heads: the effects of heads, one word each. named: the words named in A and in B.
 
-    attended, head: None to leave out the map of heads and the weights. level: the noise level; NaN if there is none. reason: why
-    heads have no shares.
+    attended, head: None to leave out the map of heads and the weights. level: the noise level; NaN: none. reason: why the effects
+    of heads are unknown.
     """
     between = over_many if pair.senses is not None else None
     return {
@@ -134,7 +134,7 @@ def way_data(
 
 
 def asking(data: Mapping[str, Any], question: str) -> dict[str, Any]:
-    """The data with a question instead of everything that gives the answer away."""
+    """Return the data with a question, and without all that gives the answer away."""
     sides = [
         {
             **side,
@@ -153,9 +153,9 @@ def asking(data: Mapping[str, Any], question: str) -> dict[str, Any]:
 
 
 def whole_numbers(rows: Tensor, parts: int) -> list[str]:
-    """Each row as comma-separated integers (number x parts). An unknown number is empty; a row of unknown numbers is "".
+    """Return each row as comma-separated integers: each number times `parts`, rounded. An unknown number (NaN) is empty.
 
-    If an integer lies half way between two printed values, it moves by 1, so that it rounds to the same side as the number.
+    If the integer is half way between two printed values, it moves by 1, so that it is printed as the exact number would be.
     """
     exact = rows.float().double().numpy()
     known = np.isfinite(exact)
@@ -171,7 +171,7 @@ def whole_numbers(rows: Tensor, parts: int) -> list[str]:
 
 
 def _close(words: Sequence[Word], share: Tensor, top: int | None) -> list[int]:
-    """The other words whose share is so near to the leading word's share that no word is named."""
+    """Return the words whose share is so near to the leading share that no word is named."""
     if top is None or share[top] < NAMED:
         return []
     near = share * CLEAR > share[top]
@@ -229,7 +229,7 @@ def _words(
 
 
 def chance(over_many: HiddenWordsReport, share: float) -> str:
-    """State how often a move of this length goes the wrong way; "" if this one does, or if it is longer than all others."""
+    """Return a text on how often moves of this length go the wrong way; "" for a move that does, or without data."""
     often = over_many.chance_of(share) if share > 0 else math.nan
     if often != often:
         return ""
@@ -252,7 +252,7 @@ def _way(line: Line, level: float) -> dict[str, Any]:
 
 
 def hills_of(ends: Sequence[Sequence[float]]) -> list[list[list[float]]]:
-    """The density of each end's dots as points [place, height]; the highest point of both hills is 1.
+    """Return the density of each end's dots as points [place, height]. The highest point of both hills is 1.
 
     Gaussian kernel, bandwidth by Silverman's rule of thumb: (4 / 3n)^(1/5) standard deviations (Density Estimation, 1986,
     section 3.4.2). An end with fewer than three different places has no hill.
@@ -273,7 +273,7 @@ def hills_of(ends: Sequence[Sequence[float]]) -> list[list[list[float]]]:
 
 @lru_cache(8)  # encoders
 def _habits(profiles: HeadProfiles | None) -> dict[str, str]:
-    """What each head mostly does, for the heads that fit a named pattern over many sentences."""
+    """Return each head's usual behaviour over many sentences, for heads that fit a pattern."""
     if profiles is None:
         return {}
     first = (nearest_first(row)[0] for row in profiles.patterns[list(PATTERNS)].to_dict("records"))

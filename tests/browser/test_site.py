@@ -93,7 +93,7 @@ def test_without_scripts_the_page_states_the_finding(site, open_file):
     text = page.evaluate("document.querySelector('noscript p').textContent")
     assert 'In A, hiding "river" moves "bank" 44' in text
     page.get_by_text("How this was measured").click()
-    expect(page.get_by_text("A word is hidden from")).to_be_visible()
+    expect(page.get_by_text("The encoder runs again with an attention mask")).to_be_visible()
 
 
 def test_a_report_shows_several_components(open_file, tmp_path):

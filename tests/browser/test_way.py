@@ -11,6 +11,7 @@ from selfattn import numbers
 from selfattn.export.component_page import javascript
 from selfattn.views.way_data import asking
 from tests.browser.component import contrast, cut_or_overlapping, focused, settle
+from tests.browser.conftest import eventually
 from tests.browser.way_data import VARIANTS, way_data
 
 pytestmark = pytest.mark.browser
@@ -115,8 +116,8 @@ def test_the_text_about_many_sentences_has_its_link_and_bars(open_way):
     page, beyond = open_way(VARIANTS["bank"]), VARIANTS["bank"]["beyond"]
     expect(page.locator(".beyond p")).to_have_text(f"{beyond['text']} {beyond['link']['text']}")
     expect(page.locator(".beyond a")).to_have_attribute("href", beyond["link"]["href"])
-    said = [part for bar in beyond["bars"] for part in (f"{percent(bar['value'])} {bar['label']}", "")]
-    expect(page.locator(".rates > *")).to_have_text([*said, f"{percent(0.5)} guessing"])
+    said = [part for bar in beyond["bars"] for part in (f"{100 * bar['value']:.0f} of 100 {bar['label']}", "")]
+    expect(page.locator(".rates > *")).to_have_text([*said, "50 of 100 by guessing"])
     whole, *lengths = (
         page.locator(each).evaluate_all("all => all.map(each => each.getBoundingClientRect().width)")
         for each in (".whole", ".filled")
@@ -135,6 +136,16 @@ def test_density_curves_equal_the_data(open_way):
         assert [(x - ruler["x"]) / ruler["width"] for x in ends] == pytest.approx([hill[0][0], hill[-1][0]], abs=0.005)
     assert ridges[1]["height"] / ridges[0]["height"] == pytest.approx(0.8, abs=0.01)
     assert open_way(VARIANTS["sentences"]).locator(".ridge").count() == 0
+
+
+def test_the_ruler_says_what_it_measures_if_there_is_room(open_way):
+    for name, width, text in (
+        ("bank", 1100, ": from one sense's average to the other's"),
+        ("bank", 330, ""),
+        ("sentences", 330, ": from A to B, as they are"),
+    ):
+        ruler = open_way(VARIANTS[name], width).locator(".line .note").first
+        expect(ruler).to_have_text(f"100\u00a0%{text}")
 
 
 def test_every_head_has_its_effect_and_weights(open_way):
@@ -250,8 +261,7 @@ def test_heads_of_a_hidden_word_are_run_only_for_open_heads(open_way):
     word(page, "of").click()
     assert page.evaluate("[sent, triggers]") == [[["hidden", [4, None]]], []]
     page.locator("summary").click()
-    expect(page.locator(".cell").first).to_be_visible()
-    assert page.evaluate("triggers") == [["heads", [4, None]]]
+    eventually(page, lambda: page.evaluate("triggers") == [["heads", [4, None]]])
     word(page, "river").click()  # the leading word, whose heads were run
     assert page.evaluate("[sent.at(-1), triggers.length]") == [["hidden", [6, None]], 1]
     data["heads"]["runnable"] = False
@@ -268,7 +278,7 @@ def test_the_map_of_heads_comes_when_it_is_opened(open_way):
     expect(page.locator("summary")).to_contain_text('"river" hidden in each of 72 heads alone')
     page.locator("summary").click()
     expect(page.locator(".effects .small")).to_have_text("Running the heads ...")
-    assert page.evaluate("triggers") == [["heads", [None, None]]]
+    eventually(page, lambda: page.evaluate("triggers") == [["heads", [None, None]]])
     page.evaluate("data => { show(data); }", whole)
     expect(page.locator(".cell[aria-selected=true]")).to_have_attribute("data-id", "head 10")
     expect(page.locator(".tokens.a .token").first).to_have_text("[CLS]")

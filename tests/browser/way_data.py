@@ -102,7 +102,7 @@ def way_data(
         "beyond": {
             "text": "How often the encoder finds the right sense in 768 sentences.",
             "bars": [{"label": "as they are", "value": 0.92}, {"label": "without the most telling word", "value": 0.77}],
-            "tick": {"label": "guessing", "value": 0.5},
+            "tick": {"label": "by guessing", "value": 0.5},
             "link": {"text": "Many sentences", "href": "senses"},
         },
         "guess": guess, "sides": sides,

@@ -285,6 +285,16 @@ def test_only_a_line_between_senses_marks_its_middle():
         assert sum("← nearer to" in text for text in texts) == middle
 
 
+def test_the_ruler_says_what_it_measures_if_there_is_room():
+    for between, width, text in (
+        ("senses", 1100, ": from one sense's average to the other's"),
+        ("senses", 330, ""),
+        ("sentences", 330, ": from A to B, as they are"),
+    ):
+        texts = texts_of(way(way_data(between=between), LIGHT, width)["datasets"])
+        assert [each for each in texts if each.startswith("100")] == [f"100\u00a0%{text}"]
+
+
 def test_the_picture_to_share_shows_the_sentence_of_the_answer():
     """The hidden word of the answer is struck out. Without an answer, both sentences are shown, each after its letter."""
     data = way_data()

@@ -64,7 +64,7 @@ def test_an_older_link_opens_with_its_tokens_and_a_note(encoder):
         assert drawn_strip(at, 2, side) == column(trace.context[place])
     assert len(at.get("vega_lite_chart")) == 4
     at = open_link("inside-a-head", **FIELDS, piece_a="99")
-    assert "The link asks for token '99', which A hasn't got." in at.warning[0].value.replace("\\", "")
+    assert "The link asks for token '99', which A doesn't have." in at.warning[0].value.replace("\\", "")
 
 
 def test_a_click_on_a_token_is_stored_and_invalid_values_are_ignored(encoder, monkeypatch):

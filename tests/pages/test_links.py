@@ -45,7 +45,7 @@ def folder(tmp_path_factory):
          ["device 'abacus', which isn't on this server's list. Shown instead: auto.",
           "precision 'int3', which isn't on this server's list. Shown instead: float32.",
           "word 'loan', which isn't in both sentences. Shown instead: bank.",
-          f"head L9 H99, which {BUNDLED_NAME} hasn't got. Shown instead: L0 H10."]),
+          f"head L9 H99, which {BUNDLED_NAME} doesn't have. Shown instead: L0 H10."]),
         ({"example": "zebra", "at_b": "2"},
          ["example 'zebra', which doesn't exist. Shown instead: bank.",
           "occurrence 2 of 'bank' in B, where it occurs once. Shown instead: occurrence 1."]),

@@ -120,7 +120,7 @@ def test_a_link_hides_a_repeated_word_by_its_number(encoder):
     assert figure(at)["chosen"]["hidden"] == [5, None] and at.query_params["hide_a"] == "the (2)"
     at = open_link(hide_a="lake")
     assert figure(at)["chosen"]["hidden"] == [None, None]
-    assert "The link hides 'lake', which A hasn't got. Shown instead: nothing hidden." in messages(at.warning)[0]
+    assert "The link hides 'lake', which A doesn't have. Shown instead: nothing hidden." in messages(at.warning)[0]
 
 
 @pytest.mark.parametrize(

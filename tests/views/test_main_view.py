@@ -45,6 +45,9 @@ from tests.small_hidden_pair import hidden_pair_of
 LABELLED = labelled_sentences()
 EXAMPLES = {example.word: example for example in PAIRS}
 RIVER = 'Hide "river", and "bank" moves 44 % of the distance between its senses, toward finance.'
+UNKNOWN_NOISE = (
+    'Of all words, "river" moves "bank" most when hidden: 44 % of the distance between its senses, toward finance.'
+)
 OTHER = {"jam": ("The printer had a paper jam again.", "They ate toast with jam.")}
 
 
@@ -129,8 +132,8 @@ def test_between_sentences_only_a_word_that_clearly_leads_is_named(made):
 def test_without_a_report_no_word_is_named(made):
     _, panel = made("bank", known=False)
     data = panel.live.data
-    assert plain(panel.finding) == RIVER
-    assert data["below"][-1] == "Whether that is more than chance is not measured for this encoder yet."
+    assert plain(panel.finding) == UNKNOWN_NOISE
+    assert data["below"][-1] == "This could be chance: the noise level of this encoder is not measured yet."
     assert [side["named"] for side in data["sides"]] == [[], []] and data["sides"][0]["leader"] is not None
     assert data["beyond"]["link"] == {"text": "Measure them", "href": "senses"} and data["heads"]["habits"] == {}
 
@@ -141,12 +144,12 @@ def test_a_report_without_a_noise_level_states_the_reason(encoder, made, reports
     few = replace(report, words=report.words[report.words["word"] == "bank"])
     panel = put_together(encoder, pair, [], means=means, over_many=few)
     assert panel.live.data["below"][-1] == (
-        "Whether that is more than chance takes 300 labelled sentences to tell; there are 24."
+        "This could be chance: a noise level needs 300 labelled sentences; there are 24."
     )
     none = replace(report)
     none.__dict__["level"] = NoiseLevel(math.nan, math.nan, math.nan)
     panel = put_together(encoder, pair, [], means=means, over_many=none)
-    assert panel.live.data["below"][-1].endswith("go the wrong way too often for a word to be named.")
+    assert panel.live.data["below"][-1].endswith("moves of every length go the wrong way too often.")
 
 
 def test_findings_of_pairs_without_an_answer_state_the_reason(encoder, encoder_of):
@@ -166,7 +169,10 @@ def test_findings_of_pairs_without_an_answer_state_the_reason(encoder, encoder_o
     data = shown.live.data
     assert data["way"] is None and data["heads"]["reason"] and data["beyond"] == {"text": ""}
     reason = encoder_of("XLNet").hide_reason.rstrip(".")
-    assert data["below"][1] == f"No word can be hidden in this encoder: {reason}. What its heads attend to still shows."
+    assert (
+        data["below"][1]
+        == f"No word can be hidden in this encoder: {reason}. The page still shows what its heads attend to."
+    )
     assert data["heads"]["reason"] == "no word can be hidden in this encoder."
 
 
@@ -269,7 +275,7 @@ def test_texts_around_the_figure_state_the_reports_numbers(made, reports):
         (one, round(own[what], 4)) for one, what, _ in rates
     ]
     assert [bar["value"] for bar in beyond["bars"]] == pytest.approx([rate for *_, rate in rates], abs=0.005)
-    assert beyond["tick"] == {"label": "guessing", "value": 0.5}
+    assert beyond["tick"] == {"label": "by guessing", "value": 0.5}
     assert beyond["link"] == {"text": "All 768 sentences", "href": "senses"}
     click = 'Click any word to hide it: "{}" then can\'t attend to it in any head of all-MiniLM-L6-v2.'
     assert panel.live.data["hint"] == click.format("bank")
@@ -310,7 +316,8 @@ def test_a_hand_made_pair_gives_the_expected_findings():
     faint = torch.tensor([0.0, 0.0, 0.0, 0.0052, 0.9]), torch.tensor([math.nan] * 3)
     (at,) = leading_words(visible := replace(pair, share=faint, top=(3, None)))
     assert at == (0, 3)
-    assert plain(finding(visible, ([], []), math.nan)) == gap.replace("50", "1")
+    said = 'Of all words, "river" moves "bank" most when hidden: 1 % of the distance between its senses, toward water.'
+    assert plain(finding(visible, ([], []), math.nan)) == said
     fainter = replace(visible, share=(faint[0] / 2, faint[1]))
     assert finding(fainter, ([], []), math.nan) == 'No single word moves "bank" toward its other sense.'
     assert named_words(replace(pair, senses=None), math.nan) == ([3], [0])
@@ -322,9 +329,9 @@ def test_a_hand_made_pair_gives_the_expected_findings():
         _below(SimpleNamespace(title="us/mine"), pair, ([3], []), math.nan, each)[-1] for each in (few, many, None)
     ]
     assert lines == [
-        "Whether that is more than chance takes 300 labelled sentences to tell; there are 299.",
-        "In this encoder's labelled sentences moves of any length go the wrong way too often for a word to be named.",
-        "Whether that is more than chance is not measured for this encoder yet.",
+        "This could be chance: a noise level needs 300 labelled sentences; there are 299.",
+        "This could be chance: in this encoder's labelled sentences, moves of every length go the wrong way too often.",
+        "This could be chance: the noise level of this encoder is not measured yet.",
     ]
 
 
@@ -398,7 +405,7 @@ def test_a_hand_made_pair_is_placed_on_its_line(senses, known, end, near, far, t
     assert [[row.place for row in dots] for dots in line.dots] == [near, far]
     assert (" labelled senses; a sentence" in line.about) == ("boat" in known)
     encoder = SimpleNamespace(hide_reason="", one_head_reason="")
-    assert ("With three or more senses" in _method(encoder, pair, means, None)) == ("boat" in known)
+    assert ("more than two senses" in _method(encoder, pair, means, None)) == ("boat" in known)
 
 
 def test_without_effects_the_head_that_attends_most_to_another_word_is_shown():
@@ -429,7 +436,7 @@ def test_the_data_of_a_guess_do_not_reveal_the_answer(encoder, made):
     assert {word["share"] for side in data["sides"] for word in side["words"]} == {None}
     assert data["chosen"] == {"hidden": [None, None], "head": 0, "open": False}
     assert all(not side[rows] for side in data["sides"] for rows in ("weights", "gradient", "exact", "named"))
-    assert plain(panel.finding) == RIVER
+    assert plain(panel.finding) == UNKNOWN_NOISE
 
 
 def test_a_visitors_choices_are_in_the_data(encoder, made):

@@ -1,4 +1,4 @@
-"""Six example views to open, two of them failures; a test checks every claim."""
+"""List six views to open, two of them failures of the encoder. A test checks each claim."""
 
 from urllib.parse import urlencode
 
@@ -9,8 +9,8 @@ GALLERY = (
      {"example": "trunk"}),
     ("A head that attends to the token before, whatever it is.", "all-heads", {"head": "L0 H2"}),
     ("A head that gives nearly all its weight to [CLS] and [SEP].", "all-heads", {"head": "L4 H5"}),
-    ("No single word: whichever is hidden, the star above the roofs moves 5 % at most.", "", {"example": "star"}),
-    ("A failure: the encoder takes both sentences of \"wave\" for the sea's.", "",
+    ("No single word counts: hide any word, and the star above the roofs moves 5 % at most.", "", {"example": "star"}),
+    ("A failure: the encoder takes both sentences of \"wave\" for the sense of the sea.", "",
      {"example": "wave"}),
 )  # fmt: skip
 LINKS = [f"- [{text}](./{page}?{urlencode({'model': 'all-MiniLM-L6-v2'} | view)})" for text, page, view in GALLERY]

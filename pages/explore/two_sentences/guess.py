@@ -1,4 +1,4 @@
-"""Guess first: the visitor guesses which word changes the chosen word most, and can send the question as a link."""
+"""Let the visitor guess which word changes the chosen word most, before the page shows the answer."""
 
 import streamlit as st
 
@@ -13,14 +13,14 @@ LINK = "guess"  # the parameter of a link that asks for a guess
 
 
 def asked() -> bool:
-    """True while the page asks for a guess. The button starts this, or the link that opened the page."""
+    """Return True while the page asks for a guess. A button starts this, or the link that opened the page."""
     if session.GUESS.get() is None and LINK in st.query_params:
         session.GUESS.set(ASKED)
     return session.GUESS.get() == ASKED
 
 
 def show(pair: HiddenPair) -> None:
-    """Show "Show the answer" while the page asks; otherwise the last guess, a link for a friend, and "Guess first"."""
+    """While the page asks, show the button "Show the answer". Otherwise show the last guess and the button to guess."""
     guessed, page = session.GUESS.get(), this_page()
     if guessed == ASKED:
         page.address[LINK] = "yes"
@@ -35,7 +35,7 @@ def show(pair: HiddenPair) -> None:
 
 
 def _beside(pair: HiddenPair, side: int, at: int) -> str:
-    """Compare the guess's share with the largest share in its sentence; return "" for a guess about another pair."""
+    """Return a text that compares the guess with the answer; "" for a guess about another pair."""
     words, share, top = pair.words[side], pair.share[side], pair.top[side]
     if at >= len(words):
         return ""

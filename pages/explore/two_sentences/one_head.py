@@ -1,4 +1,4 @@
-"""The chosen head in detail: its maps of A and B, and the kernel figure of the word's row, with or without hidden words."""
+"""Show the chosen head: its attention maps of A and B, and how it computes the word's row."""
 
 from functools import partial
 
@@ -18,11 +18,11 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.views.one_head import SOURCES, Sides, head_maps
 
 SHOWN_ONLY = {"own": SOURCES["own"]}
-MISSING = "The link asks for the maps {!r}, which this page hasn't got.".format
+MISSING = "The link asks for the maps {!r}, which this page doesn't have.".format
 
 
 def pick(encoder: Encoder) -> None:
-    """Show the controls: the source of the weights, and the map options."""
+    """Show the controls of the maps."""
     redraw = partial(st.rerun, "head")
     with st.container(horizontal=True, vertical_alignment="center"):
         sources = SOURCES if encoder.recomputable else SHOWN_ONLY
@@ -33,7 +33,7 @@ def pick(encoder: Encoder) -> None:
 
 
 def show(encoder: Encoder, answer: Answer) -> None:
-    """Show the chosen head's maps, and the kernel figure of the word's row, with the visitor's words hidden."""
+    """Show the head's maps and the kernel figure. Words that the visitor hides are hidden here too."""
     head = this_page().head = chosen_head(encoder, this_page().leading)
     sides = dict(answer.pair.sides)
     hidden = {} if encoder.hide_reason else hidden_words_now(answer)

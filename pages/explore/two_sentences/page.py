@@ -1,4 +1,4 @@
-"""The main view: which words give a word its meaning in two sentences, through which heads, and the limits of that answer."""
+"""Show the main view: which words give a word its meaning in two sentences, and through which heads."""
 
 import streamlit as st
 
@@ -23,7 +23,7 @@ from selfattn.views.nearest_sentences import nearest_sentences
 
 
 def answer_now() -> Answer:
-    """Return the answer on the chosen way. If the sentences don't fit the senses, there is no choice, and the notes say why."""
+    """Return the answer, measured between the senses or between the sentences, as the visitor chooses."""
     page = this_page()
     answer = answers.answer_of(page.encoder, page.pair)
     if answer.found.senses is None:
@@ -34,7 +34,7 @@ def answer_now() -> Answer:
 
 
 def show_layers(encoder: Encoder, answer: Answer) -> None:
-    """Show, on request, the cosines layer by layer, and those with labelled sentences of A's sense."""
+    """Show, if unfolded, the cosines layer by layer, and cosines with labelled sentences of A's sense."""
     panel, asked = layer_by_layer(answer.found), st.expander("Layer by layer", key="layers", on_change="rerun")
     if not asked.open:
         note_panel(panel)
@@ -46,9 +46,9 @@ def show_layers(encoder: Encoder, answer: Answer) -> None:
 
 
 def show_nearest(encoder: Encoder, answer: Answer) -> None:
-    """Show, on request, the labelled sentences nearest to the vector of A's word, and their senses.
+    """Show, if unfolded, the labelled sentences whose vectors are nearest to the vector of A's word.
 
-    The vector is that of the word alone, of the word in its sentence, or of the word with the figure's hidden word hidden.
+    The visitor chooses the vector: of the word alone, in its sentence, or in its sentence with the hidden word hidden.
     """
     asked = st.expander("The sentences with the nearest vectors", key="nearest", on_change="rerun")
     if not asked.open:
@@ -56,7 +56,7 @@ def show_nearest(encoder: Encoder, answer: Answer) -> None:
     with asked:
         labels, first, word = answer.labels, answer.pair.first, answer.pair.word
         if labels.rows.empty:
-            say(f'There are no labelled sentences of "{word}", so none can be near.')
+            say(f'There are no labelled sentences of "{word}", so there is nothing to compare with.')
             return
         vectors = cached(
             encoder, ("labelled", labels.key), lambda _: labelled_vectors(encoder, labels.rows), costly=True
@@ -80,7 +80,7 @@ asked = guess.asked()
 missed = st.container()  # for warnings about a head or words that the link asks for
 show_part("figure", lambda: show_figure(encoder, answer))
 if method := page.panels[0].method:
-    show_method(method)  # outside the part: it is the same for every choice
+    show_method(method)  # outside the part, because no choice changes it
 unmeasured.empty()
 with missed:
     page.leading = answers.leading_head_of(encoder, answer)
@@ -97,7 +97,7 @@ if not asked:  # the rest of the page would give the answer away
     one_head.pick(encoder)
     show_part("head", lambda: one_head.show(encoder, answer))
     if encoder.recomputable:
-        show_method(METHOD)  # outside the part: it is the same for every head
+        show_method(METHOD)  # outside the part, because no choice changes it
     show_layers(encoder, answer)
     show_nearest(encoder, answer)
     with st.expander("Six views to open"):

@@ -1,4 +1,4 @@
-/* The main view: a word in two sentences; hide another word, and see how far it moves. way.schema.json describes the data. */
+/* The main view: two sentences with a word, and how far the word moves if another word is hidden. Data: way.schema.json. */
 
 const PRINTED = 0.05; // the map and the bars print numbers from this one up
 const TYPE = { largest: 38, smallest: 22, wrapped: 27 }; // pixels: the sentences side by side
@@ -6,8 +6,8 @@ const CLOSE = 0.02; // a share that exceeds the noise level by less is called "j
 const SCROLLED = 24; // tokens: a longer list has a scroll bar
 
 /**
- * Called by Streamlit for each change of data. Choices go back as the states "hidden", "head" and "guess". The trigger "heads"
- * asks for the heads of the hidden words.
+ * Streamlit calls this for each change of data. A choice is sent as the state "hidden", "head" or "guess". The trigger "heads"
+ * asks the server for the effects of heads.
  */
 export default function way(given) {
   return showIn(WayView, "way", given);
@@ -50,7 +50,7 @@ class WayView extends View {
     if (focused) this.root.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus();
   }
 
-  /** Paint the last part first: the sentences print the numbers for which the line has no room. */
+  /** Paint the last part first, because the sentences print the numbers that find no room on the line. */
   paint() {
     for (const part of this.parts.toReversed()) part.paint?.();
   }
@@ -59,7 +59,7 @@ class WayView extends View {
     if (this.root.clientWidth) for (const part of this.parts.toReversed()) part.layOut?.();
   }
 
-  /** The word of a side that the way shows hidden: the word that the visitor hides, else the leading word. */
+  /** The word that the line shows as hidden: the word that the visitor hides, else the leading word. */
   drawn(side) {
     return this.hidden[side] ?? this.data.sides[side].leader;
   }
@@ -85,7 +85,7 @@ class WayView extends View {
     return b > a ? 1 : 0;
   }
 
-  /** The word whose heads are shown: the one under the pointer, else hidden last, else the leading word. `at` may be null. */
+  /** The word whose heads are shown: the word under the pointer, the word hidden last, or the leading word. `at` may be null. */
   get subject() {
     if (this.hovered) return this.hovered;
     const side = this.last ?? [0, 1].find((each) => this.hidden[each] !== null) ?? this.leading;
@@ -98,12 +98,12 @@ class WayView extends View {
     if (!this.askForHeads()) this.choose("hidden", this.hidden);
   }
 
-  /** True if the data hold what the heads attend to, and their shares. */
+  /** True if the data contain the map of heads. */
   get knowsHeads() {
     return this.data.sides.some(({ weights }) => weights.length);
   }
 
-  /** If the map of heads is open, ask once for the heads of the words drawn as hidden. Return true if there are any to run. */
+  /** If the map of heads is open and lacks effects of the words drawn as hidden, ask for them once. Return true if asked. */
   askForHeads() {
     const drawn = [0, 1].map((side) => this.drawn(side));
     const unrun = drawn.some((at, side) => this.share(side, at) !== null && !this.data.sides[side].exact[at]);
@@ -115,7 +115,7 @@ class WayView extends View {
     return true;
   }
 
-  /** Send a choice. The kernel figure, if it is there, cancels the event and sends the choice, so that only its part runs. */
+  /** Send a choice. If the page has a kernel figure, that figure sends it instead, so that only its part of the page runs. */
   choose(state, value) {
     const event = new CustomEvent("selfattn-choice", { detail: { state, value }, cancelable: true });
     if (dispatchEvent(event)) this.send(state, value);
@@ -153,7 +153,7 @@ function findingPart(view) {
   return { node: element("div", {}, [finding, below]), show };
 }
 
-/** What is true beyond this pair. */
+/** What the encoder does in many sentences. */
 function beyondPart(view) {
   const node = element("div", "beyond");
   const placed = (name, part, children) => {
@@ -164,11 +164,12 @@ function beyondPart(view) {
   const show = () => {
     const { text, bars = [], tick, link } = view.data.beyond;
     const more = link ? [" ", element("a", { href: link.href, target: "_self" }, link.text)] : [];
+    const count = (value) => `${decimal(100 * value, 0)} of 100`; // not "%", which is a part of the distance here
     const rates = bars.flatMap(({ label, value }) => [
-      element("div", {}, [element("strong", {}, percent(value)), ` ${label}`]),
+      element("div", {}, [element("strong", {}, count(value)), ` ${label}`]),
       element("div", "whole", [placed("filled", value), placed("tick", tick.value)]),
     ]);
-    if (tick) rates.push(placed("below-tick", tick.value, `${percent(tick.value)} ${tick.label}`));
+    if (tick) rates.push(placed("below-tick", tick.value, `${count(tick.value)} ${tick.label}`));
     node.replaceChildren(element("p", {}, [text, ...more]), element("div", "rates", rates));
   };
   return { node, show };
@@ -321,14 +322,14 @@ function headsPart(view) {
   map.node.style.setProperty("--height", `${layers > 12 ? 8 : layers > 6 ? 14 : 19}px`);
   const reads = view.knowsHeads ? readsPart(view) : null;
 
-  /** The shares of hiding a word in each head alone: exact if its heads were run, else by gradient; null if unknown. */
+  /** The effects of heads for a hidden word: exact if known, else by gradient; null: unknown. */
   function effects(side, at) {
     const { exact, gradient } = view.data.sides[side];
     const row = at === null ? "" : exact[at] || gradient[at];
     return row ? numbersOf(row, 10000) : null;
   }
 
-  /** The text that explains the map. share: the share with the word hidden in all heads at once. */
+  /** The text that explains the map. share: the word's share if it is hidden in all heads. */
   function key(values, share, gradient) {
     const { word, heads: about, way } = view.data;
     const noise = about.level ?? 0;

@@ -8,6 +8,7 @@ const HILL = 90; // pixels: the height of the higher hill
 const NAME = 26; // pixels above a hill, for its name
 const WIDE = 60; // pixels of a band that has room for a note
 const NOTE = 18; // pixels beneath a mark, for the word "noise"
+const RULER = 10; // pixels: the height of the ruler's line
 
 /** Set the `left` of each label from its centre `x` and its `size`, so that all fit side by side between 0 and `width`. */
 function spread(labels, width) {
@@ -93,7 +94,7 @@ function linePart(view) {
       write(names[end], label);
       assign(names[end], "class", `name ${colour(way, end)}`);
     });
-    const first = 46 + MARK;
+    const first = 66 + MARK;
     const rows = [first, apart ? first : first + ROW];
     const dots = swarm(way.dots, x);
     const axis = rows[1] + MARK + NOTE + NAME + (hills.length ? HILL : 0);
@@ -106,7 +107,7 @@ function linePart(view) {
     requestAnimationFrame(() => flag(svg, { moves: true }));
   }
 
-  /** Place the ends' names above their hills, or else under the ruler, so that they don't touch. Set the height of the picture. */
+  /** Place each end's name above its hill, or below the line without a hill. Set the height of the picture. */
   function placeNames({ hills }) {
     const { x, axis, foot, width } = drawn;
     const highest = (points) => points.reduce((one, other) => (other[1] > one[1] ? other : one), [null, 0]);
@@ -115,7 +116,7 @@ function linePart(view) {
     const [left, right] = tops.map(([place]) => x(place));
     const middle = clamp((left + right) / 2, width - b - SPACE);
     const lefts = [Math.min(left - a / 2, middle - a - SPACE), Math.max(right - b / 2, middle + SPACE)];
-    let bottom = foot + 10;
+    let bottom = foot;
     names.forEach((name, end) => {
       const high = hills[end].length ? axis - HILL * tops[end][1] - name.offsetHeight - 2 : foot + 8;
       name.style.left = `${clamp(lefts[end], width - name.offsetWidth)}px`;
@@ -126,10 +127,9 @@ function linePart(view) {
   }
 
   function explained({ between, level }) {
-    if (between !== "senses") return `${percent(1)}: from A to B, as they are.`;
-    const way = `${percent(1)}: the distance between the two senses' averages.`;
-    const dots = ` Dots: ${quoted(view.data.word)} in other sentences, coloured by labelled sense; each is left out of its average, so they lie nearer to the middle.`;
-    return `${way}${dots}${level === null ? "" : ` Noise: moves under ${percent(level)} could be chance.`}`;
+    if (between !== "senses") return "";
+    const dots = `Dots: ${quoted(view.data.word)} in other sentences, coloured by labelled sense.`;
+    return `${dots}${level === null ? "" : ` Noise: moves under ${percent(level)} could be chance.`}`;
   }
 
   /** The colour class of an end; none (grey) if A and B have the same sense. */
@@ -138,7 +138,7 @@ function linePart(view) {
   }
 
   function drawLine(way, axis) {
-    const { x, width, foot } = drawn;
+    const { x, width } = drawn;
     const [left, right, middle] = [x(0), x(1), x(0.5)];
     const dots = drawn.dots.map(({ at, level, text, end }) => {
       const place = { cx: at.toFixed(1), cy: axis + DOT + 2 + 2 * DOT * level, r: DOT - 0.5 };
@@ -151,27 +151,33 @@ function linePart(view) {
       });
     });
     const about = { tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about };
-    const ruler = `M${left} ${foot - 5} v10 m0 -5 H${right} m0 -5 v10`;
+    const ruler = `M${left} ${RULER - 5} v10 m0 -5 H${right} m0 -5 v10`;
+    const length = shape("text", { ...about, class: "note", x: middle, y: RULER + 4, "text-anchor": "middle" });
     still.replaceChildren(
       shape("path", { class: "rail", d: `M0 ${axis} H${width}` }),
       shape("path", { class: "rail bracket", d: ruler }),
-      shape("text", { ...about, class: "note", x: middle, y: foot + 4, "text-anchor": "middle" }, percent(1)),
+      length,
       ...dots,
     );
+    const ends = way.between === "senses" ? "from one sense's average to the other's" : "from A to B, as they are";
+    for (const text of [`${percent(1)}: ${ends}`, percent(1)]) {
+      write(length, text);
+      if (length.getComputedTextLength() < right - left - 30) break;
+    }
     addArrowKeys(dots, dots.length);
     if (way.between !== "senses") return;
     still.prepend(
-      shape("path", { class: "rail", "stroke-dasharray": "2 4", d: `M${middle} 0 V${axis}` }),
+      shape("path", { class: "rail", "stroke-dasharray": "2 4", d: `M${middle} ${RULER + 10} V${axis}` }),
       ...way.hills.map((points, end) => hill(points, end, colour(way, end))),
     );
     still.append(...[0, 1].map((end) => nearer(way.ends[end].label, end)));
   }
 
-  /** The text beside the border between the two ends, as long as there is room. */
+  /** Draw the text beside the middle of the line, shortened if there is no room. */
   function nearer(label, end) {
     const { x, width } = drawn;
     const at = x(0.5) + (end ? SPACE : -SPACE);
-    const text = shape("text", { class: "note", x: at, y: 12, "text-anchor": end ? "start" : "end" });
+    const text = shape("text", { class: "note", x: at, y: RULER + 24, "text-anchor": end ? "start" : "end" });
     still.append(text); // to be measured
     for (const words of [`nearer to ${label}`, label, ""]) {
       write(text, end ? `${words} →` : `← ${words}`);
