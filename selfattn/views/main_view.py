@@ -212,7 +212,7 @@ def finding(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> s
         return reason
     if not any(map(_run, pair.share)):
         return f"No word can be hidden from {word} in this encoder: choose another to see which word its meaning comes from."
-    if pair.nearest is not None and pair.nearest[0] == pair.nearest[1]:
+    if pair.nearest is not None and _alike(pair):
         return f"The encoder takes both for {pair.nearest[0]}: it does not tell these two apart."
     found = _answer(pair, named, level)
     if found is None and pair.senses is None:
@@ -239,7 +239,7 @@ def _answer(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> t
 
     Between senses without a known noise level, this is the leading word, if its printed share is above 0 %.
     """
-    if pair.nearest is not None and pair.nearest[0] == pair.nearest[1]:
+    if _alike(pair):
         return None
     leading = leading_words(pair)
     if pair.senses is not None and math.isnan(level):
@@ -260,8 +260,8 @@ def _below(
         return [f"Encoder {_name(encoder)}.", *_notes(pair)]
     if pair.senses is None:
         return _notes(pair)
-    first = _then(pair, *found) if found else "The clue may be spread over several words."
-    lines = [f"{first}{_none_in_the_other(pair, named)}", *_notes(pair)]
+    first = _then(pair, *found) if found else "" if _alike(pair) else "The clue may be spread over several words."
+    lines = [*filter(None, [f"{first}{_none_in_the_other(pair, named)}".strip()]), *_notes(pair)]
     if over_many is None and found:
         lines.append("This could be chance: the noise level of this encoder is not measured yet.")
     elif over_many is not None and math.isnan(level):
@@ -279,6 +279,11 @@ def _hint(encoder: Encoder, pair: HiddenPair) -> str:
     if not leading_words(pair):
         return ""
     return f'Click any word to hide it: "{_word(pair)}" then can\'t attend to it in any head of {_name(encoder)}.'
+
+
+def _alike(pair: HiddenPair) -> bool:
+    """Return True if both sentences are nearest to the mean of the same sense."""
+    return pair.nearest is not None and pair.nearest[0] == pair.nearest[1]
 
 
 def _none_in_the_other(pair: HiddenPair, named: Sequence[Sequence[int]]) -> str:
@@ -321,10 +326,10 @@ def _in_general(over_many: HiddenWordsReport, senses: bool) -> dict[str, Any]:
     link = {"text": f"All {n} sentences", "href": SENSES_PAGE}
     if not senses:
         rows = over_many.between[over_many.between["word"] == ALL].set_index("senses")["named"]
-        one, two = (_percent(rows[senses]) for senses in ("one", "two"))
+        one, two = (numbers.decimal(100 * rows[senses], 0) for senses in ("one", "two"))
         return {
-            "text": f"This is about these two sentences, not about senses: between two sentences of one sense a word is named "
-            f"in {one}, between two senses in {two}.",
+            "text": f"This is about these two sentences, not about senses. A word is named in {one} of 100 pairs with one "
+            f"sense, and in {two} of 100 pairs with two senses.",
             "link": link,
         }
     own, words = over_many.of()["accuracy"], numbers.count(over_many.words["word"].nunique())
@@ -342,7 +347,7 @@ def _in_general(over_many: HiddenWordsReport, senses: bool) -> dict[str, Any]:
 def _notes(pair: HiddenPair) -> list[str]:
     """Return the pair's notes, without the notes that the view shows elsewhere."""
     said_elsewhere = [NO_WAY]
-    if pair.nearest is not None and pair.nearest[0] == pair.nearest[1]:
+    if pair.nearest is not None and _alike(pair):
         said_elsewhere.append(f"Both sentences are taken for one sense: {pair.nearest[0]}.")
     return [note for note in pair.notes if note not in said_elsewhere and not note.startswith(NO_SHARES)]
 

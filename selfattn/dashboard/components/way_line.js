@@ -126,9 +126,10 @@ function linePart(view) {
     assign(svg, "height", bottom);
   }
 
-  function explained({ between, level }) {
+  function explained(way) {
+    const { between, level } = way;
     if (between !== "senses") return "";
-    const dots = `Dots: ${quoted(view.data.word)} in other sentences, coloured by labelled sense.`;
+    const dots = `Dots: ${quoted(view.data.word)} in other sentences${colour(way, 0) && ", coloured by labelled sense"}.`;
     return `${dots}${level === null ? "" : ` Noise: moves under ${percent(level)} could be chance.`}`;
   }
 
