@@ -212,6 +212,7 @@ function linePart(view) {
     const hidden = share !== null && view.hidden[side] !== null;
     const ghost = hovered?.side === side && hovered.at !== at ? view.share(side, hovered.at) : null;
     const [sign, length] = [to < from ? -1 : 1, Math.abs(to - from) - MARK - 1];
+    const covered = share === null || length < MARK / 2; // the solid mark covers the hollow mark
     move(mark.band, from, y, moved(way.level ?? 0) - from);
     move(mark.noise, moved((way.level ?? 0) / 2), y);
     const room = way.level === null ? 0 : Math.abs(moved(way.level) - from);
@@ -222,11 +223,13 @@ function linePart(view) {
     move(mark.hollow, hidden ? from : to, y);
     move(mark.ghost, moved(ghost ?? 0), y);
     assign(mark.head, "visibility", length > 1.5 * MARK ? null : "hidden");
-    assign(mark.hollow, "visibility", share === null ? "hidden" : null);
+    assign(mark.hollow, "visibility", covered ? "hidden" : null);
     assign(mark.ghost, "visibility", ghost === null ? "hidden" : null);
     const named = sides[side].named.includes(at);
     for (const part of [mark.shaft, mark.head]) flag(part, { named });
-    write(mark.after, at === null ? "" : `without ${view.text(side, at)}${share === null ? ": not run" : ""}`);
+    const notRun = share === null ? ": not run" : "";
+    write(mark.before, covered && hidden ? "" : "as it is");
+    write(mark.after, at === null || (covered && !hidden && !notRun) ? "" : `without ${view.text(side, at)}${notRun}`);
     flag(mark.before, { now: !hidden });
     flag(mark.after, { now: hidden });
     write(mark.much, share === null ? "" : view.printed(side, at));
