@@ -106,8 +106,8 @@ def test_a_text_says_that_a_line_between_sentences_is_not_about_senses(made):
     data = panel.live.data
     assert data["way"]["at"] == [0.0, 1.0] and data["way"]["toward"] == [1, -1] and data["way"]["dots"] == [[], []]
     assert plain(data["beyond"]["text"]) == (
-        "This is about these two sentences, not about senses. A word is named in 34 of 100 pairs with one sense, and in 33 of 100 "
-        "pairs with two senses."
+        "This is about these two sentences, not about senses. A word is named in 34 of 100 pairs with one sense, and in 33 of "
+        "100 pairs with two senses."
     )
     assert all("chance" not in word for side in data["sides"] for word in side["words"])
 
