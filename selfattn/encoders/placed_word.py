@@ -67,7 +67,7 @@ class Tokens:
         """The segment and character spans of each word and part of a word, keyed by the folded spelling."""
         found: dict[str, list[tuple[int, int, int]]] = {}
         for segment, (text, words) in enumerate(zip(self._texts, self.words_of)):
-            for start, stop in [*character_spans(text), *(word.span for word in words)]:
+            for start, stop in {*character_spans(text), *(word.span for word in words)}:
                 found.setdefault(fold(text[start:stop]), []).append((segment, start, stop))
         return found
 
@@ -85,7 +85,7 @@ class Tokens:
 
     def read_as_unknown(self, *spellings: str) -> list[str]:
         """Return the parts of the text that the tokeniser doesn't know, in order. spellings: only parts of these words."""
-        places = self._found(*spellings)
+        places = self._found(*spellings) if self.unknown else []
         return [
             self._texts[self.segments[position] or 0][slice(*self.offsets[position])].strip()
             for position in sorted(self.unknown)
