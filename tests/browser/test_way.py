@@ -138,6 +138,19 @@ def test_density_curves_equal_the_data(open_way):
     assert open_way(VARIANTS["sentences"]).locator(".ridge").count() == 0
 
 
+def test_a_move_that_its_mark_covers_has_no_hollow_mark(open_way):
+    data = way_data()
+    for each in data["sides"][1]["words"]:
+        each["share"] = 0.01 if each["text"] == "loan" else 0.0 if each["kind"] == "word" else None
+    page = open_way(data)
+    expect(page.locator(".hollow").nth(0)).to_be_visible()
+    expect(page.locator(".hollow").nth(1)).to_be_hidden()
+    labels = page.locator(".line .label:not(.much)")
+    expect(labels).to_have_text(["as it is", 'without "river"', "as it is", ""])
+    word(page, "loan", 1).click()
+    expect(labels).to_have_text(["as it is", 'without "river"', "", 'without "loan"'])
+
+
 def test_the_ruler_says_what_it_measures_if_there_is_room(open_way):
     for name, width, text in (
         ("bank", 1100, ": from one sense's average to the other's"),

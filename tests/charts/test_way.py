@@ -285,6 +285,17 @@ def test_only_a_line_between_senses_marks_its_middle():
         assert sum("← nearer to" in text for text in texts) == middle
 
 
+def test_the_name_of_an_end_is_above_its_hill():
+    data = way_data()
+    for hills in (data["way"]["hills"], [[], []]):
+        sets = way({**data, "way": {**data["way"], "hills": hills}}, LIGHT)["datasets"]
+        (axis,) = {each["y"] for each in sets["rules"] if each["x2"] - each["x"] == 1100}
+        for side, name in enumerate(("riverside", "finance")):
+            (text,) = (each for each in sets["center_bold"] if each["text"] == name)
+            top = max((high for _, high in hills[side]), default=0)
+            assert text["y"] - axis == pytest.approx(-70 * top - 8 if top else 18)
+
+
 def test_the_ruler_says_what_it_measures_if_there_is_room():
     for between, width, text in (
         ("senses", 1100, ": from one sense's average to the other's"),

@@ -166,6 +166,20 @@ def test_cached_error_ignores_the_sign(encoder, results, monkeypatch):
     assert cached_error(encoder, "The bank.", Head(0, 1)) == pytest.approx(0.5)
 
 
+def test_a_bar_in_a_container_appears_after_some_seconds(results, monkeypatch):
+    now, calls = [0.0], []
+    monkeypatch.setattr(the_cache.time, "monotonic", lambda: now[0])
+    place = SimpleNamespace(progress=lambda part, title: calls.append(part), empty=lambda: calls.append("gone"))
+
+    def work(progress):
+        for second in (1, 2, 3):
+            now[0] += 1
+            progress(second, 4)
+
+    cached(Thing("n"), "slow", work, "Working ...", where=SimpleNamespace(empty=lambda: place), after=2.0)
+    assert calls == [0.5, 0.75, "gone"]
+
+
 def test_progress_bar_appears_and_disappears(results, monkeypatch):
     calls = []
     place = SimpleNamespace(progress=lambda part, title: calls.append(part), empty=lambda: calls.append("gone"))

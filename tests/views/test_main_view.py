@@ -243,6 +243,15 @@ def test_the_nearest_mean_decides_and_not_the_label(encoder, made):
     assert pair.senses == ("sea swell", "hand greeting") and pair.nearest == ("sea swell", "sea swell")
     assert panel.finding == "The encoder takes both for sea swell: it does not tell these two apart."
     assert panel.live.data["way"]["toward"] == [1, -1] and max(panel.live.data["way"]["at"]) < 0.5
+    assert not any("clue" in line for line in panel.live.data["below"])
+
+
+def test_the_data_say_whether_heads_can_be_run(encoder, made):
+    pair, panel = made("bank", senses=False)
+    together = replace(encoder, one_head_reason="All heads have one mask.")
+    data = put_together(together, pair, None).live.data
+    assert (panel.live.data["heads"]["runnable"], data["heads"]["runnable"]) == (True, False)
+    assert data["chosen"]["head"] is None and not any(side["weights"] for side in data["sides"])
 
 
 def test_sentence_a_is_not_also_a_dot(made):
