@@ -50,7 +50,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Plan:
-    """How much to measure."""
+    """The amount of work in each measurement."""
 
     lengths: tuple[int, ...] = (16, 128, 512)
     rounds: int = 30

@@ -40,7 +40,7 @@ BATCH = 64  # sentences in one batch
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RawCReport(OfTables):
-    """How often each way of ranking puts the marked, sense-deciding word first, and how distances fit human judgements."""
+    """The accuracy of each ranking in naming the marked word, and the agreement of distances with human judgements."""
 
     ways: pd.DataFrame
     # way: one of WAYS, or "chance" (1 / number of words). "most attended" and "last layer" use mean weights. every: how often

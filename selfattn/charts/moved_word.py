@@ -70,7 +70,7 @@ class Shown:
 
     @cached_property
     def cells(self) -> list[float | None]:
-        """How far hiding the word `first` in each head alone moves the chosen word, layer by layer."""
+        """The effect of hiding the word `first` in each head alone, head by head."""
         if self.first is None:
             return []
         side, at = self.first

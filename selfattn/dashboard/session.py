@@ -61,7 +61,7 @@ SENTENCES = Key("sentences", "Two encoders: the sentences over which two checkpo
 HEAD = Key("head", "the chosen head")
 SECOND_HEAD = Key("head2", "Two encoders: the second encoder's head, if the encoders' heads don't correspond")
 
-# How the choice was made.
+# The origin of the choice.
 WORD_CHOSEN = Key("word_chosen", "True if the visitor chose the word; False: the word follows the example", False)
 CONTROL_TYPED = Key("typed", "the control sentence that the visitor typed, and sentence A at that time", ("", ""))
 WORD_MISSED = Key("word_missed", "the last word typed by the visitor that isn't in both sentences", "")

@@ -17,8 +17,7 @@ export default function way(given) {
 class WayView extends View {
   show(data, send, trigger) {
     if (data.key !== this.data?.key) {
-      const { hidden, head } = data.chosen;
-      const open = this.open || data.chosen.open;
+      const { hidden, head, open } = data.chosen;
       Object.assign(this, { hidden: [...hidden], head, open, hovered: null, hoveredHead: null, last: null });
       this.onLine = [null, null]; // by side: the word whose share is printed on the line
     }
