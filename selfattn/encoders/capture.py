@@ -194,7 +194,8 @@ class Recorder:
     patches, hidden: one collection for each sentence of the batch. keep: False records nothing. differentiable: True allows
     gradients with respect to the recorded contexts. The other parameters are for copies that join a batch of one sentence
     (`joining.py`). joins: the layer at which each copy joins, in order. narrow: the last layer, and the positions that continue
-    after its attention. after: True lets a copy join after its layer instead of before.
+    after its attention. after: True lets a copy join after its layer instead of before. until: the layer whose attention ends
+    the pass (None: run all layers).
     """
 
     def __init__(
@@ -206,13 +207,14 @@ class Recorder:
         joins: Sequence[int] = (),
         narrow: tuple[int, Sequence[int]] | None = None,
         after: bool = False,
+        until: int | None = None,
     ):
         self.layers: list[LayerRecording] = []
         self.n_calls = 0
         self.pending: dict[str, object] = {}  # values that the current layer's hooks have recorded
         self.keep = keep
         self._differentiable = differentiable
-        self.joins, self.after = joins, after
+        self.joins, self.after, self.until = joins, after, until
         self.first = 0  # index in the batch of the first sentence that runs
         self.read: Tensor | None = None  # this layer's input for the unchanged sentence (1, n, d_model)
         self.last, self.rows = narrow or (None, ())
@@ -259,17 +261,28 @@ class Recorder:
                 arguments = {name: tensor.detach() for name, tensor in recording.arguments.items()}
                 recording = replace(recording, query=query, key=key, value=value, arguments=arguments)
             self.layers.append(recording)
+        if layer == self.until:
+            raise _Reached
         return context
+
+
+class _Reached(Exception):
+    """Ends a pass after the attention of `Recorder.until`."""
 
 
 _recorder: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
 
 
 def run(model: nn.Module, inputs: Mapping[str, Tensor], recorder: Recorder | None = None, **options):
-    """Run the model with a recorder. `current_recorder` returns the recorder during this call only."""
+    """Run the model with a recorder, and return the model's output, or None if the recorder ended the pass early.
+
+    `current_recorder` returns the recorder during this call only.
+    """
     token = _recorder.set(recorder)
     try:
         return model(**inputs, **options)
+    except _Reached:
+        return None
     finally:
         _recorder.reset(token)
 

@@ -147,7 +147,8 @@ def _table(
     pieces = [(o, b, position) for o, (b, _, placed) in enumerate(occurrences) for position in placed.positions]
     owner, sentence, position = torch.tensor(pieces, device=encoder.device).T
     sentences = [places[0].sentence for _, places in batch]
-    weights, states, broken = _run(encoder, sentences, sentence, position, vectors, heads)
+    wanted_states = "all" if vectors else "last" if "sources" in wanted.names else None
+    weights, states, broken = _run(encoder, sentences, sentence, position, wanted_states, heads)
     weights = _mean_of_pieces(weights, owner, len(occurrences))  # (n_occurrences, heads, n)
     words = [placed.words for _, _, placed in occurrences]
     numbers = _numbers(weights, [placed.sentence for _, _, placed in occurrences], words)
@@ -164,7 +165,7 @@ def _table(
         ),
         **{name: _lists(pa.array(values.ravel()), len(heads)) for name, values in numbers.items()},
     }
-    states = _mean_of_pieces(states, owner, len(occurrences)).cpu()  # (n_occurrences, n_layers + 1 or 1, d_model)
+    states = _mean_of_pieces(states, owner, len(occurrences)).cpu()  # (n_occurrences, n_layers + 1, 1 or 0, d_model)
     if vectors:
         numbers["vectors"] = states.flatten(1).numpy()
         columns["vectors"] = _lists(pa.array(numbers["vectors"].ravel()), states[0].numel())
@@ -182,25 +183,29 @@ def _table(
 
 
 def _run(
-    encoder: Encoder, batch: list[Tokens], sentence: Tensor, position: Tensor, vectors: bool, heads: Sequence[Head]
+    encoder: Encoder, batch: list[Tokens], sentence: Tensor, position: Tensor, wanted: str | None, heads: Sequence[Head]
 ) -> tuple[Tensor, Tensor, set[int]]:
     """Return weights (n_pieces, heads, n), states, and the indices of sentences with a number that isn't finite.
 
-    States: (n_pieces, n_layers + 1, d_model) with `vectors`, else only the last layer's, (n_pieces, 1, d_model). All are float32.
+    wanted: "all" returns the states of all layers (n_pieces, n_layers + 1, d_model), "last" the last layer's (n_pieces, 1,
+    d_model), None no states (n_pieces, 0, d_model). With None, the pass ends after the last layer with a measured head. All
+    are float32.
     """
     inputs, layers = encoder.inputs(batch), {at.layer for at in heads}
     with torch.no_grad(), encoder.pass_over(*inputs["input_ids"].shape):
         if encoder.recomputable:
-            recorder = Recorder()
-            output = run(encoder.model, inputs, recorder, output_hidden_states=vectors)
+            recorder = Recorder(until=None if wanted else max(layers))
+            output = run(encoder.model, inputs, recorder, output_hidden_states=wanted == "all")
             weights = {layer: word_rows(recorder.layers[layer], sentence, position) for layer in layers}
         else:  # a model that isn't recomputable returns its attention weights, always all of them
             output = encoder.eager(inputs)
             weights = {layer: output.attentions[layer][sentence, :, position].float() for layer in layers}
         chosen = torch.stack([weights[at.layer][:, at.head] for at in heads], dim=1)
+        if not wanted:
+            return chosen, chosen.new_empty(len(chosen), 0, encoder.d_model), set()
         usable = output.last_hidden_state.isfinite().all(-1) | (inputs["attention_mask"] == 0)
         broken = {b for b, finite in enumerate(usable.all(-1).tolist()) if not finite}
-        every = encoder.states(output) if vectors else (output.last_hidden_state,)
+        every = encoder.states(output) if wanted == "all" else (output.last_hidden_state,)
         states = [state[sentence, position].float() for state in every]
     return chosen, torch.stack(states, dim=1), broken
 

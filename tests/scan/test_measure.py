@@ -66,6 +66,34 @@ def test_every_number_equals_that_of_the_sentence_run_alone(encoder):
     check(encoder, SENTENCES)
 
 
+@pytest.mark.parametrize("until", [0, 2, 5])
+def test_a_scan_runs_no_layer_after_the_last_measured_head(encoder, until):
+    ran = []
+    layers = encoder.model.encoder.layer
+    handles = [layer.register_forward_pre_hook(lambda *_, at=at: ran.append(at)) for at, layer in enumerate(layers)]
+    heads = [Head(until, 3), Head(0, 7)]
+    table, _ = measure(encoder, rows_of(SENTENCES[:1]), heads=heads)
+    assert ran == [*range(until + 1)]
+    ran.clear()
+    full, _ = measure(encoder, rows_of(SENTENCES[:1]), vectors=True)
+    assert ran == [*range(6)]
+    for handle in handles:
+        handle.remove()
+    weights = np.stack(full["top_weight"].to_pylist())[:, [head.layer * encoder.n_heads + head.head for head in heads]]
+    assert np.stack(table["top_weight"].to_pylist()) == pytest.approx(weights, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["ModernBERT", "DeBERTa-v3", "MPNet", "RoFormer", "XLNet"])
+@pytest.mark.slow
+def test_a_pass_that_ends_early_gives_the_same_weights_in_each_family(encoder_of, name):
+    encoder = encoder_of(name)
+    full, _ = measure(encoder, rows_of(SHORT_AND_LONG), vectors=True)
+    table, _ = measure(encoder, rows_of(SHORT_AND_LONG), heads=[Head(0, 1)])
+    for column in ("top_weight", "entropy", "special_share"):
+        wanted = np.stack(full[column].to_pylist())[:, [1]]
+        assert np.stack(table[column].to_pylist()) == pytest.approx(wanted, abs=1e-5)
+
+
 @pytest.mark.parametrize("name", ["ModernBERT", "RoBERTa", "DeBERTa-v3", "XLNet"])
 @pytest.mark.slow
 def test_numbers_in_other_families_equal_those_of_the_sentence_run_alone(encoder_of, name):
