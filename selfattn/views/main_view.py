@@ -123,7 +123,7 @@ def put_together(
     measured_heads = any(bool(side.isfinite().any()) for side in pair.by_head)
     data = way_data(
         encoder, pair, bars, heads or (), finding=finding(pair, named, level),
-        below=_below(encoder, pair, named, level, over_many), hint=_hint(encoder, pair), beyond=_beyond(encoder, pair, over_many),
+        below=_below(encoder, pair, named, level, over_many), hint=_hint(pair), beyond=_beyond(encoder, pair, over_many),
         line=line, named=named, level=level, over_many=over_many, profiles=profiles,
         reason="" if measured_heads or (heads is None and not encoder.hide_reason) else _why_no_heads(encoder, pair),
         head=None if heads is None else first_head(encoder, pair, heads),
@@ -218,7 +218,7 @@ def finding(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> s
     if found is None and pair.senses is None:
         return f"No single word moves {word} much more than the others do."
     if found is None and not math.isnan(level):
-        return f"No single word moves {word} further than the noise level, {_percent(level)}."
+        return f"No single word moves {word} far enough to count ({_percent(level)})."
     if found is None:
         return f"No single word moves {word} toward its other sense."
     (side, at), share = found, float(pair.share[found[0]][found[1]])
@@ -258,10 +258,11 @@ def _below(
     found = _answer(pair, named, level)
     if not leading_words(pair):
         return [f"Encoder {_name(encoder)}.", *_notes(pair)]
+    hidden = f'Hidden means: "{_word(pair)}" can\'t attend to it in any head of {_name(encoder)}.'
     if pair.senses is None:
-        return _notes(pair)
+        return [hidden, *_notes(pair)]
     first = _then(pair, *found) if found else "" if _alike(pair) else "The clue may be spread over several words."
-    lines = [*filter(None, [f"{first}{_none_in_the_other(pair, named)}".strip()]), *_notes(pair)]
+    lines = [*filter(None, [first]), hidden, *_notes(pair)]
     if over_many is None and found:
         lines.append("This could be chance: the noise level of this encoder is not measured yet.")
     elif over_many is not None and math.isnan(level):
@@ -274,22 +275,19 @@ def _below(
     return lines
 
 
-def _hint(encoder: Encoder, pair: HiddenPair) -> str:
-    """Return the line that explains a click on a word."""
+def _hint(pair: HiddenPair) -> str:
+    """Return the line that explains the ribbons and a click on a word."""
     if not leading_words(pair):
         return ""
-    return f'Click any word to hide it: "{_word(pair)}" then can\'t attend to it in any head of {_name(encoder)}.'
+    return (
+        f'The wider its ribbon, the further "{_word(pair)}" moves without the word (brown: the other way). '
+        "Click a word to hide it."
+    )
 
 
 def _alike(pair: HiddenPair) -> bool:
     """Return True if both sentences are nearest to the mean of the same sense."""
     return pair.nearest is not None and pair.nearest[0] == pair.nearest[1]
-
-
-def _none_in_the_other(pair: HiddenPair, named: Sequence[Sequence[int]]) -> str:
-    """Return a sentence if exactly one of A and B has no word that may be named; else ""."""
-    without = [name for name, own in zip("AB", named) if not own]
-    return f' In {without[0]} no word moves "{_word(pair)}" further than noise.' if len(without) == 1 else ""
 
 
 def _then(pair: HiddenPair, side: int, at: int) -> str:
@@ -304,7 +302,7 @@ def _then(pair: HiddenPair, side: int, at: int) -> str:
     if place + share > 0.5:
         return f"It ends nearer to {other}."
     start = ", since it starts far on that side" if share > 0.5 else ""
-    return f"It stays nearer to {own}{start}."
+    return f'Even without it, "{_word(pair)}" stays nearer to {own}{start}.'
 
 
 def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | None) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 const PRINTED = 0.05; // the map and the bars print numbers from this one up
 const TYPE = { largest: 38, smallest: 22, wrapped: 27 }; // pixels: the sentences side by side
-const CLOSE = 0.02; // a share that exceeds the noise level by less is called "just above noise"
+const STACKED = { largest: 24, smallest: 18, wrapped: 24 }; // one above the other
+const FLOW = 64; // pixels: the width of a ribbon for a share of 100 %
 const SCROLLED = 24; // tokens: a longer list has a scroll bar
 
 /**
@@ -19,7 +20,6 @@ class WayView extends View {
     if (data.key !== this.data?.key) {
       const { hidden, head, open } = data.chosen;
       Object.assign(this, { hidden: [...hidden], head, open, hovered: null, hoveredHead: null, last: null });
-      this.onLine = [null, null]; // by side: the word whose share is printed on the line
     }
     const others = data.sides.map(({ words }) => words.filter(({ at }) => at !== null));
     Object.assign(this, {
@@ -49,13 +49,13 @@ class WayView extends View {
     if (focused) this.root.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus();
   }
 
-  /** Paint the last part first, because the sentences print the numbers that find no room on the line. */
   paint() {
-    for (const part of this.parts.toReversed()) part.paint?.();
+    for (const part of this.parts) part.paint?.();
   }
 
+  /** Lay out the sentences first, because the streams of the landscape start at their words. */
   layOut() {
-    if (this.root.clientWidth) for (const part of this.parts.toReversed()) part.layOut?.();
+    if (this.root.clientWidth) for (const part of this.parts) part.layOut?.();
   }
 
   /** The word that the line shows as hidden: the word that the visitor hides, else the leading word. */
@@ -197,9 +197,10 @@ function sentencesPart(view) {
   const layOut = () => {
     const beside = nodes[0].offsetLeft !== nodes[1].offsetLeft;
     fit(node, nodes, beside);
-    const all = sides.map((side) => side.arcs());
-    const rooms = all.map(({ room, first }) => (first ? room : 0));
-    sides.forEach((side, i) => side.draw(all[i], beside ? Math.max(...rooms) : rooms[i]));
+    const all = sides.map((side) => side.flows());
+    const scale = Math.min(FLOW, ...all.map(({ sum, to }) => (0.9 * to.width) / sum)); // they fit on the chosen word
+    const heights = all.map((each) => stackRibbons(each, scale));
+    sides.forEach((side, i) => side.draw(all[i], beside ? Math.max(...heights) : heights[i]));
     paint();
   };
   const node = element("div", "sentences", [hint, ...nodes]);
@@ -208,9 +209,8 @@ function sentencesPart(view) {
 
 /** Set the largest type in which each sentence fits on one line. If none is small enough, let the lines wrap, in `wrapped`. */
 function fit(node, sentences, beside) {
-  node.style.removeProperty("--size");
-  if (!beside) return;
-  let size = TYPE.largest;
+  const type = beside ? TYPE : STACKED;
+  let size = type.largest;
   flag(node, { single: true });
   for (let tries = 0; tries < 4; tries++) {
     node.style.setProperty("--size", `${size}px`);
@@ -218,8 +218,8 @@ function fit(node, sentences, beside) {
     if (over <= 1) break;
     size = Math.floor(size / over) - 1; // numbers beneath words keep their size
   }
-  flag(node, { single: false });
-  node.style.setProperty("--size", `${size < TYPE.smallest ? TYPE.wrapped : size}px`);
+  flag(node, { single: false, unwrapped: size >= type.smallest });
+  node.style.setProperty("--size", `${size < type.smallest ? type.wrapped : size}px`);
 }
 
 function sentencePart(view, side) {
@@ -236,44 +236,39 @@ function sentencePart(view, side) {
   );
   const boxOf = (node) => node.querySelector(".ink").getBoundingClientRect();
 
-  /** The named words on the chosen word's line, nearest first; the room for their arcs; `first`: that line is the first. */
-  function arcs() {
+  /** The words on the chosen word's line, nearest first, and the sum of their shares. `first`: that line is the first. */
+  function flows() {
     const to = boxOf(chosen);
-    const { named } = view.data.sides[side];
     const far = (box) => box.left + box.width / 2 - to.left - to.width / 2;
     const found = nodes
-      .filter(({ word }) => named.includes(word.at) && !view.data.guess)
-      .map(({ word, node }) => ({ word, box: boxOf(node) }))
+      .filter(({ word }) => word.kind === "word" && word.share !== null && !view.data.guess)
+      .map(({ word, node }) => ({ word, box: boxOf(node), size: Math.abs(word.share) }))
       .filter(({ box }) => Math.abs(box.bottom - to.bottom) < box.height / 2)
-      .sort((one, other) => Math.abs(far(one.box)) - Math.abs(far(other.box)))
-      .map(({ word, box }, i) => ({ word, dx: far(box), height: Math.min(22 + 12 * i, 16 + Math.abs(far(box)) / 4) }));
-    const room = Math.max(0, ...found.map((arc) => arc.height + 12));
-    return { found, room, first: Math.abs(badge.getBoundingClientRect().bottom - to.bottom) < to.height };
+      .map((flow) => ({ ...flow, dx: far(flow.box) }))
+      .sort((one, other) => Math.abs(one.dx) - Math.abs(other.dx));
+    const sum = found.reduce((all, { size }) => all + size, 0.01);
+    return { found, sum, to, first: Math.abs(badge.getBoundingClientRect().bottom - to.bottom) < to.height };
   }
 
-  function draw({ found, room, first }, above) {
-    text.style.paddingTop = `${above}px`;
-    chosen.style.marginTop = `${first ? 0 : room}px`;
+  function draw({ found, first }, above) {
+    text.style.paddingTop = `${first ? above : 0}px`;
+    chosen.style.marginTop = `${first ? 0 : above}px`;
     const [to, around] = [boxOf(chosen), text.getBoundingClientRect()];
-    const [top, centre] = [to.top - around.top - 3, to.left + to.width / 2 - around.left];
-    const paths = found.map(({ word, dx, height }, i) => {
-      const width = 2 + 6 * clamp(word.share, 1);
-      const [from, end] = [centre + dx, centre + Math.sign(dx) * (4 + 6 * i)];
-      const [high, half] = [top - height * 1.3, 4 + width / 2];
-      const d = `M${from} ${top} C${from} ${high} ${end} ${high} ${end} ${top - 5 - width}`;
-      return shape("g", { class: "arc", "data-at": word.at }, [
-        shape("path", { d, fill: "none", "stroke-width": width }),
-        shape("path", { stroke: "none", d: `M${end} ${top} l${-half} ${-half * 1.3} h${2 * half} z` }),
-      ]);
-    });
-    lines.replaceChildren(...paths);
+    const [top, centre] = [to.top - around.top, to.left + to.width / 2 - around.left];
+    const { named } = view.data.sides[side];
+    const paths = found.map((flow) => ribbon(flow, centre, top, named.includes(flow.word.at)));
+    lines.replaceChildren(shade("flowLeft", 0, 1), shade("flowRight", 1, 0), ...paths);
   }
 
   const paint = () => {
     nodes.forEach((each) => each.paint?.());
-    for (const arc of lines.children) assign(arc, "opacity", Number(arc.dataset.at) === view.hidden[side] ? 0.3 : 1);
+    const over = view.hovered?.side === side ? view.hovered.at : null;
+    for (const path of lines.querySelectorAll(".flow")) {
+      const at = Number(path.dataset.at);
+      flag(path, { cut: at === view.hidden[side], over: at === over, dim: over !== null && at !== over });
+    }
   };
-  return { node: element("div", `sentence ${name.toLowerCase()}`, text), paint, arcs, draw };
+  return { node: element("div", `sentence ${name.toLowerCase()}`, text), paint, flows, draw };
 }
 
 function wordNode(view, side, word) {
@@ -292,8 +287,6 @@ function wordNode(view, side, word) {
     const hidden = view.hidden[side] === at;
     const named = sides[side].named.includes(at);
     const leader = !sides[side].named.length && [sides[side].leader, ...sides[side].close].includes(at);
-    const noise = leader && share < way?.level;
-    const doubt = noise ? ", noise" : named && share < way?.level + CLOSE ? ", just above noise" : "";
     const mine = guessed?.[0] === side && guessed[1] === at;
     const value = share === null ? "not run" : percent(share);
     const said = share === null ? value : `${value} of the way`;
@@ -303,7 +296,7 @@ function wordNode(view, side, word) {
     const more = chance ? ` ${chance.replace(/\.?$/, ".")}` : "";
     assign(node, "data-tip", `Hide ${quoted(word.text)} from ${quoted(asked)}: ${said}.${more}`);
     ink.style.setProperty("--share", `${Math.round(25 + 65 * clamp(share, 1))}%`);
-    const told = (named || leader) && view.onLine[side] !== at ? view.printed(side, at) + doubt : "";
+    const told = (named || (leader && !way)) && view.drawn(side) !== at ? view.printed(side, at) : "";
     write(number, mine ? `your guess: ${value}` : told);
   }
   return { word, node, paint };

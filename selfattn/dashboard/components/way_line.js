@@ -1,16 +1,16 @@
-/* The way: one line between the two senses (or sentences), with A and B as they are and with a word hidden. */
+/* The landscape: the senses (or sentences) as hills over one line, and where A and B land, as they are and with a word hidden. */
 
 const MARK = 14; // radius
-const SPACE = 8; // between labels
-const ROW = 66; // pixels: if A and B would overlap, B moves to another row
+const SPACE = 10; // between labels
+const LIFT = 46; // pixels: if A and B would overlap, B floats over the ground
 const DOT = 5.5; // radius
-const HILL = 90; // pixels: the height of the higher hill
-const NAME = 26; // pixels above a hill, for its name
-const WIDE = 60; // pixels of a band that has room for a note
-const NOTE = 18; // pixels beneath a mark, for the word "noise"
-const RULER = 10; // pixels: the height of the ruler's line
+const HILL = 128; // pixels: the height of the higher hill
+const LOW = 20; // pixels: the least height of a landing over the line
+const FALL = 120; // pixels above the higher hill
+const EDGE = 74; // pixels: without hills, room for a label beside an outer mark
+const STREAM = 17; // pixels from the middle of a word to each of its streams
 
-/** Set the `left` of each label from its centre `x` and its `size`, so that all fit side by side between 0 and `width`. */
+/** Set the `left` of each label from its anchor `x` and its `size`, so that all fit side by side between 0 and `width`. */
 function spread(labels, width) {
   const over = labels.reduce((sum, label) => sum + label.size + SPACE, -SPACE) - width;
   const longest = labels.reduce((one, other) => (other.size > one.size ? other : one));
@@ -22,26 +22,32 @@ function spread(labels, width) {
   for (const label of labels.toReversed()) limit = (label.left = Math.min(label.left, limit - label.size)) - SPACE;
 }
 
-function move(node, x, y, scale = 1) {
-  node.style.transform = `translate(${x.toFixed(1)}px, ${y}px) scale(${scale}, 1)`;
+function move(node, x, y) {
+  node.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`;
 }
 
-/** The marks of one sentence, from back to front, drawn at the origin. */
+/** The marks of one sentence, from back to front. */
 function sideMarks(name) {
+  const side = name.toLowerCase();
   const dot = (kind) =>
-    shape("g", `mark ${name.toLowerCase()} ${kind}`, [
+    shape("g", `mark ${side} ${kind}`, [
       shape("circle", { r: MARK - 1, "stroke-dasharray": kind === "ghost" ? 3 : null }),
       shape("text", { "text-anchor": "middle", y: 5 }, name),
     ]);
+  const path = (kind) => shape("path", `${kind} ${side}`);
   return {
-    band: shape("rect", { class: "band", y: -MARK, width: 1, height: 2 * MARK }),
-    noise: shape("text", { class: "note", "text-anchor": "middle", y: MARK + NOTE - 4 }),
-    much: shape("text", "label much"),
-    shaft: shape("rect", { class: "arrow", y: -3, width: 1, height: 6 }),
-    head: shape("path", { class: "arrow", d: "M0 0 l-15 -9 v18 z" }),
+    fan: path("fan"),
+    pale: path("stream pale"),
+    full: path("stream full"),
+    faint: path("stream faint"),
+    moved: path("moved"),
+    head: shape("path", { class: "moved head", d: "M0 0 l-17 -10 v20 z" }),
+    gate: shape("path", { class: `gate ${side}`, d: "M0 -10 V24" }),
+    level: shape("text", { class: "level", "text-anchor": "middle" }),
     hollow: dot("hollow"),
     ghost: dot("ghost"),
     solid: dot("solid"),
+    much: shape("text", { class: "much", "text-anchor": "middle" }),
     before: shape("text", "label", "as it is"),
     after: shape("text", "label"),
   };
@@ -61,20 +67,44 @@ function swarm(ends, x) {
     });
 }
 
+/** The height of a hill's ridge at a place: between the nearest two of its points [place, height]. */
+function heightAt(points, place) {
+  const next = points.findIndex(([at]) => at >= place);
+  if (next < 1) return 0;
+  const [[from, low], [to, high]] = [points[next - 1], points[next]];
+  return low + ((high - low) * (place - from)) / (to - from);
+}
+
 function linePart(view) {
-  const still = shape("g"); // the line itself, which is redrawn if the width changes
+  const still = shape("g"); // the landscape itself, which is redrawn if the width changes
+  const front = shape("g"); // its dots and its ruler
   const marks = view.data.sides.map(({ name }) => sideMarks(name));
-  const all = marks.flatMap((each) => Object.values(each));
-  const svg = shape("svg", { class: "line", width: "100%", role: "group" }, [still, ...all]);
-  const names = [0, 1].map(() => element("bdi", "name"));
-  const [ends, key] = [element("div", "ends", names), element("p", "small")];
+  const parts = (...names) => marks.flatMap((each) => names.map((name) => each[name]));
+  const svg = shape("svg", { class: "line", width: "100%", role: "group" }, [
+    still,
+    ...parts("fan", "pale", "full", "faint"),
+    front,
+    ...parts("moved", "head", "gate", "level", "hollow", "ghost", "solid", "much", "before", "after"),
+  ]);
+  const names = [0, 1].map(() => element("div", "name"));
+  const [ends, key] = [element("div", "ends", names), element("p", "small key")];
   let drawn = null; // what `layOut` computed last
 
   /** Every position that a side's marks may take. */
   function positions(side) {
-    const { at, toward, level } = view.data.way;
+    const { at, toward } = view.data.way;
     const words = view.data.sides[side].words.filter((word) => word.kind === "word" && word.share !== null);
-    return [0, level ?? 0, ...words.map((word) => word.share)].map((share) => at[side] + toward[side] * share);
+    return [0, ...words.map((word) => word.share)].map((share) => at[side] + toward[side] * share);
+  }
+
+  /** Where the streams begin: [x, y] under each chosen word, or null if the sentences are not side by side. */
+  function sources() {
+    const inks = [...view.body.querySelectorAll(".sentence .chosen .ink")].map((ink) => ink.getBoundingClientRect());
+    const around = svg.getBoundingClientRect();
+    if (inks.length < 2 || Math.abs(inks[0].left - inks[1].left) < inks[0].width) return null;
+    const [a, b] = view.body.querySelectorAll(".sentence");
+    if (a.offsetLeft === b.offsetLeft) return null;
+    return inks.map(({ left, width, bottom }) => [left + width / 2 - around.left, bottom - around.top - 1]);
   }
 
   function layOut() {
@@ -82,55 +112,64 @@ function linePart(view) {
     const width = svg.clientWidth;
     const hills = way.hills.flat();
     const places = [...way.dots.flat().map((dot) => dot.x), ...hills.map(([place]) => place)];
-    const values = [0, 1, ...places, ...positions(0), ...positions(1)];
-    const of = JSON.stringify([way, width, values]);
+    const gates = way.at.map((at, side) => at + way.toward[side] * (way.level ?? 0));
+    const values = [0, 1, ...places, ...gates, ...positions(0), ...positions(1)];
+    const from = sources();
+    const of = JSON.stringify([way, width, values, from]);
     if (of === drawn?.of) return paint(); // the focus stays on its dot
-    const [low, high, pad] = [Math.min(...values), Math.max(...values), 2 * MARK];
+    const [low, high, pad] = [Math.min(...values), Math.max(...values), hills.length || !from ? 2 * MARK : EDGE];
     const x = (value) => pad + ((value - low) / (high - low)) * (width - 2 * pad);
     const [a, b] = [0, 1].map((side) => positions(side).map(x));
-    const apart = Math.max(...a) + 110 < Math.min(...b) || Math.max(...b) + 110 < Math.min(...a);
-    write(key, explained(way));
-    way.ends.forEach(({ label }, end) => {
-      write(names[end], label);
+    const apart = Math.max(...a) + 3 * MARK < Math.min(...b) || Math.max(...b) + 3 * MARK < Math.min(...a);
+    const lifts = [0, apart ? 0 : LIFT];
+    const said = explained(way);
+    key.replaceChildren(...(said ? [element("b"), said] : []));
+    way.ends.forEach(({ label, count }, end) => {
       assign(names[end], "class", `name ${colour(way, end)}`);
+      names[end].replaceChildren(
+        element("bdi", {}, label),
+        element(
+          "div",
+          "count",
+          count ? [element("span", { "aria-hidden": "true" }, "● "), `${count} other sentences`] : [],
+        ),
+      );
     });
-    const first = 66 + MARK;
-    const rows = [first, apart ? first : first + ROW];
     const dots = swarm(way.dots, x);
-    const axis = rows[1] + MARK + NOTE + NAME + (hills.length ? HILL : 0);
-    const foot = axis + 20 + 2 * DOT * Math.max(0, ...dots.map((dot) => dot.level + 1));
-    drawn = { x, rows, axis, foot, width, of, dots };
-    placeNames(way);
+    const axis = FALL + Math.max(...lifts) + (hills.length ? HILL : EDGE);
+    const foot = axis + 14 + 2 * DOT * Math.max(0, ...dots.map((dot) => dot.level + 1));
+    drawn = { x, axis, foot, width, of, dots, from, lifts };
+    placeNames();
     assign(svg, "aria-label", way.about);
-    drawLine(way, axis);
+    drawLand(way);
     paint();
     requestAnimationFrame(() => flag(svg, { moves: true }));
   }
 
-  /** Place each end's name above its hill, or below the line without a hill. Set the height of the picture. */
-  function placeNames({ hills }) {
-    const { x, axis, foot, width } = drawn;
-    const highest = (points) => points.reduce((one, other) => (other[1] > one[1] ? other : one), [null, 0]);
-    const tops = hills.map((points, end) => (points.length ? highest(points) : [end, 0]));
-    const [a, b] = names.map((name) => name.offsetWidth);
-    const [left, right] = tops.map(([place]) => x(place));
-    const middle = clamp((left + right) / 2, width - b - SPACE);
-    const lefts = [Math.min(left - a / 2, middle - a - SPACE), Math.max(right - b / 2, middle + SPACE)];
-    let bottom = foot;
-    names.forEach((name, end) => {
-      const high = hills[end].length ? axis - HILL * tops[end][1] - name.offsetHeight - 2 : foot + 8;
-      name.style.left = `${clamp(lefts[end], width - name.offsetWidth)}px`;
-      name.style.top = `${high}px`;
-      bottom = Math.max(bottom, high + name.offsetHeight);
-    });
-    assign(svg, "height", bottom);
+  /** The y of the ground at a place: the higher hill, and at least LOW over the line. */
+  function ground(place) {
+    const { hills } = view.data.way;
+    return drawn.axis - Math.max(LOW, ...hills.map((points) => HILL * heightAt(points, place)));
   }
 
-  function explained(way) {
-    const { between, level } = way;
-    if (between !== "senses") return "";
-    const dots = `Dots: ${quoted(view.data.word)} in other sentences${colour(way, 0) && ", coloured by labelled sense"}.`;
-    return `${dots}${level === null ? "" : ` Noise: moves under ${percent(level)} could be chance.`}`;
+  /** Place each end's name under its average. Set the height of the picture. */
+  function placeNames() {
+    const { x, foot, width } = drawn;
+    const sizes = names.map((name) => name.offsetWidth);
+    const [left, right] = [x(0) - sizes[0] / 2, x(1) - sizes[1] / 2];
+    const over = Math.max(0, left + sizes[0] + 2 * SPACE - right) / 2;
+    const lefts = [clamp(left - over, width - sizes[0]), clamp(right + over, width - sizes[1])];
+    names.forEach((name, end) => {
+      name.style.left = `${lefts[end]}px`;
+      name.style.top = `${foot + 11}px`;
+    });
+    assign(svg, "height", foot + 11 + Math.max(...names.map((name) => name.offsetHeight)));
+  }
+
+  function explained({ between, level }) {
+    if (between !== "senses" || level === null) return "";
+    const often = "toward the other sense at least 8 times as often as away from it";
+    return `From ${percent(level)} on a move counts: in labelled sentences, moves this long go ${often}.`;
   }
 
   /** The colour class of an end; none (grey) if A and B have the same sense. */
@@ -138,11 +177,11 @@ function linePart(view) {
     return toward[0] === toward[1] ? "" : "ab"[end];
   }
 
-  function drawLine(way, axis) {
-    const { x, width } = drawn;
-    const [left, right, middle] = [x(0), x(1), x(0.5)];
+  function drawLand(way) {
+    const { x, width, axis, foot } = drawn;
+    const middle = x(0.5);
     const dots = drawn.dots.map(({ at, level, text, end }) => {
-      const place = { cx: at.toFixed(1), cy: axis + DOT + 2 + 2 * DOT * level, r: DOT - 0.5 };
+      const place = { cx: at.toFixed(1), cy: axis + DOT + 5 + 2 * DOT * level, r: DOT - 0.5 };
       return shape("circle", {
         class: `dot ${colour(way, end)}`,
         ...place,
@@ -151,118 +190,162 @@ function linePart(view) {
         "data-tip": text,
       });
     });
-    const about = { tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about };
-    const ruler = `M${left} ${RULER - 5} v10 m0 -5 H${right} m0 -5 v10`;
-    const length = shape("text", { ...about, class: "note", x: middle, y: RULER + 4, "text-anchor": "middle" });
+    const between = way.between === "senses";
+    const shores = [`M0 ${axis} H${middle}`, `M${middle} ${axis} H${width}`];
     still.replaceChildren(
-      shape("path", { class: "rail", d: `M0 ${axis} H${width}` }),
-      shape("path", { class: "rail bracket", d: ruler }),
-      length,
-      ...dots,
-    );
-    const ends = way.between === "senses" ? "from one sense's average to the other's" : "from A to B, as they are";
-    for (const text of [`${percent(1)}: ${ends}`, percent(1)]) {
-      write(length, text);
-      if (length.getComputedTextLength() < right - left - 30) break;
-    }
-    addArrowKeys(dots, dots.length);
-    if (way.between !== "senses") return;
-    still.prepend(
-      shape("path", { class: "rail", "stroke-dasharray": "2 4", d: `M${middle} ${RULER + 10} V${axis}` }),
       ...way.hills.map((points, end) => hill(points, end, colour(way, end))),
+      ...shores.map((d, end) => shape("path", { class: `shore ${between ? colour(way, end) : ""}`, d })),
     );
-    still.append(...[0, 1].map((end) => nearer(way.ends[end].label, end)));
+    front.replaceChildren(...dots, ...ruler(way, foot + 4));
+    addArrowKeys(dots, dots.length);
+    if (!between) return;
+    const clear = (xs) => xs.every((each) => Math.abs(each - middle) > 50);
+    const spots = [
+      [axis - HILL - 9, streams().every(([low, high]) => low > middle + 50 || high < middle - 50)],
+      [axis + 22, clear(dots.map((dot) => dot.getAttribute("cx")))],
+    ];
+    const free = spots.find((spot) => spot[1]);
+    if (!free) return;
+    still.append(
+      shape("path", { class: "rail", "stroke-dasharray": "2 4", d: `M${middle} ${axis - HILL} V${axis + 6}` }),
+    );
+    front.append(shape("text", { class: "note", x: middle, y: free[0], "text-anchor": "middle" }, "equally near"));
   }
 
-  /** Draw the text beside the middle of the line, shortened if there is no room. */
-  function nearer(label, end) {
-    const { x, width } = drawn;
-    const at = x(0.5) + (end ? SPACE : -SPACE);
-    const text = shape("text", { class: "note", x: at, y: RULER + 24, "text-anchor": end ? "start" : "end" });
-    still.append(text); // to be measured
-    for (const words of [`nearer to ${label}`, label, ""]) {
-      write(text, end ? `${words} →` : `← ${words}`);
-      if (text.getComputedTextLength() <= (end ? width - at : at)) break;
+  /** The leftmost and the rightmost place of each side's streams. */
+  function streams() {
+    const { x, from } = drawn;
+    return [0, 1].map((side) => {
+      const { at, toward } = view.data.way;
+      const share = view.share(side, view.drawn(side)) ?? 0;
+      const ends = [x(at[side]), x(at[side] + toward[side] * share), from?.[side][0] ?? x(at[side])];
+      return [Math.min(...ends), Math.max(...ends)];
+    });
+  }
+
+  /** The length that is 100 %, over the names of both ends. */
+  function ruler(way, y) {
+    const [start, end] = [drawn.x(0), drawn.x(1)];
+    const middle = (start + end) / 2;
+    const about = { tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about };
+    const text = shape("text", { ...about, class: "note", x: middle, y: y + 5, "text-anchor": "middle" });
+    front.append(text); // to be measured
+    const length = way.between === "senses" ? "from average to average" : "from A to B, as they are";
+    for (const words of [`${percent(1)} ${length}`, percent(1)]) {
+      write(text, words);
+      if (text.getComputedTextLength() < end - start - 40) break;
     }
-    return text;
+    const gap = text.getComputedTextLength() / 2 + 7;
+    const halves = `M${start} ${y - 5} v10 m0 -5 H${middle - gap} M${end} ${y - 5} v10 m0 -5 H${middle + gap}`;
+    const line = shape("path", { class: "rail", d: halves });
+    return [line, text];
   }
 
   /** A hill over the line, filled with a gradient. Few dots have none. */
   function hill(points, end, side) {
     const { x, axis } = drawn;
     const ridge = points.map(([place, high]) => `${x(place).toFixed(1)} ${(axis - HILL * high).toFixed(1)}`).join(" L");
-    const stops = [0.28, 0.05].map((opacity, i) => shape("stop", { offset: i, "stop-opacity": opacity }));
+    const stops = [0.62, 0.12].map((opacity, i) => shape("stop", { offset: i, "stop-opacity": opacity }));
     const shade = shape("linearGradient", { id: `hill${end}`, x2: 0, y2: 1 }, stops);
+    const [first, last] = [points[0], points.at(-1)].map((point) => point && x(point[0]).toFixed(1));
     return shape("g", `hill ${side}`, [
       shade,
-      shape("path", { d: ridge && `M${ridge} z`, fill: `url(#hill${end})` }),
+      shape("path", { d: ridge && `M${first} ${axis} L${ridge} L${last} ${axis} z`, fill: `url(#hill${end})` }),
       shape("path", { class: "ridge", d: ridge && `M${ridge}` }),
     ]);
   }
 
   /** Place a side's marks. Returns the side's two labels, which the caller places. */
   function place(side) {
-    const { x, rows } = drawn;
+    const { x, lifts, from: starts } = drawn;
     const { way, sides } = view.data;
-    const [at, y, mark] = [view.drawn(side), rows[side], marks[side]];
+    const [at, mark, lift] = [view.drawn(side), marks[side], lifts[side]];
     const { hovered } = view;
-    const moved = (share) => x(way.at[side] + way.toward[side] * share);
+    const moved = (share) => way.at[side] + way.toward[side] * share;
+    const spot = (share) => [x(moved(share)), ground(moved(share)) - lift];
     const share = view.share(side, at);
-    const [from, to] = [moved(0), moved(share ?? 0)];
+    const steps = Array.from({ length: 41 }, (_, i) => spot(((share ?? 0) * i) / 40));
+    const [from, to] = [steps[0], steps[40]];
     const hidden = share !== null && view.hidden[side] !== null;
     const ghost = hovered?.side === side && hovered.at !== at ? view.share(side, hovered.at) : null;
-    const [sign, length] = [to < from ? -1 : 1, Math.abs(to - from) - MARK - 1];
-    const covered = share === null || length < MARK / 2; // the solid mark covers the hollow mark
-    move(mark.band, from, y, moved(way.level ?? 0) - from);
-    move(mark.noise, moved((way.level ?? 0) / 2), y);
-    const room = way.level === null ? 0 : Math.abs(moved(way.level) - from);
-    write(mark.noise, room > WIDE ? `noise: ${percent(way.level)}` : "");
-    move(mark.shaft, from, y, sign * Math.max(0, length - 10));
-    move(mark.head, from + sign * length, y, sign);
-    move(mark.solid, hidden ? to : from, y);
-    move(mark.hollow, hidden ? from : to, y);
-    move(mark.ghost, moved(ghost ?? 0), y);
-    assign(mark.head, "visibility", length > 1.5 * MARK ? null : "hidden");
+    const [sign, length] = [to[0] < from[0] ? -1 : 1, Math.abs(to[0] - from[0])];
+    const covered = share === null || length < MARK; // the solid mark covers the hollow mark
+    const named = sides[side].named.includes(at);
+    const [startX, startY] = starts?.[side] ?? [(from[0] + to[0]) / 2, 40];
+    const knee = Math.min(from[1], to[1]) - 10;
+    const stream = (out, end) =>
+      `M${startX + out * sign * STREAM} ${startY} ${fall(startX + out * sign * STREAM, startY, ...end, knee)}`;
+
+    assign(mark.fan, "d", covered ? "" : beam(startX, startY, 2 * STREAM, steps, knee));
+    assign(mark.fan, "fill", named ? "url(#beam)" : null);
+    assign(mark.full, "d", hidden ? stream(1, to) : stream(-1, from));
+    assign(mark.pale, "d", covered ? "" : hidden ? stream(-1, from) : stream(1, to));
+    assign(mark.faint, "d", ghost === null ? "" : stream(0, spot(ghost)));
+    const before = steps.filter(([x]) => (to[0] - x) * sign > MARK + 15);
+    const tip = steps.filter(([x]) => (to[0] - x) * sign > MARK + 1).at(-1) ?? from;
+    const line =
+      before.length > 1 && length > 4 * MARK
+        ? `M${before.map((point) => point.map((each) => each.toFixed(1))).join(" L")}`
+        : "";
+    assign(mark.moved, "d", line);
+    const slope = before.length ? Math.atan2(tip[1] - before.at(-1)[1], tip[0] - before.at(-1)[0]) : 0;
+    mark.head.style.transform = `translate(${to[0] - (MARK + 1) * Math.cos(slope)}px, ${(tip[1] + to[1]) / 2}px) rotate(${slope}rad)`;
+    assign(mark.head, "visibility", line ? null : "hidden");
+
+    const gate = way.level === null || covered ? null : spot(way.level);
+    const room = gate && starts && !lifts[1] && drawn.axis - gate[1] > 50;
+    move(mark.gate, ...(gate ?? from));
+    assign(mark.gate, "visibility", gate ? null : "hidden");
+    write(mark.level, room ? `counts from ${percent(way.level)}` : "");
+    move(mark.level, (gate ?? from)[0], (gate ?? from)[1] + 38);
+    move(mark.solid, ...(hidden ? to : from));
+    move(mark.hollow, ...(hidden ? from : to));
+    move(mark.ghost, ...(ghost === null ? from : spot(ghost)));
     assign(mark.hollow, "visibility", covered ? "hidden" : null);
     assign(mark.ghost, "visibility", ghost === null ? "hidden" : null);
-    const named = sides[side].named.includes(at);
-    for (const part of [mark.shaft, mark.head]) flag(part, { named });
+    for (const part of [mark.fan, mark.moved, mark.head, mark.much]) flag(part, { named });
+
+    write(mark.much, share === null ? "" : view.printed(side, at));
+    const fits = !covered && !lifts[1] && mark.much.getComputedTextLength() < length - STREAM;
+    const high = Math.min(...steps.map(([, y]) => y));
+    move(mark.much, (from[0] + to[0]) / 2, high - (fits ? (named ? 16 : 20) : 24));
     const notRun = share === null ? ": not run" : "";
+    const inside = fits || share === null ? "" : `: ${mark.much.textContent}`;
+    if (!fits) write(mark.much, "");
     write(mark.before, covered && hidden ? "" : "as it is");
-    write(mark.after, at === null || (covered && !hidden && !notRun) ? "" : `without ${view.text(side, at)}${notRun}`);
+    write(mark.after, at === null ? "" : `without ${view.text(side, at)}${notRun}${inside}`);
     flag(mark.before, { now: !hidden });
     flag(mark.after, { now: hidden });
-    write(mark.much, share === null ? "" : view.printed(side, at));
-    flag(mark.much, { named });
-    const label = (node, x) => ({ node, x, y });
-    return [label(mark.before, from), label(mark.after, to + way.toward[side])];
-  }
-
-  /** Write a share between the two labels above its arrow. If there is no room, the word in the sentence shows the share. */
-  function placeShare(side, labels) {
-    const { much } = marks[side];
-    const [left, right] = labels.toSorted((one, other) => one.left - other.left);
-    const [start, end, size] = [left.left + left.size, right.left, much.getComputedTextLength()];
-    const fits = much.textContent && end - start >= size + 2 * SPACE;
-    if (!fits) write(much, "");
-    view.onLine[side] = fits ? view.drawn(side) : null;
-    move(much, (start + end - size) / 2, labels[0].y - MARK - 2);
+    const label = (node, [x, y], outward) => ({ node, x, y, outward });
+    flag(mark.after, { named: !fits && named });
+    if (!starts) write(mark.before, ""); // a narrow page names only the hidden word, at the top of its streams
+    if (!starts) return [label(mark.before, from, 0), label(mark.after, [startX, 34], 0)];
+    if (covered) return [label(mark.before, from, -sign), label(mark.after, [from[0], from[1] + 19], -sign)];
+    return [label(mark.before, from, -sign), label(mark.after, to, sign)];
   }
 
   function paint() {
     if (!drawn) return;
-    const { rows, width } = drawn;
-    const sides = [0, 1].map(place);
-    const labels = sides.flat().filter(({ node }) => node.textContent);
-    for (const { node } of labels) assign(node, "textLength", null);
-    for (const label of labels) label.size = label.node.getComputedTextLength();
-    for (const y of new Set(rows)) {
-      const row = labels.filter((label) => label.y === y);
-      spread(row, width);
-      for (const label of row) move(label.node, label.left, y - MARK - 7);
+    const labels = [0, 1].flatMap(place).filter(({ node }) => node.textContent);
+    for (const label of labels) {
+      assign(label.node, "textLength", null);
+      label.size = label.node.getComputedTextLength();
+      label.x += label.outward * (MARK + 6 + label.size / 2); // beside its mark, outside the move
     }
-    sides.forEach((own, side) => placeShare(side, own));
+    const rows = [];
+    for (const label of labels) {
+      const row = rows.find(([{ y }]) => Math.abs(y - label.y) < 18);
+      row ? row.push(label) : rows.push([label]);
+    }
+    for (const row of rows) spread(row, drawn.width);
+    for (const { node, left, y } of labels) move(node, left, y - 8);
   }
 
+  svg.prepend(
+    shape("linearGradient", { id: "beam", x2: 0, y2: 1 }, [
+      shape("stop", { offset: 0, class: "deep", "stop-opacity": 0.75 }),
+      shape("stop", { offset: 1, class: "light", "stop-opacity": 0.4 }),
+    ]),
+  );
   return { node: element("div", "way-line", [svg, ends, key]), paint, layOut };
 }

@@ -1,0 +1,50 @@
+/* The flow: a ribbon from each word to the chosen word, as wide as its share, and streams from there to the landscape. */
+
+const GAP = 1.5; // pixels between ribbons
+
+/** Give each ribbon its width, its height above the line and its place on the chosen word. Returns the room that they need. */
+function stackRibbons({ found, sum }, scale) {
+  const room = [-1, 1].map((sign) => {
+    let [height, end] = [16, (sign * (sum * scale + GAP * found.length)) / 2];
+    for (const flow of found.filter(({ dx }) => Math.sign(dx) === sign)) {
+      const width = flow.size * scale;
+      Object.assign(flow, { width, height: height + width / 2, end: end - (sign * (width + GAP)) / 2 });
+      [height, end] = [height + width + 5, end - sign * (width + GAP)];
+    }
+    return height;
+  });
+  return found.length ? Math.max(...room) + 4 : 0;
+}
+
+/** A word's ribbon over the line: up from the word, and down to its place on the chosen word. */
+function ribbon({ word, dx, width, height, end }, centre, top, named) {
+  const [from, high] = [centre + dx, top - height * 1.34];
+  const d = `M${from} ${top + 1} C${from} ${high} ${centre + end} ${high} ${centre + end} ${top + 1}`;
+  const kind = word.share < 0 ? "against" : named ? "named" : "";
+  const stroke = kind === "named" ? `url(#flow${dx > 0 ? "Right" : "Left"})` : null;
+  return shape("path", { class: `flow ${kind}`, d, "data-at": word.at, "stroke-width": Math.max(width, 0.6), stroke });
+}
+
+/** The gradient of a ribbon, from the hidden word to the chosen word. */
+function shade(id, x1, x2) {
+  const stops = [0, 1].map((offset) => shape("stop", { offset, class: offset ? "deep" : "light" }));
+  return shape("linearGradient", { id, x1, x2 }, stops);
+}
+
+/** A stream's path from (x, y): across until the height `knee`, then straight down to (toX, toY). */
+function fall(x, y, toX, toY, knee) {
+  return `C${x} ${y + (knee - y) * 0.6} ${toX} ${y + (knee - y) * 0.35} ${toX} ${knee} V${toY}`;
+}
+
+/** The same path, from its end to its start. */
+function rise(x, y, toX, toY, knee) {
+  return `V${knee} C${toX} ${y + (knee - y) * 0.35} ${x} ${y + (knee - y) * 0.6} ${x} ${y}`;
+}
+
+/** The area between two streams from (x, y), `width` apart, to both ends of the `ground`. */
+function beam(x, y, width, ground, knee) {
+  const [first, last] = [ground[0], ground.at(-1)];
+  const half = (Math.sign(last[0] - first[0]) * width) / 2;
+  const along = ground.map(([x, y]) => `L${x.toFixed(1)} ${y.toFixed(1)}`).join(" ");
+  return `M${x - half} ${y} ${fall(x - half, y, ...first, knee)} ${along} ${rise(x + half, y, ...last, knee)} z`;
+}
