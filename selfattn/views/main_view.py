@@ -123,7 +123,7 @@ def put_together(
     measured_heads = any(bool(side.isfinite().any()) for side in pair.by_head)
     data = way_data(
         encoder, pair, bars, heads or (), finding=finding(pair, named, level),
-        below=_below(encoder, pair, named, level, over_many), hint=_hint(pair), beyond=_beyond(encoder, pair, over_many),
+        below=_below(encoder, pair, named, level, over_many), hint=_hint(encoder, pair), beyond=_beyond(encoder, pair, over_many),
         line=line, named=named, level=level, over_many=over_many, profiles=profiles,
         reason="" if measured_heads or (heads is None and not encoder.hide_reason) else _why_no_heads(encoder, pair),
         head=None if heads is None else first_head(encoder, pair, heads),
@@ -218,16 +218,16 @@ def finding(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> s
     if found is None and pair.senses is None:
         return f"No single word moves {word} much more than the others do."
     if found is None and not math.isnan(level):
-        return f"No single word moves {word} far enough to count ({_percent(level)})."
+        return f"No single word moves {word} far enough to rule out chance."
     if found is None:
         return f"No single word moves {word} toward its other sense."
     (side, at), share = found, float(pair.share[found[0]][found[1]])
     if pair.senses and pair.senses[0] != pair.senses[1]:
-        far = f"{_percent(share)} of the distance between its senses, toward {pair.senses[1 - side]}"
+        far = f"toward {pair.senses[1 - side]}, {_percent(share)} of the distance between the senses"
     elif pair.senses:
-        far = f"{_percent(share)} of the distance to its other senses"
+        far = f"toward its other senses, {_percent(share)} of the distance"
     else:
-        far = f"{_percent(share)} of the way to the other sentence's {word}"
+        far = f"toward the other sentence's {word}, {_percent(share)} of the distance"
     hidden = f'"{pair.words[side][at].label}"'
     if pair.senses and math.isnan(level):  # the move could be chance
         return f"Of all words, {hidden} moves {word} most when hidden: {far}."
@@ -258,11 +258,11 @@ def _below(
     found = _answer(pair, named, level)
     if not leading_words(pair):
         return [f"Encoder {_name(encoder)}.", *_notes(pair)]
-    hidden = f'Hidden means: "{_word(pair)}" can\'t attend to it in any head of {_name(encoder)}.'
     if pair.senses is None:
-        return [hidden, *_notes(pair)]
+        return _notes(pair)
     first = _then(pair, *found) if found else "" if _alike(pair) else "The clue may be spread over several words."
-    lines = [*filter(None, [first]), hidden, *_notes(pair)]
+    chance = "" if math.isnan(level) else f"Moves up to {_percent(level)} (grey) could be chance."
+    lines = [*filter(None, [f"{first} {chance}".strip()]), *_notes(pair)]
     if over_many is None and found:
         lines.append("This could be chance: the noise level of this encoder is not measured yet.")
     elif over_many is not None and math.isnan(level):
@@ -275,13 +275,14 @@ def _below(
     return lines
 
 
-def _hint(pair: HiddenPair) -> str:
-    """Return the line that explains the ribbons and a click on a word."""
+def _hint(encoder: Encoder, pair: HiddenPair) -> str:
+    """Return the line that explains a click on a word and the ribbons."""
     if not leading_words(pair):
         return ""
+    word = f'"{_word(pair)}"'
     return (
-        f'The wider its ribbon, the further "{_word(pair)}" moves without the word (brown: the other way). '
-        "Click a word to hide it."
+        f"Click a word to hide it: {word} then can't attend to it in any head of {_name(encoder)}. The width of a ribbon: how far "
+        f"{word} moves without that word."
     )
 
 
@@ -302,7 +303,7 @@ def _then(pair: HiddenPair, side: int, at: int) -> str:
     if place + share > 0.5:
         return f"It ends nearer to {other}."
     start = ", since it starts far on that side" if share > 0.5 else ""
-    return f'Even without it, "{_word(pair)}" stays nearer to {own}{start}.'
+    return f"Even then it stays nearer to {own}{start}."
 
 
 def _beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | None) -> dict[str, Any]:
@@ -330,13 +331,15 @@ def _in_general(over_many: HiddenWordsReport, senses: bool) -> dict[str, Any]:
             f"sense, and in {two} of 100 pairs with two senses.",
             "link": link,
         }
-    own, words = over_many.of()["accuracy"], numbers.count(over_many.words["word"].nunique())
+    own = over_many.of()["accuracy"]
+    shown = (
+        ("with all words", "as it is"),
+        ("with another word hidden", "any other hidden"),
+        ("with that word hidden", "the word hidden"),
+    )
     return {
-        "text": f"Beyond these two: how often this encoder finds the right sense, in {n} sentences of {words} ambiguous words.",
-        "bars": [
-            {"label": label, "value": round(float(own[what]), 4)}
-            for label, what in (("as they are", "as it is"), ("without the most telling word", "the word hidden"))
-        ],
+        "text": f"In {n} sentences, hide the word that moves the meaning most. How often does the encoder still find the right sense?",
+        "bars": [{"label": label, "value": round(float(own[what]), 4)} for label, what in shown],
         "tick": {"label": "by guessing", "value": GUESS},
         "link": link,
     }

@@ -152,28 +152,6 @@ function findingPart(view) {
   return { node: element("div", {}, [finding, below]), show };
 }
 
-/** What the encoder does in many sentences. */
-function beyondPart(view) {
-  const node = element("div", "beyond");
-  const placed = (name, part, children) => {
-    const made = element("div", name, children);
-    made.style.setProperty("--part", part);
-    return made;
-  };
-  const show = () => {
-    const { text, bars = [], tick, link } = view.data.beyond;
-    const more = link ? [" ", element("a", { href: link.href, target: "_self" }, link.text)] : [];
-    const count = (value) => `${decimal(100 * value, 0)} of 100`; // not "%", which is a part of the distance here
-    const rates = bars.flatMap(({ label, value }) => [
-      element("div", {}, [element("strong", {}, count(value)), ` ${label}`]),
-      element("div", "whole", [placed("filled", value), placed("tick", tick.value)]),
-    ]);
-    if (tick) rates.push(placed("below-tick", tick.value, `${count(tick.value)} ${tick.label}`));
-    node.replaceChildren(element("p", {}, [text, ...more]), element("div", "rates", rates));
-  };
-  return { node, show };
-}
-
 /** A text in parts: before, at and after each of the `sought` texts. */
 function splitAt(text, sought) {
   const found = sought.filter((each) => each && text.includes(each));
@@ -241,8 +219,8 @@ function sentencePart(view, side) {
     const to = boxOf(chosen);
     const far = (box) => box.left + box.width / 2 - to.left - to.width / 2;
     const found = nodes
-      .filter(({ word }) => word.kind === "word" && word.share !== null && !view.data.guess)
-      .map(({ word, node }) => ({ word, box: boxOf(node), size: Math.abs(word.share) }))
+      .filter(({ word }) => word.kind === "word" && word.share > 0 && !view.data.guess)
+      .map(({ word, node }) => ({ word, box: boxOf(node), size: word.share }))
       .filter(({ box }) => Math.abs(box.bottom - to.bottom) < box.height / 2)
       .map((flow) => ({ ...flow, dx: far(flow.box) }))
       .sort((one, other) => Math.abs(one.dx) - Math.abs(other.dx));
@@ -341,7 +319,10 @@ function headsPart(view) {
     const largest = Math.max(PRINTED, share < way?.level ? way.level : 0, ...leading.map(Math.abs)); // noise stays pale
     const known = share !== null && !about.reason && (values || !reads);
     write(title, known ? `Hide ${view.text(side, at)} in one head alone` : "Heads");
-    write(summary.lastChild, known ? `${view.text(side, at)} hidden in each of ${layers * heads} heads alone` : "");
+    write(
+      summary.lastChild,
+      known ? `Hide ${view.text(side, at)} in one of the ${layers * heads} heads at a time` : "",
+    );
     write(badge, known ? sides[side].name : "");
     assign(badge, "class", `badge ${"ab"[side]}`);
     const waiting = reads ? "" : "Running the heads ...";

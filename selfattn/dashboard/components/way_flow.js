@@ -20,8 +20,8 @@ function stackRibbons({ found, sum }, scale) {
 function ribbon({ word, dx, width, height, end }, centre, top, named) {
   const [from, high] = [centre + dx, top - height * 1.34];
   const d = `M${from} ${top + 1} C${from} ${high} ${centre + end} ${high} ${centre + end} ${top + 1}`;
-  const kind = word.share < 0 ? "against" : named ? "named" : "";
-  const stroke = kind === "named" ? `url(#flow${dx > 0 ? "Right" : "Left"})` : null;
+  const kind = named ? "named" : "";
+  const stroke = named ? `url(#flow${dx > 0 ? "Right" : "Left"})` : null;
   return shape("path", { class: `flow ${kind}`, d, "data-at": word.at, "stroke-width": Math.max(width, 0.6), stroke });
 }
 
@@ -37,14 +37,12 @@ function fall(x, y, toX, toY, knee) {
 }
 
 /** The same path, from its end to its start. */
-function rise(x, y, toX, toY, knee) {
+function rise(x, y, toX, knee) {
   return `V${knee} C${toX} ${y + (knee - y) * 0.35} ${x} ${y + (knee - y) * 0.6} ${x} ${y}`;
 }
 
-/** The area between two streams from (x, y), `width` apart, to both ends of the `ground`. */
-function beam(x, y, width, ground, knee) {
-  const [first, last] = [ground[0], ground.at(-1)];
-  const half = (Math.sign(last[0] - first[0]) * width) / 2;
-  const along = ground.map(([x, y]) => `L${x.toFixed(1)} ${y.toFixed(1)}`).join(" ");
-  return `M${x - half} ${y} ${fall(x - half, y, ...first, knee)} ${along} ${rise(x + half, y, ...last, knee)} z`;
+/** The area between two streams from (x, y), `width` apart, to both `ends` at the height `toY`. */
+function beam(x, y, width, ends, toY, knee) {
+  const half = (Math.sign(ends[1] - ends[0]) * width) / 2;
+  return `M${x - half} ${y} ${fall(x - half, y, ends[0], toY, knee)} H${ends[1]} ${rise(x + half, y, ends[1], knee)} z`;
 }

@@ -2,11 +2,12 @@
 
 const MARK = 14; // radius
 const SPACE = 10; // between labels
-const LIFT = 46; // pixels: if A and B would overlap, B floats over the ground
 const DOT = 5.5; // radius
-const HILL = 128; // pixels: the height of the higher hill
-const LOW = 20; // pixels: the least height of a landing over the line
-const FALL = 120; // pixels above the higher hill
+const FALL = { long: 112, short: 72 }; // pixels from the sentences to the first row of marks: with streams from words, or without
+const ROW = 66; // pixels: if A and B would overlap, B moves to a row of its own
+const NEAR = 150; // pixels: A and B need so much room between them for their labels
+const HILL = { one: 104, two: 76 }; // pixels: the height of the higher hill, with A and B in one row or two
+const CLEAR = 42; // pixels between the last row of marks and the higher hill
 const EDGE = 74; // pixels: without hills, room for a label beside an outer mark
 const STREAM = 17; // pixels from the middle of a word to each of its streams
 
@@ -22,8 +23,8 @@ function spread(labels, width) {
   for (const label of labels.toReversed()) limit = (label.left = Math.min(label.left, limit - label.size)) - SPACE;
 }
 
-function move(node, x, y) {
-  node.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`;
+function move(node, x, y, scale = 1) {
+  node.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px) scale(${scale.toFixed(2)}, 1)`;
 }
 
 /** The marks of one sentence, from back to front. */
@@ -40,15 +41,16 @@ function sideMarks(name) {
     pale: path("stream pale"),
     full: path("stream full"),
     faint: path("stream faint"),
-    moved: path("moved"),
-    head: shape("path", { class: "moved head", d: "M0 0 l-17 -10 v20 z" }),
-    gate: shape("path", { class: `gate ${side}`, d: "M0 -10 V24" }),
-    level: shape("text", { class: "level", "text-anchor": "middle" }),
+    stem: path("stem"),
+    landing: path("stem"),
+    shaft: shape("rect", { class: "moved", y: -5, width: 1, height: 10 }),
+    band: shape("rect", { class: "band", y: -5, width: 1, height: 10 }), // the part of the shaft up to the noise level
+    head: shape("path", { class: "moved", d: "M0 0 l-18 -12 v24 z" }),
     hollow: dot("hollow"),
     ghost: dot("ghost"),
     solid: dot("solid"),
     much: shape("text", { class: "much", "text-anchor": "middle" }),
-    before: shape("text", "label", "as it is"),
+    before: shape("text", "label"),
     after: shape("text", "label"),
   };
 }
@@ -67,14 +69,6 @@ function swarm(ends, x) {
     });
 }
 
-/** The height of a hill's ridge at a place: between the nearest two of its points [place, height]. */
-function heightAt(points, place) {
-  const next = points.findIndex(([at]) => at >= place);
-  if (next < 1) return 0;
-  const [[from, low], [to, high]] = [points[next - 1], points[next]];
-  return low + ((high - low) * (place - from)) / (to - from);
-}
-
 function linePart(view) {
   const still = shape("g"); // the landscape itself, which is redrawn if the width changes
   const front = shape("g"); // its dots and its ruler
@@ -84,10 +78,10 @@ function linePart(view) {
     still,
     ...parts("fan", "pale", "full", "faint"),
     front,
-    ...parts("moved", "head", "gate", "level", "hollow", "ghost", "solid", "much", "before", "after"),
+    ...parts("stem", "landing", "shaft", "band", "head", "hollow", "ghost", "solid", "much", "before", "after"),
   ]);
   const names = [0, 1].map(() => element("div", "name"));
-  const [ends, key] = [element("div", "ends", names), element("p", "small key")];
+  const ends = element("div", "ends", names);
   let drawn = null; // what `layOut` computed last
 
   /** Every position that a side's marks may take. */
@@ -120,36 +114,31 @@ function linePart(view) {
     const [low, high, pad] = [Math.min(...values), Math.max(...values), hills.length || !from ? 2 * MARK : EDGE];
     const x = (value) => pad + ((value - low) / (high - low)) * (width - 2 * pad);
     const [a, b] = [0, 1].map((side) => positions(side).map(x));
-    const apart = Math.max(...a) + 3 * MARK < Math.min(...b) || Math.max(...b) + 3 * MARK < Math.min(...a);
-    const lifts = [0, apart ? 0 : LIFT];
-    const said = explained(way);
-    key.replaceChildren(...(said ? [element("b"), said] : []));
+    const apart = Math.max(...a) + NEAR < Math.min(...b) || Math.max(...b) + NEAR < Math.min(...a);
+    const first = from ? FALL.long : FALL.short;
+    const rows = [first, apart ? first : first + ROW];
     way.ends.forEach(({ label, count }, end) => {
       assign(names[end], "class", `name ${colour(way, end)}`);
       names[end].replaceChildren(
         element("bdi", {}, label),
+        " ",
         element(
-          "div",
+          "span",
           "count",
           count ? [element("span", { "aria-hidden": "true" }, "● "), `${count} other sentences`] : [],
         ),
       );
     });
     const dots = swarm(way.dots, x);
-    const axis = FALL + Math.max(...lifts) + (hills.length ? HILL : EDGE);
+    const tall = hills.length ? HILL[apart ? "one" : "two"] : 0;
+    const axis = rows[1] + CLEAR + tall;
     const foot = axis + 14 + 2 * DOT * Math.max(0, ...dots.map((dot) => dot.level + 1));
-    drawn = { x, axis, foot, width, of, dots, from, lifts };
+    drawn = { x, axis, high: tall, foot, width, of, dots, from, rows };
     placeNames();
     assign(svg, "aria-label", way.about);
     drawLand(way);
     paint();
     requestAnimationFrame(() => flag(svg, { moves: true }));
-  }
-
-  /** The y of the ground at a place: the higher hill, and at least LOW over the line. */
-  function ground(place) {
-    const { hills } = view.data.way;
-    return drawn.axis - Math.max(LOW, ...hills.map((points) => HILL * heightAt(points, place)));
   }
 
   /** Place each end's name under its average. Set the height of the picture. */
@@ -166,19 +155,13 @@ function linePart(view) {
     assign(svg, "height", foot + 11 + Math.max(...names.map((name) => name.offsetHeight)));
   }
 
-  function explained({ between, level }) {
-    if (between !== "senses" || level === null) return "";
-    const often = "toward the other sense at least 8 times as often as away from it";
-    return `From ${percent(level)} on a move counts: in labelled sentences, moves this long go ${often}.`;
-  }
-
   /** The colour class of an end; none (grey) if A and B have the same sense. */
   function colour({ toward }, end) {
     return toward[0] === toward[1] ? "" : "ab"[end];
   }
 
   function drawLand(way) {
-    const { x, width, axis, foot } = drawn;
+    const { x, width, axis, high, foot } = drawn;
     const middle = x(0.5);
     const dots = drawn.dots.map(({ at, level, text, end }) => {
       const place = { cx: at.toFixed(1), cy: axis + DOT + 5 + 2 * DOT * level, r: DOT - 0.5 };
@@ -199,28 +182,19 @@ function linePart(view) {
     front.replaceChildren(...dots, ...ruler(way, foot + 4));
     addArrowKeys(dots, dots.length);
     if (!between) return;
-    const clear = (xs) => xs.every((each) => Math.abs(each - middle) > 50);
-    const spots = [
-      [axis - HILL - 9, streams().every(([low, high]) => low > middle + 50 || high < middle - 50)],
-      [axis + 22, clear(dots.map((dot) => dot.getAttribute("cx")))],
-    ];
-    const free = spots.find((spot) => spot[1]);
-    if (!free) return;
     still.append(
-      shape("path", { class: "rail", "stroke-dasharray": "2 4", d: `M${middle} ${axis - HILL} V${axis + 6}` }),
+      shape("path", { class: "rail", "stroke-dasharray": "2 4", d: `M${middle} ${axis - high} V${axis + 6}` }),
     );
-    front.append(shape("text", { class: "note", x: middle, y: free[0], "text-anchor": "middle" }, "equally near"));
-  }
-
-  /** The leftmost and the rightmost place of each side's streams. */
-  function streams() {
-    const { x, from } = drawn;
-    return [0, 1].map((side) => {
-      const { at, toward } = view.data.way;
-      const share = view.share(side, view.drawn(side)) ?? 0;
-      const ends = [x(at[side]), x(at[side] + toward[side] * share), from?.[side][0] ?? x(at[side])];
-      return [Math.min(...ends), Math.max(...ends)];
+    const nearer = way.ends.map(({ label }, end) => {
+      const place = { x: end ? width : 0, y: axis + 19, "text-anchor": end ? "end" : "start" };
+      return shape("text", { class: `note nearer ${colour(way, end)}`, ...place }, `nearer to ${label}`);
     });
+    front.append(...nearer);
+    for (const text of nearer) {
+      const { x: left, width: size } = text.getBBox();
+      const covers = (at) => left - SPACE < at && at < left + size + SPACE;
+      assign(text, "visibility", [middle, ...drawn.dots.map(({ at }) => at)].some(covers) ? "hidden" : null);
+    }
   }
 
   /** The length that is 100 %, over the names of both ends. */
@@ -230,8 +204,8 @@ function linePart(view) {
     const about = { tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about };
     const text = shape("text", { ...about, class: "note", x: middle, y: y + 5, "text-anchor": "middle" });
     front.append(text); // to be measured
-    const length = way.between === "senses" ? "from average to average" : "from A to B, as they are";
-    for (const words of [`${percent(1)} ${length}`, percent(1)]) {
+    const length = way.between === "senses" ? "distance between the averages" : "distance between A and B";
+    for (const words of [`${length}: ${percent(1)}`, percent(1)]) {
       write(text, words);
       if (text.getComputedTextLength() < end - start - 40) break;
     }
@@ -243,8 +217,8 @@ function linePart(view) {
 
   /** A hill over the line, filled with a gradient. Few dots have none. */
   function hill(points, end, side) {
-    const { x, axis } = drawn;
-    const ridge = points.map(([place, high]) => `${x(place).toFixed(1)} ${(axis - HILL * high).toFixed(1)}`).join(" L");
+    const { x, axis, high } = drawn;
+    const ridge = points.map(([place, part]) => `${x(place).toFixed(1)} ${(axis - high * part).toFixed(1)}`).join(" L");
     const stops = [0.62, 0.12].map((opacity, i) => shape("stop", { offset: i, "stop-opacity": opacity }));
     const shade = shape("linearGradient", { id: `hill${end}`, x2: 0, y2: 1 }, stops);
     const [first, last] = [points[0], points.at(-1)].map((point) => point && x(point[0]).toFixed(1));
@@ -257,71 +231,65 @@ function linePart(view) {
 
   /** Place a side's marks. Returns the side's two labels, which the caller places. */
   function place(side) {
-    const { x, lifts, from: starts } = drawn;
+    const { x, rows, axis, from: starts } = drawn;
     const { way, sides } = view.data;
-    const [at, mark, lift] = [view.drawn(side), marks[side], lifts[side]];
+    const [at, mark, y] = [view.drawn(side), marks[side], rows[side]];
     const { hovered } = view;
-    const moved = (share) => way.at[side] + way.toward[side] * share;
-    const spot = (share) => [x(moved(share)), ground(moved(share)) - lift];
+    const moved = (share) => x(way.at[side] + way.toward[side] * share);
     const share = view.share(side, at);
-    const steps = Array.from({ length: 41 }, (_, i) => spot(((share ?? 0) * i) / 40));
-    const [from, to] = [steps[0], steps[40]];
+    const [from, to] = [moved(0), moved(share ?? 0)];
     const hidden = share !== null && view.hidden[side] !== null;
     const ghost = hovered?.side === side && hovered.at !== at ? view.share(side, hovered.at) : null;
-    const [sign, length] = [to[0] < from[0] ? -1 : 1, Math.abs(to[0] - from[0])];
-    const covered = share === null || length < MARK; // the solid mark covers the hollow mark
+    const [sign, length] = [to < from ? -1 : 1, Math.abs(to - from) - MARK - 1];
+    const covered = share === null || length < 0; // the solid mark covers the hollow mark
     const named = sides[side].named.includes(at);
-    const [startX, startY] = starts?.[side] ?? [(from[0] + to[0]) / 2, 40];
-    const knee = Math.min(from[1], to[1]) - 10;
-    const stream = (out, end) =>
-      `M${startX + out * sign * STREAM} ${startY} ${fall(startX + out * sign * STREAM, startY, ...end, knee)}`;
+    const [startX, startY] = starts?.[side] ?? [(from + to) / 2, y - 64];
+    const knee = y - MARK - 6;
+    const stream = (out, end) => {
+      const start = startX + out * sign * STREAM;
+      return `M${start} ${startY} ${fall(start, startY, end, y, knee)}`;
+    };
 
-    assign(mark.fan, "d", covered ? "" : beam(startX, startY, 2 * STREAM, steps, knee));
+    assign(mark.fan, "d", covered ? "" : beam(startX, startY, 2 * STREAM, [from, to], y, knee));
     assign(mark.fan, "fill", named ? "url(#beam)" : null);
     assign(mark.full, "d", hidden ? stream(1, to) : stream(-1, from));
     assign(mark.pale, "d", covered ? "" : hidden ? stream(-1, from) : stream(1, to));
-    assign(mark.faint, "d", ghost === null ? "" : stream(0, spot(ghost)));
-    const before = steps.filter(([x]) => (to[0] - x) * sign > MARK + 15);
-    const tip = steps.filter(([x]) => (to[0] - x) * sign > MARK + 1).at(-1) ?? from;
-    const line =
-      before.length > 1 && length > 4 * MARK
-        ? `M${before.map((point) => point.map((each) => each.toFixed(1))).join(" L")}`
-        : "";
-    assign(mark.moved, "d", line);
-    const slope = before.length ? Math.atan2(tip[1] - before.at(-1)[1], tip[0] - before.at(-1)[0]) : 0;
-    mark.head.style.transform = `translate(${to[0] - (MARK + 1) * Math.cos(slope)}px, ${(tip[1] + to[1]) / 2}px) rotate(${slope}rad)`;
-    assign(mark.head, "visibility", line ? null : "hidden");
-
-    const gate = way.level === null || covered ? null : spot(way.level);
-    const room = gate && starts && !lifts[1] && drawn.axis - gate[1] > 50;
-    move(mark.gate, ...(gate ?? from));
-    assign(mark.gate, "visibility", gate ? null : "hidden");
-    write(mark.level, room ? `counts from ${percent(way.level)}` : "");
-    move(mark.level, (gate ?? from)[0], (gate ?? from)[1] + 38);
-    move(mark.solid, ...(hidden ? to : from));
-    move(mark.hollow, ...(hidden ? from : to));
-    move(mark.ghost, ...(ghost === null ? from : spot(ghost)));
-    assign(mark.hollow, "visibility", covered ? "hidden" : null);
+    assign(mark.faint, "d", ghost === null ? "" : stream(0, moved(ghost)));
+    for (const [stem, place] of [
+      [mark.stem, from],
+      [mark.landing, to],
+    ]) {
+      assign(stem, "d", `M0 ${MARK + 26} V${axis - y}`);
+      move(stem, place, y);
+    }
+    const doubtful = Math.min(way.level ?? 0, share ?? 0) * Math.abs(x(1) - x(0));
+    move(mark.band, from, y, sign * clamp(doubtful, length - 16));
+    move(mark.shaft, from, y, sign * Math.max(0, length - 16));
+    move(mark.head, from + sign * length, y, sign);
+    assign(mark.head, "visibility", length > 18 ? null : "hidden");
+    move(mark.solid, hidden ? to : from, y);
+    move(mark.hollow, hidden ? from : to, y);
+    move(mark.ghost, moved(ghost ?? 0), y);
+    for (const part of [mark.hollow, mark.landing]) assign(part, "visibility", covered ? "hidden" : null);
     assign(mark.ghost, "visibility", ghost === null ? "hidden" : null);
-    for (const part of [mark.fan, mark.moved, mark.head, mark.much]) flag(part, { named });
+    for (const part of [mark.fan, mark.shaft, mark.head, mark.much]) flag(part, { named });
 
     write(mark.much, share === null ? "" : view.printed(side, at));
-    const fits = !covered && !lifts[1] && mark.much.getComputedTextLength() < length - STREAM;
-    const high = Math.min(...steps.map(([, y]) => y));
-    move(mark.much, (from[0] + to[0]) / 2, high - (fits ? (named ? 16 : 20) : 24));
-    const notRun = share === null ? ": not run" : "";
-    const inside = fits || share === null ? "" : `: ${mark.much.textContent}`;
+    const fits = !covered && mark.much.getComputedTextLength() < length - MARK;
+    move(mark.much, (from + to) / 2, y - MARK - (named ? 6 : 4));
+    const doubt = share !== null && Math.abs(share) < way.level ? ", could be chance" : "";
+    const inside = share === null ? ": not run" : fits ? doubt : `: ${mark.much.textContent}${doubt}`;
+    const most = covered && !hidden && share !== null && at === sides[side].leader;
+    const text = at === null ? "" : view.text(side, at);
+    write(mark.after, most ? `moves at most ${mark.much.textContent}${doubt}` : text && `without ${text}${inside}`);
+    write(mark.before, starts && !covered && (named || hidden) ? `with ${text}` : ""); // little room on a narrow page
     if (!fits) write(mark.much, "");
-    write(mark.before, covered && hidden ? "" : "as it is");
-    write(mark.after, at === null ? "" : `without ${view.text(side, at)}${notRun}${inside}`);
     flag(mark.before, { now: !hidden });
-    flag(mark.after, { now: hidden });
-    const label = (node, [x, y], outward) => ({ node, x, y, outward });
-    flag(mark.after, { named: !fits && named });
-    if (!starts) write(mark.before, ""); // a narrow page names only the hidden word, at the top of its streams
-    if (!starts) return [label(mark.before, from, 0), label(mark.after, [startX, 34], 0)];
-    if (covered) return [label(mark.before, from, -sign), label(mark.after, [from[0], from[1] + 19], -sign)];
-    return [label(mark.before, from, -sign), label(mark.after, to, sign)];
+    flag(mark.after, { now: hidden, named: !fits && named });
+    return [
+      { node: mark.before, x: from, y },
+      { node: mark.after, x: named || hidden ? to : (from + to) / 2, y },
+    ];
   }
 
   function paint() {
@@ -330,15 +298,12 @@ function linePart(view) {
     for (const label of labels) {
       assign(label.node, "textLength", null);
       label.size = label.node.getComputedTextLength();
-      label.x += label.outward * (MARK + 6 + label.size / 2); // beside its mark, outside the move
     }
-    const rows = [];
-    for (const label of labels) {
-      const row = rows.find(([{ y }]) => Math.abs(y - label.y) < 18);
-      row ? row.push(label) : rows.push([label]);
+    for (const y of new Set(drawn.rows)) {
+      const row = labels.filter((label) => label.y === y);
+      if (row.length) spread(row, drawn.width);
     }
-    for (const row of rows) spread(row, drawn.width);
-    for (const { node, left, y } of labels) move(node, left, y - 8);
+    for (const { node, left, y } of labels) move(node, left, y + MARK + 17);
   }
 
   svg.prepend(
@@ -347,5 +312,5 @@ function linePart(view) {
       shape("stop", { offset: 1, class: "light", "stop-opacity": 0.4 }),
     ]),
   );
-  return { node: element("div", "way-line", [svg, ends, key]), paint, layOut };
+  return { node: element("div", "way-line", [svg, ends]), paint, layOut };
 }
