@@ -23,7 +23,8 @@ from selfattn.encoders.placed_word import PlacedWord
 from selfattn.panel import Panel
 from selfattn.senses import HeadProfiles, HiddenWordsReport
 from selfattn.stored_reports import AllSenseMeans
-from selfattn.views.main_view import first_head, leading_words, measured, put_together
+from selfattn.views.finding import leading_words
+from selfattn.views.main_view import first_head, measured, put_together
 from selfattn.words import fold
 
 Hidden = tuple[int | None, int | None]  # the number of the hidden word in A and in B

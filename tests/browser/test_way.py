@@ -130,7 +130,7 @@ def test_the_text_about_many_sentences_has_its_link_and_bars(open_way):
 def test_density_curves_equal_the_data(open_way):
     page = open_way(VARIANTS["bank"])
     boxes = "all => all.map(each => each.getBBox()).map(({x, width, height}) => ({x, width, height}))"
-    *ridges, ruler = page.locator(".ridge, .bracket").evaluate_all(boxes)
+    *ridges, ruler = page.locator(".ridge, .ruler").evaluate_all(boxes)
     for ridge, hill in zip(ridges, VARIANTS["bank"]["way"]["hills"], strict=True):
         ends = [ridge["x"], ridge["x"] + ridge["width"]]
         assert [(x - ruler["x"]) / ruler["width"] for x in ends] == pytest.approx([hill[0][0], hill[-1][0]], abs=0.005)
@@ -190,7 +190,7 @@ def test_every_head_has_its_effect_and_weights(open_way):
 
 def along(page):
     """Return a function that maps a locator's centre to its position between the ends of the ruler."""
-    ruler = page.locator(".bracket").evaluate("each => each.getBoundingClientRect().toJSON()")
+    ruler = page.locator(".ruler").evaluate("each => each.getBoundingClientRect().toJSON()")
 
     def position(locator):
         box = locator.evaluate("each => each.getBoundingClientRect().toJSON()")

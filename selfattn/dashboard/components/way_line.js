@@ -211,7 +211,7 @@ function linePart(view) {
     }
     const gap = text.getComputedTextLength() / 2 + 7;
     const halves = `M${start} ${y - 5} v10 m0 -5 H${middle - gap} M${end} ${y - 5} v10 m0 -5 H${middle + gap}`;
-    const line = shape("path", { class: "rail", d: halves });
+    const line = shape("path", { class: "rail ruler", d: halves });
     return [line, text];
   }
 
