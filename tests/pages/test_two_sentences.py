@@ -13,8 +13,8 @@ from selfattn.analysis.word_map import WordMap
 from selfattn.dashboard import answer, download, figures, pickers, queue, session, word_figure
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.stored_reports import stored
-from selfattn.views.layer_by_layer import NO_CONTROL
 from selfattn.views.finding import finding, named_words
+from selfattn.views.layer_by_layer import NO_CONTROL
 from selfattn.views.main_view import measured
 from tests.pages.conftest import open_link
 from tests.pages.pictures import charts, live, matrix, same, spec_of
