@@ -176,10 +176,10 @@ function linePart(view) {
     const between = way.between === "senses";
     const shores = [`M0 ${axis} H${middle}`, `M${middle} ${axis} H${width}`];
     still.replaceChildren(
-      ...way.hills.map((points, end) => hill(points, end, colour(way, end))),
+      ...way.hills.flatMap((points, end) => (points.length ? hill(points, end, colour(way, end)) : [])),
       ...shores.map((d, end) => shape("path", { class: `shore ${between ? colour(way, end) : ""}`, d })),
     );
-    front.replaceChildren(...dots, ...ruler(way, foot + 4));
+    front.replaceChildren(...ruler(way, foot + 4), ...dots);
     addArrowKeys(dots, dots.length);
     if (!between) return;
     still.append(
@@ -215,17 +215,17 @@ function linePart(view) {
     return [line, text];
   }
 
-  /** A hill over the line, filled with a gradient. Few dots have none. */
+  /** The density curve (hill) of an end's dots, filled with a gradient. */
   function hill(points, end, side) {
     const { x, axis, high } = drawn;
     const ridge = points.map(([place, part]) => `${x(place).toFixed(1)} ${(axis - high * part).toFixed(1)}`).join(" L");
     const stops = [0.62, 0.12].map((opacity, i) => shape("stop", { offset: i, "stop-opacity": opacity }));
     const shade = shape("linearGradient", { id: `hill${end}`, x2: 0, y2: 1 }, stops);
-    const [first, last] = [points[0], points.at(-1)].map((point) => point && x(point[0]).toFixed(1));
+    const [first, last] = [points[0], points.at(-1)].map(([place]) => x(place).toFixed(1));
     return shape("g", `hill ${side}`, [
       shade,
-      shape("path", { d: ridge && `M${first} ${axis} L${ridge} L${last} ${axis} z`, fill: `url(#hill${end})` }),
-      shape("path", { class: "ridge", d: ridge && `M${ridge}` }),
+      shape("path", { d: `M${first} ${axis} L${ridge} L${last} ${axis} z`, fill: `url(#hill${end})` }),
+      shape("path", { class: "ridge", d: `M${ridge}` }),
     ]);
   }
 
