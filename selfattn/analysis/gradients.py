@@ -58,10 +58,7 @@ def context_gradients(
 def gradients(
     encoder: Encoder, words: Sequence[PlacedWord | tuple], numbers: Callable[[list[Tensor]], Tensor]
 ) -> list[ContextGradients]:
-    """Like `context_gradients`, for any m numbers. `numbers` computes (m,) from the list of the words' last hidden states.
-
-    A word of p tokens has the states (p, d_model).
-    """
+    """Like `context_gradients`, for any m numbers. `numbers` computes (m,) from each word's last hidden states, (p, d_model)."""
     encoder.check_patchable()
     tokens, at = zip(*(encoder.placed(word) for word in words))
     recorder = Recorder(differentiable=True)

@@ -45,7 +45,6 @@ def some(n, *words):
 
 @pytest.fixture
 def few(nothing_computed, monkeypatch):
-    """Use few labelled sentences, few shuffles and no stored report, so that reports are computed quickly."""
     monkeypatch.setattr(senses, "separation", partial(senses.separation, shuffles=50))
     few = some(4, "bank", "bat")
     monkeypatch.setattr(view, "labelled", lambda: few)
