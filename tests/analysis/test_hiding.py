@@ -168,7 +168,8 @@ def test_only_eight_words_of_a_long_sentence_are_hidden(encoder):
     ranked = sorted(named, key=lambda at: -float(pair.by_head[0][at].sum()))
     assert all(run[ranked[:8]]) and run[pair.top[0]] and pair.share[0][pair.top[0]] == pair.share[0][run].max()
     assert pair.cosine[1:][~run].isnan().all() and not pair.cosine[1:][run].isnan().any()
-    assert pair.notes == (f"In A, only 8 of {len(pair.words[0])} other words were hidden (the first by gradient).",)
+    hidden = f"In A, only 8 of {len(pair.words[0])} other words were hidden"
+    assert pair.notes == (f"{hidden}: those with the largest effects, estimated by gradient.",)
     alone = hidden_pair(encoder, (long, "bank"), (NEW[1], "bank"))
     torch.testing.assert_close(alone.share[0], pair.share[0], equal_nan=True)  # the control doesn't change the shares
     assert not math.isnan(pair.other_words) and not math.isnan(pair.control_hidden)

@@ -57,7 +57,7 @@ def test_each_head_has_a_small_map_and_a_bar():
         assert (image["x"], image["y"]) == pytest.approx((line["x"] + 1, line["y"] + 1))
         assert image["width"] == image["height"] == 88 and bar["y"] > image["y"] + 88
         assert bar["x"] == pytest.approx(image["x"], abs=0.02)
-    assert texts(spec)[-1] == "bar beneath a map: effect, at most 1"
+    assert texts(spec)[-1] == "bar beneath a map: effect; a full bar is 1"
 
 
 def test_a_thumbnail_keeps_every_peak():
