@@ -75,7 +75,7 @@ def _named(config) -> list[str]:
 
 
 def _instead(config) -> str:
-    """Return a sentence about the head that `architectures` names."""
+    """Return a text for an error message: which task's head the config's `architectures` names instead."""
     if not _named(config):
         return (
             'its config.json has no "architectures". Add the class from which the weights were saved, such as '

@@ -22,7 +22,7 @@ from selfattn.encoders.hooks import is_linear, output_layer, separate
 FUSED = "Wqkv"  # ModernBERT: one matrix in which W_Q, W_K and W_V are stacked
 NORM_BEFORE = ("ln", "attn_norm", "input_layernorm", "layer_norm", "LayerNorm", "self_attn_layer_norm")
 
-# Largest difference from the recorded query, key or value that rounding explains, as a share of its largest number.
+# Largest allowed difference from the recorded query, key or value, relative to the largest recorded number. It allows rounding.
 ROUNDING = {"float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1}
 
 
@@ -32,7 +32,10 @@ class ProjectionsUnknown(NotRecomputable):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Projected:
-    """One head's learned matrices, and their products with a layer's input: query_flat = read @ query_weight + query_bias."""
+    """One head's learned matrices, and their products with a layer's input.
+
+    For example, query_flat = read @ query_weight + query_bias, where `read` is the input of W_Q and W_K.
+    """
 
     query_weight: Tensor  # (d_in, d_head)
     query_bias: Tensor | None  # (d_head,)
@@ -132,7 +135,7 @@ def _linears(
 
 
 def _slices(recording: LayerRecording, linears, head: int, rotary: bool, shared: int) -> dict[str, Any]:
-    """Return one head's rows of W_Q, W_K and W_V, its columns of W_O, and the family's note."""
+    """Return one head's rows of W_Q, W_K and W_V, its columns of W_O, and a note on how the family differs from BERT."""
     three, output = linears
     n_heads, d_head = recording.query.shape[1], recording.query.shape[-1]
     parts: dict[str, Any] = {}
@@ -157,7 +160,7 @@ def _slices(recording: LayerRecording, linears, head: int, rotary: bool, shared:
 
 
 def _read(around: Sequence[nn.Module], layer_input: Tensor) -> tuple[Tensor, Tensor, str]:
-    """Return the input of W_Q and W_K, the input of W_V, and a description of the steps before these inputs."""
+    """Return the input of W_Q and W_K, the input of W_V, and a text on what the layer does before them (a norm, a bottleneck)."""
     bottleneck = getattr(around[1], "bottleneck", None) if len(around) > 1 else None
     if bottleneck is not None:
         read, _, value_read, _ = apply(bottleneck, layer_input)

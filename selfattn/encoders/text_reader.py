@@ -112,9 +112,9 @@ class TextReader:
         return token_id is not None and token_id < self._rows
 
     def locate(self, sentence: str, word: str, *more: str) -> tuple[PlacedWord, ...]:
-        """Return every place of `word`, or of any word in `more`, in `sentence`.
+        """Return every occurrence of `word`, or of any word in `more`, in `sentence`.
 
-        Raises TextError if there is no place, or if the sentence or the word can't be read.
+        Raises TextError if none occurs, or if the sentence or the word can't be read.
         """
         if not isinstance(sentence, str):
             raise TextError(f"The sentence is missing (expected text, got {_quoted(sentence)}).")
