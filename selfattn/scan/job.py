@@ -131,5 +131,5 @@ def check_same(scan: Scan, about: dict) -> None:
         if name in ("name", "revision"):  # the same encoder may now be in another folder
             continue
         if (before := scan.about.get(name)) != value:
-            other = f"{scan.folder} holds another scan: {name} was {before!r:.200} and is {value!r:.200}"
+            other = f"{scan.folder} holds another scan, with {name} = {before!r:.200}; yours has {value!r:.200}"
             raise ScanError(f"{other}. Use the same command, encoder and input as before, or choose another --output.")
