@@ -1,4 +1,4 @@
-"""Group texts of similar length into batches, one for each forward pass. A limit on the padded tokens limits the memory."""
+"""Group texts of similar length into batches, one for each forward pass. A batch has a limited number of padded tokens."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
@@ -35,10 +35,7 @@ def length_batches(items: Sequence, length: Callable, limit: int, equal: bool = 
 def in_passes(
     run: Callable[[Sequence[T]], list[Found]], copies: Sequence[T], n: int, progress: Callable[[int, int], None]
 ) -> list[Found]:
-    """Run copies of a sentence of n tokens, each with another change (such as a hidden word), in several passes.
-
-    A pass that runs out of memory is run again in two halves.
-    """
+    """Run changed copies of a sentence of n tokens, in passes. A pass that runs out of memory is run again in two halves."""
     size, found = max(1, COPIED_TOKENS // n), list[Found]()
     passes = [copies[start : start + size] for start in range(0, len(copies), size)]
     for done, some in enumerate(passes, start=1):

@@ -130,7 +130,7 @@ def check_hidden(hidden: Collection[Hide], all_heads: Sequence[Head], tokens: To
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LayerRecording:
-    """One layer's attention in one pass: inputs and context, on the model's device and in the model's dtype."""
+    """The inputs and the context of one layer's attention in one pass, on the model's device and in its dtype."""
 
     module: nn.Module  # the layer's attention module
     query: Tensor  # (batch, n_heads, n, d_head)
@@ -224,7 +224,7 @@ class Recorder:
         self._hidden = [(row, hide) for row, of_row in enumerate(hidden) for hide in of_row]
 
     def hide(self, mask: Tensor | None, shape: tuple[int, int, int], device: torch.device) -> Tensor | None:
-        """Return the next layer's mask with this recorder's hidden tokens masked: (batch, n_heads or 1, n, n).
+        """Return the next layer's mask, which also masks this recorder's hidden tokens: (batch, n_heads or 1, n, n).
 
         shape: (batch, n_heads, n). If the layer hides no tokens, the mask is returned unchanged.
         """
@@ -330,7 +330,7 @@ def recorded_attention(module, query, key, value, attention_mask, **options):
 
 
 def eager_attention(module, query, key, value, attention_mask, **options):
-    """Compute attention with the family's eager function, which returns weights. Mask the recorder's hidden tokens."""
+    """Compute attention with the family's eager function, which returns weights. Also mask the recorder's hidden tokens."""
     eager = sys.modules[type(module).__module__].eager_attention_forward
     if (recorder := current_recorder()) is not None:
         attention_mask = recorder.hide(attention_mask, tuple(query.shape[:3]), query.device)

@@ -45,10 +45,7 @@ DISTRIBUTED = re.compile(r"shard-\d{5}-model-.*\.safetensors")  # transformers w
 
 
 def check_folder(folder: Path, base: Path | None = None) -> None:
-    """Raise LoadError if a folder has no encoder, or leads transformers to other files or to code.
-
-    base: the operator's folder of encoders (SELFATTN_MODEL_DIR).
-    """
+    """Raise LoadError if a folder has no encoder, or leads to other files or to code. base: the setting `model_dir`."""
     with reading(folder):
         names = sorted(os.listdir(folder))
     if ADAPTER in names:
@@ -173,10 +170,9 @@ def weights_digest(folder: Path) -> str:
 
 
 def configuration_digest(folder: Path, files: Mapping[str, str]) -> str:
-    """Return the sha256 of config.json's values except NOTES, of the files in DECIDING, and of the files of modules.
+    """Return one sha256 of config.json's values (except NOTES), the files in DECIDING and sentence-transformers' module files.
 
-    The modules are those of sentence-transformers. files: the folder's `file_digests`. If a newer
-    transformers saves the model again, new keys or files may change the digest.
+    files: the folder's `file_digests`. If a newer transformers saves the model again, new keys or files may change the digest.
     """
     config = {key: value for key, value in read_json(folder / "config.json").items() if key not in NOTES}
     counting = {name: digest for name, digest in files.items() if "/" in name or _is_one_of(name, DECIDING)}

@@ -51,7 +51,7 @@ class ClassHead:
     def logits(self, states: Tensor) -> Tensor:
         """Compute logits from the last hidden states of p tokens: (..., p, d_model) -> (..., n_labels). Differentiable.
 
-        states must begin with the text's first token, such as [CLS]. Leave out padding and hidden tokens, because some
+        `states` must begin with the text's first token, such as [CLS]. Leave out padding and hidden tokens, because some
         classification heads average over all tokens. Raises NotFinite.
         """
         return self._raw(states).reshape(*states.shape[:-2], -1)
@@ -161,7 +161,7 @@ def _labels(encoder: Encoder, kind: str) -> tuple[str, ...]:
 
 
 def _activation(config) -> str:
-    """Return the function that transformers' pipeline applies to the logits."""
+    """Return the name of the function that transformers' pipeline applies to the logits, or ""."""
     if config.problem_type == "regression":
         return ""
     return "softmax" if config.problem_type != "multi_label_classification" and config.num_labels > 1 else "sigmoid"

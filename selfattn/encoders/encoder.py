@@ -148,7 +148,7 @@ class Encoder(TextReader):
         return [encodings[place] for place in range(len(batch))]
 
     def encoded(self, word: PlacedWord) -> Encoding:
-        """Return the Encoding of the word's unchanged sentence. Encode the sentence only if the word doesn't hold it encoded."""
+        """Return the Encoding of the word's unchanged sentence. Encode it only if `word` holds no such Encoding."""
         sentence = word.sentence
         is_plain = isinstance(sentence, Encoding) and not (sentence.patches or sentence.hides)
         return sentence if is_plain else self.encode(sentence)
@@ -293,10 +293,9 @@ class Encoder(TextReader):
         return vectors if layers else vectors[:, 0]
 
     def _joined(self, copies: Sequence[Copy], joins: Sequence[int], narrow: bool) -> Tensor:
-        """Run copies of one sentence. Copy i is added to the pass at layer joins[i] (ascending), where its changes begin.
+        """Run copies of a sentence. Copy i joins the pass at layer joins[i] (ascending), where its changes begin.
 
-        narrow: True computes only the word's positions after the last layer's attention. Returns the word's last hidden states:
-        (copies, p, d_model) for a word of p tokens.
+        Returns the last hidden states of the word's p tokens: (copies, p, d_model). narrow: as in `narrowing`.
         """
         word, each = copies[0].word, [Copy(copies[0].word), *copies]  # the unchanged sentence comes first
         rows = list(word.positions)
@@ -310,19 +309,16 @@ class Encoder(TextReader):
 
     @cached_property
     def joinable(self) -> bool:
-        """True if a changed copy of a sentence can be added to a pass at the layer where its changes begin (tested once).
-
-        False in low precision, where rounding depends on the batch.
-        """
+        """True if a changed copy of a sentence can be added to a pass at the layer where its changes begin (tested once)."""
         recordings = self.encode(SAMPLE).recordings
-        if self.dtype != "float32" or not recordings:
+        if self.dtype != "float32" or not recordings:  # in low precision, rounding depends on the batch
             return False
         joining.install(self.model, [recording.module for recording in recordings])
         return self._joins_as_it_runs(narrow=False)
 
     @cached_property
     def narrowing(self) -> bool:
-        """True if only the word's positions must be computed after the last layer's attention (tested once, needs `joinable`)."""
+        """True if only the word's positions need computing after the last layer's attention. Tested once; requires `joinable`."""
         return self._joins_as_it_runs(narrow=True)
 
     def _joins_as_it_runs(self, narrow: bool) -> bool:
@@ -457,6 +453,5 @@ class Encoder(TextReader):
 
 
 def _row(batch: Tensor, row: int, n: int) -> Tensor:
-    """Return one sentence of the batch, cut to n tokens, CPU float32."""
     states = batch[row, :n].float().cpu()
     return states if batch.shape[0] == 1 else states.clone()  # a view would keep the complete batch in memory

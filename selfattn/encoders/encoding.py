@@ -23,9 +23,7 @@ class Encoding(Tokens):
     With `patches` or `hides`, the results are those of the changed pass.
     """
 
-    states: tuple[Tensor, ...] = field(
-        repr=False
-    )  # n_layers + 1 of (n, d_model): each layer's input, and the last state
+    states: tuple[Tensor, ...] = field(repr=False)  # n_layers + 1 of (n, d_model): layer inputs, then the last state
     static: Tensor  # (n, d_embedding): each token's row of the embedding table, without position
     n_heads: int
     recordings: tuple[LayerRecording, ...] = field(repr=False, default=())  # one for each layer; empty if unreadable

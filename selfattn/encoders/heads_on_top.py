@@ -88,7 +88,7 @@ def _instead(config) -> str:
         return f"its config.json names the architecture {named}, which transformers doesn't have."
     words = WORD.findall(match[1] or "LanguageModelling")
     task = " ".join(word if word.isupper() else word.lower() for word in words).replace("pre training", "pretraining")
-    unshown = "" if any(carries(config, each) for each in LOADERS) else ", which isn't shown yet"
+    unshown = "" if any(carries(config, each) for each in LOADERS) else ", which selfattn doesn't show yet"
     return f"its checkpoint has a head for {task} ({named}){unshown}."
 
 

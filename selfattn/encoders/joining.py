@@ -3,9 +3,8 @@
 A copy hides tokens or replaces heads' outputs. Before its first changed layer, it equals the unchanged sentence, so it is added
 to the batch ("joins") only at this layer. After the last layer's attention, only the positions of one word (the word's rows) are
 computed, because the result has no other rows. If all copies only hide tokens from this word, each copy joins after its first
-changed layer: in that layer the other rows are unchanged, so only the word's rows run for the copy.
-
-The hooks read the pass's `Recorder`. `Encoder.joinable` and `Encoder.narrowing` test whether an encoder allows this.
+changed layer: in that layer the other rows are unchanged, so only the word's rows run for the copy. The hooks read the
+pass's `Recorder`. `Encoder.joinable` and `Encoder.narrowing` test whether an encoder allows this.
 """
 
 import threading

@@ -1,4 +1,4 @@
-"""Load an encoder's model, tokeniser and limits from a checked folder. `parity.py` checks its attention."""
+"""Load an encoder's model, tokeniser and token limit from a checked folder. `parity.py` checks its attention."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -69,9 +69,8 @@ def load_source(
 ) -> Encoder:
     """Load an encoder from a folder. device and dtype must exist. Raises LoadError.
 
-    First, the encoder's attention in float32 is compared with that of the model's own code (`parity.py`). If dtype is lower than
-    float32, this runs on the CPU, because the device may lack the memory. Then the same comparison runs in dtype, with a larger
-    tolerance.
+    First, the encoder's attention in float32 is compared with that of the model's own code (`parity.py`). If dtype is lower, this
+    runs on the CPU, because the device may lack the memory, and a comparison in dtype with a larger tolerance follows.
     """
     too_large = LoadError(
         f"{source.name} doesn't fit into the memory of {device}. Choose a smaller encoder, or another device or precision."

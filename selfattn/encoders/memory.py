@@ -49,7 +49,7 @@ def in_halves(run: Callable[[Sequence], list[T]], items: Sequence) -> list[T]:
 
 
 def give_memory_back() -> None:
-    """Release the memory that torch caches on GPUs, for other models and processes."""
+    """Give the memory that torch caches on GPUs back to other models and processes."""
     if torch.cuda.is_initialized():
         torch.cuda.empty_cache()
     if torch.backends.mps.is_available():

@@ -27,10 +27,7 @@ class PositionBias:
         return Term(self.name, self.values[0, heads][..., rows, :].to(query))
 
     def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
-        """Compute what is added to the scaled scores of single queries: (n_pieces, n_heads, 1, n).
-
-        Row i belongs to the query at position[i] of sentence[i].
-        """
+        """Compute what is added for single queries, row i for position[i] of sentence[i]: (n_pieces, n_heads, 1, n)."""
         return Term(self.name, mask_rows(self.values, sentence, position).to(query))
 
 
@@ -52,10 +49,7 @@ class DistanceVectors:
         return self._products(query, key, scale, places[rows, None] - places, heads)
 
     def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
-        """Compute what is added to the scaled scores of single queries: (n_pieces, n_heads, 1, n).
-
-        Row i belongs to the query at position[i] of sentence[i].
-        """
+        """Compute what is added for single queries, row i for position[i] of sentence[i]: (n_pieces, n_heads, 1, n)."""
         places = torch.arange(key.shape[-2], device=key.device)
         return self._products(query, key, scale, position[:, None, None, None] - places, slice(None))
 
@@ -83,13 +77,13 @@ def position_to_content(key: Tensor, positions: Tensor, distance: Tensor, scale:
 
 
 def mask_rows(mask: Tensor, sentence: Tensor, position: Tensor) -> Tensor:
-    """Return a mask's or bias's row i for the query at position[i] of sentence[i]: (n_pieces, n_heads or 1, 1, n)."""
+    """Return rows of a mask or bias, row i for the query at position[i] of sentence[i]: (n_pieces, n_heads or 1, 1, n)."""
     sentence = sentence if mask.shape[0] > 1 else torch.zeros_like(sentence)
     position = position if mask.shape[2] > 1 else torch.zeros_like(position)
     return mask[sentence, :, position][:, :, None]
 
 
 def of_sentence(pairs: Tensor, index: int, n: int) -> Tensor:
-    """Return sentence `index` of a tensor (batch or 1, ..., queries or 1, keys), cut to the sentence's first n tokens."""
+    """Return the part for sentence `index` of a tensor (batch or 1, ..., queries or 1, keys), cut to its first n tokens."""
     row = pairs if pairs.shape[0] == 1 else pairs[index : index + 1]
     return row[..., : min(n, row.shape[-2]), :n]

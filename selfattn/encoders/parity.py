@@ -25,11 +25,10 @@ PADDING = 5  # tokens by which the second text is longer
 MOST_TOKENS = 96  # in the long text: two passes over 512 tokens would take longer than loading a base-size encoder
 QUERIES = 16  # number of queries whose weights are compared in the long text
 
-# Differences up to these can come from float32's rounding. Weights: the absolute difference. Contexts and hidden states may be in
-# the hundreds, so their difference is divided by the head's largest value or the token's largest number (at least 1).
+# Float32's rounding can cause differences up to these limits. Those of weights are absolute. Contexts and hidden states may be in
+# the hundreds, so their differences are divided by the head's largest value or the token's largest number (at least by 1).
 WEIGHTS, CONTEXTS, STATES = 1e-5, 1e-5, 1e-4
-# Rounding changes a score by about 1e-6 × |query| × |key| × scale. If |query| × |key| × scale exceeds SCORE, a larger difference
-# is allowed.
+# Rounding changes a score by about 1e-6 × |query| × |key| × scale. If |query| × |key| × scale > SCORE, more is allowed.
 SCORE = 16
 PADDED = 1e-4  # a larger difference means that padding changes an encoder's numbers
 KERNEL = "the recomputed weights"
@@ -187,7 +186,7 @@ def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
     if not shapes:
         blocks = getattr(encoder.model.config, "attention_type", "") == "block_sparse"
         remedy = (
-            "it attends in blocks. For texts of up to 704 tokens (with the default block size), transformers uses full attention "
+            "it attends in blocks. For texts of up to 704 tokens (with the default settings), transformers uses full attention "
             'instead. To open this model, set "attention_type": "original_full" in its config.json.'
         )
         raise LoadError(f"{who} reports no attention weights{f': {remedy}' if blocks else ' at all.'}")
@@ -213,7 +212,7 @@ def _compare_with_fast(
 ) -> tuple[list[LayerRecording], dict[tuple[Hide, ...], str]]:
     """Run the fast pass and compare it with the eager passes. Return the first sentence's recordings, and a dict of texts.
 
-    For the hidden tokens of each eager pass (`EagerPass.hidden`), a text says how the fast pass differs; "": it doesn't.
+    A text says how the fast pass differs from an eager pass ("" if it doesn't). Its key is `EagerPass.hidden`.
     """
     n_layers = len(passes[0].states) - 1
     try:
@@ -293,9 +292,8 @@ def _fast(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[list[LayerRec
 def _layer_differs(recording: LayerRecording, eager: Tensor | None) -> str:
     """Describe how one layer's weights and context differ from the model's own, or return "".
 
-    eager: the layer's weights (n_heads, n, n) in a plain eager pass. None, to save memory for a long text: compare the weights of
-    some queries only, with those that the model's eager function computes from the recorded query and key. That these were
-    recorded rightly shows in the hidden states, which `_sentence_differs` compares.
+    eager: the layer's weights (n_heads, n, n) in a plain eager pass. None saves memory for a long text: a few queries' weights
+    are then compared with those that the model's eager function computes from the recorded query and key.
     """
     n = recording.query.shape[2]
     rows = slice(None) if eager is not None else slice(0, n, -(-n // QUERIES))

@@ -49,7 +49,7 @@ class Tokens:
     def places(self: "Sentence", *spellings: str) -> tuple["PlacedWord[Sentence]", ...]:
         """Return every occurrence of any of these words, in order. Occurrences with unknown tokens are left out.
 
-        `fold` decides whether two spellings match. If one token covers two words, such as "/river", a search for either of them
+        `fold` decides whether two spellings match. If one token covers a word and a sign, such as "/river", a search for either
         finds both together. In a script without spaces, an occurrence is the run of tokens that spells the word.
         """
         return tuple(PlacedWord(self, place) for place in self._found(*spellings) if self.unknown.isdisjoint(place))

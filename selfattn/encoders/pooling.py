@@ -64,7 +64,7 @@ class NoPooling(RuntimeError):
 
 @dataclass(frozen=True)
 class Pooling:
-    """Settings for a sentence's vector, the mean of the last hidden states at some positions. Only its direction matters."""
+    """Settings for a sentence's vector: the mean of the last hidden states at some positions. Only its direction counts."""
 
     mode: str  # one of POOLED
     max_tokens: int | None  # sentence-transformers cuts longer texts; None: only the encoder's limit applies

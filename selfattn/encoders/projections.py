@@ -22,7 +22,7 @@ from selfattn.encoders.hooks import is_linear, output_layer, separate
 FUSED = "Wqkv"  # ModernBERT: one matrix in which W_Q, W_K and W_V are stacked
 NORM_BEFORE = ("ln", "attn_norm", "input_layernorm", "layer_norm", "LayerNorm", "self_attn_layer_norm")
 
-# Largest allowed difference from the recorded query, key or value, relative to the largest recorded number. It allows rounding.
+# Rounding may cause a difference of this size from the recorded query, key or value, relative to the largest recorded number.
 ROUNDING = {"float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1}
 
 
@@ -32,10 +32,7 @@ class ProjectionsUnknown(NotRecomputable):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Projected:
-    """One head's learned matrices, and their products with a layer's input.
-
-    For example, query_flat = read @ query_weight + query_bias, where `read` is the input of W_Q and W_K.
-    """
+    """One head's matrices and their products with its input: query_flat = read (the input of W_Q) @ query_weight + query_bias."""
 
     query_weight: Tensor  # (d_in, d_head)
     query_bias: Tensor | None  # (d_head,)
@@ -196,7 +193,6 @@ def _angles(model: nn.Module, around: Sequence[nn.Module], like: Tensor):
 
 
 def _check(encoder: Encoder, recording: LayerRecording, head: int, computed: Sequence[Tensor]) -> None:
-    """Raise ProjectionsUnknown if the computed query, key and value differ from the recorded ones."""
     for name, ours in zip(("query", "key", "value"), computed):
         theirs = getattr(recording, name)[0, head].float().cpu()
         allowed = ROUNDING[encoder.dtype] * max(float(theirs.abs().max()), 1e-3)

@@ -17,7 +17,7 @@ from selfattn.words import character_spans
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TextReader:
-    """A tokeniser and its model. `Encoder` is a subclass."""
+    """A tokeniser and the model that reads its tokens. `Encoder` is a subclass."""
 
     name: str
     revision: str | None  # None for folders

@@ -124,13 +124,8 @@ def parser(prog: str) -> argparse.ArgumentParser:
         default=MAX_REJECTS,
         help=f"exit with status 3 if more than this share of the rows is rejected, 0 to 1 (default: {MAX_REJECTS})",
     )
-    add(
-        "--part-rows",
-        type=_positive,
-        default=PART_ROWS,
-        help=f"rows per output file, held in memory (default: {PART_ROWS:,})",
-    )
-    add("--batch-tokens", type=_positive, help="most tokens in a pass, with padding (default: depends on the device)")
+    add("--part-rows", type=_positive, default=PART_ROWS, help=f"rows per file, all in memory (default: {PART_ROWS:,})")
+    add("--batch-tokens", type=_positive, help="limit on the tokens of a pass, with padding (default: by device)")
     add("--engine", default="local", choices=("local", "ray"), help='one process, or Ray (pip install "selfattn[ray]")')
     add("--address", help='a Ray cluster\'s address, or "auto" on a machine of the cluster (default: start Ray here)')
     add("--workers", type=_positive, help="number of Ray workers (default: one per GPU, or on CPUs one per core)")

@@ -104,7 +104,7 @@ def run(job: Job, engine: Callable | None = None, progress: Callable[[int, int],
 
 
 def scan_part(job: Job, encoder: Encoder, part: Part, progress: Progress = lambda n: None) -> None:
-    """Measure and write one part. A repeated call writes an equal file."""
+    """Measure one part and write its file. A repeated call writes the same file."""
     (name, rows), options = part, (job.vectors, job.batch_tokens, progress, job.heads, job.sources, job.words)
     table, rejects = measure(encoder, rows, *options)
     n_texts, n_skipped = len(table["row"].unique()), sum(row.n_skipped for row in rows)

@@ -55,8 +55,7 @@ def measure(
     All rows stay in memory (about 50 kB each), so that rows of similar length share a pass. vectors: also
     return the word's vector after the embedding and after each layer. progress(n) is called when n more rows are done. heads:
     the heads to measure (None: all).
-    words (from `words_to_find`): search each sentence for these words instead of the word that its row names, and leave out rows
-    without them.
+    words (from `words_to_find`): search each sentence for these words, not for its row's `word`, and leave out rows without them.
     sources: hide every other word of the sentence from the occurrence, one at a time, and return the words with the largest
     effect (Geva et al. 2023, section 5). The effect is 1 - cosine of the occurrence's vectors and has no sign. Other tokens may
     pass on information from the hidden word. Raises NotRecomputable with `sources` if words can't be hidden.
@@ -90,8 +89,8 @@ def schema(
 ) -> pa.Schema:
     """Return the columns of an output file. Each list has one entry per measured head.
 
-    If all heads are measured, a head's index in a list is layer * n_heads + head. The lists of sources have an entry for each
-    of up to three other words. They have no nulls, so any reader can unnest them.
+    If all heads are measured, a head's index in a list is layer * n_heads + head. The lists in sources and source_moves have an
+    entry for each of up to three other words. They have no nulls, so any reader can unnest them.
     """
     fields = [
         pa.field("row", pa.int64()),  # the input's row, from 0
@@ -218,8 +217,7 @@ def _moves(
     """Hide the other words from each occurrence, one at a time. Return pairs (move, hidden word) for each occurrence.
 
     The move is 1 - cosine of the occurrence's vectors with and without the hidden word. plain: the vectors with nothing
-    hidden (n_occurrences, d_model). Every word except punctuation is hidden, each repetition separately, in all heads of all
-    layers. Sentences of similar length share a pass.
+    hidden (n_occurrences, d_model). Every word except punctuation is hidden, each repetition separately, in all heads and layers.
     """
     copies = [(at, word) for at, placed in enumerate(occurrences) for word in placed.others if not word.is_punctuation]
 
@@ -262,11 +260,7 @@ def _mean_of_pieces(pieces: Tensor, owner: Tensor, n: int) -> Tensor:
 
 
 def _numbers(weights: Tensor, sentences: Sequence[Tokens], words: Sequence[Sequence[Word]]) -> dict[str, np.ndarray]:
-    """Return four numbers for each occurrence and head, (n_occurrences, heads) each.
-
-    top: the index of the word with the most weight. top_weight: its weight. entropy: of the weights over all tokens, in bits.
-    special_share: the weight on special tokens.
-    """
+    """Return top (the index of the word with most weight), its top_weight, entropy, special_share: (n_occurrences, heads)."""
     n = weights.shape[-1]
     n_words = max(map(len, words))
     # The index of each token's word. Special tokens, padding and tokens outside words share an extra last index.

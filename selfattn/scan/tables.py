@@ -173,7 +173,6 @@ def _parquet_rows(stream: BinaryIO, file: Path, columns: Sequence[str]) -> Itera
 
 
 def _plain(name: str) -> str:
-    """Return a column's name in lower case, without the blanks around it."""
     return name.strip().casefold()
 
 

@@ -37,7 +37,7 @@ def scene_of(spec):
 
 
 def drawn(spec, kind, role="mark"):
-    """Return the items of one kind ("rect", "text", "rule" ...) in drawing order. x and y are relative to the chart's corner.
+    """Return the items of one mark type ("rect", "text" ...) in drawing order. x and y are relative to the chart's corner.
 
     role: "mark" for data; "axis-label", "axis-title", "legend-label", "legend-title" or "title-text" for other items.
     """
@@ -126,14 +126,13 @@ def texts(spec, role="mark"):
 
 
 def rgb(color):
-    """Return a colour as three numbers, from "#174f97" or "rgb(23, 79, 151)"."""
     if color.startswith("#"):
         return tuple(int(color[i : i + 2], 16) for i in (1, 3, 5))
     return tuple(int(part) for part in re.findall(r"\d+", color)[:3])
 
 
 def on_ramp(ramp, share):
-    """Return the colour at `share` (0 to 1) of the length of a ramp of hex colours, interpolated linearly."""
+    """Return the colour at a point of a ramp of hex colours, interpolated linearly. share: the point, 0 to 1."""
     place = min(max(share, 0), 1) * (len(ramp) - 1)
     first = min(int(place), len(ramp) - 2)
     part = place - first

@@ -19,7 +19,7 @@ MATRIX = np.array([[0.1, 0.9, 0.0], [0.5, 0.2, 0.3]])  # not square, so that the
 
 
 def cells(spec):
-    """Return the cells' rectangles by (row, column), which are a rectangle's position divided by its size."""
+    """Return each cell's rectangle by (row, column), computed from the rectangle's position and size."""
     rects = [item for item in drawn(spec, "rect") if "fill" in item and item["width"] < SIZE]
     across, down = rects[0]["width"], rects[0]["height"]
     return {(round(item["y"] / down), round(item["x"] / across)): item for item in rects}
@@ -34,7 +34,7 @@ def test_numbers_on_dark_cells_are_light(theme):
 
 
 @pytest.mark.parametrize("kind", ["signed", "effect"])
-def test_signed_numbers_are_centred_on_the_background(kind):
+def test_the_colours_of_signed_numbers_are_centred_on_the_background(kind):
     spec = heatmap(np.array([[-0.25, 0.5], [0.0, 0.1]]), ["a", "b"], LIGHT, kind=kind)
     ramp, found = getattr(LIGHT, kind), cells(spec)
     assert same_color(found[1, 0]["fill"], LIGHT.background)

@@ -42,7 +42,6 @@ def cells(rows, columns):
 
 
 def joined(*groups):
-    """Join groups of marks of one type, in drawing order."""
     return {along: [label for group in groups for label in group[along]] for along in groups[0]}
 
 

@@ -21,7 +21,6 @@ def cells(spec):
 
 @pytest.mark.parametrize(("rest", "bias"), [(0.5, -4.0), (-0.25, None), (0.0, 0.0)])
 def test_the_chart_of_a_dot_product_has_a_bar_for_each_term(rest, bias):
-    """The largest absolute number has the longest bar. The bar of a negative number goes to the left."""
     values = [0.0, 0.0] if bias == 0 else [2.0, -1.0]
     terms = pd.DataFrame({"dimension": [7, 3], "first": [1.0, 0.5], "second": values, "product": values})
     spec = product(terms, rest, bias, ("in", "W", "others", "sum"), LIGHT)

@@ -62,8 +62,7 @@ def test_a_sentence_whose_effect_is_above_its_noise_level_is_named(hidden):
     assert panel.tables["words"]["effect"].notna().sum() == 7
 
 
-def test_the_sentence_with_the_largest_effect_is_open(encoder, hidden):
-    """Test also a short second text, and two texts of three sentences each."""
+def test_the_sentence_with_the_largest_effect_is_opened(encoder, hidden):
     short = encoder.tokenize("We sat.")
     more = replace(explained(), sentence=short, words=short.words, target=hidden.target)
     panel = shown((" in A", replace(hidden, level=torch.tensor([0.15] * 3))), (" in B", more))

@@ -54,7 +54,6 @@ def printed(text, places):
 
 
 def check_cells(data, rows):
-    """Check that every printed number equals the trace's number."""
     places = data["places"]
     for side, row in zip(data["sides"], rows):
         assert side["query"]["at"] == row.query

@@ -54,7 +54,7 @@ def test_other_weights_with_the_same_result_are_shown(monkeypatch):
 
 
 @pytest.mark.parametrize("low", [0.3, 0.45])
-def test_the_best_of_all_heads_is_compared_with_the_best_guess(monkeypatch, low):
+def test_the_best_head_is_compared_with_the_best_of_heads_that_guess(monkeypatch, low):
     chosen = SimpleNamespace(
         chosen_with=0.9, luck=0.85, accuracy=0.5, interval=(low, 0.7), n=20, head=Head(0, 1), p_value=0.4
     )

@@ -26,12 +26,12 @@ def asked(where="", answers=None):
 
 @pytest.fixture
 def found(encoder):
-    """In "We sat .", hiding the word "sat" has the largest effect of all words. The full stop's is larger but doesn't count."""
+    """In "We sat .", hiding "sat" has the largest effect of all words. The full stop's is larger, but it isn't a word."""
     sentence = encoder.tokenize("We sat .")
     return replace(explained(), sentence=sentence, words=sentence.words, target=SimpleNamespace(positions=()))
 
 
-def test_the_finding_names_the_word_that_moves_the_answer_most(found):
+def test_the_finding_names_the_word_that_changes_the_margin_most_if_hidden(found):
     panel = predictions.words({asked(" in A"): found, asked(" in B"): replace(found, effect=found.effect / 2)})
     assert panel.finding == 'Hide "sat" in A, and the margin moves by −0.30.'
     assert (

@@ -63,7 +63,6 @@ def share(value, places=0):
 
 
 def printed(panel):
-    """Return the texts that a picture draws."""
     return [item["text"] for item in drawn(panel.picture(Look(width=700)), "text")]
 
 

@@ -1,4 +1,4 @@
-"""Test the panel that compares two texts: sentences about cosine, its parts and hidden words, and the picture."""
+"""Test the panel that compares two texts: its texts about the cosine and hidden words, and its picture."""
 
 import math
 from collections import Counter
