@@ -148,7 +148,7 @@ def saved_as(architecture, name, folder):
 )
 def test_an_error_names_a_head_for_another_task(architecture, name, task, tmp_path):
     encoder = saved_as(architecture, name, tmp_path / "tiny")
-    carried = rf"its checkpoint has a head for {task} \({architecture}\), which isn't shown yet\."
+    carried = rf"its checkpoint has a head for {task} \({architecture}\), which selfattn doesn't show yet\."
     for load, head in ((load_class_head, "classification head"), (load_masked_head, "masked-language head")):
         with pytest.raises(NoHead, match=f"tiny has no {head}: {carried}"):
             load(encoder)

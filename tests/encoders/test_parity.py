@@ -64,7 +64,7 @@ def test_heads_are_counted_in_the_attention_maps(convbert):
 
 def test_only_texts_of_equal_length_share_a_pass_if_padding_changes_numbers(convbert, encoder_of):
     assert convbert.equal_lengths
-    assert "padding changes its numbers" in convbert.note
+    assert "padding changes the results" in convbert.note
     assert not encoder_of("BERT").equal_lengths
     assert encoder_of("BERT").note == ""
     for text, batched in zip(TEXTS, convbert.encode_batch(TEXTS)):

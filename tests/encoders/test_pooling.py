@@ -99,8 +99,11 @@ REFUSED = [
     ),
     (dict(config_sentence_transformers={"similarity_fn_name": "euclidean"}), "sets similarity_fn_name = 'euclidean'"),
     (dict(steps=STEPS[:2], config_sentence_transformers={"similarity_fn_name": "dot"}), "similarity_fn_name = 'dot'"),
-    (dict(pooled_in="../elsewhere"), "in '.', '../elsewhere', '2_Normalize'; expected '.' and folders such as '1_P"),
-    (dict(first="0_Transformer"), "has its steps in '0_Transformer'"),
+    (
+        dict(pooled_in="../elsewhere"),
+        "the folders '.', '../elsewhere', '2_Normalize'; expected '.' and folders such as '1_P",
+    ),
+    (dict(first="0_Transformer"), "names the folders '0_Transformer'"),
 ]
 
 

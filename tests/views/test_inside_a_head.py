@@ -31,7 +31,7 @@ def near(values):
     return pytest.approx(torch.as_tensor(values).tolist(), abs=1e-5)
 
 
-def test_incoming_vectors_equal_the_trace(encoder, sides, words):
+def test_the_vectors_that_enter_the_head_equal_those_of_the_trace(encoder, sides, words):
     panel, product = comes_in(sides)
     for side in sides:
         trace = words[side.name].sentence.trace(*HEAD)
@@ -50,7 +50,7 @@ def test_incoming_vectors_equal_the_trace(encoder, sides, words):
     assert panel.picture(Look())["layer"] and (panel.one_head, product.one_head) == (True, True)
 
 
-def test_the_printed_products_add_up_to_the_query(encoder, words):
+def test_the_printed_products_add_up_to_one_number_of_the_query(encoder, words):
     side = follow(encoder, "A", words["A"], Head(0, 10))  # its largest terms have both signs
     _, product = comes_in([side])
     query = side.trace.query[side.position]
@@ -69,7 +69,7 @@ def test_the_printed_products_add_up_to_the_query(encoder, words):
     assert numbers.decimal(by_size["product"][6:].sum(), 3) in written and "the other 378 together" in written
 
 
-def test_outgoing_vectors_equal_the_models_layer(encoder, sides, words):
+def test_the_heads_output_and_the_residual_sum_equal_those_of_the_model(encoder, sides, words):
     out, residual = goes_out(encoder, sides, HEAD)
     block, seen = encoder.model.encoder.layer[2].attention.output, []
     hook = block.register_forward_hook(lambda module, given, result: seen.append(result[0]))
@@ -108,7 +108,7 @@ def test_the_kernel_panel_compares_changed_weights_with_the_real_weights(encoder
     assert not any("Recomputed" in line for line in panel.live.data["below"])
 
 
-def test_the_panels_can_follow_another_token(encoder, words):
+def test_the_panels_can_show_a_token_of_another_word(encoder, words):
     side = follow(encoder, "A", words["A"], HEAD, 2)
     panel, product = comes_in([side])
     assert panel.finding == '"sat" comes in as 384 numbers.' and 'of the query of "sat"' in product.finding
