@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=f"selfattn {__version__}")
     parser.add_argument("--port", type=_free_port, help="the dashboard's port (default: 8501, or the next free port)")
     parser.add_argument(
-        "--address", type=_host, help="this machine's name or IP address, by which other machines can then open the dashboard"
+        "--address", type=_host, help="this machine's name or IP address, to open the dashboard from other machines"
     )
     options = parser.parse_args(given)
     if options.model is not None:

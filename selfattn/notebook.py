@@ -187,7 +187,8 @@ def similar(encoder: Encoder, a: str, b: str, theme: Theme = LIGHT) -> alt.TopLe
     """Draw how much each pair of words adds to a sentence embedder's cosine of two texts, and the cosine if a word is hidden.
 
     If the cosines of 1,000 pairs of unrelated sentences are stored for the encoder, the chart shows them. Numbers:
-    `cosine_parts` and `hidden_cosines` of `analysis.cosine_parts`. Raises NoPooling, TextError. Limit: the parts aren't causes of the cosine.
+    `cosine_parts` and `hidden_cosines` of `analysis.cosine_parts`. Raises NoPooling, TextError. Limit: the parts aren't causes of
+    the cosine.
     """
     kept = stored("unrelated_pairs", encoder, labelled_sentences())
     panel = similar_view.similar(encoder, encoder.encode(a), encoder.encode(b), unrelated=kept and kept.report)

@@ -50,8 +50,8 @@ PARTS = ("", " (query)", " (document)")  # suffixes for a single text, the first
 def explained_words_frame(said: Mapping[str, Explained]) -> pd.DataFrame:
     """Return a row for each word. Columns: said, text, gap, effect, kind, at.
 
-    The argument `said` has the result for each sentence (or pair of texts), keyed by a label. The column `said` has the label,
-    for a pair followed by " (query)" or " (document)", the text that has the word. gap: True if a space precedes the word.
+    The argument `said` has the result for each sentence (or pair of texts), keyed by a label. The column `said` repeats the
+    label; for a pair, it adds which text has the word: " (query)" or " (document)". gap: True if a space precedes the word.
     effect: the change of the target if the word is hidden; NaN if the target is about this word. kind: "chosen" for the target's
     word, else "punctuation" or "word". at: the index of the word's first character. A special token in the text, such as the
     mask token, counts as a word.
