@@ -196,7 +196,6 @@ def _vectors(
 
 
 def _drawn(senses: pd.Series, most: int | None) -> list[int]:
-    """Return the sorted numbers of the rows to use: all rows, or at most `most` random rows of each sense."""
     if most is not None:
         senses = senses.iloc[np.random.default_rng(0).permutation(len(senses))].groupby(senses).head(most)
     return sorted(senses.index)

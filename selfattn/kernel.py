@@ -64,9 +64,8 @@ def add_mask(scaled: Tensor, mask: Tensor | None, terms: Terms = ()) -> Tensor:
     summed = sum((term.values for term in terms), start=scaled)
     if mask is not None and mask.dtype == torch.bool:
         return summed.masked_fill(~mask, -math.inf)
-    # A float mask of -1e9 gives the weight 0 too, except in a row with -1e9 at every key: softmax subtracts the row's maximum,
-    # which is about -1e9. In float32 such a row gets equal weights, because adding -1e9 rounds the scores away. In float64 it
-    # gets the same weights as without a mask.
+    # A float mask of -1e9 gives the weight 0 too, except in a row with -1e9 at every key. In float32 such a row gets equal
+    # weights, because adding -1e9 rounds the scores away. In float64 it gets the same weights as without a mask.
     return summed if mask is None else summed + mask.to(summed.dtype)
 
 

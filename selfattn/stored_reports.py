@@ -4,8 +4,7 @@ The library ships the reports on some encoders. The command `python -m selfattn.
 computes the named reports (default: all) and writes them to selfattn/data/reports. For other encoders, `measured` and
 `made_once` compute a report once and store it in the user's cache folder.
 A report is a folder with its tables as compressed CSV, and about.json with `Encoder.content`, the digest of the sentences,
-the version of the method, the libraries and the date. `stored` returns a report only if it has the encoder's content, the
-digest of the given sentences, and the current version of the method.
+the version of the method, the libraries and the date. `stored` returns a report only if content, digest and version agree.
 """
 
 import argparse
@@ -46,8 +45,8 @@ T = TypeVar("T")
 FOLDER = Path(str(files("selfattn") / "data" / "reports"))
 LIBRARIES = ("torch", "transformers", "numpy", "pandas")
 DIGITS = "%.7g"
-# The order in which `measured` measures the built-in words. The first ones give the clearest results in the bundled encoder: with
-# only their most telling word visible, they get the right sense much more often than with any other single word.
+# The order in which `measured` measures the built-in words. In the bundled encoder, one visible word tells the first ones' sense
+# best.
 MOST_TELLING = (
     "trunk", "pitch", "seal", "light", "pitcher", "palm", "board", "star", "cabinet", "match", "temple",
     "bat", "bank", "spring", "ruler", "note", "fan", "jam", "organ", "port", "cell", "mouse",
@@ -260,7 +259,6 @@ def made_once(name: str, encoder: Encoder, progress: Progress = silent) -> Any:
 
 
 def _keep(name: str, encoder: Encoder, read: object, report: object) -> None:
-    """Store a report in the user's cache folder. If it can't be written, warn."""
     try:
         store(name, encoder, read, report, kept_folder())
     except OSError as error:

@@ -80,10 +80,7 @@ def explained_heads_frame(found: Explained) -> pd.DataFrame:
 
 
 def context_share(trace: AttentionTrace, positions: Sequence[int]) -> Tensor:
-    """Return each token's share of a word's context vector: (n,). The shares sum to 1, and some may be negative.
-
-    A share is the projection of weight x value on the context vector, as a part of its length. positions: the word's tokens.
-    """
+    """Return each token's share of a word's context vector: (n,). The shares sum to 1, and some may be negative."""
     weights = trace.weights[list(positions)].mean(0)
     context = weights @ trace.value
     parts = (weights[:, None] * trace.value) @ context

@@ -24,7 +24,6 @@ ERRORS = {
 
 
 def facts(encoder: Encoder) -> pd.DataFrame:
-    """Return the loaded encoder's properties as two columns of text: name and value."""
     lines = {
         "name": encoder.title,
         "family": encoder.family + (f" ({encoder.note})" if encoder.note else ""),
@@ -57,7 +56,6 @@ def run_proof(encoder: Encoder, text: str) -> pd.DataFrame:
 
 
 def show_proof(proof: pd.DataFrame, precision: str) -> None:
-    """Show the largest errors over all heads and in each layer, and offer the errors of every head as a CSV file."""
     worst = proof[list(ERRORS)].max()
     known = [f"{error(worst[column])} ({label})" for column, label in ERRORS.items() if pd.notna(worst[column])]
     st.text(f"Largest differences over {len(proof)} heads, in {precision}: " + "; ".join(known) + ".", width="stretch")

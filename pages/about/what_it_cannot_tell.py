@@ -68,7 +68,6 @@ def other_weights(encoder: Encoder) -> Panel | str:
 
 
 def separated(encoder: Encoder) -> Panel:
-    """Return the panel of how much each head's attention improves telling senses apart. The best head is outlined."""
     report = stored_or_few(SeparationReport, encoder, separation)
     best = Head(*report.heads.loc[report.heads["adds"].idxmax(), ["layer", "head"]].astype(int))
     return senses.adds(report, best)
@@ -79,7 +78,6 @@ def lucky_head(encoder: Encoder) -> Panel:
 
 
 def noise(_: Encoder) -> Panel:
-    """Return the panel that recomputes the attention weights of random queries and keys."""
     return limits.recomputed_noise()
 
 

@@ -92,7 +92,6 @@ def _load_or_stop(encoder: Encoder, what: str, load: Callable[[Encoder], T]) -> 
 
 
 def _pick(label: str, options: Sequence[Any], first: int, key: str, **more: Any) -> Any:
-    """Draw a picker in the row of pickers at the top of the page."""
     with this_page().beside:
         return st.selectbox(label, options, first, key=key, width=200, **more)
 
@@ -206,7 +205,6 @@ def _labels(tokens: Tokens) -> list[str]:
 
 
 def _labels_or_stop(tokens: Tokens) -> list[str]:
-    """Return a label for each word. If the text has no word, show an error and end the page."""
     if not tokens.words:
         st.error("The sentence has no word. Type one.", icon=":material/error:")
         st.stop()
@@ -318,7 +316,6 @@ def explained(encoder: Encoder, question: Question, long: bool, words: tuple | N
 
 
 def copied(encoder: Encoder, found: Mapping[Question, Explained]) -> str:
-    """Return the code of "Copy as Python": it computes and draws the same results in a notebook."""
     asked = []
     for question, each in found.items():
         texts = ", ".join(repr(text) for text in (question.sentence.text, question.sentence.pair) if text is not None)

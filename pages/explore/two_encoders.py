@@ -55,7 +55,6 @@ def show_over_many(first: Encoder, second: Encoder, chosen: Head, partner: str) 
 
 
 def show_similarity(first: Encoder, second: Encoder, text: str, names: Sequence[str]) -> None:
-    """Show how much pairs of words add to the cosine of two texts, in each of two sentence embedders."""
     with st.expander("Which word pairs make up the cosine of two texts", key="similarity", on_change="rerun") as opened:
         if not opened.open:
             return

@@ -162,7 +162,6 @@ def verdict(table: pd.DataFrame) -> str:
 
 
 def show_forgetting() -> None:
-    """Show that different value vectors, and the words in reverse order, give the same context."""
     st.markdown("#### What attention loses")
     trace = worked_example.compute()
     weights, moved = trace.weights[0], trace.value.clone()

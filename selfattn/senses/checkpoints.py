@@ -1,7 +1,7 @@
 """Compare two checkpoints of one architecture head by head, over many texts.
 
-A head's counterpart is the head with the same layer and number in the other checkpoint. For comparison, each head is also
-compared with the other heads of its counterpart's layer. The distance of two heads is a difference of their attention weights.
+A head's counterpart is the head with the same layer and number in the other checkpoint. The distance of two heads is a
+difference of their attention weights.
 """
 
 from collections.abc import Iterable
@@ -22,10 +22,8 @@ class CheckpointsReport(OfTables):
     """The result of `compare_checkpoints`: each head's distance from its counterpart, over the same texts."""
 
     heads: pd.DataFrame
-    # layer, head
-    # distance: from the counterpart, 0 (equal weights) to 1 (`counterpart_distances`, mean over texts)
-    # n: the number of texts
-    # low, high: the distance's 95 % interval over resamples of the texts; NaN for one text
+    # layer, head, n (number of texts)
+    # distance: from the counterpart, 0 (equal weights) to 1 (mean over texts); low, high: its 95 % interval (NaN for one text)
     # others: for comparison, the mean distance from the other heads of the counterpart's layer
     # nearer: True if `high` (for one text, `distance`) is less than `others`
     by_chance: pd.DataFrame

@@ -134,7 +134,7 @@ class HiddenWordsReport(OfTables):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Judged:
-    """The part of the report that one row contributes."""
+    """What one row contributes to the report."""
 
     words: list[tuple[int, str, float, float]]  # start, text, share, picked
     right: list[float]  # accuracy for each of WHAT, mean over the ten halves
@@ -338,7 +338,6 @@ def _named(moved: np.ndarray, ways: np.ndarray) -> np.ndarray:
 
 
 def _between(named: np.ndarray, senses: np.ndarray) -> list[tuple[str, float, float, float, int]]:
-    """Return the rows of `HiddenWordsReport.between` for one word: senses, named, low, high, n."""
     draws, lines = word_draws(len(senses), RESAMPLES), []
     same = senses[:, None] == senses
     for how, pairs in (("one", same & ~np.eye(len(senses), dtype=bool)), ("two", ~same)):
@@ -383,5 +382,4 @@ def _head_shares(word: str, heads: pd.DataFrame, by_head: np.ndarray, groups: np
 
 
 def _interval(values: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the interval of the mean over n: (n, features) -> low and high, (features,) each; NaN for n = 1."""
     return dict(zip(("low", "high"), interval(values, RESAMPLES)))

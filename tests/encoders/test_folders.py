@@ -38,7 +38,6 @@ def same(encoder, template):
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    """Train a classifier for one step, and return the Trainer's output folder."""
     root = tmp_path_factory.mktemp("trained")
     start = save_tiny(FAMILIES["BERT"], root / "start", classes=("BAD", "GOOD"))
     tokenizer, model = AutoTokenizer.from_pretrained(start), AutoModelForSequenceClassification.from_pretrained(start)
@@ -124,7 +123,6 @@ def test_an_error_about_an_adapter_names_its_base_model_and_a_remedy_that_works(
 
 
 def saved_embedder(template, folder, mode="mean", more=()):
-    """Save a sentence-transformers embedder, and return its folder."""
     logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
     steps = [modules.Transformer(str(template)), modules.Pooling(32, mode), *more]
     SentenceTransformer(modules=steps, device="cpu").save(str(folder))
@@ -203,7 +201,6 @@ CHANGES = [
 
 @pytest.mark.parametrize(("name", "mode", "more", "file", "values"), CHANGES, ids=[each[0] for each in CHANGES])
 def test_unsupported_settings_that_change_vectors_are_refused(name, mode, more, file, values, checkpoint, tmp_path):
-    """First check that the setting changes the vector that sentence-transformers computes."""
     plain = saved_embedder(checkpoint("RoBERTa"), tmp_path / "plain")
     folder = saved_embedder(checkpoint("RoBERTa"), tmp_path / "mine", mode, more)
     change_config(folder, file, **values)

@@ -56,7 +56,6 @@ def some_hides(encoder) -> list[Hide]:
 @pytest.mark.parametrize("name", RECOMPUTED)
 @pytest.mark.slow
 def test_hiding_equals_scores_of_minus_infinity_in_transformers(encoder_of, plain, name):
-    """Compare the kernel, the model's attention function, selfattn's eager pass and plain transformers."""
     encoder = encoder_of(name)
     hides = some_hides(encoder)
     encoding, reference = encoder.encode(TEXT, hidden=hides), encoder.reference_weights(TEXT, hidden=hides)

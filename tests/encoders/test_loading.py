@@ -30,7 +30,6 @@ def change_config(folder, name="config.json", **values):
 
 
 def change_weights(folder, change):
-    """Let change(tensors) change the checkpoint's weights in place."""
     file = folder / "model.safetensors"
     tensors = load_file(file)
     change(tensors)

@@ -32,7 +32,6 @@ def calls_of_w_o(encoder, text):
 
 
 def patched_by_hooks(encoder, text, patches):
-    """Return the last hidden state if plain hooks write the patches into the inputs of W_O."""
     calls, counts, hooks = calls_of_w_o(encoder, text), {}, []
 
     def overwrite(module, given):

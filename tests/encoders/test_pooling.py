@@ -16,7 +16,6 @@ STEPS = ("Transformer", "Pooling", "Normalize")
 def embedder(
     folder, steps=STEPS, pooling=None, pooled_in="1_Pooling", first="", kind="sentence_transformers.models", **files
 ):
-    """Write the files that sentence-transformers adds to a model, and return the folder."""
     places = dict(zip(STEPS, (first, pooled_in, "2_Normalize")))
     modules = [{"path": places.get(step, f"{i}_{step}"), "type": f"{kind}.{step}"} for i, step in enumerate(steps)]
     (folder / "modules.json").write_text(json.dumps(modules))

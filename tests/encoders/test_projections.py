@@ -38,7 +38,6 @@ def test_projections_equal_the_recorded_query_key_and_value(encoder_of, name):
 
 
 def _output_matrices(encoder, encoding):
-    """Yield each layer's W_O. Find it by its name, inside or next to the attention module."""
     names = {id(module): name for name, module in encoder.model.named_modules()}
     for recording in encoding.recordings:
         path = names[id(recording.module)]
