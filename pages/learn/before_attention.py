@@ -126,9 +126,9 @@ def show_costs() -> None:
         teaching.steps(
             "cost",
             "With its four projections, attention needs more multiplications than a recurrence: twice as many for a few words, "
-            "four times as many at 1024 words (2 d).",
+            "four times as many at 1024 words (twice the width d).",
             {"Multiplications in one layer, d = 512": drawing(lines, counts, "words", "multiplications", **looks)},
-            note="Without the projections, attention needs fewer multiplications than a recurrence below 512 words (d). "
+            note="Without the projections, attention needs fewer multiplications than a recurrence below d = 512 words. "
             "It needs 1 sequential step, a recurrence one for each word.",
             width=470,
         )

@@ -27,8 +27,8 @@ class CheckpointsReport(OfTables):
     # others: for comparison, the mean distance from the other heads of the counterpart's layer
     # nearer: True if `high` (for one text, `distance`) is less than `others`
     by_chance: pd.DataFrame
-    # shift: by this number, each head is compared with a later head of the layer instead of its counterpart (cyclically)
-    # nearer: how many heads are then nearer to that head than to the other heads of its layer
+    # shift: for a chance level, each head is compared with the head this many places after its counterpart (cyclically)
+    # nearer: how many heads are nearer to that head than to the other heads of its layer
     rejected: pd.DataFrame  # row (the text's index in `texts`, from 0), reason
 
 

@@ -55,7 +55,7 @@ class HiddenWordsReport(OfTables):
     """The result of `hidden_words`. Rows with the word "all", and `agreement`, are means over words.
 
     low, high: the 95 % interval over resamples of a word's rows; for means over words, over resamples of words (NaN for one
-    word). share: see the module's docstring. The leading word of a row has the row's largest share.
+    word). The leading word of a row (a labelled sentence) is the word with the largest share.
     """
 
     words: pd.DataFrame
@@ -331,7 +331,10 @@ def _rank(numbers: np.ndarray, share: np.ndarray) -> float:
 
 
 def _named(moved: np.ndarray, ways: np.ndarray) -> np.ndarray:
-    """For each of `ways`, return True if a word is named on it (see NAMED): (m, d_model), (n_rows, d_model) -> (n_rows,)."""
+    """For moves measured along each of `ways`, return True if a word is named (see NAMED).
+
+    moved: (m, d_model), ways: (n_rows, d_model) -> (n_rows,)
+    """
     length = (ways**2).sum(axis=1)
     second, first = np.sort(moved @ ways.T / np.where(length >= SAME**2, length, np.nan), axis=0)[-2:]
     return (first >= NAMED) & (first >= CLEAR * second)
