@@ -130,7 +130,7 @@ def test_the_map_of_the_chosen_head_is_enlarged(encoder):
 
 def test_an_older_link_to_rollout_shows_a_note():
     at = open_link("all-heads", map_of="rollout", words="true")
-    assert at.info[0].value.endswith("rollout are only in selfattn.analysis.measures.")
+    assert at.info[0].value.endswith("rollout are now only in selfattn.analysis.measures.")
     assert "map_of" not in at.query_params
 
 

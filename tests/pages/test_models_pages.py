@@ -61,7 +61,7 @@ def test_the_proof_states_the_largest_differences(folders):
     by_layer = at.dataframe[1].value
     for column, theirs in (
         ("weights, on the same inputs", own),
-        ("weights, compared with a separate slow pass", reference),
+        ("weights, against a separate pass with eager attention", reference),
     ):
         largest = (mine - theirs).abs().amax((1, 2, 3)).tolist()
         assert by_layer[column].tolist() == [error(value) for value in largest]

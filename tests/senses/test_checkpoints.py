@@ -79,7 +79,7 @@ def test_only_a_changed_head_has_a_distance_above_zero(encoders):
 
 def test_different_architectures_and_unusable_texts_are_refused(encoders):
     one, other = encoders["before"], encoders["after"]
-    with pytest.raises(ValueError, match=r"are no counterparts of one another: they are built differently \(family"):
+    with pytest.raises(ValueError, match=r"don't correspond: they are built differently \(family"):
         compare_checkpoints(one, encoders["other"], TEXTS)
     with pytest.raises(ValueError, match=r"None of the 1 texts can be used\. .*empty"):
         compare_checkpoints(one, other, [""])
