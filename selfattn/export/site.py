@@ -43,7 +43,7 @@ def write_site(encoder: Encoder, examples: Sequence[Example], folder: Path, wrot
 
 
 def pair_panel(encoder: Encoder, example: Example) -> Panel:
-    """Return the main view of an example pair, with the leading words' heads measured exactly, not by gradient."""
+    """Return the main view of an example pair. Its effects of heads are measured exactly, not estimated by gradient."""
     read = labelled_sentences()
     labelled = read[read["word"] == example.word]
     many, profiles = (stored(name, encoder, KINDS[name].reads()) for name in ("hidden_words", "head_profiles"))
@@ -87,7 +87,7 @@ def _introduction(encoder: Encoder) -> list[str]:
             "encoder, found by hiding each word in turn. Click a word to see the attention heads that matter."
         ),
         report.paragraph(
-            f"Encoder: {encoder.title}. selfattn recomputes every head; each page shows the largest error. A pair is only a "
-            "hint: in other sentences with the word, other heads come first. Layers and heads count from 0."
+            f"Encoder: {encoder.title}. selfattn recomputes every head; each page shows the largest error. One pair of sentences "
+            "proves little: in other sentences with the word, other heads may matter most. Layers and heads count from 0."
         ),
     ]

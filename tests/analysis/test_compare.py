@@ -49,7 +49,7 @@ def test_align_has_each_position_of_both_texts_once_and_in_order():
         assert all(first[i] == second[j] for i, j in pairs if None not in (i, j))
 
 
-def test_align_matches_the_anchor_even_against_a_longer_run():
+def test_align_always_matches_the_given_pair_of_positions():
     assert (0, 3) not in align([*"xabc"], [*"abcx"]) and (0, 3) in align([*"xabc"], [*"abcx"], (0, 3))
 
 

@@ -73,7 +73,7 @@ class StageView extends View {
     return found;
   }
 
-  /** Move each element with a data-name from its old position, and its bar from the old length. New elements appear row by row. */
+  /** Move each element with a data-name from its old position, its bar from the old length. New elements appear row by row. */
   move(before) {
     const shift = before.get("outline")?.top - this.places().get("outline").top; // the page above may have moved
     for (const node of this.body.querySelectorAll("[data-name]")) {
