@@ -87,7 +87,8 @@ def _introduction(encoder: Encoder) -> list[str]:
             "encoder, found by hiding each word in turn. Click a word to see the attention heads that matter."
         ),
         report.paragraph(
-            f"Encoder: {encoder.title}. selfattn recomputes every head; each page shows the largest error. One pair of sentences "
-            "proves little: in other sentences with the word, other heads may matter most. Layers and heads count from 0."
+            f"Encoder: {encoder.title}. selfattn recomputes every head's weights; each page shows the largest difference "
+            "to the model's own. One pair of sentences proves little: in other sentences with the word, other heads may matter "
+            "most. Layers and heads count from 0."
         ),
     ]

@@ -109,7 +109,6 @@ def test_effects_of_words_and_heads_equal_those_of_plain_transformers(encoder_of
 
 
 def test_effects_of_heads_by_gradient_equal_finite_differences(encoder_of):
-    """A hook scales the head's output by 0.99 and by 1.01."""
     encoder = encoder_of("BERT")
     sentence = encoder.tokenize(TEXT)
     slopes = heads_by_gradient(encoder, sentence, class_score(load_class_head(encoder), "POSITIVE")(sentence))

@@ -1,7 +1,4 @@
-"""The effects of hidden words in two sentences equal those of plain transformers, plain loops and published figures.
-
-An effect is a share: how much of the way to the other sentence's vector, or to the other sense, the chosen word moves.
-"""
+"""Shares (how much of the way to the other sentence or sense a hidden word moves the chosen word) equal plain calculations."""
 
 import functools
 import math

@@ -70,7 +70,6 @@ def test_a_patterns_value_is_the_mean_over_queries_that_are_not_special_tokens(e
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_a_pattern_fits_a_head_if_its_value_is_at_least_the_threshold(name):
-    """Thresholds: "special tokens", 2/3 of the weight; "broad", 0.9 of the largest entropy; all others, 1/2 of the weight."""
     least = {"special tokens": 2 / 3, "broad": 0.9}.get(name, 0.5)
     for value in (least, math.nextafter(least, 0)):
         first, *_ = nearest_first(dict.fromkeys(PATTERNS, 0.0) | {name: value})
