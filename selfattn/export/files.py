@@ -60,7 +60,7 @@ class View:
 
     @property
     def tables(self) -> dict[str, tuple[Callable[[], pd.DataFrame], Provenance]]:
-        """A dict: table name to (function that returns the table, provenance). A panel's first table has the panel's name."""
+        """A dict from names to (function that returns the table, provenance). A panel's first table has its panel's name."""
         found = {}
         for name, panel in self.panels.items():
             for at, table in enumerate(panel.tables):

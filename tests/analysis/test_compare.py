@@ -74,7 +74,7 @@ def test_different_tokenisations_of_a_text_are_matched_by_characters():
         np.testing.assert_allclose(split, [[2 / 9, 6 / 9, 1 / 9]] * 3, atol=1e-6)
 
 
-def test_different_tokens_or_texts_are_refused(encoder_of):
+def test_comparing_encodings_of_different_tokens_or_texts_is_refused(encoder_of):
     first, other = (encoder_of(name).encode("The riverbank was muddy.") for name in ("BERT", "RoBERTa"))
     with pytest.raises(ValueError, match="same tokens"):
         counterpart_distances(first, other)

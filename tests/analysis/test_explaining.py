@@ -1,4 +1,4 @@
-"""In `explain`, hiding a word gives the result of attention_mask 0, and removing a head that of a hook that zeroes it."""
+"""In `explain`, hiding a word equals setting its attention_mask to 0; removing a head equals zeroing its output by a hook."""
 
 from dataclasses import replace
 from functools import cache

@@ -1,4 +1,4 @@
-"""Shares (how much of the way to the other sentence or sense a hidden word moves the chosen word) equal plain calculations."""
+"""The share of a hidden word (how far hiding it moves the chosen word toward the other sense) equals plain calculations."""
 
 import functools
 import math

@@ -51,7 +51,7 @@ class Vectors:
 class Hiding:
     """Arguments of the attention function, and the (weights, values) that it records in each layer."""
 
-    edges: Tensor  # (copies, n_layers, n_heads, n, n), True: hidden
+    edges: Tensor  # (copies, n_layers, n_heads, n, n), True: the query can't attend to the key
     strength: float  # 1: hidden. Near 0: hidden a little, for first-order effects
     renormalised: bool  # False: the other tokens' weights don't change (value zeroing)
     seen: list[tuple[Tensor, Tensor]] = field(default_factory=list)
@@ -205,9 +205,9 @@ def axis_without(u: np.ndarray, senses: Sequence[str], sense: str, i: int | None
 
 
 def taken_for(typed: np.ndarray, u: np.ndarray, senses: Sequence[str], i: int | None):
-    """Return the sense with the nearest mean, the squared distance to this mean, and a quantile of squared distances.
+    """Return the sense with the nearest mean, the squared distance to this mean, and the 95 % quantile of squared distances.
 
-    Interpretation: it is the 95 % quantile of the distances of all rows (row i too), each to the mean of its own sense.
+    Interpretation: the quantile is over all rows (row i too), each with its squared distance to the mean of its own sense.
     """
 
     def squared(vector, sense, left_out):

@@ -26,7 +26,7 @@ def unit(vector):
 
 
 def nearest_centroid_scores(vectors, senses):
-    """Return each sentence's score by plain loops: 1 if its sense's centroid is the nearest, 1 / k in a tie of k, else 0."""
+    """Return each sentence's score by plain loops: 1 if its sense's centroid is nearest, 1 / k if k centroids tie, else 0."""
     vectors = [unit(vector.tolist()) for vector in vectors]
     scores = []
     for i, vector in enumerate(vectors):
@@ -194,9 +194,7 @@ def test_the_floor_is_the_accuracy_of_an_encoder_with_random_weights(encoder_of)
 
 
 def test_p_values_and_the_95_percent_threshold_equal_calculations_by_hand():
-    shuffled = np.array(
-        [[0.5, 0.6, 0.4, 0.5], [0.5, 0.3, 0.7, 0.2]]
-    )  # in each shuffle, the better head has .5 .6 .7 .5
+    shuffled = np.array([[0.5, 0.6, 0.4, 0.5], [0.5, 0.3, 0.7, 0.2]])  # the best head of each shuffle: .5 .6 .7 .5
     assert p_values(np.array([0.6, 0.8, 0.5]), shuffled) == pytest.approx([3 / 5, 1 / 5, 1.0])
     assert threshold(np.arange(1000)[None] / 1000) == pytest.approx(0.950)
     assert threshold(shuffled) == 1.0  # with four shuffles, p < .05 is impossible

@@ -209,7 +209,7 @@ function widthOf(text) {
   return 8.6 * text.length;
 }
 
-/** Place each label { tip, width, node } near the point `tip`, where it covers the fewest labels and dots. side: the width. */
+/** Place labels { tip, width, node } near their tips, where they cover the fewest labels and dots. side: the drawing's width. */
 function placeLabels(labels, dots, side) {
   const [taken, high] = [[], 15];
   for (const { tip, width, node } of labels) {
@@ -235,7 +235,7 @@ function headName(head, heads) {
   return `head ${head % heads} of layer ${Math.floor(head / heads)}`;
 }
 
-/** Return a map with a button per head. A click calls choose(head). Hover or focus calls preview(head), its end preview(null). */
+/** Return a map with a button per head. A click calls choose(head). preview gets the hovered or focused head, or null. */
 function headMap(layers, heads, choose, preview) {
   const range = (length, make) => Array.from({ length }, (_, i) => make(i));
   const cells = range(layers * heads, (head) => {
