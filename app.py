@@ -36,7 +36,7 @@ def show() -> None:
         # While the visitor's own sentences are shown, the button that opens them has the colours of a chosen example's button.
         "[data-testid=stPopover] button[kind=primary]"
         "{color:inherit!important;background:color-mix(in srgb,#174f97 12%,transparent)!important}"
-        "[data-testid=stLayoutWrapper]:has(>.st-key-headline){min-width:min(100%,260px)}"  # in a narrower title, words would break
+        "[data-testid=stLayoutWrapper]:has(>.st-key-headline){min-width:min(100%,260px)}"  # a narrower title would break words
         ".st-key-question h1{font-size:22px!important;font-weight:500!important}"
         # Shrink pictures that are wider than their container; wrap buttons in a row.
         "[data-testid=stVegaLiteChart],[data-testid=stVegaLiteChart] :is(.vega-embed,.chart-wrapper,svg.marks){max-width:100%}"

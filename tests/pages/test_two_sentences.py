@@ -160,7 +160,7 @@ def test_the_word_follows_edited_sentences_until_the_visitor_chooses(main_view):
     assert at.selectbox(key="word").value == "bank"
 
 
-NEXT = 'No control yet: write a third sentence with "bank" in A\'s sense.'
+NEXT = 'There is no control yet. Write a third sentence in which "bank" has the same sense as in A.'
 
 
 def test_a_change_of_sentence_a_clears_or_questions_the_control(main_view):
@@ -190,7 +190,7 @@ def test_a_word_that_the_tokeniser_does_not_know_is_reported(main_view):
     """A control whose word the tokeniser doesn't know must not show a cosine."""
     glued, unknown = (
         "They lay on the bank🏦 of the stream.",
-        'doesn\'t know "bank🏦". It reads [UNK] there, as for any text',
+        'doesn\'t know "bank🏦". It reads [UNK] instead, as for any text',
     )
     main_view.session_state["layers"] = True
     at = main_view.text_input(key="c").set_value(glued).run()
@@ -385,7 +385,7 @@ def test_a_long_text_is_drawn_in_bins_and_can_be_zoomed(main_view, monkeypatch):
 def test_a_frequent_word_has_a_list_of_its_occurrences():
     at = open_link(a="bank " * 12, b="A bank.", word="bank")
     picker = at.selectbox(key="at_a")
-    assert picker.label == "The word occurs 12 times in A: which one?" and len(picker.options) == 12
+    assert picker.label == "The word occurs 12 times in A. Which occurrence do you mean?" and len(picker.options) == 12
     at = picker.set_value(12).run()
     assert [word["kind"] for word in figure(at)["sides"][0]["words"]].index("chosen") == 11
 
