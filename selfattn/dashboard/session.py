@@ -141,7 +141,7 @@ PROJECTOR = Key(
 )
 STOP = Key("choice of stop", "From scratch: the stop (page of the lesson) that the picker shows")
 RACE = Key("recurrence.race", "Before attention: the device, and the times measured on it")
-TRAINED = Key("tiny.run", "Train a tiny one: the last training's settings, and its state after each epoch", (None, ()))
+TRAINED = Key("tiny.run", "Train a tiny model: the last training's settings, and its state after each epoch", (None, ()))
 # One key for each stop (page of a lesson).
 REAL_HEAD = Key("{}.head", "the name of the head that the visitor chose")
 REVEALED = Key("{}.shown", "True if the visitor asked for the answer without a guess", False)

@@ -157,8 +157,8 @@ def test_the_default_pair_has_known_numbers(encoder):
     ]
     assert panel.live.data["sides"][0]["sums"] == {"scaled": "3.09", "exponential": "1.58", "weight": "1.00"}
     assert panel.live.data["below"] == [
-        "Recomputed: the weights differ from the model's own by at most 0.0000002 on the same inputs, and by at most 0.0000003 "
-        "in a separate pass."
+        "These weights are recomputed. From the same inputs, the model's own code gets them within 0.0000002; in a second pass, "
+        "within 0.0000003."
     ]
     assert panel.alt.startswith("Head 10 of layer 0") and '"river" 0.63' in panel.alt
 
@@ -320,7 +320,7 @@ def test_a_split_word_uses_the_query_of_its_first_token(encoder):
     data = data_of(word_row(placed, HEAD))
     n = len(placed.positions)
     assert n > 1 and data["sides"][0]["query"]["at"] == placed.positions[0]
-    assert data["below"][0].startswith(f"The word has {n} pieces, each with a query. This is the query of piece 1.")
+    assert data["below"][0].startswith(f"The word has {n} pieces, each with a query. The figure shows piece 1.")
     second = word_row(placed, HEAD, query=placed.positions[1])
     check_cells(data_of(second), [second])
     assert "the query of piece 2" in data_of(second)["below"][0]
