@@ -217,7 +217,7 @@ def cached_hidden(encoder: Encoder, word: PlacedWord[Encoding], hidden: Word) ->
 
 
 def cached_removal(encoder: Encoder, word: PlacedWord) -> Tensor:
-    """Return a word's last hidden state with each head removed in turn: (n_layers, n_heads, d_model)."""
+    """Return a word's vector after the last layer, with each head removed in turn: (n_layers, n_heads, d_model)."""
     return cached(
         encoder,
         ("removal", word.key),
@@ -238,7 +238,7 @@ def cached_effect(encoder: Encoder, first: PlacedWord[Encoding], second: PlacedW
 
 
 def cached_error(encoder: Encoder, text: str, head: Head) -> float:
-    """Return the largest difference between the weights that the kernel and the model compute from the same inputs."""
+    """Return the largest difference between one head's weights from the kernel and from the model, on the same inputs."""
 
     def make(_: Progress) -> float:
         encoding = cached_encode(encoder, text)

@@ -30,7 +30,7 @@ ENCODER = ("model", "other", "revision", "content", "digest")  # the parameters 
 
 
 def view_link(encoder: Encoder | None = None, /, **parameters: Any) -> str:
-    """Return the address that opens this view with this encoder."""
+    """Return the address that opens this page with this encoder and these parameters."""
     named = {} if encoder is None else link_to(encoder)
     # Leave out the current parameters that name an encoder: the page may show another encoder instead.
     query = named | {key: value for key, value in parameters.items() if value not in (None, "") and key not in ENCODER}
@@ -101,7 +101,7 @@ def show_download(page: Page) -> None:
             shown = view.provenance.of_figure("picture to share", one_head=False, sentences=("A", "B"))
             draw = lambda: files.png(share(Look()), shown, 1, plain=True)  # noqa: E731
             file_button(SHARE, draw, f"{view.name}-share.png", "image/png", "download_share")
-        if st.toggle("Show its numbers as a table", key="download_numbers"):
+        if st.toggle("Show the figure's numbers as a table", key="download_numbers"):
             st.dataframe(panel.table, hide_index=True, height=260)
         st.markdown("**The whole page**")
         _show_buttons(view.name, _whole(view, width))

@@ -83,7 +83,7 @@ def show_encoder(encoder: Encoder) -> None:
 
 
 def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
-    """Return the encoder. If it isn't in memory, load it and show each stage on the page. Raises LoadError."""
+    """Return the encoder. If it isn't in memory, load it and show each stage of loading on the page. Raises LoadError."""
     check_encoder(name, revision or "")
 
     def make() -> Encoder:

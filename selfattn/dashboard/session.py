@@ -72,14 +72,14 @@ WORD_MISSED = Key("word_missed", "the last word typed by the visitor that isn't 
 # The address.
 LINK = Key(
     "link",
-    "those parameters of the session's first address that no widget has used or dropped yet",
+    "parameters of the session's first address that the page hasn't used or dropped yet",
     MappingProxyType({}),
 )
-INSTEAD = Key("instead", "a dictionary, for keys whose linked value can't be used: the value shown instead")
+INSTEAD = Key("instead", "for each key whose value in the link can't be used: the value shown instead")
 DEFAULT_OF = Key("default of {}", "the default that the widget with this key had in the previous run")
 LINKED_TO = Key(
     "{} linked to",
-    "the encoder and revision that came to this picker from a link, unconfirmed; None: load without asking",
+    "this picker's encoder and revision, if only a link names them; None: load the encoder without asking",
 )
 PAGE = Key("page", "the address of the page whose pickers were drawn last")
 
@@ -106,8 +106,8 @@ VIEW = Key(
 
 # The kernel figure, which shows one token's row of attention weights.
 PIECE = {
-    "A": Key("piece_a", "the token of A whose row is shown, by position"),
-    "B": Key("piece_b", "the token of B whose row is shown, by position"),
+    "A": Key("piece_a", "the position of the token of A whose row is shown"),
+    "B": Key("piece_b", "the position of the token of B whose row is shown"),
 }
 QUERIES = Key("queries", "the same positions, for each encoder and word in its sentence", MappingProxyType({}))
 
@@ -141,7 +141,9 @@ PROJECTOR = Key(
 )
 STOP = Key("choice of stop", "From scratch: the stop (page of the lesson) that the picker shows")
 RACE = Key("recurrence.race", "Before attention: the device, and the times measured on it")
-TRAINED = Key("tiny.run", "Train a tiny model: the last training's settings, and its state after each epoch", (None, ()))
+TRAINED = Key(
+    "tiny.run", "Train a tiny model: the last training's settings, and its state after each epoch", (None, ())
+)
 # One key for each stop (page of a lesson).
 REAL_HEAD = Key("{}.head", "the name of the head that the visitor chose")
 REVEALED = Key("{}.shown", "True if the visitor asked for the answer without a guess", False)

@@ -98,7 +98,7 @@ def _most_and_least(frame: pd.DataFrame, measure: Measure) -> str:
 def _removals(frame: pd.DataFrame, measure: Measure, compared: Compared) -> tuple[str, str]:
     """State which head's removal most changes the cosine of the word's vectors in A and B, in a finding and a note.
 
-    The note compares this effect with the largest effect in the control: the same cosine for A and the control sentence.
+    The note compares this effect with the largest effect on the cosine of the word's vectors in A and the control sentence.
     """
     effect, *control = [name for name in measure.beside if name in frame]
     top, word = frame.loc[frame[effect].abs().idxmax()], compared.sides["A"].word.text

@@ -1,4 +1,4 @@
-"""Make the data of the component `heads`, a map of all heads with one chosen (dashboard/components/heads.schema.json)."""
+"""Make the data of the component `heads`, a map of all heads with one outlined head (dashboard/components/heads.schema.json)."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -148,7 +148,7 @@ def test_the_page_says_why_no_word_can_be_hidden(few, checkpoint, monkeypatch):
     monkeypatch.setattr(view, "labelled", lambda: some(3, "bank"))
     at = open_page(PAGE)
     assert (
-        "These sentences can't show which word gives a word its sense: 'bank' has 3 usable sentences in the sense"
+        "These sentences can't show which other word gives a word its sense: 'bank' has 3 usable sentences in the sense"
         in page_text(at)
     )
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(checkpoint("XLNet")))

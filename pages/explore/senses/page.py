@@ -95,12 +95,12 @@ def _made(asked: Labelled) -> HiddenWordsReport | None:
         try:
             return asked.report(HiddenWordsReport, what, "Hiding the other words one by one, sentence", make)
         except ValueError as error:
-            say(f"These sentences can't show which word gives a word its sense. {error}")
+            say(f"These sentences can't show which other word gives a word its sense. {error}")
             return None
     check = partial(check_rows, encoder, frame, per_sense=PER_SENSE, most=MOST, others=OTHERS)
     usable, rejected = cached(encoder, ("rows to hide words in", asked.key), lambda _: check())
     if usable.empty:
-        say(f"These sentences can't show which word gives a word its sense: {rejected['reason'].iloc[0]}")
+        say(f"These sentences can't show which other word gives a word its sense: {rejected['reason'].iloc[0]}")
         return None
     with place.container(horizontal=True, vertical_alignment="center"):
         if session.STOPPED.get() == key:

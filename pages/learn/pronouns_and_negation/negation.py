@@ -78,7 +78,7 @@ def show(encoder: Encoder) -> None:
     )
     teaching.steps(
         "negator",
-        f"In {best}, the negator gets {float(negator[best]):.2f}. Without a negator, the word at its position gets "
+        f"In {best}, the negator gets weight {float(negator[best]):.2f}. Without a negator, the word at its position gets "
         f"{float(instead[best]):.2f}.",
         {"Weight on the negator minus weight on the word in its place": teaching.heads_chart(gain, kind="signed")},
         note=f"In {int((gain > 0.1).sum())} of {gain.numel()} heads, the difference is more than 0.10.",

@@ -98,10 +98,10 @@ def _twins(encoder: Encoder, head: Head, twins: Sequence[PronounSentence], answe
 def _verdict(chosen: pronouns.ChosenHead, n_first: int, n_heads: int) -> None:
     with st.container(horizontal=True, gap="large"):
         for label, accuracy in (
-            (f"Chosen head: right in the {n_first} sentences used to choose it", chosen.chosen_with),
-            (f"Best of {n_heads} heads: what luck alone can reach there", chosen.luck),
-            (f"Chosen head: right in the other {chosen.n} sentences", chosen.accuracy),
-            ("Chosen head, if its weights depended on distance only", chosen.position_only),
+            (f"Accuracy on the {n_first} sentences used to choose the head", chosen.chosen_with),
+            (f"Accuracy there that the best of {n_heads} heads can reach by luck", chosen.luck),
+            (f"Accuracy of the chosen head on the other {chosen.n}", chosen.accuracy),
+            ("The same, if only the distance of the words counted", chosen.position_only),
         ):
             st.metric(label, share(accuracy), width="content")
     low, high = chosen.interval
