@@ -86,10 +86,7 @@ def carry_choice(page: str) -> None:
 
 
 def note_in_address(noted: Mapping[str, str | None]) -> None:
-    """Write parameters that no widget is bound to into the address. Call it at the end of a run of a page.
-
-    noted: the value of each parameter; None removes the parameter.
-    """
+    """Write parameters without a widget into the address; a value None removes one. Call it at the end of a run of a page."""
     for key, value in noted.items():
         if value is None:
             st.query_params.pop(key, None)

@@ -38,8 +38,7 @@ class Cache(Generic[T]):
     """A cache that drops the least recently used values first. If several threads need a value, one thread makes it.
 
     A value larger than the bound replaces all other values: it is kept, because its page needs it again at each click.
-    bound: the largest total size. size: returns one value's size, in the same unit. on_release: called with each value that is
-    dropped to make room.
+    bound: the largest total size. size: returns a value's size, in the same unit. on_release: called with each dropped value.
     """
 
     def __init__(self, bound: int, size: Callable[[T], int], on_release: Callable[[T], None] = lambda _: None):

@@ -37,10 +37,7 @@ def folder_path(name: str, base: Path | None = None) -> str:
 
 
 def load_pair(encoder: Encoder, pair: Pair) -> str:
-    """Return lines of Python that load the encoder and set the variables a, b, control, word and at.
-
-    a, b, control: the texts (control may be None). at: which occurrence of the word is meant in a and in b, counted from 1.
-    """
+    """Return Python lines that load the encoder and set a, b, control (texts), word, and at (its occurrence in a and in b)."""
     texts = ", ".join(repr(side and side.sentence.text) for side in pair)
     at = pair.first.number, pair.second.number
     return f"{load(encoder)}\na, b, control = {texts}\nword, at = {pair.word!r}, {at}"

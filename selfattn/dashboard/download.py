@@ -128,7 +128,6 @@ def _show_buttons(name: str, makers: Mapping[str, tuple[str, str, Callable[[], s
 
 
 def _view(page: Page) -> View:
-    """Collect the page's panels and tables for export."""
     return View(
         name=bundle.safe_name(f"selfattn-{page.name}"),
         provenance=_provenance(page, view_link(getattr(page, "encoder", None), **dict(st.query_params))),

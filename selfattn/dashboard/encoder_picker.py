@@ -105,8 +105,7 @@ def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
         raise LoadError(for_visitors(str(error), name)) from None
 
 
-# st.cache_resource can't be used: a cached function can't show progress in an element that was made outside the function
-# (CacheReplayClosureError).
+# Not st.cache_resource: such a function can't show progress in an element made outside it (CacheReplayClosureError).
 _encoders: Cache[Encoder] = Cache(Settings.read().max_models, lambda _: 1, forget)
 _loading = threading.Lock()  # load one at a time, so that two visitors' encoders don't fill the memory at once
 
@@ -135,11 +134,10 @@ def _note_link(key: session.Key, name: str, revision: str) -> None:
 
 
 def _ask_before_loading(key: session.Key, identity: str, name: str, revision: str, device: str, dtype: str) -> None:
-    """Ask the visitor before loading an encoder that only a link names.
+    """Ask the visitor before loading an encoder that only a link names: draw the question and raise PageEnds.
 
-    Raises PageEnds after it has drawn the question, and LoadError if the encoder isn't offered. An encoder that is bundled,
-    offered by the operator or already loaded needs no question. Don't access the folder before the visitor agrees: on some
-    systems, access to a folder can open a connection to another machine.
+    An encoder that is bundled, offered by the operator or already loaded needs no question. Don't access the folder before the
+    visitor agrees: on some systems, this can open a connection to another machine. Raises LoadError if it isn't offered.
     """
     check_encoder(name, revision)
     linked_to = session.LINKED_TO.of(key)
@@ -242,10 +240,7 @@ def offered_devices(available: Sequence[str]) -> list[str]:
 
 
 def short_name(name: str) -> str:
-    """Return the encoder's label in the picker, without the bundled encoder's owner.
-
-    If the name is a path and other machines can connect, the label leaves out the folders.
-    """
+    """Return an encoder's label: its name without the bundled encoder's owner, or a path as `for_visitors` shows it."""
     if name == BUNDLED_NAME:
         return name.split("/")[-1]
     label = for_visitors(name, name)

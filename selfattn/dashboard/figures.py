@@ -64,10 +64,7 @@ def this_page() -> Page:
 
 
 def heading(title: str, question: bool = False) -> None:
-    """Show the page's title, and make the containers for it and for the links and "Download" at its right.
-
-    question: True if the page shows a question in the title's place.
-    """
+    """Show the page's title, and make the containers at its right. question: True if the page shows a question instead."""
     page = this_page()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         page.headline = st.container(width="stretch", gap=None, key="headline")

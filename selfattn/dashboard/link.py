@@ -32,10 +32,7 @@ def remember_link() -> None:
 
 
 def spell(key: str, name: str) -> None:
-    """If the link spells a value otherwise than the widget's option `name`, write `name` into the address and rerun the page.
-
-    Call it before the widget of this key is drawn.
-    """
+    """Replace the link's value by the widget's spelling `name`, and rerun the page. Call it before the widget is drawn."""
     if linked(key) != name:
         session.LINK.get()[key] = st.query_params[key] = name
         st.rerun()  # because widgets of this run still read the old address
@@ -62,10 +59,7 @@ def say_what_is_missing(
 
 
 def _still_asked(key: str, possible: Collection[str], shown: str) -> str:
-    """Return the link's value for a key while the page can't use it. Return "" and forget it once the page can use it.
-
-    It is also forgotten once the value that the page shows (`shown`) has changed, because the visitor has then chosen another.
-    """
+    """Return the link's value while the page can't use it; "" once the page can, or once another value is shown than before."""
     asked = linked(key)
     if asked and (asked in possible or session.INSTEAD.get().setdefault(key, shown) != shown):
         del session.LINK.get()[key]
@@ -74,10 +68,7 @@ def _still_asked(key: str, possible: Collection[str], shown: str) -> str:
 
 
 def keep_in_address(key: str, default: str) -> None:
-    """Write a widget's value into the address if the widget's default has changed since the last run.
-
-    Call it before the widget of this key is drawn.
-    """
+    """If a widget's default has changed since the last run, write its value into the address. Call it before it is drawn."""
     before = session.DEFAULT_OF.of(key)
     if key in st.session_state and before.get() not in (None, default):
         st.session_state[key] = st.session_state[key]

@@ -197,10 +197,7 @@ def _typed(edited: str) -> None:
 
 
 def _pick_word(place, shared: Sequence[str], example: str | None, where, typed: bool) -> str:
-    """Draw the picker of the words that both sentences have (`shared`), and return the chosen word.
-
-    typed: True if the visitor may type a word that isn't listed.
-    """
+    """Draw the picker of `shared` words; return the chosen word. typed: True if the visitor may type a word that isn't listed."""
     if not shared:
         text = "No word is in both sentences. Change one sentence so that both contain the same word."
         where.error(text, icon=":material/error:")
@@ -233,10 +230,7 @@ def _choose_word() -> None:
 
 
 def _pick_control(encoder: Encoder, place, where, default: str, word: str) -> PlacedWord[Encoding] | None:
-    """Draw the control sentence's field, and return the word in that sentence, or None.
-
-    Warn if the control sentence lacks the word, or if sentence A has changed since the visitor typed the control sentence.
-    """
+    """Draw the control sentence's field; return the word in it, or None. Warn if it lacks the word, or if A has changed."""
     keep_in_address(session.C, default)
     text = place.text_input(
         "Control (A's sense)", default, key=session.C, bind="query-params", on_change=_typed, args=(session.C,),

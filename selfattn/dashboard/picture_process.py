@@ -23,10 +23,7 @@ _one_at_a_time = threading.Lock()
 
 
 class Painter:
-    """A stand-in for vl-convert that draws in the picture process.
-
-    Before each picture it calls still_wanted(), which raises an error if the visitor has left.
-    """
+    """A stand-in for vl-convert that draws in the picture process. still_wanted: raises an error if the visitor has left."""
 
     def __init__(self, still_wanted: Callable[[], None] = lambda: None):
         self._still_wanted = still_wanted

@@ -100,10 +100,7 @@ def costly_slot() -> Iterator[Callable[[], None]]:
 
 
 def _wait(take: Callable[[float], bool], news: Callable[[], Any]) -> Any:
-    """Call `take` with a timeout until it returns True. If that takes longer than PATIENCE, show WAITING.
-
-    news: returns the container in which WAITING is shown, or None. Returns the element that shows WAITING, or None.
-    """
+    """Call `take` until it returns True. After PATIENCE, show WAITING in the container news(); return the element, or None."""
     shown, since = None, time.monotonic()
     while not take(LOOK):
         stop_if_superseded()
@@ -142,10 +139,7 @@ def page_run(news: Any = None) -> Iterator[None]:
 
 @contextmanager
 def page_lent() -> Iterator[None]:
-    """Free this page's slot inside the `with`. Afterwards take a slot at once, even if none is free.
-
-    To wait for a free slot could block forever: the page that holds it may wait for a result of this page.
-    """
+    """Free this page's slot inside the `with`. Afterwards take a slot without waiting, because a wait could deadlock."""
     if not getattr(_mine, "page", False):
         yield
         return

@@ -51,8 +51,8 @@ MORE = Key("more", "the example chosen from the list of further examples")
 WORD = Key("word", "the chosen word, as A spells it")
 HIDE = {"A": Key("hide_a", "the word that is hidden in A"), "B": Key("hide_b", "the word that is hidden in B")}
 AT = {
-    "A": Key("at_a", "which occurrence of the word in A is chosen, counted from 1"),
-    "B": Key("at_b", "which occurrence of the word in B is chosen, counted from 1"),
+    name: Key(f"at_{name.lower()}", f"which occurrence of the word in {name} is chosen, counted from 1")
+    for name in "AB"
 }
 CHOICE = (EXAMPLE, A, B, C, WORD, *AT.values())
 MODEL = Key("model", "the encoder chosen in the sidebar, or `another ...`")
@@ -70,17 +70,10 @@ CONTROL_TYPED = Key("typed", "the control sentence that the visitor typed, and s
 WORD_MISSED = Key("word_missed", "the last word typed by the visitor that isn't in both sentences", "")
 
 # The address.
-LINK = Key(
-    "link",
-    "parameters of the session's first address that the page hasn't used or dropped yet",
-    MappingProxyType({}),
-)
+LINK = Key("link", "parameters of the session's first address that aren't used or dropped yet", MappingProxyType({}))
 INSTEAD = Key("instead", "for each key whose value in the link can't be used: the value shown instead")
 DEFAULT_OF = Key("default of {}", "the default that the widget with this key had in the previous run")
-LINKED_TO = Key(
-    "{} linked to",
-    "this picker's encoder and revision, if only a link names them; None: load the encoder without asking",
-)
+LINKED_TO = Key("{} linked to", "a picker's encoder and revision, if only a link names them; None: load without asking")
 PAGE = Key("page", "the address of the page whose pickers were drawn last")
 
 # What app.py keeps for all pages.
@@ -91,24 +84,13 @@ DOWNLOAD = Key("download", 'True while "Download" is open', False)
 
 # The main view. An answer (answer.Answer) is the measured effect of hiding words in a pair of sentences.
 WAY = Key("way", "the distance that counts as 100 %: between the senses' means, or between the two sentences' vectors")
-HIDDEN = Key(
-    "hidden", "the key of an answer, and the indices of the words that the visitor hides in A and in B", (None, None)
-)
+HIDDEN = Key("hidden", "an answer's key, and the indices of the words that the visitor hides in A and B", (None, None))
 HEADS = Key("heads", "the key of the answer for which the visitor opened the map of heads")
-GUESS = Key(
-    "guessed",
-    '"asked" while the page asks for a guess; then the sentence and the index of the guessed word; False: given up',
-)
-VIEW = Key(
-    "view",
-    "which weights the chosen head's maps show: recomputed, the model's own, or their difference; on Pronouns, the open tab",
-)
+GUESS = Key("guessed", '"asked" while the page asks; then the guessed word\'s sentence and index; False: no guess')
+VIEW = Key("view", "the kind of weights in the chosen head's maps (one_head.SOURCES); on Pronouns, the open tab")
 
 # The kernel figure, which shows one token's row of attention weights.
-PIECE = {
-    "A": Key("piece_a", "the position of the token of A whose row is shown"),
-    "B": Key("piece_b", "the position of the token of B whose row is shown"),
-}
+PIECE = {name: Key(f"piece_{name.lower()}", f"the position of the token of {name} whose row is shown") for name in "AB"}
 QUERIES = Key("queries", "the same positions, for each encoder and word in its sentence", MappingProxyType({}))
 
 # The two switches of every map of weights.
@@ -117,18 +99,14 @@ HIDE_SPECIAL = Key("hide", "True: leave special tokens out", False)
 
 # Other pages and their parts.
 MEASURE = Key("measure", "All heads: the measure that the bars show")
-ASKED = Key(
-    "asked", "Predictions: what the encoder is asked for: a class, a pair, a similarity, a tag or a masked word"
-)
+ASKED = Key("asked", "Predictions: what the encoder is asked for, such as a class, a similarity or a masked word")
 SIMILAR = Key("similar", "Predictions: the example that the two texts come from")
 UNRELATED = Key("unrelated", "Predictions: the cache key of the encoder that the visitor compares with unrelated pairs")
 DOCUMENT = Key("document", "Predictions: a second document for the query; empty: none")
 CLASS = Key("class", "Predictions: the name of the class to explain")
 TAGGED = Key("tagged", "Predictions: the word whose tag is explained")
 TAG = Key("tag", 'Predictions: the tag to explain, after its word, as in "bank: NOUN"; None: the likeliest tag')
-PASSAGE = Key(
-    "passage", 'Predictions: the sentence of a long text whose words are shown, as "TEXT.SENTENCE", both counted from 1'
-)
+PASSAGE = Key("passage", 'Predictions: the sentence whose words are shown, as "TEXT.SENTENCE", both counted from 1')
 GAP = Key("gap", "Predictions: the index of the word that is masked")
 TARGET = Key("target", "Predictions: the index, among the predicted words, of the word to explain")
 STOPPED = Key("stopped", "the cache keys of the encoder and of the work that the visitor stopped")
@@ -136,14 +114,10 @@ HIDDEN_ASKED = Key("hidden_asked", "Senses: the cache keys of the encoder and of
 OPENED = Key("opened", "Senses: address parameters with which to open the main view")
 TABLE_READ = Key("table_read", "Senses: the uploaded file's id, usable rows, broken rows and digest", (None, None))
 PROOF = Key("proof", "Models and proof: the encoder's key with the text, and the proof for both", (None, None))
-PROJECTOR = Key(
-    "projector", "From scratch: True to show it on a projector, with larger type and without the menu", False
-)
+PROJECTOR = Key("projector", "From scratch: True for a projector: larger type, and no menu", False)
 STOP = Key("choice of stop", "From scratch: the stop (page of the lesson) that the picker shows")
 RACE = Key("recurrence.race", "Before attention: the device, and the times measured on it")
-TRAINED = Key(
-    "tiny.run", "Train a tiny model: the last training's settings, and its state after each epoch", (None, ())
-)
+TRAINED = Key("tiny.run", "Train a tiny model: the last run's settings, and its state after each epoch", (None, ()))
 # One key for each stop (page of a lesson).
 REAL_HEAD = Key("{}.head", "the name of the head that the visitor chose")
 REVEALED = Key("{}.shown", "True if the visitor asked for the answer without a guess", False)

@@ -88,10 +88,7 @@ def hold_file(data: bytes, kind: str, file_name: str) -> None:
 
 
 def stop_if_left(session: Any) -> None:
-    """Raise ConnectionAbortedError if the session's tab is closed, because nobody will fetch the download.
-
-    Streamlit has no public call for this (see `this_session`).
-    """
+    """Raise ConnectionAbortedError if the session's tab is closed. Streamlit has no public call for this (see `this_session`)."""
     if session is not None and runtime.exists() and not runtime.get_instance().is_active_session(session.session_id):
         raise ConnectionAbortedError("The visitor has left.")
 

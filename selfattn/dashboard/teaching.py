@@ -1,7 +1,7 @@
 """Draw the elements that lessons share: questions, fields for numbers, pickers of a sentence or a head, and the layout.
 
-A stop is one page of a lesson. A stop can ask a question: the right answer and the stop's numbers appear after the visitor has
-answered. The parameter `stop` is the name of the stop, with which widget keys begin.
+A stop is one page of a lesson; the parameter `stop` is its name, with which widget keys begin. A stop can ask a question: the
+right answer and the stop's numbers appear after the visitor has answered.
 """
 
 import math
@@ -37,7 +37,7 @@ REAL = one_head_by_hand.REAL.first  # the sentence in which lessons show a head 
 TEXT_WIDTH = PICTURE = 760  # pixels: about 90 characters a line
 BESIDE = 352  # pixels: width of the text beside a picture in a window of 1440 (below the picture in a window of 800)
 ROOM = 280  # pixels: width of each of two maps side by side
-FITS = 28  # pixels: the smallest cell with room for a number
+FITS = 28  # pixels: width of the smallest cell that has room for a number
 MOST_TOKENS = 64  # the largest number of tokens in a lesson's map
 
 
@@ -186,8 +186,7 @@ def vectors(
     """Draw a field for each vector (d,), filled with the lesson's published numbers, and a button that restores these numbers.
 
     Returns the vectors by name, in float64. If a field doesn't contain d finite numbers, say so and return the published vector.
-    check: raises ValueError if the vectors don't fit together; the page then shows the error's message and returns all published
-    vectors.
+    check: raises ValueError if the vectors don't fit together; the page then shows its message and uses all published vectors.
     """
     texts = {f"{stop}.{name}": ", ".join(f"{number:g}" for number in row) for name, row in published.items()}
     filled = session.PUBLISHED.of(stop)

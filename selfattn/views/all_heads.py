@@ -84,8 +84,6 @@ def every_head(
 
 
 def _most_and_least(frame: pd.DataFrame, measure: Measure) -> str:
-    """Name the heads with the largest and the smallest value of a measure."""
-
     def value(row: pd.Series) -> str:
         number = row[measure.name]
         return numbers.effect(number) if measure.signed else f"{numbers.decimal(number)} {measure.unit}".strip()
@@ -96,10 +94,7 @@ def _most_and_least(frame: pd.DataFrame, measure: Measure) -> str:
 
 
 def _removals(frame: pd.DataFrame, measure: Measure, compared: Compared) -> tuple[str, str]:
-    """State which head's removal most changes the cosine of the word's vectors in A and B, in a finding and a note.
-
-    The note compares this effect with the largest effect on the cosine of the word's vectors in A and the control sentence.
-    """
+    """State which head's removal most changes the cosine of the word in A and B, and the largest change for A and the control."""
     effect, *control = [name for name in measure.beside if name in frame]
     top, word = frame.loc[frame[effect].abs().idxmax()], compared.sides["A"].word.text
     finding = (
@@ -157,11 +152,7 @@ def _of_head(table: pd.DataFrame, head: Head) -> pd.DataFrame:
 
 
 def moved_word(report: HiddenWordsReport, head: Head) -> Panel:
-    """Make the panel of how far a word's vector moves toward its other sense if another word is hidden from it in one head.
-
-    In each sentence, the hidden word is the one that moves the vector furthest when hidden in all heads. The finding is about
-    `head`.
-    """
+    """Make the panel of how far a word moves to its other sense if the word with the largest effect is hidden in one head."""
     panel = heads(report, head)
     chosen = _of_head(panel.table, head).iloc[0]
     further, share = int((panel.table["share"] > chosen["share"]).sum()), numbers.decimal(100 * chosen["share"], 1)

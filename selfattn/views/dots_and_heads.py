@@ -24,10 +24,9 @@ def dots_panel(
     tables: Mapping[str, pd.DataFrame] | None = None,
     **parts: Any,
 ) -> Panel:
-    """Make a panel with the chart `dots` of the frame `drawn`.
+    """Make a panel with the chart `dots` of the frame `drawn`. guess, domain: as in `dots`.
 
-    guess, domain: as in `dots`. marked: labels of the dots to draw in teal; None means the first label. tables: more tables for
-    the panel, by name. parts: other fields of `Panel`.
+    marked: labels of the dots to draw in teal (None: the first). tables: more tables, by name. parts: other fields of `Panel`.
     """
     colored = drawn["label"].tolist()[:1] if marked is None else marked
     rows = (" ".join(filter(None, (row.series, row.group, row.label))) for row in drawn.itertuples())

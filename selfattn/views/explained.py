@@ -60,10 +60,7 @@ def _by_sentence(
     found: Explained, segment: int, words: Sequence[dict[str, Any]], places: Sequence[int], what: str, write: Write,
     largest: float, whole: Tokens | None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Return the fields of a row that shows sentences and their words.
-
-    largest: the effect or noise level whose bar is drawn at full height.
-    """
+    """Return the fields of a row of sentences and their words. largest: the effect or noise level drawn at full height."""
     named, opened = {*found.named}, {*found.words}
     sentences = [(at, each) for at, each in enumerate(found.sentences) if each.segment == segment]
     starts, first = [each.at for _, each in sentences], sentences[0][1].positions[0]

@@ -122,7 +122,6 @@ def _changed(sides: Sequence[Followed]) -> pd.DataFrame:
 
 
 def _what_changes(side: Followed) -> str:
-    """State the token's largest weight before and after the changes, and the cosine between its context before and after."""
     top = " → ".join(numbers.weight(trace.weights[side.position].max()) for trace in (side.real, side.trace))
     contexts = [trace.context[side.position] for trace in (side.real, side.trace)]
     return (

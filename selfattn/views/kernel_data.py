@@ -78,10 +78,7 @@ def _plane(row: QueryRow, back: str) -> dict[str, Any]:
 
 
 def _largest(sides: Sequence[dict[str, Any]]) -> dict[str, int]:
-    """Return, for each kind of strip, the integer that gets the deepest colour: its largest absolute value, at least 1.
-
-    For the vectors, only the queries count.
-    """
+    """Return the integer that gets the deepest colour in each kind of strip: the largest absolute value (of queries only)."""
     rows = [row for side in sides for row in side["rows"]]
     strips = {
         "vectors": [side["query"]["values"] for side in sides],
@@ -103,10 +100,7 @@ def _ends(column: dict[str, Any], sides: Sequence[dict[str, Any]]) -> dict[str, 
 
 
 def _decimals(rows: Sequence[QueryRow], places: int) -> dict[str, int]:
-    """Return the number of decimals of each kind of strip.
-
-    If a vector has at most FEW numbers, the figure prints them. They then get no more decimals than they need.
-    """
+    """Return the number of decimals of each kind of strip; no more than needed if the figure prints the numbers (FEW or less)."""
     most = {"vectors": VECTORS, "products": places, "handed": max(HANDED, places)}
     if all(max(row.trace.key.shape[-1], row.trace.value.shape[-1]) > FEW for row in rows):
         return most
@@ -233,7 +227,6 @@ def _rest(row: QueryRow, rest: Sequence[int], places: int, handed: int) -> dict[
 
 
 def _share(places: int) -> Callable[[float], str]:
-    """Return the function that formats e^x and weights. places: their decimals."""
     return numbers.weight if places == 2 else partial(numbers.decimal, places=places)
 
 
@@ -242,7 +235,6 @@ def _total(row: QueryRow) -> float:
 
 
 def _cells(row: QueryRow, places: int) -> dict[str, list[str]]:
-    """Return the texts of each column, one per token."""
     decimal, share = partial(numbers.decimal, places=places), _share(places)
     columns: dict[str, tuple[Tensor, Callable[[float], str]]] = {
         "score": (row.of("scores"), decimal),
@@ -296,8 +288,8 @@ def _line(
 ) -> list[list[str]]:
     """Return the printed steps of one token's arithmetic: a list of [column, text].
 
-    scale: from `factor`. steps: the token's score, scaled score, masked score, e^x and weight. added: the terms that are added to
-    its scaled score. largest: the row's largest masked score. total: the row's sum of e^x. places: the fewest decimals to print.
+    steps: the token's score, scaled score, masked score, e^x and weight. added: the terms added to its scaled score. largest:
+    the row's largest masked score. total: the row's sum of e^x. places: the fewest decimals to print.
     """
     (symbol, times), (score, scaled, masked, exponential, weight) = scale, steps
     if masked == -math.inf:
@@ -336,9 +328,8 @@ def _division(exponential: float, total: float, weight: float, places: int) -> t
 def _fewest(places: int, wanted: str, computed: Callable[[int], float]) -> int:
     """Return how many decimals the inputs need, at least `places`, so that the result is printed as `wanted`.
 
-    computed: a function from the number of decimals to the result. Return `places` if no number of decimals is enough, as for
-    -1e9 + 0.5, whose last digits float32 can't hold. A result that may be rounded up or down (0.125 for two decimals) isn't
-    accepted.
+    computed: a function from the number of decimals to the result. Return `places` if no number is enough, as for -1e9 + 0.5,
+    whose last digits float32 can't hold. A result that could be rounded up or down, such as 0.125, isn't accepted.
     """
     write = numbers.weight if wanted.startswith("under") else partial(numbers.decimal, places=_places(wanted))
     near = (-1e-9, 1e-9)
@@ -350,7 +341,6 @@ def _text(value: float, places: int) -> str:
 
 
 def _number(value: float, places: int) -> float:
-    """Return the number, rounded as it is printed."""
     return read(_text(value, places))
 
 

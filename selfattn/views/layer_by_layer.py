@@ -1,7 +1,4 @@
-"""Make the panel of the cosine between a word's vectors in two sentences, after each layer, with and without hidden words.
-
-The leading word of a sentence is the word that moves the chosen word's vector most when it is hidden.
-"""
+"""Make the panel of the cosine between a word's vectors in two sentences, after each layer, with and without hidden words."""
 
 from functools import cache
 
@@ -17,7 +14,10 @@ NO_CONTROL = "There is no control sentence. Add one: a third sentence, in which 
 
 
 def layer_by_layer(pair: HiddenPair) -> Panel:
-    """Make the panel of the cosine after each layer: with nothing hidden, and with the leading word of each sentence hidden."""
+    """Make the panel of the cosine after each layer: with nothing hidden, and with each sentence's leading word hidden.
+
+    The leading word moves the chosen word's vector most when it is hidden.
+    """
     frame = cache(lambda: hidden_curves_frame(pair))
     finding, note = compared(pair), beside(pair)
     return Panel(
@@ -34,14 +34,14 @@ def layer_by_layer(pair: HiddenPair) -> Panel:
 
 
 def compared(pair: HiddenPair) -> str:
-    """State the cosine of the last hidden states, with nothing hidden and with the leading words hidden."""
+    """State the cosine after the last layer, with nothing hidden and with the words of the largest effect hidden."""
     text = f'The two vectors of "{pair.placed[0].word.text}" have cosine {numbers.cosine(float(pair.cosine[0, 0]))}'
     hidden = [f'"{words[at].label}"' for words, at in zip(pair.words, pair.top) if at is not None]
     return f"{text}; with {' and '.join(hidden)} hidden, {numbers.cosine(pair.both_hidden)}." if hidden else f"{text}."
 
 
 def beside(pair: HiddenPair) -> str:
-    """State the largest cosine if a word that isn't leading is hidden in each sentence, and the cosine of A and the control."""
+    """State the largest cosine with other words hidden, one in each sentence, and the cosine of A and the control sentence."""
     parts = []
     if (others := pair.other_words) == others:
         parts.append(
@@ -56,10 +56,7 @@ def beside(pair: HiddenPair) -> str:
 
 
 def beside_its_sense(pair: HiddenPair, sense: str, cosines: Tensor) -> str:
-    """Compare the word in A with labelled sentences of its sense, and count those whose cosine is at most that of A and B.
-
-    cosines: from `within_sense`, between the word in A and in each labelled sentence.
-    """
+    """Compare the word in A with that in labelled sentences of its sense. cosines: from `within_sense`, one per sentence."""
     far = int((cosines <= pair.cosine[0, 0]).sum())
     as_far = (
         f"{far} of these cosines {'is' if far == 1 else 'are'} not larger" if far else "All these cosines are larger"

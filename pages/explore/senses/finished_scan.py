@@ -65,10 +65,7 @@ def show_scan(encoder: Encoder, head: Head) -> None:
 
 
 def _show_sources(encoder: Encoder, sources: pd.DataFrame) -> None:
-    """Show a word's sources: the other words that, when hidden, move the word's vector farthest.
-
-    A click on a source opens a sentence with this source as sentence A, and a different sentence as sentence B.
-    """
+    """Show the words that, when hidden, move a word farthest (its sources). A click opens the source's sentence and another."""
     words = list(sources["word"].unique())
     word = st.selectbox("Word", words, key="scan_word", width=240) if len(words) > 1 else words[0]
     table = sources[sources["word"] == word].reset_index(drop=True)

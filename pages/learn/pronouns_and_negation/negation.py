@@ -105,10 +105,9 @@ def _movie(movie: Encoding, head: Head, rows: Mapping[str, Tensor], answered: bo
 
 
 def negator_weights(negated: Encoding, plain: Encoding, pair: Negation) -> Tensor:
-    """Return two weights that the negated word gives: to its negator and, in the plain sentence, to another word instead.
+    """Return two weights that the negated word gives: to its negator and, in the plain sentence, to the word in its place.
 
-    That other word has the same distance from the word as the negator, counted in words. The result has shape (2, n_layers,
-    n_heads). Raises ValueError if a word is missing.
+    The result has shape (2, n_layers, n_heads). Raises ValueError if a word is missing.
     """
     target, negator = first_word(negated, pair.target_word), first_word(negated, pair.negator)
     plain_target = first_word(plain, pair.target_word)

@@ -62,10 +62,7 @@ def show(encoder: Encoder) -> None:
 
 
 def _best(weights: pronouns.PronounWeights, twin: str) -> Head:
-    """Return the head that prefers the right noun most, on average over all sentences except the pair named `twin`.
-
-    The page shows the head on that pair, so the pair mustn't affect the choice.
-    """
+    """Return the head that prefers the right noun most, over all sentences but the pair `twin`, on which the page shows it."""
     others = [place for place, sentence in enumerate(PRONOUNS) if sentence.twin != twin]
     preference = weights.preference[others].mean(0)
     return Head(*divmod(int(preference.argmax()), preference.shape[1]))
@@ -98,10 +95,10 @@ def _twins(encoder: Encoder, head: Head, twins: Sequence[PronounSentence], answe
 def _verdict(chosen: pronouns.ChosenHead, n_first: int, n_heads: int) -> None:
     with st.container(horizontal=True, gap="large"):
         for label, accuracy in (
-            (f"Accuracy on the {n_first} sentences used to choose the head", chosen.chosen_with),
-            (f"Accuracy there that the best of {n_heads} heads can reach by luck", chosen.luck),
-            (f"Accuracy of the chosen head on the other {chosen.n}", chosen.accuracy),
-            ("The same, if only the distance of the words counted", chosen.position_only),
+            (f"Chosen head's accuracy on the {n_first} sentences used to choose it", chosen.chosen_with),
+            (f"Accuracy that the best of {n_heads} heads can reach by luck", chosen.luck),
+            (f"Chosen head's accuracy on the other {chosen.n} sentences", chosen.accuracy),
+            ("Chosen head's accuracy if it knew only distances", chosen.position_only),
         ):
             st.metric(label, share(accuracy), width="content")
     low, high = chosen.interval
