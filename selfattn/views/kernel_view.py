@@ -170,7 +170,8 @@ def _below(rows: Sequence[QueryRow], errors: tuple[float, float | None] | None) 
         if len(row.word) > 1 and row.query in row.word and not lines:
             nth, n = row.word.index(row.query) + 1, len(row.word)
             lines.append(
-                f"The word has {n} pieces, each with a query. The figure shows piece {nth}. Click another piece to see its query."
+                f"The word has {n} pieces, each with a query. This is the query of piece {nth}. "
+                "Click another piece to see its query."
             )
     if any(len(row.tokens) > MOST for row in rows):
         lines.append(

@@ -272,7 +272,7 @@ def test_a_link_opened_with_another_encoder_gives_a_warning(folder, begins, star
     sentence = (
         f"The link was made with {title[made]}, whose sha256 begins {begins[made]}. Shown instead: "
         f"the numbers of {title[opened]}, whose sha256 begins {begins[opened]}. To see the link's numbers, "
-        "choose its encoder, start selfattn with it, or ask whoever made the link."
+        "choose the link's encoder or start selfattn with it, or ask whoever made the link."
     )
     at = open_link(**link)
     assert warnings(at) == warnings(fresh(at)) == [sentence]  # a reload repeats the warning

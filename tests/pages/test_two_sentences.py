@@ -175,7 +175,7 @@ def test_a_change_of_sentence_a_clears_or_questions_the_control(main_view):
     assert not messages(at.info) and not has(at, NO_CONTROL)
     at = at.text_input(key="a").set_value("The bank of the Nile.").run()
     assert at.text_input(key="c").value == "They robbed the bank."
-    assert messages(at.info) == ['A has changed. Does the control still have "bank" in A\'s sense?']
+    assert messages(at.info) == ['A has changed. Does "bank" still have the same sense in the control as in A?']
     at = at.text_input(key="c").set_value("A sentence that has it not.").run()
     assert messages(at.info)[0].startswith('The control has no "bank", so it isn\'t used.')
 

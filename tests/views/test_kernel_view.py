@@ -320,7 +320,7 @@ def test_a_split_word_uses_the_query_of_its_first_token(encoder):
     data = data_of(word_row(placed, HEAD))
     n = len(placed.positions)
     assert n > 1 and data["sides"][0]["query"]["at"] == placed.positions[0]
-    assert data["below"][0].startswith(f"The word has {n} pieces, each with a query. The figure shows piece 1.")
+    assert data["below"][0].startswith(f"The word has {n} pieces, each with a query. This is the query of piece 1.")
     second = word_row(placed, HEAD, query=placed.positions[1])
     check_cells(data_of(second), [second])
     assert "the query of piece 2" in data_of(second)["below"][0]
