@@ -128,7 +128,7 @@ def try_it(last: EpochState, data: tiny_model.Samples) -> None:
     teaching.kernel("tiny", last.model.attention(tokens[0])[1], labels, tiny_model.CLS)
 
 
-heading("Train a tiny one")
+heading("Train a tiny model")
 teaching.prose(
     "No rule sets attention weights: a model learns them. Here, a sentence is [CLS] and six random numbers. The answer is *yes* "
     "if **position 4 holds the magic number**. The model has one layer with one head. It decides from [CLS] alone, so [CLS] "

@@ -61,7 +61,7 @@ def test_a_picture_that_takes_too_long_ends_the_drawing_process(worker, monkeypa
     before = worker()
     monkeypatch.setattr(picture_process, "LONGEST", 0.2)
     svg = '<svg xmlns="http://www.w3.org/2000/svg" width="7000" height="7000"><rect width="7000" height="7000"/></svg>'
-    with pytest.raises(RuntimeError, match=r"took more than 0.2 s, or too much memory\. Choose a smaller one"):
+    with pytest.raises(RuntimeError, match=r"took more than 0.2 s, or too much memory\. Choose a smaller width"):
         Painter().svg_to_png(svg)
     assert worker().pid != before.pid
 

@@ -110,8 +110,8 @@ def test_the_pronoun_lesson_has_correct_numbers(encoder):
     at = page("learn/pronouns_and_negation", view="pronouns")
     known, empty = charts(at)
     assert max(mark(known, "bar").values("x")) > 0 and not mark(empty, "bar").records["weight"].notna().any()
-    at.radio(key="pronouns.prediction").set_value("no, it gives the animal more").run()
-    assert any("Yes: no, it gives the animal more." in each.value for each in at.markdown)
+    at.radio(key="pronouns.prediction").set_value("no, the head gives the animal more weight").run()
+    assert any("Yes: no, the head gives the animal more weight." in each.value for each in at.markdown)
     preferences = []
     for sentence in PRONOUNS:
         encoding = encoder.encode(sentence.sentence)
@@ -125,7 +125,7 @@ def test_the_pronoun_lesson_has_correct_numbers(encoder):
     best, n = int(chosen_on.double().mean(0).argmax()), len(judged_on)
     of_best = judged_on.flatten(1)[:, best].double()
     low, high = binomtest(int(of_best.sum()), n).proportion_ci(method="wilson")
-    assert (low <= 0.5 <= high) == ("So few sentences can't rule out luck" in words(at))
+    assert (low <= 0.5 <= high) == ("So few sentences rule out neither 50 % (luck)" in words(at))
     assert f"right in {100 * float(of_best.mean()):.0f} % of {n} sentences" in words(at)
     assert f"(95 % interval {100 * low:.0f} to {100 * high:.0f} %)" in words(at)
     right = (preferred > 0).double().mean(0)
@@ -141,9 +141,10 @@ def test_the_pronoun_lesson_has_correct_numbers(encoder):
     at.selectbox(key="pronouns.twin").set_value(twin).run()
     others = [preference for sentence, preference in zip(PRONOUNS, preferences) if sentence.twin != twin]
     chosen = divmod(int(torch.stack(others).mean(0).argmax()), 12)
-    assert "L{} H{} is right in the first sentence and wrong in the second.".format(*chosen) in words(at).replace(
-        "\\", ""
+    said = "L{} H{} gives the right noun more weight in the first sentence, and the wrong noun in the second.".format(
+        *chosen
     )
+    assert said in words(at).replace("\\", "")
     for chart, sentence in zip(charts(at), [each for each in PRONOUNS if each.twin == twin]):
         encoding = encoder.encode(sentence.sentence)
         places = [list(word.positions) for word in encoding.words]

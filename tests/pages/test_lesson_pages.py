@@ -256,7 +256,7 @@ def test_the_lesson_plan_fills_45_minutes():
 def test_unusable_numbers_do_not_change_the_picture(slug, typed, expected, kept):
     at = stop(slug, **typed)
     assert at.error[0].value == "These numbers can't be used."
-    assert expected in words(at) and f"Until you correct them, {kept}" in words(at)
+    assert expected in words(at) and f"Until you correct your numbers, {kept}" in words(at)
     drawn, published = (
         [each.proto.spec for each in page.get("vega_lite_chart")]
         + [each.proto.json for each in page.get("bidi_component")]

@@ -117,7 +117,7 @@ def infos(at: AppTest) -> list[str]:
     return [info.value.replace("\\", "") for info in at.info]
 
 
-HUB = "It would be read from a folder of this name, or else fetched from the Hugging Face Hub or its cache."
+HUB = "selfattn would read it from a folder of this name, or else from the Hugging Face Hub or its cache."
 
 
 LISTED = {"model": "bert-base-uncased", "content": "c0ffee00"}  # the picker lists this encoder
@@ -129,7 +129,7 @@ LISTED = {"model": "bert-base-uncased", "content": "c0ffee00"}  # the picker lis
         *((page, LISTED, "bert-base-uncased", HUB) for page in ("", "from-scratch")),
         ("", {"model": "another ...", "other": "nobody/knows"}, "nobody/knows", HUB),
         ("", {"model": "another ...", "other": BUNDLED_NAME, "revision": "main"}, BUNDLED_NAME, HUB),
-        ("", {"model": "another ...", "other": "/no/such"}, "/no/such", "It would be read from this folder."),
+        ("", {"model": "another ...", "other": "/no/such"}, "/no/such", "selfattn would read it from this folder."),
     ],
 )
 def test_the_page_asks_before_it_loads_a_links_encoder(asked_for, page, query, name, where):
@@ -170,7 +170,7 @@ def test_the_page_loads_a_known_encoder_without_asking(folder, nothing_computed,
     link = {"model": "another ...", "other": str(folder)}
     monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
     assert infos(at_address(**link).run()) == [
-        f"Load {folder}? The link names this encoder. It would be read from this folder."
+        f"Load {folder}? The link names this encoder. selfattn would read it from this folder."
     ]
     open_link(**link)
     assert infos(at_address(**link).run()) == []  # already loaded
@@ -271,8 +271,8 @@ def test_a_link_opened_with_another_encoder_gives_a_warning(folder, begins, star
     started_with(opened)
     sentence = (
         f"The link was made with {title[made]}, whose sha256 begins {begins[made]}. Shown instead: "
-        f"the numbers of {title[opened]}, whose sha256 begins {begins[opened]}. For the link's numbers, "
-        "choose its encoder, start selfattn with it, or ask whoever made the link."
+        f"the numbers of {title[opened]}, whose sha256 begins {begins[opened]}. To see the link's numbers, "
+        "choose the link's encoder or start selfattn with it, or ask whoever made the link."
     )
     at = open_link(**link)
     assert warnings(at) == warnings(fresh(at)) == [sentence]  # a reload repeats the warning
@@ -369,9 +369,9 @@ def sent(monkeypatch):
         ({"model": "another ...", "other": "some/model"}, "is not among this server's encoders"),
         ({"model": "another ...", "other": "broken"}, "broken's weights don't fit"),
         ({"page": "two-encoders", "second": "another ...", "second_other": "broken"}, "broken's weights don't fit"),
-        ({"model": "another ...", "other": BUNDLED_NAME, "revision": "refs/pr/21"}, "in its operator's revision only"),
+        ({"model": "another ...", "other": BUNDLED_NAME, "revision": "refs/pr/21"}, "only in the revision that"),
         ({"source": "mine"}, "mine holds no scan"),
-        ({"source": "../models"}, "'../models' is no folder inside this server's"),
+        ({"source": "../models"}, "'../models' isn't inside this server's folder of scans"),
     ],
 )  # fmt: skip
 def test_no_server_path_is_sent_beyond_localhost(private, started_with, public, sent, monkeypatch, query, answer):

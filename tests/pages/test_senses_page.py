@@ -146,7 +146,7 @@ def test_the_page_says_why_no_word_can_be_hidden(few, checkpoint, monkeypatch):
     monkeypatch.setattr(view, "labelled", lambda: some(3, "bank"))
     at = open_page(PAGE)
     assert (
-        "These sentences can't show which word brings the sense in: 'bank' has 3 usable sentences in the sense"
+        "These sentences can't show which other word gives a word its sense: 'bank' has 3 usable sentences in the sense"
         in page_text(at)
     )
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(checkpoint("XLNet")))
@@ -235,6 +235,6 @@ def test_the_page_reports_a_scan_made_without_the_option_sources_and_a_missing_s
     (tmp_path / "table.csv").write_bytes(table(GOOD))
     assert scan([str(tmp_path / "table.csv"), "--output", str(tmp_path / "scan"), "--device", "cpu"]) == 0
     at = open_page(PAGE, source="scan", scan=str(tmp_path / "scan"))
-    assert "This scan hasn't measured which word brings the sense in." in page_text(at)
+    assert "This scan hasn't measured which words move the scanned word farthest when hidden." in page_text(at)
     at.text_input(key="scan").set_value(str(tmp_path / "absent")).run()
     assert "holds no scan" in at.error[0].value

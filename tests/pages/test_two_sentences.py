@@ -159,7 +159,7 @@ def test_the_word_is_chosen_anew_after_an_edit_until_the_visitor_chooses_a_word(
     assert at.selectbox(key="word").value == "bank"
 
 
-NEXT = 'No control yet: write a third sentence with "bank" in A\'s sense.'
+NEXT = 'There is no control yet. Write a third sentence in which "bank" has the same sense as in A.'
 
 
 def test_a_change_of_sentence_a_empties_the_control_or_the_page_asks_about_it(main_view):
@@ -174,7 +174,7 @@ def test_a_change_of_sentence_a_empties_the_control_or_the_page_asks_about_it(ma
     assert not messages(at.info) and not has(at, NO_CONTROL)
     at = at.text_input(key="a").set_value("The bank of the Nile.").run()
     assert at.text_input(key="c").value == "They robbed the bank."
-    assert messages(at.info) == ['A has changed. Does the control still have "bank" in A\'s sense?']
+    assert messages(at.info) == ['A has changed. Does "bank" still have the same sense in the control as in A?']
     at = at.text_input(key="c").set_value("A sentence that has it not.").run()
     assert messages(at.info)[0].startswith('The control has no "bank", so it isn\'t used.')
 
@@ -189,7 +189,7 @@ def test_a_word_that_the_tokeniser_does_not_know_is_reported(main_view):
     """If the control sentence has the word only in such a form, the page must not show a cosine with the control."""
     glued, unknown = (
         "They lay on the bank🏦 of the stream.",
-        'doesn\'t know "bank🏦". It reads [UNK] there, as for any text',
+        'doesn\'t know "bank🏦". It reads [UNK] instead, as for any text',
     )
     main_view.session_state["layers"] = True
     at = main_view.text_input(key="c").set_value(glued).run()
@@ -384,7 +384,7 @@ def test_the_map_of_a_long_text_is_shrunk_and_can_be_zoomed(main_view, monkeypat
 def test_a_frequent_word_has_a_list_of_its_occurrences():
     at = open_link(a="bank " * 12, b="A bank.", word="bank")
     picker = at.selectbox(key="at_a")
-    assert picker.label == "The word occurs 12 times in A: which one?" and len(picker.options) == 12
+    assert picker.label == "The word occurs 12 times in A. Which occurrence do you mean?" and len(picker.options) == 12
     at = picker.set_value(12).run()
     assert [word["kind"] for word in figure(at)["sides"][0]["words"]].index("chosen") == 11
 

@@ -56,8 +56,10 @@ def test_a_sentence_whose_effect_is_above_its_noise_level_is_named(hidden):
     assert [word["number"] for word in last] == [""] * 4 and last[0]["depth"] == -100  # shown without numbers
     tips = [each["tip"] for each in row["words"]]
     assert tips[0] == "Sentence 1 of 3: change of the score −0.50. Noise level 0.25."
-    assert tips[1].endswith("Noise level 0.25. Its words were not hidden one by one.")
-    assert tips[2].endswith("Noise level 0.25. The change is within it, so no word is named.")
+    assert tips[1].endswith("Noise level 0.25. The words of this sentence were not hidden one by one.")
+    assert tips[2].endswith(
+        "Noise level 0.25. The change is below this level, so this sentence's words have no numbers."
+    )
     assert panel.tables["sentences"]["named"].tolist() == [True, False, False]
     assert panel.tables["words"]["effect"].notna().sum() == 7
 
@@ -74,7 +76,7 @@ def test_the_sentence_with_the_largest_effect_is_opened(encoder, hidden):
         "named",
     ]
     assert data["legend"].startswith(
-        "Brown: the score falls without the sentence; teal: it rises. Grey band: noise level."
+        "Brown: the score falls without the sentence; teal: it rises. Grey band: a sentence's noise level."
     )
     first = hidden.sentences[0]
     for text, quoted in (("x" * 70, "x" * 70), ("x" * 71, "x" * 66 + " ...")):

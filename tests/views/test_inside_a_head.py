@@ -92,7 +92,7 @@ def test_the_heads_output_and_the_residual_sum_equal_those_of_the_model(encoder,
 
 def test_the_kernel_panel_compares_changed_weights_with_the_real_weights(encoder, words, sides):
     real = computed(sides, HEAD, (1e-7, None))
-    assert not real.note and any("Recomputed" in line for line in real.live.data["below"])
+    assert not real.note and any("recomputed" in line for line in real.live.data["below"])
     changed = [follow(encoder, name, word, HEAD, uniform=True) for name, word in words.items()]
     panel = computed(changed, HEAD, (1e-7, None))
     n = len(words["A"].sentence.tokens)
@@ -103,9 +103,9 @@ def test_the_kernel_panel_compares_changed_weights_with_the_real_weights(encoder
     assert panel.tables["steps"].query("sentence == 'A'")["weight"].tolist() == near([1 / n] * n)
     cosine = torch.cosine_similarity(before.context[position], after.context[position], dim=0)
     top = f"{numbers.weight(before.weights[position].max())} → {numbers.weight(1 / n)}"
-    note = f"With the changes, the largest weight in A goes {top}, and the context has cosine {numbers.cosine(float(cosine))} to"
+    note = f"With the changes, the largest weight in A goes {top}. The changed context has cosine {numbers.cosine(float(cosine))}"
     assert panel.note.startswith(note) and computed([changed[0], sides[1]], HEAD, (1e-7, None)).note.startswith(note)
-    assert not any("Recomputed" in line for line in panel.live.data["below"])
+    assert not any("recomputed" in line for line in panel.live.data["below"])
 
 
 def test_the_panels_can_show_a_token_of_another_word(encoder, words):
