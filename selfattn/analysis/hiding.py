@@ -30,6 +30,7 @@ from selfattn.encoders.placed_word import PlacedWord
 from selfattn.words import Word
 
 NO_SHARES = "Heads have no shares: "
+ONE_SENSE = "The word counts as the same sense in both sentences: "
 NO_WAY = "The word's two vectors are the same, so there is no share of the way between them."
 MOST = 32  # of more other words, only the eight with the largest effects, estimated by gradient, are hidden
 PADDING = 32  # tokens; with more padding, a run for each sentence is faster than one batch
@@ -273,7 +274,7 @@ def _ways(
     ]
     if strange:
         return between, None, strange
-    notes = [f"Both sentences are taken for one sense: {taken[0].sense}."] if taken[0].sense == taken[1].sense else []
+    notes = [f"{ONE_SENSE}{taken[0].sense}."] if taken[0].sense == taken[1].sense else []
     return (taken[0].axis, taken[1].axis), (taken[0], taken[1]), notes
 
 

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from selfattn import numbers
 from selfattn.analysis.gradients import SAME
-from selfattn.analysis.hiding import NO_SHARES, NO_WAY, HeadsOfWord, HiddenPair
+from selfattn.analysis.hiding import NO_SHARES, NO_WAY, ONE_SENSE, HeadsOfWord, HiddenPair
 from selfattn.analysis.sense_means import SenseMeans
 from selfattn.encoders.encoder import Encoder
 from selfattn.senses import HiddenWordsReport
@@ -203,7 +203,7 @@ def _notes(pair: HiddenPair) -> list[str]:
     """Return the pair's notes, without the notes that the view shows elsewhere."""
     said_elsewhere = [NO_WAY]
     if pair.nearest is not None and _alike(pair):
-        said_elsewhere.append(f"Both sentences are taken for one sense: {pair.nearest[0]}.")
+        said_elsewhere.append(f"{ONE_SENSE}{pair.nearest[0]}.")
     return [note for note in pair.notes if note not in said_elsewhere and not note.startswith(NO_SHARES)]
 
 

@@ -101,7 +101,7 @@ def test_notes_report_equal_senses_and_a_sentence_that_fits_no_sense(encoder):
     assert re.search(r'^A fits no labelled sense of "jam".*\(traffic block\) is 0.24\. For 95 % .* at most 0.18', note)
     alike = hidden_pair(encoder, (NEW[0], "bank"), (NEW[2], "bank"), senses=frame)
     assert alike.senses == ("riverside", "riverside")
-    assert alike.notes == ("Both sentences are taken for one sense: riverside.",)
+    assert alike.notes == ("The word counts as the same sense in both sentences: riverside.",)
     with pytest.raises(ValueError, match="no labelled sentences of 'river'"):
         hidden_pair(encoder, (NEW[0], "river"), (NEW[0], "river"), senses=frame)
 

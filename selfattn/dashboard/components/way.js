@@ -58,7 +58,7 @@ class WayView extends View {
     if (this.root.clientWidth) for (const part of this.parts) part.layOut?.();
   }
 
-  /** The word that the line shows as hidden: the word that the visitor hides, else the leading word. */
+  /** Return the word that the line shows as hidden: the word that the visitor hides, else the one with the largest share. */
   drawn(side) {
     return this.hidden[side] ?? this.data.sides[side].leader;
   }
@@ -67,7 +67,7 @@ class WayView extends View {
     return this.byAt[side].get(at)?.share ?? null;
   }
 
-  /** A word's printed share. If it rounds up to the noise level, it gets a decimal. */
+  /** Return a word's share as text. If the percentage would round up to the noise level, it gets a decimal. */
   printed(side, at) {
     const [share, level] = [this.share(side, at), this.data.way?.level];
     const value = percent(share);
@@ -78,13 +78,13 @@ class WayView extends View {
     return quoted(this.byAt[side].get(at)?.text ?? "");
   }
 
-  /** The side whose leading word has the larger share. */
+  /** The side (0 for A, 1 for B) whose largest share is larger. */
   get leading() {
     const [a, b] = [0, 1].map((side) => this.share(side, this.data.sides[side].leader) ?? -Infinity);
     return b > a ? 1 : 0;
   }
 
-  /** The word whose heads are shown: the word under the pointer, the word hidden last, or the leading word. `at` may be null. */
+  /** The word for which the map of heads is drawn: under the pointer, hidden last, or with the largest share (`at` null: none). */
   get subject() {
     if (this.hovered) return this.hovered;
     const side = this.last ?? [0, 1].find((each) => this.hidden[each] !== null) ?? this.leading;
@@ -114,7 +114,7 @@ class WayView extends View {
     return true;
   }
 
-  /** Send a choice. If the page has a kernel figure, that figure sends it instead, so that only its part of the page runs. */
+  /** Send a choice. If the page has a kernel figure, that figure sends it, so that Streamlit reruns only that figure's part. */
   choose(state, value) {
     const event = new CustomEvent("selfattn-choice", { detail: { state, value }, cancelable: true });
     if (dispatchEvent(event)) this.send(state, value);
@@ -124,13 +124,13 @@ class WayView extends View {
 function findingPart(view) {
   const [finding, below] = [element("h2", "finding"), element("div", "below")];
 
-  /** The sentence that the finding is about, or undefined. */
+  /** Return the side of the word that the finding names, or undefined if it names none. */
   function about({ sides, way }) {
     const { leading } = view;
     return way ? [leading, 1 - leading].find((side) => sides[side].named.length) : undefined;
   }
 
-  /** The finding's number, word and senses in the colours that the pictures give them. */
+  /** Return the finding in parts: its number, word and senses have the colours of the figure. */
   function coloured({ finding: text, word, sides, way }, named) {
     if (named === undefined) return [text];
     const { at, text: telling } = sides[named].words.find((each) => each.at === sides[named].leader) ?? {};
@@ -152,7 +152,7 @@ function findingPart(view) {
   return { node: element("div", {}, [finding, below]), show };
 }
 
-/** A text in parts: before, at and after each of the `sought` texts. */
+/** Split a text before and after each of the `sought` texts. */
 function splitAt(text, sought) {
   const found = sought.filter((each) => each && text.includes(each));
   if (!found.length) return [text];
@@ -185,7 +185,7 @@ function sentencesPart(view) {
   return { node, paint, layOut };
 }
 
-/** Set the largest type in which each sentence fits on one line. If none is small enough, let the lines wrap, in `wrapped`. */
+/** Set the largest type in which each sentence fits on one line. If none is small enough, let the lines wrap, in the size `wrapped`. */
 function fit(node, sentences, beside) {
   const type = beside ? TYPE : STACKED;
   let size = type.largest;
@@ -214,7 +214,7 @@ function sentencePart(view, side) {
   );
   const boxOf = (node) => node.querySelector(".ink").getBoundingClientRect();
 
-  /** The words on the chosen word's line, nearest first, and the sum of their shares. `first`: that line is the first. */
+  /** Return the words on the chosen word's line of text, nearest first, and the sum of their shares. first: it is line one. */
   function flows() {
     const to = boxOf(chosen);
     const far = (box) => box.left + box.width / 2 - to.left - to.width / 2;
@@ -292,14 +292,14 @@ function headsPart(view) {
   map.node.style.setProperty("--height", `${layers > 12 ? 8 : layers > 6 ? 14 : 19}px`);
   const reads = view.knowsHeads ? readsPart(view) : null;
 
-  /** The effects of heads for a hidden word: exact if known, else by gradient; null: unknown. */
+  /** Return how far the chosen word moves if word `at` is hidden in each head: exact, else estimated by gradient; null: unknown. */
   function effects(side, at) {
     const { exact, gradient } = view.data.sides[side];
     const row = at === null ? "" : exact[at] || gradient[at];
     return row ? numbersOf(row, 10000) : null;
   }
 
-  /** The text that explains the map. share: the word's share if it is hidden in all heads. */
+  /** Return the text that explains the map. share: the share of the word hidden in all heads. */
   function key(values, share, gradient) {
     const { word, heads: about, way } = view.data;
     const noise = about.level ?? 0;
@@ -342,7 +342,7 @@ function headsPart(view) {
   return { node, paint };
 }
 
-/** The weights of the head under the pointer, else of the chosen head. */
+/** Make the part with the attention weights of the head under the pointer, or of the chosen head. */
 function readsPart(view) {
   const [badge, title, note] = [element("span"), element("h3"), element("p", "small")];
   const lists = view.data.sides.map((side) => tokenList(view, side));
@@ -374,7 +374,7 @@ function readsPart(view) {
   return { node: element("section", "reads", [element("div", "titled", [badge, title]), note, both]), paint };
 }
 
-/** The tokens of a sentence, each with a bar. */
+/** Make the list of a sentence's tokens, each with a bar for its weight. */
 function tokenList(view, { name, tokens }) {
   const rows = tokens.map((token) => {
     const [text, bar, value] = [element("bdi", "token", token.text), element("span", "bar"), element("span", "value")];
@@ -392,7 +392,7 @@ function tokenList(view, { name, tokens }) {
   const node = element("div", `tokens ${name.toLowerCase()}`, [badge, list, note]);
   let last = null; // head
 
-  /** asked: the word whose heads are shown; undefined on the other side. */
+  /** asked: the index of the word for which the map is drawn; undefined if that word is in the other sentence. */
   function paint(head, hidden, asked) {
     const { weights: all, named } = view.data.sides["AB".indexOf(name)];
     const weights = numbersOf(all[head], 1000);

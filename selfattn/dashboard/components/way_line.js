@@ -27,7 +27,7 @@ function move(node, x, y, scale = 1) {
   node.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px) scale(${scale.toFixed(2)}, 1)`;
 }
 
-/** The marks of one sentence, from back to front. */
+/** Return the SVG shapes that stand for one sentence, from back to front. Transforms move them to their places. */
 function sideMarks(name) {
   const side = name.toLowerCase();
   const dot = (kind) =>
@@ -84,14 +84,14 @@ function linePart(view) {
   const ends = element("div", "ends", names);
   let drawn = null; // what `layOut` computed last
 
-  /** Every position that a side's marks may take. */
+  /** Return the positions on the line of A or B (`side`): as it is, and with each word hidden. */
   function positions(side) {
     const { at, toward } = view.data.way;
     const words = view.data.sides[side].words.filter((word) => word.kind === "word" && word.share !== null);
     return [0, ...words.map((word) => word.share)].map((share) => at[side] + toward[side] * share);
   }
 
-  /** Where the streams begin: [x, y] under each chosen word, or null if the sentences are not side by side. */
+  /** Return where the streams begin: [x, y] under each chosen word. Null if the sentences are not side by side. */
   function sources() {
     const inks = [...view.body.querySelectorAll(".sentence .chosen .ink")].map((ink) => ink.getBoundingClientRect());
     const around = svg.getBoundingClientRect();
@@ -155,7 +155,7 @@ function linePart(view) {
     assign(svg, "height", foot + 11 + Math.max(...names.map((name) => name.offsetHeight)));
   }
 
-  /** The colour class of an end; none (grey) if A and B have the same sense. */
+  /** Return the CSS class of an end of the line: A's or B's colour, or "" (grey) if A and B have the same sense. */
   function colour({ toward }, end) {
     return toward[0] === toward[1] ? "" : "ab"[end];
   }
@@ -197,7 +197,7 @@ function linePart(view) {
     }
   }
 
-  /** The length that is 100 %, over the names of both ends. */
+  /** Return the shapes of the ruler from end to end, with its length, 100 %. */
   function ruler(way, y) {
     const [start, end] = [drawn.x(0), drawn.x(1)];
     const middle = (start + end) / 2;
@@ -215,7 +215,7 @@ function linePart(view) {
     return [line, text];
   }
 
-  /** The density curve (hill) of an end's dots, filled with a gradient. */
+  /** Return the density curve (hill) of an end's dots, filled with a gradient. */
   function hill(points, end, side) {
     const { x, axis, high } = drawn;
     const ridge = points.map(([place, part]) => `${x(place).toFixed(1)} ${(axis - high * part).toFixed(1)}`).join(" L");
@@ -229,7 +229,7 @@ function linePart(view) {
     ]);
   }
 
-  /** Place a side's marks. Returns the side's two labels, which the caller places. */
+  /** Place the shapes of A or B (`side`). Returns the two labels, which the caller places. */
   function place(side) {
     const { x, rows, axis, from: starts } = drawn;
     const { way, sides } = view.data;

@@ -2,7 +2,7 @@
 
 const ARRAY = { rows: 5, columns: 20, pitch: 10.5, radius: 4 }; // the marks of "92 of 100"
 
-/** What the encoder does in many sentences: for each result, 100 marks, of which some are filled. */
+/** Make the part about many sentences. Each result has 100 marks, of which some are filled. */
 function beyondPart(view) {
   const node = element("div", "beyond");
   const { rows, columns, pitch, radius } = ARRAY;
