@@ -1,4 +1,4 @@
-"""Start a dashboard on a free port, and search its log for errors, such as the tracebacks of pages."""
+"""Start a dashboard on a free port, and search its log for errors, such as tracebacks."""
 
 import os
 import socket
@@ -32,7 +32,10 @@ def streamlit(port: int) -> list[str]:
 def start_server(
     command: Callable[[int], list[str]] = streamlit, folder: Path = ROOT, log: Any = None, **environment: str
 ) -> tuple[subprocess.Popen, str]:
-    """Start a dashboard; return its process and address. command: maps a port to the command. log: a file for the output."""
+    """Start a dashboard, and return its process and address.
+
+    command: a function from the port to the command line. log: a file for the output. environment: further variables.
+    """
     port = free_port()
     process = subprocess.Popen(
         command(port), cwd=folder, env={**os.environ, **environment}, stdout=log or subprocess.DEVNULL, stderr=log
@@ -52,7 +55,7 @@ def start_server(
 def warm_server(
     log: Path, folder: Path = ROOT, command: Callable[[int], list[str]] = streamlit
 ) -> Iterator[tuple[str, int]]:
-    """Start a dashboard, open the first page, and yield the address and the process id. log: the file for the output."""
+    """Start a dashboard, open its first page, and yield its address and its process id. log: the file for the output."""
     with open(log, "wb") as out:
         process, address = start_server(command, folder, out)
     try:
