@@ -7,7 +7,10 @@ LARGEST = 10_000.0  # beyond this a hand-made example teaches nothing, and squar
 
 
 def parse(name: str, text: str, size: int) -> Tensor:
-    """Return the numbers of a text such as "3, 1" or "[3 1]", (size,) in float64. Raises ValueError for any other text."""
+    """Return the numbers of a text such as "3, 1" or "[3 1]", (size,) in float64. Raises ValueError for any other text.
+
+    name: the field's name, with which an error message begins.
+    """
     parts = text.replace(",", " ").replace(";", " ").strip("[]() ").split()
     try:
         row = [float(part) for part in parts]
