@@ -143,7 +143,7 @@ def senses(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def content(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Check that the encoder's fingerprint (`content`), which stored reports are filed under, is the same as on the CPU."""
+    """Check that the encoder's fingerprint (`content`), by which stored reports are found, is the same as on the CPU."""
     yield _true("the encoder's fingerprint (`content`) is the same as on the CPU", encoder.content == on_cpu.content)
 
 

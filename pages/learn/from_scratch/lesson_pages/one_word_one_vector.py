@@ -101,7 +101,9 @@ def _landmarks(encoder: Encoder) -> dict[str, Encoding]:
         raise ValueError("Expected two words to compare with, separated by a comma. Type words such as river, loan.")
     found = {name: encode_or_stop(encoder, name, "The word to compare with") for name in names}
     if not all(each.words for each in found.values()):
-        raise ValueError("Expected two words to compare with, but one has no letters. Type words such as river, loan.")
+        raise ValueError(
+            "Expected two words to compare with, but one of them has no letters. Type words such as river, loan."
+        )
     return found
 
 

@@ -1,4 +1,4 @@
-"""Draw the last core page of the lesson, with a real encoder: hide each word of a sentence from "bank" in all heads."""
+"""Draw the last core page of the lesson, with a real encoder: hide the other words from "bank", one at a time, in all heads."""
 
 from collections.abc import Sequence
 from dataclasses import replace

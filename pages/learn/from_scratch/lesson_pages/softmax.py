@@ -159,7 +159,7 @@ def padding_mask(picture, answered: bool) -> None:
     differ = f"change by at most {error(changed)}" if changed else "stay the same"
     finding = (
         f"[PAD] gives {weight(float(weights[n:, :n].sum(-1).min()))} of its weight to the sentence's own tokens. These tokens "
-        f"give {gets} to [PAD], and the weights among them {differ}."
+        f"give {gets} to [PAD], and their weights on each other {differ}."
     )
     shown = teaching.asked(weights, answered, *range(n, n + extra))
     with picture:

@@ -1,4 +1,4 @@
-"""Draw the made-up attention weights that public lessons print beside a real encoder's weights.
+"""Draw made-up attention weights from public lessons, and a real encoder's weights for comparison.
 
 textbook_weights.toml has these weights. If a lesson prints no sentence, the sentence is ours, and the page says so in a note.
 """
