@@ -44,7 +44,6 @@ class Check:
     holds: bool | None = None
 
     def line(self) -> str:
-        """Return the row in Markdown."""
         kept = {None: "", True: "yes", False: "NO"}[self.holds]
         return f"| {self.what} | {self.found} | {self.bound} | {kept} |"
 
@@ -255,7 +254,6 @@ def _seconds(function: Callable[[], object], device: str) -> float:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line and return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu_check", description=__doc__.split("\n")[0])
     parser.add_argument("--device", default="auto", help="cuda, cuda:1 or mps (default: auto)")
     parser.add_argument("--dry", action="store_true", help="run small checks on any device, and write no file")

@@ -43,10 +43,7 @@ print(*(clock() - start for clock, start in zip(clocks, before)))
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """Yield the table rows of BERT and MPNet with random weights.
-
-    Each load runs in a new process. Loads by selfattn and loads by transformers alternate.
-    """
+    """Yield table rows of BERT and MPNet with random weights. selfattn and transformers load them in turn, in new processes."""
     sizes = {"num_hidden_layers": 2} if small else {}
     with tempfile.TemporaryDirectory() as root:
         for config in (BertConfig(**sizes), MPNetConfig(vocab_size=30_522, **sizes)):

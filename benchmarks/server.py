@@ -18,7 +18,6 @@ TROUBLE = ("Traceback", "ERROR", "Exception")
 
 
 def free_port() -> int:
-    """Return a free port."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         return listening.getsockname()[1]
@@ -32,10 +31,7 @@ def streamlit(port: int) -> list[str]:
 def start_server(
     command: Callable[[int], list[str]] = streamlit, folder: Path = ROOT, log: Any = None, **environment: str
 ) -> tuple[subprocess.Popen, str]:
-    """Start a dashboard, and return its process and address.
-
-    command: a function from the port to the command line. log: a file for the output. environment: further variables.
-    """
+    """Start a dashboard, and return its process and address. command: from port to command line. log: a file for the output."""
     port = free_port()
     process = subprocess.Popen(
         command(port), cwd=folder, env={**os.environ, **environment}, stdout=log or subprocess.DEVNULL, stderr=log

@@ -37,7 +37,6 @@ class Row:
     aim: str = ""  # a limit on something other than the ratio, as text with "yes" or "NO"
 
     def line(self) -> str:
-        """Return the row in Markdown."""
         shown = "" if self.ratio is None else f"{self.ratio:.3g}"
         kept = "" if self.bound is None or self.ratio is None else held(self.ratio, self.bound)
         bound = self.aim if self.bound is None else f"at most {self.bound:g}: {kept}"
@@ -67,10 +66,7 @@ def paired(
 
 
 def spread(what: str, sides: Sequence[Sequence[float]], aim: float | None = None, most: float | None = None) -> Row:
-    """Return a table row with the median and the 95th percentile of each side's seconds.
-
-    sides: the seconds of one or two checkouts. aim, most: the limits on the median and on the percentile of the first side.
-    """
+    """Return a table row: median and 95th percentile of one or two checkouts' seconds. aim, most: limits on the first one's."""
     times = [sorted(each) for each in sides]
     middle = [statistics.median(each) if each else None for each in times]
     high = [each[min(len(each) - 1, int(0.95 * len(each)))] if each else None for each in times]
@@ -89,12 +85,10 @@ def beside(what: str, figures: Sequence[float | None], shown: Sequence[str], rou
 
 
 def held(value: float, limit: float) -> str:
-    """Return "yes" if the value is at most the limit, else "NO"."""
     return "yes" if value <= limit else "NO"
 
 
 def timed(function: Callable[[], object]) -> float:
-    """Return the seconds that a call takes."""
     started = time.perf_counter()
     function()
     return time.perf_counter() - started

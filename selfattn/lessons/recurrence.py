@@ -50,8 +50,8 @@ def signal(words: Sequence[str], start: int, stop: int, gain: float, gate: float
     Returns one row per network and word: network, step, word, gradient, share.
     gradient: how much a small change of word `start`'s vector has grown or shrunk when it reaches the state of the row's word
     (Frobenius norm of the Jacobian, divided by the square root of the width).
-    share: word `start`'s part of that state. A word's contribution is how far the state moves if the word's vector is zero. The share
-    is the contribution of word `start` divided by the sum of all words' contributions.
+    share: word `start`'s part of that state. A word's contribution is how far the state moves if the word's vector is 0. The
+    share is the contribution of word `start` divided by the sum of all words' contributions.
     For attention the "state" of a word is its context vector; every word attends to the whole sentence.
     gain, gate: as in `gated`. asking: as in `attention`.
     """

@@ -7,10 +7,7 @@ LARGEST = 10_000.0  # beyond this a hand-made example teaches nothing, and squar
 
 
 def parse(name: str, text: str, size: int) -> Tensor:
-    """Return the numbers of a text such as "3, 1" or "[3 1]", (size,) in float64. Raises ValueError for any other text.
-
-    name: the field's name, with which an error message begins.
-    """
+    """Return the numbers of a text such as "3, 1" or "[3 1]", (size,) in float64. Raises ValueError for any other text."""
     parts = text.replace(",", " ").replace(";", " ").strip("[]() ").split()
     try:
         row = [float(part) for part in parts]

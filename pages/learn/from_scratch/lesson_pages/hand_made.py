@@ -50,8 +50,8 @@ def soft_lookup() -> Scene:
     soft, longer = (attend(query[None], labels, labels, scale=scale) for labels in (key, 10 * key))
     scores, best = soft.scores[0], int(soft.scores.argmax())  # the first of equal scores, as in a hard lookup
     return Scene(
-        f'"{drawers[best]}" fits best. A hard lookup takes only this drawer. A soft lookup gives it the weight '
-        f"{decimal(soft.weights[0, best])}, and {decimal(longer.weights[0, best])} if all labels are ten times as long.",
+        f'"{drawers[best]}" fits best. A hard lookup opens it alone. A soft lookup takes '
+        f"{decimal(soft.weights[0, best])} of it, and {decimal(longer.weights[0, best])} with labels ten times as long.",
         drawers,
         (
             Column("key", "label", key, above=("“bank” asks", query[None])),
@@ -63,7 +63,7 @@ def soft_lookup() -> Scene:
         asks=BANK,
         lit=best,
         lines=[f"{word}: fit {product(query, label, score)}" for word, label, score in zip(drawers, key, scores)],
-        note="The column “soft”: e to the power of (fit ÷ √2), divided by the sum over all drawers. Stops 5 and 6 explain it.",
+        note="“Soft”: e to the power of (fit ÷ √2), scaled to sum to 1. See stops 5 and 6.",
     )
 
 
@@ -211,10 +211,7 @@ def residual() -> Scene:
 
 
 def meaning(made: Bank, start: Tensor, end: Tensor, was: str) -> Plane:
-    """Return a plane with the axes money and water and a dot for each word.
-
-    "bank" moves from `start` to `end`, two vectors (3,). was: the label at `start`.
-    """
+    """Return a plane with axes money and water and a dot for each word. "bank" moves from `start` (label `was`) to `end`."""
     words = {word.lower(): row[:2] for word, row in zip(made.words, made.embeddings)}
     marks = [Mark(word, word, at) for word, at in words.items() if word not in ("the", "of", "bank")]
     first, last = start[:2], end[:2]

@@ -28,10 +28,8 @@ from selfattn.views.lesson import drawing
 from selfattn.words import between_groups
 
 shares = partial(normalize, p=1, dim=-1)  # scales each row to sum to 1; a row of zeros stays as it is
-NEAR, KEPT = (
-    0.1,
-    0.25,
-)  # a near head: its distance is below NEAR, and its weight on the textbook's words is at least KEPT
+# A near head has a distance below NEAR, and gives the textbook's words at least KEPT of its weight.
+NEAR, KEPT = 0.1, 0.25
 
 
 class TextbookWeights(NamedTuple):
@@ -72,8 +70,9 @@ def drawn_numbers(picture, answered: bool) -> None:
         f"of the columns {nearest.kept:.2f} of its weight."
     )
     kept = float(mean.sum(-1).mean())
-    made_up = sum(textbook.weights[0])
-    note = f"The first made-up row sums to {made_up:.2f}. An average head gives these words {kept:.2f} of its weight."
+    note = (
+        f"The first made-up row sums to {sum(textbook.weights[0]):.2f}. A head gives these words {kept:.2f} on average."
+    )
     with picture:
         charts = {
             title: drawing(heatmap, teaching.asked(matrix, answered or title == "As printed"), rows, **looks)
@@ -99,9 +98,7 @@ def _whole(encoding: Encoding, textbook: TextbookWeights, head: Head) -> None:
     own = between_groups(encoding.weights(*head), places, places)
     maps = {"As printed: one row": drawn, f"{head}: every row": own}
     charts = {title: teaching.small_map(matrix, words, 320, maximum=1.0) for title, matrix in maps.items()}
-    teaching.steps(
-        "whole sentence", "The lesson prints one word's row of weights; a head has a row for each word.", charts
-    )
+    teaching.steps("whole sentence", "The lesson prints one word's row; a head has a row for each word.", charts)
 
 
 def answer(options: Sequence[str]) -> str:
