@@ -266,7 +266,7 @@ def test_a_click_hides_a_word_and_a_second_click_shows_it(open_way):
 def test_a_hidden_word_is_named_under_the_sentences(open_way):
     page = open_way(VARIANTS["bank"])
     state = page.locator(".hint")
-    expect(state).to_have_text("Click any word to hide it.")
+    expect(state).to_have_text("Click a word to hide it.")
     word(page, "river").click()
     word(page, "loan", 1).click()
     expect(state).to_have_text('Hidden: "river" and "loan". Click again to show.')
@@ -437,7 +437,7 @@ def test_a_guess_shows_no_answer_until_a_click(open_way):
 
 
 # Texts that must not overlap: labels and ends of the line, words, and the numbers beneath the words.
-TEXTS = ".line .label, .line .note, .ends .name, .small, .ink, .number, .axis, .cell, h3, .token, .value, .effects p"
+TEXTS = ".line .label, .line .much, .line .note, .ends .name, .small, .ink, .number, .axis, .cell, h3, .token, .value, .effects p"
 
 
 @pytest.mark.parametrize("name", VARIANTS)

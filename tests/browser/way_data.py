@@ -99,11 +99,11 @@ def way_data(
     return {
         "version": 2, "key": f"all-MiniLM-L6-v2 {word} {between}", "encoder": "all-MiniLM-L6-v2", "word": word,
         "finding": finding or 'Hide "river", and "bank" moves 44 % of the distance between its senses, toward finance.',
-        "below": ["It stays nearer to riverside."],
-        "hint": "" if guess else "Click any word to hide it.",
+        "below": ["Even then it stays nearer to riverside."],
+        "hint": "" if guess else "Click a word to hide it.",
         "beyond": {
             "text": "How often the encoder finds the right sense in 768 sentences.",
-            "bars": [{"label": "as they are", "value": 0.92}, {"label": "without the most telling word", "value": 0.77}],
+            "bars": [{"label": "with all words", "value": 0.92}, {"label": "with that word hidden", "value": 0.77}],
             "tick": {"label": "by guessing", "value": 0.5},
             "link": {"text": "Many sentences", "href": "senses"},
         },
@@ -144,7 +144,7 @@ def _long(words: int) -> tuple[str, str]:
 STAR = dict(
     sentences=("The star twinkled above the roofs.", "The star posed for the cameras."), word="star",
     shares=({"The": 0.06, "twinkled": 0.05}, {"cameras": 0.14, "posed": 0.08}), names=("distant sun", "famous performer"),
-    at=(0.12, 0.49), finding='No single word moves "star" further than the noise level, 21 %.',
+    at=(0.12, 0.49), finding='No single word moves "star" far enough to rule out chance.',
 )  # fmt: skip
 VARIANTS = {
     "bank": way_data(),
@@ -155,6 +155,7 @@ VARIANTS = {
         names=("sea swell", "hand greeting"), at=(0.02, 0.11), toward=(1, 1),
         finding="The encoder takes both for sea swell: it does not tell these two apart.",
     ),
+    "crossed": way_data(shares=({"river": 0.24, "of": 0.16}, {"loan": 0.49, "to": 0.07}), at=(0.4, 0.8)),
     "sentences": way_data(
         between="sentences", names=('"bank" in A', '"bank" in B'), at=(0.0, 1.0), level=0.1,
         shares=({"river": 0.35, "of": 0.19}, {"loan": 0.23, "to": 0.05}),

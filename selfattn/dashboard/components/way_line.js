@@ -4,9 +4,9 @@ const MARK = 14; // radius
 const SPACE = 10; // between labels
 const DOT = 5.5; // radius
 const FALL = { long: 112, short: 72 }; // pixels from the sentences to the first row of marks: with streams from words, or without
-const ROW = 66; // pixels: if A and B would overlap, B moves to a row of its own
+const ROW = 82; // pixels: if A and B would overlap, B moves to a row of its own
 const NEAR = 150; // pixels: A and B need so much room between them for their labels
-const HILL = { one: 104, two: 76 }; // pixels: the height of the higher hill, with A and B in one row or two
+const HILL = { one: 104, two: 70 }; // pixels: the height of the higher hill, with A and B in one row or two
 const CLEAR = 42; // pixels between the last row of marks and the higher hill
 const EDGE = 74; // pixels: without hills, room for a label beside an outer mark
 const STREAM = 17; // pixels from the middle of a word to each of its streams
@@ -129,6 +129,7 @@ function linePart(view) {
         ),
       );
     });
+    flag(svg, { rows: !apart });
     const dots = swarm(way.dots, x);
     const tall = hills.length ? HILL[apart ? "one" : "two"] : 0;
     const axis = rows[1] + CLEAR + tall;
