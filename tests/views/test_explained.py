@@ -92,7 +92,7 @@ def test_the_sentence_with_the_largest_effect_is_open(encoder, hidden):
 
 def test_no_sentence_is_named_below_the_noise_level(hidden):
     panel = shown((" in A", replace(hidden, level=torch.tensor([0.6] * 3))))
-    assert panel.finding == "No sentence has a larger effect than equally many random words of the text."
+    assert panel.finding == "Hiding a sentence never has a larger effect than hiding as many random words of the text."
     assert panel.note == "" and "opened" not in panel.live.data
     (row,) = panel.live.data["rows"]
     assert row["said"].endswith("hidden in A")
