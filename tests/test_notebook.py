@@ -101,7 +101,7 @@ def test_steps_draws_the_kernel_figure_of_the_words_first_token(encoder):
             "We went to the bank for a loan.",
             "of the distance between its senses, toward finance.",
         ),
-        # The first sentence is far from both labelled senses.
+        # In the first sentence, "jam" is far from both labelled senses.
         ("The printer had a paper jam again.", "They ate toast with jam.", "to the other sentence's"),
     ],
 )
@@ -110,7 +110,7 @@ def test_the_chart_of_hidden_words_explains_its_percentages(encoder, first, seco
     assert says in texts_of(chart)
 
 
-def test_hidden_words_uses_gradients_if_one_head_alone_cannot_hide_a_word(encoder_of):
+def test_hidden_words_estimates_by_gradient_if_no_single_head_can_be_masked(encoder_of):
     chart = notebook.hidden_words(encoder_of("XLM"), *PAIR)
     assert "by gradient" in texts_of(chart)
 
@@ -138,7 +138,7 @@ def test_every_function_draws_in_the_given_theme(encoder_of, encoder):
 
 
 @pytest.mark.parametrize("name", notebook.GONE)
-def test_a_removed_function_is_refused_with_the_remedy(name):
+def test_importing_a_removed_function_says_what_replaces_it(name):
     with pytest.raises(ImportError, match=rf"selfattn\.notebook\.{name} is gone\. (Call|Take|Open) "):
         getattr(notebook, name)
     assert not hasattr(notebook, "to_link")

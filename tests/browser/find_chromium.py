@@ -1,7 +1,7 @@
 """Find or install a Chromium for the browser tests, and print its path.
 
 Use a browser on the PATH or Playwright's own. If there is none, install Debian's package (as root) or Playwright's download.
-If that fails too, the script fails where CI=true. Elsewhere the browser tests are skipped.
+If that fails too, the script fails if CI=true; otherwise the browser tests are skipped.
 """
 
 import os

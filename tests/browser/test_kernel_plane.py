@@ -133,7 +133,7 @@ def test_arrow_widths_follow_the_numbers(open_plane):
     assert page.locator(".arrow.minus").count() == 3  # all scores are below 0
 
 
-def test_a_finger_drags_the_query(open_plane):
+def test_the_query_can_be_dragged_on_a_touch_screen(open_plane):
     page = open_plane(data_of(), 390)
     tip, plane = handle(page).bounding_box(), page.locator(".plane").first.bounding_box()
     session = page.context.new_cdp_session(page)
@@ -164,7 +164,7 @@ def test_the_keyboard_moves_the_query(open_plane):
     assert focused(page) == "query"
 
 
-def test_the_dragged_query_stays_until_another_example_opens(open_plane):
+def test_the_dragged_query_stays_until_another_example_is_shown(open_plane):
     page = open_plane(data_of())
     drag_to(page, 1, 1)
     page.evaluate("data => { show(data); }", data_of())
