@@ -243,7 +243,7 @@ _OF_PAIRS = (
 def lead_frame(found: Mapping[Question, Explained]) -> pd.DataFrame:
     """Return a row for each word of the query and of two documents: where ("query", "document 1"), text, effect.
 
-    effect: how hiding the word changes document 1's score minus document 2's. A query word is hidden in both inputs.
+    effect: how hiding the word changes document 1's score minus document 2's. A query word is hidden in both pairs of texts.
     """
     first, second = found.values()
     rows = []
@@ -299,8 +299,8 @@ _HIDING_SENTENCES = (
     "line break, or at a full stop, question mark or exclamation mark before a blank, unless a lower-case letter follows. It "
     "doesn't end after a single letter or a common abbreviation.",
     f"To find a sentence's noise level, random words of the text with at least as many tokens are hidden {DRAWS} times; the "
-    "level is the largest change. By chance, a sentence exceeds its level once in 20 times. A text of fewer than three sentences "
-    "has no noise level.",
+    "level is the largest change. A sentence that matters no more than random words exceeds its level once in 20 times. A text "
+    "of fewer than three sentences has no noise level.",
     f"Then each word of the {OPENED} sentences with the largest changes is hidden alone. If a sentence's change is within its "
     "noise level, none of its words is named. If two sentences say the same, hiding only one may change nothing. Effects of "
     "single sentences and words don't add up.",
