@@ -88,7 +88,6 @@ def test_every_snippet_of_the_docs_runs(page, folder, encoder):
 
 
 def check_class(report):
-    """Check the counts, intervals and heads in the report on what changes the score of a class."""
     words, heads = report.words.set_index("word"), report.heads.dropna()
     assert words.loc[["the", "river", "muddy", "loan"], "n"].tolist() == [3, 2, 2, 1]
     assert words.loc["the", "low"] < words.loc["the", "effect"] < words.loc["the", "high"] and {*heads["n"]} == {3}

@@ -40,7 +40,6 @@ def spread(values) -> float:
 
 @pytest.fixture(scope="module")
 def senses() -> dict[str, dict[str, list[str]]]:
-    """Return the labelled sentences by word and sense."""
     groups: dict[str, dict[str, list[str]]] = {}
     for sentence, word, sense in examples.labelled_sentences()[["sentence", "word", "sense"]].itertuples(index=False):
         groups.setdefault(word, {}).setdefault(sense, []).append(sentence)

@@ -30,14 +30,12 @@ PIECES = ((3, 4), (2, 3), (2, 3))  # the positions of "waded", which is two toke
 
 
 def drawn(chart):
-    """Validate and draw a chart, and return its records."""
     spec = chart.to_dict(validate=True)
     assert draw_svg(spec).count("<path") > 5
     return drawn_frame(spec)
 
 
 def texts_of(chart):
-    """Return the texts in a chart's records."""
     rows = [row for records in chart.to_dict()["datasets"].values() for row in records]
     return " | ".join(row["text"] for row in rows if "text" in row).replace("\u00a0", " ")
 

@@ -308,7 +308,6 @@ _HIDING_SENTENCES = (
 
 
 def _hide(question: Question, found: Explained) -> str:
-    """State the largest effect of a single word."""
     at = found.order[0]
     where, of = question.where, ""
     if question.sentence.pair is not None:  # the query is read with each document

@@ -11,7 +11,6 @@ pytestmark = pytest.mark.browser
 
 
 def expect_head(page, layer, head):
-    """Check that this head is chosen in the page's first map of all heads."""
     chosen = page.get_by_role("gridcell", selected=True, include_hidden=True).first
     expect(chosen).to_have_attribute("aria-label", re.compile(rf"^head {head} of layer {layer}\b"))
 
@@ -94,7 +93,6 @@ def test_back_restores_each_pages_choices(page, server):
 
 
 def test_back_restores_the_head_of_each_page(page, server):
-    """After Back, a page shows its own head, not a head that was chosen on a later page."""
     open_page(page, f"{server}/senses?head=L0+H9")
     assert "head=L0+H9" in page.url
     follow(page, "All heads")

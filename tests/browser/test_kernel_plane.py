@@ -63,7 +63,6 @@ def drag_to(page, x, y, low=-1, high=5):
 
 
 def assert_shown(page, data):
-    """Check that the figure shows this data's numbers and sentences."""
     (side,) = data["sides"]
     cells = [text for each in side["rows"] for text in each["cells"].values()]
     assert page.locator(".amount .value").all_text_contents() == cells

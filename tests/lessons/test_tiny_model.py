@@ -42,7 +42,6 @@ def test_the_published_training_run_learns_the_rule(run, data):
 
 @pytest.mark.slow
 def test_loss_accuracy_and_recall_equal_those_with_torchs_attention(run, data):
-    """Compare loss, accuracy and recall after two epochs with a model that uses torch's attention."""
     model = run[2].model
     states = model.tokens(data.tokens) + model.positions.weight
     projected = (project(states) for project in (model.query, model.key, model.value))
