@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-unexport PYTHONDONTWRITEBYTECODE # otherwise each test process and each server would compile every module again
+unexport PYTHONDONTWRITEBYTECODE # if it is set, each test process and each server compiles every module again
 
 .PHONY: run quick test test-long test-bench test-held-back test-ray lint lint-components demo bench gpu-check clean
 
@@ -37,8 +37,8 @@ test-long: .venv/dev
 	$(BIN)/python -m pytest -m long --timeout 3600
 
 # Runs the numerical tests as on a processor without AVX. This finds expected numbers that are right on one machine only, and
-# tolerances that are too small. The first three variables restrict ATen, oneDNN and MKL. MKL_CBWR also
-# works on AMD, where MKL ignores MKL_ENABLE_INSTRUCTIONS. This run has two threads, because the other runs have one.
+# tolerances that are too small. The first three variables restrict ATen, oneDNN and MKL (MKL_CBWR, because MKL ignores
+# MKL_ENABLE_INSTRUCTIONS on AMD). This run has two threads, because the tests otherwise run with one.
 COMPUTING := $(addprefix tests/,analysis as_shown encoders lessons senses scan/test_measure.py test_examples.py test_tidy_tables.py \
 	test_kernel.py test_notebook.py test_stored_reports.py views/test_rounding.py dashboard/test_while_loading.py \
 	$(addprefix pages/test_,gallery.py head_pages.py learn_pages.py what_it_cannot_tell.py))
@@ -55,7 +55,7 @@ lint: .venv/dev lint-components
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m mypy
 
-# Checks the components' JavaScript and CSS. Without npm, it only prints a message, so that the rest of lint runs.
+# Checks the components' JavaScript and CSS. Without npm, this target only prints a message, so that the rest of lint runs.
 lint-components:
 ifeq ($(shell command -v npm 2>/dev/null),)
 	@echo "npm is missing: the components' JavaScript and CSS are not checked. Install Node.js 20 or later, then run make lint."
@@ -82,7 +82,7 @@ gpu-check: .venv/runtime
 clean:
 	rm -rf .venv node_modules .pytest_cache .ruff_cache .mypy_cache .hypothesis
 
-# venv installs pip last. If venv is interrupted, pip is missing, and the next make repeats it.
+# venv installs pip last. So if an interrupted venv left no pip, the next make creates the environment again.
 .venv/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "selfattn needs Python 3.11 or later: make run PYTHON=python3.12")'
 	$(PYTHON) -m venv .venv

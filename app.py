@@ -27,21 +27,22 @@ LOGO = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 176 32" font-fami
 def show() -> None:
     """Draw the parts that all pages share, then the page that the address names."""
     st.set_page_config(page_title="selfattn", page_icon="🔎", layout="wide", initial_sidebar_state=230)
-    # Streamlit leaves 6 rem above the first line; the main view needs this space for its second row. st.text draws captions.
     one_entry_a_page(
-        "<style>[data-testid=stMainBlockContainer]{padding:0 2rem 4rem}[data-testid=stText]{font-size:.9rem}"
+        # Remove the 6 rem that Streamlit leaves above the first line, so that more of the picture fits on the first screen.
+        "<style>[data-testid=stMainBlockContainer]{padding:0 2rem 4rem}"
+        "[data-testid=stText]{font-size:.9rem}"  # the pages use st.text for captions
         "input,textarea{unicode-bidi:plaintext}"  # right-to-left sentences are typed from the right
         ".st-key-history,:has(>.st-key-news):not(:has(>.st-key-news>*>:not(.stEmpty))){display:none}"
-        # Style the button that opens the visitor's own sentences like the button of a chosen example.
+        # While the visitor's own sentences are shown, the button that opens them has the colours of a chosen example's button.
         "[data-testid=stPopover] button[kind=primary]"
         "{color:inherit!important;background:color-mix(in srgb,#174f97 12%,transparent)!important}"
-        "[data-testid=stLayoutWrapper]:has(>.st-key-headline){min-width:min(100%,260px)}"  # narrower, its words would break
+        "[data-testid=stLayoutWrapper]:has(>.st-key-headline){min-width:min(100%,260px)}"  # a narrower title would break words
         ".st-key-question h1{font-size:22px!important;font-weight:500!important}"
         # Shrink pictures that are wider than their container; wrap buttons in a row.
         "[data-testid=stVegaLiteChart],[data-testid=stVegaLiteChart] :is(.vega-embed,.chart-wrapper,svg.marks){max-width:100%}"
         "[data-testid=stVegaLiteChart] svg.marks{height:auto}[data-testid=stButtonGroup] [role=radiogroup]{flex-wrap:wrap}"
         ".st-key-both_sentences{max-height:7rem;overflow:auto}"  # a text may have 512 tokens
-        # Page "Two encoders": two halves fill the window.
+        # Page "Two encoders": the two encoders' halves fill the window's width.
         "[class*=st-key-halves]{flex-wrap:wrap}[class*=st-key-halves]>*{flex:1 1 460px!important;min-width:0!important}"
         # Page "All heads": draw a line between steps, and frame the chosen head's name as in the map.
         ".st-key-all_heads>*+*{padding-top:1.2rem;border-top:1px solid color-mix(in srgb,currentColor 15%,transparent)}"
@@ -65,7 +66,7 @@ def show() -> None:
     st.logo(LOGO, size="large")
     page = st.navigation(session.MENU.get(), expanded=True)
     entry = ENTRIES[OLD.get(page.url_path, page.url_path)]
-    # Transient messages have their own container. Otherwise they would shift the other elements: fields would lose their focus,
+    # Give transient messages their own container. Elsewhere they would shift the elements below: fields would lose their focus,
     # and charts would be redrawn.
     news = st.container(key="news")
     with news:
@@ -102,7 +103,7 @@ def show() -> None:
 
 @asynccontextmanager
 async def started(_: st.App):
-    """Start to import torch, which takes seconds, before the first visitor comes."""
+    """Import torch on another thread when the server starts, because the import takes seconds."""
     let_navigation_find_the_pages()
     bound_uploads(Settings.read().uploaded_megabytes * 2**20)
     threading.Thread(target=importlib.import_module, args=("selfattn.dashboard.encoder_picker",), daemon=True).start()

@@ -1,4 +1,4 @@
-"""Start the dashboard, scan a corpus or write static pages: the command `selfattn` (or `python -m selfattn`)."""
+"""The command `selfattn` (or `python -m selfattn`): open the dashboard, scan a corpus, or write static web pages."""
 
 import argparse
 import os
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=f"selfattn {__version__}")
     parser.add_argument("--port", type=_free_port, help="the dashboard's port (default: 8501, or the next free port)")
     parser.add_argument(
-        "--address", type=_host, help="this machine's name or IP address; other machines can then open the dashboard"
+        "--address", type=_host, help="this machine's name or IP address, to open the dashboard from other machines"
     )
     options = parser.parse_args(given)
     if options.model is not None:
@@ -78,7 +78,7 @@ def _host(text: str) -> str:
 
 
 def _check(model: str) -> None:
-    """Download the files if `model` is a Hub id. Raise LoadError if the folder doesn't hold an encoder that may be loaded."""
+    """Check that `model` is an encoder that may be loaded, else raise LoadError. Download its files if it is a Hub id."""
     from selfattn.encoders.checkpoint import check_folder
     from selfattn.encoders.sources import resolve
 
@@ -111,7 +111,7 @@ def _site(given: Sequence[str]) -> int:
 
 
 def app() -> Path:
-    """Return the path of app.py. In an installation it is in the package selfattn_app, in a checkout in the parent folder."""
+    """Return the path of app.py: in the package selfattn_app if selfattn is installed, in the top folder of a checkout."""
     above = Path(__file__).parents[1]
     return next(path for path in (above / "selfattn_app" / "app.py", above / "app.py") if path.exists())
 

@@ -31,31 +31,38 @@ from selfattn.senses.resampling import rank_correlations
 from selfattn.senses.word_rankings import WordRankings
 from selfattn.words import to_groups
 
+# The methods that rank the other words of a sentence by their influence on the target word.
 WAYS = ("hiding", "most attended", "last layer", "largest single weight", "rollout", "gradient")
-LAST_FOUR = "sum of the last four"  # layers' outputs; the paper uses this sum as a word's vector
-PUBLISHED = f"published for BERT-base: 0.940 (feature extraction, {LAST_FOUR} layers)"
+LAST_FOUR = "sum of the last four"  # a word's vector in the CoarseWSD paper: the sum of the last four layers' outputs
+PUBLISHED = f"the paper's score for BERT-base is 0.940 (feature extraction, {LAST_FOUR} layers)"
 MEASURED = Path(__file__).with_name("data") / "raw_c.csv"
 BATCH = 64  # sentences in one batch
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RawCReport(OfTables):
-    """The accuracy of each ranking in naming the marked word, and the agreement of distances with human judgements."""
+    """The result of `raw_c`: how well an encoder agrees with the marks and the human ratings of RAW-C.
+
+    The marked word is the word by which RAW-C's two sentences differ. It decides the sense of the ambiguous target word.
+    """
 
     ways: pd.DataFrame
-    # way: one of WAYS, or "chance" (1 / number of words). "most attended" and "last layer" use mean weights. every: how often
-    # the marked word comes first, 0 to 1. next: only marked words next to the target. apart: only the other marked words.
-    sentences: pd.DataFrame  # sentence, next, chance, and for each way 1 if the marked word comes first, else 0
-    distances: pd.DataFrame  # of (the model), correlation (Spearman's, between 1 - cosine and mean human relatedness)
+    # way: one of WAYS, or "chance" (1 / number of words). "most attended" and "last layer" use mean weights.
+    # every: the share of sentences, 0 to 1, in which the marked word comes first in the ranking.
+    # next: the same share of the sentences whose marked word is next to the target. apart: of all other sentences.
+    sentences: pd.DataFrame  # sentence, next, chance, and for each of WAYS 1 if the marked word comes first, else 0
+    distances: pd.DataFrame
+    # of (the model), correlation (Spearman's, between 1 - cosine of a pair's target vectors and mean human relatedness)
     rejected: pd.DataFrame  # sentence, reason
 
 
 def raw_c(encoder: Encoder, pairs: pd.DataFrame) -> RawCReport:
     """Check an encoder on RAW-C: pairs of sentences that differ in one marked word. pairs: the table raw-c.csv.
 
-    Words are ranked in each pair with two senses if neither sentence was in an earlier such pair. Hiding and the gradient are
-    measured along the difference of the target's vectors in the two sentences. Distances are compared over all pairs. Raises
-    ValueError if a column is missing or no sentence can be used, NotRecomputable if no word can be hidden.
+    Words are ranked only in pairs whose sentences give the target different senses. Each sentence is ranked once, in its first
+    such pair. Hiding and the gradient are measured along the difference of the target's vectors in the two sentences. The
+    target's cosine distances are compared with human ratings over all pairs.
+    Raises ValueError if a column is missing or no sentence can be used, NotRecomputable if no word can be hidden.
     """
     encoder.check_hideable()
     sides = [f"{name}{side}" for side in (1, 2) for name in ("sentence", "disambiguating_word")]
@@ -98,7 +105,10 @@ def raw_c(encoder: Encoder, pairs: pd.DataFrame) -> RawCReport:
 
 
 def raw_c_measured(content: str) -> dict[str, float]:
-    """Return an encoder's numbers in data/raw_c.csv: how often each way ranks the marked word first, 0 to 1. May be empty."""
+    """Return how often each ranking method of WAYS puts the marked word first, 0 to 1, keyed by method.
+
+    content: `Encoder.content`. The result is empty if data/raw_c.csv has no numbers for this encoder.
+    """
     table = pd.read_csv(MEASURED)
     return table[table["content"] == content].set_index("way")["named"].to_dict()
 
@@ -109,7 +119,7 @@ def _unit(states: Tensor, placed: PlacedWord) -> Tensor:
 
 
 def _named(rankings: WordRankings, placed: PlacedWord, marked: str, unit: Tensor, way: Tensor) -> Iterator[float]:
-    """Yield a sentence's row of `RawCReport.sentences`, after its first column."""
+    """Yield the values of a sentence's row in `RawCReport.sentences`, without the first column."""
     words = [word for word in placed.others if not word.is_punctuation]
     found = [at for at, word in enumerate(words) if word.text.casefold() == str(marked).casefold()]
     if len(found) != 1:
@@ -130,18 +140,18 @@ def _named(rankings: WordRankings, placed: PlacedWord, marked: str, unit: Tensor
 class CoarseWSDReport(OfTables):
     """Each layer's accuracy in word sense disambiguation by the nearest sense mean."""
 
-    layers: pd.DataFrame  # layer ("embedding", 0 ..., "sum of the last four"), accuracy (0 to 1, mean over words)
+    layers: pd.DataFrame  # layer ("embedding", 0, 1 ..., or "sum of the last four"), accuracy (0 to 1, mean over words)
     words: pd.DataFrame  # word, layer, accuracy, n (test sentences)
     rejected: pd.DataFrame  # word, split ("train", "test"), row (from 0), reason
 
 
 def coarse_wsd(encoder: Encoder, folder: Path, most: int | None = None) -> CoarseWSDReport:
-    """Check an encoder on CoarseWSD-20. folder: has a subfolder for each word, with {train,test}.{data,gold}.txt.
+    """Check an encoder on CoarseWSD-20. folder: a folder with a subfolder for each word, with {train,test}.{data,gold}.txt.
 
-    The method is the paper's 1-NN. A sense's vector is the mean over its training sentences, and a test sentence gets the sense
-    whose vector has the largest cosine. The paper uses the sum of the last four layers; the report also has each single layer.
-    most: use at most this many random training (and test) sentences of each sense; None: use all, as in the paper. Raises
-    ValueError if `folder` has no such subfolder or `most` is below 1.
+    The method is the paper's 1-NN. A sense's vector is the mean of the word's vectors in the sense's training sentences. A test
+    sentence gets the sense whose vector has the largest cosine with the word's vector. The paper uses the sum of the last four
+    layers; the report also has each single layer. most: use at most this many random training (and test) sentences of each
+    sense; None: use all, as in the paper. Raises ValueError if `folder` has no such subfolder or `most` is below 1.
     """
     if most is not None and most < 1:
         raise ValueError(f"Expected at least 1 sentence of each sense, got {most}.")
@@ -169,7 +179,7 @@ def coarse_wsd(encoder: Encoder, folder: Path, most: int | None = None) -> Coars
 def _vectors(
     encoder: Encoder, folder: Path, split: str, rejected: list, most: int | None = None
 ) -> Iterator[tuple[str, Tensor]]:
-    """Yield each sentence's sense and the word's vectors, (n_layers + 2, d_model). The last row sums the last four layers."""
+    """Yield each sentence's sense and its word's vectors, (n_layers + 2, d_model). The last vector sums the last four layers."""
     lines, senses = ((folder / f"{split}.{kind}.txt").read_text("utf-8").split("\n") for kind in ("data", "gold"))
     rows = _drawn(pd.Series({row: senses[row].strip() for row, line in enumerate(lines) if line}), most)
     for start in range(0, len(rows), BATCH):
@@ -186,7 +196,6 @@ def _vectors(
 
 
 def _drawn(senses: pd.Series, most: int | None) -> list[int]:
-    """Return the sorted numbers of the rows to use: all, or a random sample of at most `most` for each sense."""
     if most is not None:
         senses = senses.iloc[np.random.default_rng(0).permutation(len(senses))].groupby(senses).head(most)
     return sorted(senses.index)

@@ -17,8 +17,9 @@ DATA = files("selfattn") / "data"
 class Example:
     """One word in two senses, and a control: another sentence in which the word has the first sense.
 
-    In all three sentences, the same number of words precedes the word. `control` shares as many words with `first` as `second`
-    does (one more in the first pair of PAIRS), so that shared words don't make the control's vector more similar.
+    In all three sentences, the same number of words precedes the word. `control` and `second` share equally many words with
+    `first`, so that shared words don't make the control's vector more similar. (In the first pair of PAIRS, `control` shares one
+    word more.)
     """
 
     word: str
@@ -41,7 +42,7 @@ class PronounSentence:
     pronoun: str
     antecedent: str  # the noun that the pronoun refers to
     distractor: str  # the other noun, with the same number and a compatible gender
-    twin: str | None  # the same key in two sentences that differ in one word and in the antecedent
+    twin: str | None  # a key that this sentence shares with another: the two differ in one word and in the antecedent
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ PAIRS = tuple(
     Example(senses=(row.pop("first_sense"), row.pop("second_sense")), **row)
     for row in _table("pairs").to_dict("records")
 )
-# In half of a pronoun's sentences, the antecedent is the first noun.
+# For each pronoun, the antecedent is the first noun in half of the sentences.
 PRONOUNS = tuple(
     PronounSentence(**row | {"twin": row["twin"] or None}) for row in _table("pronouns").to_dict("records")
 )
@@ -98,13 +99,14 @@ def labelled_sentences() -> pd.DataFrame:
     """Return the table data/senses.csv. Columns: sentence, word (an ambiguous word of the sentence), sense (of that word).
 
     Every word has two senses with twelve sentences each. The word occurs once in each sentence, in lower case. In the bundled
-    encoder's tokens, the word has the same positions in both senses, so that position embeddings don't separate the senses.
+    encoder's tokens, the word's twelve positions in one sense are those in the other sense, so that position embeddings don't
+    separate the senses.
     """
     return _table("senses")
 
 
 def other_sentences(frame: pd.DataFrame, row: Hashable) -> tuple[str, str]:
-    """Return two other sentences with the row's word: the first in another sense, and the first in the row's sense."""
+    """Return two other sentences with this row's word: one in which it has another sense, then one with this row's sense."""
     word, sense = frame.loc[row, ["word", "sense"]]
     others = frame[(frame["word"] == word) & (frame.index != row)]
     same = others["sense"] == sense

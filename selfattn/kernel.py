@@ -1,4 +1,4 @@
-"""Attention from scratch: softmax(Q K^T / sqrt(d_head)) V. The result has every step.
+"""Attention from scratch: softmax(Q K^T / sqrt(d_head)) V. The result keeps every step of the computation.
 
 Source: Vaswani et al. 2017, "Attention Is All You Need", section 3.2.1 (scaled dot-product attention)."""
 
@@ -20,14 +20,14 @@ class AttentionTrace(OfSteps):
     key: Tensor  # (..., n_key, d_head)            what a query is compared with
     value: Tensor  # (..., n_key, d_value)         what each token passes on
     scores: Tensor  # (..., n_query, n_key)        query . key: how well each key fits each query
-    scale: float  # a number                       1 / sqrt(d_head) unless given, because scores grow with d_head
+    scale: float  # a number                       by default 1 / sqrt(d_head), because scores grow with d_head
     scaled: Tensor  # (..., n_query, n_key)        scores * scale
-    terms: Terms  # each (..., n_query, n_key)     in some models, a number for the distance between two tokens
-    mask: Tensor | None  # (..., n_query, n_key)   bool (True = may attend), or float (added)
+    terms: Terms  # each (..., n_query, n_key)     numbers that some models add, such as a bias for the distance of two tokens
+    mask: Tensor | None  # (..., n_query, n_key)   bool (True = may attend), or float (added to the scores)
     masked: Tensor  # (..., n_query, n_key)        scaled + terms + mask; -inf gets the weight 0
-    maximum: Tensor  # (..., n_query, 1)           each row's largest number in masked
+    maximum: Tensor  # (..., n_query, 1)           the largest number in each row of masked
     shifted: Tensor  # (..., n_query, n_key)       masked - maximum: 0 at most
-    exponentials: Tensor  # (..., n_query, n_key)  e^shifted: 1 for the largest, 0 for -inf
+    exponentials: Tensor  # (..., n_query, n_key)  e^shifted: 1 for the row's largest number, 0 for -inf
     total: Tensor  # (..., n_query, 1)             each row's sum of exponentials
     weights: Tensor  # (..., n_query, n_key)       exponentials / total: a row sums to 1; a fully masked row is all 0
     context: Tensor  # (..., n_query, d_value)     the values, averaged with the weights
@@ -38,8 +38,9 @@ def attend(
 ) -> AttentionTrace:
     """Compute attention for one head or any batch of heads, with the shapes of `AttentionTrace`.
 
-    A fully masked row has weights 0 and context 0. Every step has the inputs' dtype. 16-bit inputs are computed in float32, and
-    each step is then rounded, unless a number is too large for 16 bits. Raises ValueError for inputs that don't fit together.
+    A fully masked row has weights 0 and context 0. Every step has the inputs' dtype. For 16-bit inputs, attention is computed in
+    float32. Each step is then rounded to 16 bits, but stays in float32 if a number is too large. Raises ValueError for inputs
+    that don't fit together.
     """
     check_inputs(query, key, value, mask, scale, terms)
     if torch.finfo(query.dtype).bits == 16:  # float16's maximum is 65,504; a larger score would be infinite
@@ -63,14 +64,13 @@ def add_mask(scaled: Tensor, mask: Tensor | None, terms: Terms = ()) -> Tensor:
     summed = sum((term.values for term in terms), start=scaled)
     if mask is not None and mask.dtype == torch.bool:
         return summed.masked_fill(~mask, -math.inf)
-    # A float mask of -1e9 gives the weight 0 too, except in a row with -1e9 at every key: the maximum there is about -1e9 and is
-    # subtracted again. In float32 such a row gets equal weights, because adding -1e9 rounds the scores away. In float64 it gets
-    # the weights of the row without a mask.
+    # A float mask of -1e9 gives the weight 0 too, except in a row with -1e9 at every key. In float32 such a row gets equal
+    # weights, because adding -1e9 rounds the scores away. In float64 it gets the same weights as without a mask.
     return summed if mask is None else summed + mask.to(summed.dtype)
 
 
 def rounded(trace: AttentionTrace, dtype: torch.dtype) -> AttentionTrace:
-    """Convert the steps to another dtype. A boolean mask and a step with a number too large for 16 bits stay unchanged."""
+    """Convert the steps to another dtype. A boolean mask stays unchanged, and a step with a number too large for 16 bits."""
 
     def fit(step):
         if not isinstance(step, Tensor) or step.dtype == torch.bool:

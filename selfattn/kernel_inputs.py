@@ -1,4 +1,4 @@
-"""Check the inputs of `selfattn.kernel.attend`, and define the terms that some model families add to the scaled scores."""
+"""Check the inputs of `selfattn.kernel.attend`. Define `Term`: numbers that some model families add to the scaled scores."""
 
 import math
 from collections.abc import Sequence

@@ -47,9 +47,10 @@ from selfattn.words import shared_words
 def attention(
     encoder: Encoder, text: str, layer: int, head: int, theme: Theme = LIGHT, *, pair: str | None = None
 ) -> alt.TopLevelMixin:
-    """Draw one head's attention weights for a text, or for two segments with `pair`. Row i has the weights of query token i.
+    """Draw one head's attention weights as a map. Row i has the weights of query token i.
 
-    Limit: a weight isn't an effect. A large weight on a short value vector has little effect.
+    pair: a second text, read with the first as two segments. Limit: a weight isn't an effect. A large weight on a short value
+    vector has little effect.
     """
     encoding = encoder.encode(text, pair)
     weights = encoding.weights(layer, head).numpy()
@@ -69,7 +70,8 @@ def two_sentences(
 ) -> alt.TopLevelMixin:
     """Draw one head's attention weights for two sentences, with the rows of a chosen word outlined.
 
-    word: a word of both sentences (None: the longest). at: the number of the word's occurrence in each sentence, from 1.
+    word: the chosen word, which both sentences have (None: the longest such word). at: which occurrence of the word to take in
+    the first and in the second sentence, from 1.
     Limit: the maps don't show which other words give the word its meaning; `hidden_words` shows that.
     """
     sides = _sides(encoder, first, second, word, at)
@@ -92,11 +94,12 @@ def all_heads(
     chosen: str = "",
     theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
-    """Draw every head's attention map of a text, with a strip under each map that shows a measure.
+    """Draw every head's attention map of a text, with a bar under each map for a measure of the head.
 
     Each map is shaded up to its own largest weight. measure: one of `analysis.measures.MEASURES`. A measure of a word compares
-    the text with `second`, and with `control`, a sentence in which the word has the same sense as in the text. word, at: as in
-    `two_sentences`. maps_of: "A" draws the maps of the text, "B" the maps of `second`. chosen: a head to outline, "L0 H10".
+    the word in `text` with the word in `second`, and in `control`, a sentence in which it has the same sense as in `text`.
+    word, at: as in `two_sentences`. maps_of: "A" draws the maps of `text`, "B" those of `second`. chosen: a head to outline,
+    such as "L0 H10".
     Raises ValueError for an unknown measure, head or `maps_of`.
     Limit: the chart doesn't show a head's purpose. A pattern may occur only in this text, and attention is not explanation.
     """
@@ -132,7 +135,7 @@ def steps(
     head: int,
     theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
-    """Draw a head's arithmetic for a word in two sentences, token by token, from query times key to weight times value.
+    """Draw how a head computes a word's attention in two sentences, token by token, from query x key to weight x value.
 
     word, at: as in `two_sentences`. If the word is split into pieces, the first piece is drawn.
     Limit: the chart shows the arithmetic of softmax(QKᵀ/√d)V, not its meaning. A head's effect depends on later layers.
@@ -153,15 +156,16 @@ def hidden_words(
     senses: pd.DataFrame | None = None,
     theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
-    """Draw how far hiding each other word moves a chosen word's vector, and through which heads, as the main view does.
+    """Hide the other words one by one, and draw how far each moves the chosen word's vector, and through which heads.
 
-    The picture has the finding, both sentences, how far the chosen word moves without the leading words, and the effect of
-    hiding the leading word in each head alone. word, at: the chosen word, as in `two_sentences`. control: a sentence in which
-    the word has the first sentence's sense. senses: a table of labelled sentences (columns sentence, word, sense); a share is
-    then a share of the way to the word's other sense. With the built-in sentences as `senses`, a noise level decides which
-    words are named. Numbers: `tidy_tables.hidden_words_frame`, `hidden_heads_frame`, `hidden_curves_frame`.
+    The picture is the dashboard's main view. It also shows the effect of hiding the word with the largest effect in each head
+    alone. word, at: the chosen word, as in `two_sentences`. control: a sentence in which the word has the first sentence's sense.
+    senses: a table of labelled sentences (columns sentence, word, sense). A move is a share of the distance to the word's other
+    sense, or without `senses`, to its vector in the other sentence. With the built-in sentences as `senses`, the finding names
+    a word only if the move is larger than noise. Numbers: `tidy_tables.hidden_words_frame`, `hidden_heads_frame`,
+    `hidden_curves_frame`.
     Limits: without `senses`, a result is about these two sentences and isn't evidence about the sense. Other words may pass on
-    information from the hidden word. A large weight isn't a large effect. Shares of single heads don't add up.
+    information from the hidden word. A large weight isn't a large effect. Effects in single heads don't add up.
     """
     sides = _sides(encoder, first, second, word, at, control)
     report = None if senses is None else stored("hidden_words", encoder, senses)
@@ -170,20 +174,21 @@ def hidden_words(
 
 
 def explained_words(found: Mapping[str, Explained], theme: Theme = LIGHT) -> alt.TopLevelMixin:
-    """Draw texts with words shaded by how much hiding each word changes the encoder's answer.
+    """Draw texts with words shaded by how much hiding each word changes the encoder's prediction.
 
-    In a long text, sentences are shaded. found: the result of `explain` for each text, keyed by a label for the text. Numbers:
-    `tidy_tables.explained_words_frame`, `Explained.sentence_frame`.
-    Limit: effects of single words and sentences don't add up (`Explained.together`).
+    In a long text, sentences are shaded instead. found: the result of `analysis.explaining.explain` for each text, keyed by a
+    label for the text. Numbers: `tidy_tables.explained_words_frame`, `Explained.sentence_frame`.
+    Limit: effects of single words and sentences don't add up (compare `Explained.together`).
     """
     return chart(shaded(explained_data(found, "the answer", numbers.change), theme))
 
 
 def similar(encoder: Encoder, a: str, b: str, theme: Theme = LIGHT) -> alt.TopLevelMixin:
-    """Draw how much each pair of words adds to a sentence embedder's cosine of two texts, and the cosine without each word.
+    """Draw how much each pair of words adds to a sentence embedder's cosine of two texts, and the cosine if a word is hidden.
 
-    If the cosines of 1,000 unrelated pairs are stored for the encoder, the chart shows them. Numbers: `cosine_parts` and
-    `hidden_cosines` of `analysis.cosine_parts`. Raises NoPooling, TextError. Limit: the parts aren't causes of the cosine.
+    If the cosines of 1,000 pairs of unrelated sentences are stored for the encoder, the chart shows them. Numbers:
+    `cosine_parts` and `hidden_cosines` of `analysis.cosine_parts`. Raises NoPooling, TextError. Limit: the parts aren't causes of
+    the cosine.
     """
     kept = stored("unrelated_pairs", encoder, labelled_sentences())
     panel = similar_view.similar(encoder, encoder.encode(a), encoder.encode(b), unrelated=kept and kept.report)
@@ -193,7 +198,7 @@ def similar(encoder: Encoder, a: str, b: str, theme: Theme = LIGHT) -> alt.TopLe
 def chart(shown: Panel | Spec, theme: Theme = LIGHT) -> alt.TopLevelMixin:
     """Return a panel of `selfattn.views`, or any complete Vega-Lite specification, as an Altair chart, without validation.
 
-    Limit: the chart is only the picture. A panel's `finding`, `method` and `tables` have the rest.
+    Limit: of a panel, the chart shows only the picture, not `finding`, `method` and `tables`.
     """
     return _Whole(shown.picture(Look(dark=theme is DARK)) if isinstance(shown, Panel) else shown)
 
@@ -212,7 +217,6 @@ GONE = {
 
 
 def __getattr__(name: str) -> NoReturn:
-    """Raise ImportError that names the replacement of a removed function, or AttributeError for any other name."""
     if name in GONE:
         raise ImportError(f"selfattn.notebook.{name} is gone. {GONE[name]}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

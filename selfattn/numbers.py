@@ -1,4 +1,4 @@
-"""Format numbers by the same rules in captions, charts and files.
+"""Format numbers by one set of rules in captions, charts and files.
 
 A minus sign is U+2212 (−). A space precedes %. Halves are rounded away from zero, as d3 rounds them in charts. A zero has no
 sign. NaN is "unknown". The constants WEIGHT to ERROR are d3 format strings for these rules (https://d3js.org/d3-format); a
@@ -15,7 +15,7 @@ COSINE = f".{COSINE_PLACES}f"
 FINE = ".4f"  # weights in tooltips
 CHANGE = "+.2f"
 SHARE = ".0%"
-ERROR = ".2~r"  # two significant digits, for a tick at 1.5e-7
+ERROR = ".2~r"  # two significant digits, because an axis may have a tick at 1.5e-7
 LOCALE = {"number": {"decimal": ".", "thousands": ",", "grouping": [3], "currency": ["", ""], "percent": " %"}}
 
 TICKS = 5  # number of ticks on a colour bar
@@ -24,7 +24,7 @@ UNKNOWN = "unknown"
 SMALLEST_WEIGHT = 0.0001  # a smaller weight is written as "under 0.0001"
 PLACES = 12  # largest number of decimals
 SMALLEST_DECIMAL = 1e-9  # a smaller error is written with a power of ten
-NOISE = 1e-6  # a sum of float32 weights may differ from 0 or 1 by this much
+NOISE = 1e-6  # rounding error of a sum of float32 weights that should be 0 or 1
 EXACT = Context(prec=400)  # enough for every digit of a float64
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -68,7 +68,7 @@ def effect(value: float) -> str:
 
 
 def share(value: float, places: int = 0) -> str:
-    """Write a share, 0 to 1, in per cent: "12 %". A share that rounds to 0 or 100 is "under 1 %" or "over 99 %"."""
+    """Write a fraction, 0 to 1, in per cent: "12 %". One that only rounds to 0 or 100 % is "under 1 %" or "over 99 %"."""
     unit = 10.0**-places
     if NOISE < value < unit / 200:
         return f"under {decimal(unit, places)} %"
@@ -78,12 +78,12 @@ def share(value: float, places: int = 0) -> str:
 
 
 def percent(value: float) -> str:
-    """Write a signed share in per cent: "44 %", "−3 %"."""
+    """Write a fraction that may be negative in per cent: "44 %", "−3 %"."""
     return f"{decimal(100 * value, 0)} %"
 
 
 def fitting(maximum: float, kind: str = CHANGE) -> str:
-    """Return a d3 format for a colour bar from -maximum to maximum that gives its TICKS different labels.
+    """Return a d3 format that gives each tick of a colour bar from -maximum to maximum a different label.
 
     kind: CHANGE or SHARE. The result has at least as many decimals as `kind`, and more if the step between two ticks needs
     more. d3 chooses a step of 1, 2 or 5 times a power of ten.

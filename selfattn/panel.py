@@ -1,4 +1,4 @@
-"""Define `Panel`, one finding with its picture and tables. Pages, notebooks, downloads and reports show panels."""
+"""Define `Panel`: one finding with its picture and tables. Pages, notebooks, downloads and reports all show panels."""
 
 import copy
 import functools
@@ -34,7 +34,7 @@ class Look:
 
 @dataclass(frozen=True, eq=False)
 class Live:
-    """A web component and its data. Raises JsonSchemaValueException for data that don't fit the component's schema."""
+    """An interactive web component and its data. Raises JsonSchemaValueException if the data don't fit the component's schema."""
 
     component: str  # the name of the component's files in selfattn/dashboard/components, without the suffix
     data: Mapping[str, Any]
@@ -43,7 +43,7 @@ class Live:
         _validator(self.component)(self.data)
 
     def changed(self, **parts: Any) -> "Live":
-        """Return a copy with new values for these keys of `data`. Only the new values are checked."""
+        """Return a copy in which `parts` replace values of `data`. Only these values are checked against the schema."""
         for name, value in parts.items():
             _validator(self.component, name)(value)
         other = copy.copy(self)
@@ -71,7 +71,7 @@ class Tables(Mapping[str, pd.DataFrame]):
 class Panel:
     """One finding, its picture, and the data that a visitor can download."""
 
-    name: str  # the panel's id in links, file names and tests: "words", "heads", "kernel"
+    name: str  # the panel's id in links, file names and tests, such as "words", "heads" or "kernel"
     finding: str  # one sentence, computed from the numbers
     picture: Callable[[Look], Spec]  # returns a complete Vega-Lite spec
     alt: str  # alternative text of the picture
@@ -79,11 +79,11 @@ class Panel:
     arrays: Mapping[str, np.ndarray] = field(default_factory=dict)  # for the NPZ download
     code: str = ""  # lines of Python that compute the finding
     method: str = ""  # how the finding was measured, and what it can't show
-    live: Live | None = None
+    live: Live | None = None  # the interactive figure that a page shows instead of the picture
     note: str = ""  # one line under the picture
     one_head: bool = False  # True if the panel shows the page's chosen head; file names then name the head
-    sentences: tuple[str, ...] = ()  # names of the sentences in the panel, such as "A"; (): all
-    share: Callable[[Look], Spec] | None = None  # a picture to share, 1200 x 675
+    sentences: tuple[str, ...] = ()  # names of the page's sentences that the panel shows, such as "A"; (): all
+    share: Callable[[Look], Spec] | None = None  # a picture for social media, 1200 x 675 pixels
 
     @property
     def table(self) -> pd.DataFrame:

@@ -1,6 +1,6 @@
-"""The environment variables SELFATTN_... that an operator may set. No other module reads them.
+"""The environment variables SELFATTN_... that the operator of a dashboard may set. No other module reads them.
 
-`docs/readme.py` writes the variables into docs/operating.md as a table.
+`docs/readme.py` writes them into docs/operating.md as a table.
 """
 
 import os

@@ -1,7 +1,7 @@
-"""Store reports on the built-in sentences on disk, for each encoder.
+"""Store reports about an encoder on disk: its results on the built-in sentences.
 
 The library ships the reports on some encoders. The command `python -m selfattn.stored_reports [NAME ...] [--encoder FOLDER]`
-computes the named reports, or all reports, and writes them to selfattn/data/reports. For other encoders, `measured` and
+computes the named reports (default: all) and writes them to selfattn/data/reports. For other encoders, `measured` and
 `made_once` compute a report once and store it in the user's cache folder.
 A report is a folder with its tables as compressed CSV, and about.json with `Encoder.content`, the digest of the sentences,
 the version of the method, the libraries and the date. `stored` returns a report only if content, digest and version agree.
@@ -45,8 +45,8 @@ T = TypeVar("T")
 FOLDER = Path(str(files("selfattn") / "data" / "reports"))
 LIBRARIES = ("torch", "transformers", "numpy", "pandas")
 DIGITS = "%.7g"
-# The words in the order of measurement. In the bundled encoder, the leading word alone gives the first words their right sense
-# much more often than any other single word does.
+# The order in which `measured` measures the built-in words. In the bundled encoder, one visible word tells the first ones' sense
+# best.
 MOST_TELLING = (
     "trunk", "pitch", "seal", "light", "pitcher", "palm", "board", "star", "cabinet", "match", "temple",
     "bat", "bank", "spring", "ruler", "note", "fan", "jam", "organ", "port", "cell", "mouse",
@@ -56,12 +56,12 @@ MOST_TELLING = (
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of stored report: a frozen dataclass of tables, arrays and plain values."""
+    """A kind of stored report. The report itself is a frozen dataclass of tables, arrays and plain values."""
 
-    type: type
-    version: int  # raise it when the method or the columns change
+    type: type  # the report's dataclass
+    version: int  # increase it when the method or the columns change
     reads: Callable[[], object]  # returns the sentences that the report is about
-    make: Callable[..., object]  # computes the report from the encoder and those sentences; takes progress=
+    make: Callable[..., object]  # make(encoder, sentences, progress=...) computes the report
 
 
 @final
@@ -77,12 +77,15 @@ class Stored(Generic[T]):
 class AllSenseMeans:
     """The `SenseMeans` of every word."""
 
-    senses: pd.DataFrame  # word, sense, count, within
+    senses: pd.DataFrame  # word, sense, and the sense's count and within as in `SenseMeans`
     means: np.ndarray  # (len(senses), d_model)
-    places: pd.DataFrame  # place (as in `LabelledRow`) of each labelled sentence, with the index of the labelled table
+    places: pd.DataFrame  # place (as in `LabelledRow`) of each labelled sentence; index: the sentence's row label
 
     def of(self, word: str, encoder: Encoder, read: pd.DataFrame) -> SenseMeans:
-        """Return one word's means. read: the labelled sentences behind the means. Raises ValueError if they lack the word."""
+        """Return the mean vector of each sense of a word.
+
+        read: the labelled sentences from which the means were computed. Raises ValueError if none of them has the word.
+        """
         word = fold(word)
         lines, rows = self.senses["word"] == word, read[read["word"] == word]
         if rows.empty:
@@ -103,7 +106,7 @@ class AllSenseMeans:
 
 
 def all_sense_means(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -> AllSenseMeans:
-    """Compute `sense_means` of each word of a table of labelled sentences. All rows must be usable."""
+    """Compute the `sense_means` of each word in a table of labelled sentences. All rows must be usable."""
     found = [sense_means(encoder, frame, word) for word in followed(sorted(set(frame["word"])), progress)]
     table = [(each.word, *sense, each.within) for each in found for sense in zip(each.senses, each.counts)]
     means = torch.cat([each.means for each in found]).numpy()
@@ -131,9 +134,10 @@ KINDS = {
 
 
 def stored(name: str, encoder: Encoder, read: object, folder: Path | None = None) -> Stored[Any] | None:
-    """Return the stored report with this name on this encoder and the sentences `read`, or None if it is missing or damaged.
+    """Return the stored report of this name, or None if it is missing or damaged.
 
-    folder: the folder with the reports; None: the shipped reports, then the user's cache folder.
+    encoder, read: the encoder and the sentences that the report is about. folder: the folder with the reports; None: the shipped
+    reports, then the user's cache folder.
     """
     if folder is None:
         return stored(name, encoder, read, FOLDER) or stored(name, encoder, read, kept_folder())
@@ -150,7 +154,7 @@ def stored(name: str, encoder: Encoder, read: object, folder: Path | None = None
 
 
 def shipped_of_others(name: str, encoder: Encoder, read: object) -> dict[str, Any]:
-    """Return the shipped reports on other encoders with this name and these sentences, keyed by the encoder's title."""
+    """Return the shipped reports of this name on all other encoders, keyed by their titles. read: the reports' sentences."""
     found, identity = {}, _identity(name, encoder, read)
     for about in sorted(FOLDER.glob(f"*/{name}/about.json")):
         other = json.loads(about.read_text("utf-8"))
@@ -173,7 +177,7 @@ def _read(name: str, place: Path, about: dict[str, Any]) -> Stored[Any]:
 
 
 def store(name: str, encoder: Encoder, read: object, report: object, folder: Path | None = None) -> None:
-    """Write a report for `stored` to read, completely or not at all. folder: by default, the folder of shipped reports."""
+    """Write a report atomically, in the place where `stored` finds it. folder: by default, the folder of shipped reports."""
     place = _place(name, encoder, folder or FOLDER)
     place.parent.mkdir(parents=True, exist_ok=True)
     arrays, values = {}, {}
@@ -209,7 +213,7 @@ def _place(name: str, encoder: Encoder, folder: Path) -> Path:
 
 
 def kept_folder() -> Path:
-    """Return the folder of reports that weren't shipped: SELFATTN_CACHE, or the user's cache folder."""
+    """Return the folder for reports that aren't shipped: SELFATTN_CACHE, or the user's cache folder."""
     home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
     return Settings.read().cache or Path(home) / "selfattn"
 
@@ -217,9 +221,9 @@ def kept_folder() -> Path:
 def measured(encoder: Encoder, progress: Progress = silent) -> senses.HiddenWordsReport:
     """Return the `hidden_words` report of all built-in words for an encoder, from disk if it was computed before.
 
-    Words are measured in the order of MOST_TELLING. Each word's report is stored at once, so that a stopped measurement can
-    continue later. progress(done, total) is called after each sentence; an exception that it raises ends the computation.
-    Raises the same errors as `hidden_words`.
+    Each word's report is stored as soon as it is computed, so that a stopped measurement can continue later.
+    progress(done, total) is called after each sentence; an exception that it raises ends the computation. Raises the same errors
+    as `hidden_words`.
     """
     read = labelled_sentences()
     if found := stored("hidden_words", encoder, read):
@@ -246,7 +250,7 @@ def measured(encoder: Encoder, progress: Progress = silent) -> senses.HiddenWord
 
 
 def made_once(name: str, encoder: Encoder, progress: Progress = silent) -> Any:
-    """Compute the named report on the built-in sentences, and store it in the user's cache folder."""
+    """Compute the report of this name on its built-in sentences, store it in the user's cache folder, and return it."""
     read = KINDS[name].reads()
     report = KINDS[name].make(encoder, read, progress=progress)
     if encoder.dtype == "float32":
@@ -255,7 +259,6 @@ def made_once(name: str, encoder: Encoder, progress: Progress = silent) -> Any:
 
 
 def _keep(name: str, encoder: Encoder, read: object, report: object) -> None:
-    """`store` a report in the user's cache folder, and warn if it can't be written."""
     try:
         store(name, encoder, read, report, kept_folder())
     except OSError as error:
@@ -272,7 +275,7 @@ def _identity(name: str, encoder: Encoder, read: object) -> dict[str, str | int]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Compute and store the named reports on one encoder, or all of them, and return the exit status."""
+    """Compute and store the named reports (default: all reports) on one encoder, and return the exit status."""
     from selfattn import load_encoder
 
     parser = argparse.ArgumentParser(prog="python -m selfattn.stored_reports", description=__doc__.split("\n")[0])

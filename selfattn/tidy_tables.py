@@ -1,7 +1,7 @@
-"""Convert tensors to tidy pandas frames, one observation per row, and write frames as CSV.
+"""Convert results to tidy pandas tables, one observation per row, and write tables as CSV.
 
 Positions, layers and heads count from 0. A weight goes from the token `query` (the row of an attention map) to the token `key`
-(the column). Frames are keyed on positions, because words repeat in a sentence.
+(the column). Tables name a token by its position, because a sentence may have the same word twice.
 """
 
 import math
@@ -38,22 +38,23 @@ def weights_frame(weights: Tensor, tokens: Sequence[str]) -> pd.DataFrame:
 
 
 def heads_frame(**measures: Tensor) -> pd.DataFrame:
-    """Return a row for each head: layer, head, name ("L0 H10"), and a column for each measure (n_layers, n_heads)."""
+    """Return a row for each head. Columns: layer, head, name ("L0 H10"), and one for each measure (n_layers, n_heads)."""
     heads = [Head(*place) for place in np.ndindex(*next(iter(measures.values())).shape)]
     columns = {name: values.flatten().tolist() for name, values in measures.items()}
     return pd.DataFrame(heads, columns=["layer", "head"]).assign(name=list(map(str, heads)), **columns)
 
 
-PARTS = ("", " (query)", " (document)")  # label suffixes for a single text, the first and the second of two texts
+PARTS = ("", " (query)", " (document)")  # suffixes for a single text, the first and the second of two
 
 
 def explained_words_frame(said: Mapping[str, Explained]) -> pd.DataFrame:
     """Return a row for each word. Columns: said, text, gap, effect, kind, at.
 
-    The argument `said` has each sentence's result by label. The column `said` has the label, with a suffix for two texts.
-    gap: True after a blank. effect: the change of the target if the word is hidden; NaN for the target's word. kind: "chosen"
-    for the target's word, else "punctuation" or "word". at: the index of the word's first character. A special token in the
-    text, such as the mask token, counts as a word.
+    The argument `said` has the result for each sentence (or pair of texts), keyed by a label. The column `said` repeats the
+    label; for a pair, it adds which text has the word: " (query)" or " (document)". gap: True if a space precedes the word.
+    effect: the change of the target if the word is hidden; NaN if the target is about this word. kind: "chosen" for the target's
+    word, else "punctuation" or "word". at: the index of the word's first character. A special token in the text, such as the
+    mask token, counts as a word.
     """
     rows = []
     for line, found in said.items():
@@ -72,14 +73,14 @@ def explained_words_frame(said: Mapping[str, Explained]) -> pd.DataFrame:
 
 
 def explained_heads_frame(found: Explained) -> pd.DataFrame:
-    """Return a `heads_frame` with `effect` (of removing the head, on the target) and `how` ("exact" or "by gradient")."""
+    """Return a `heads_frame` with the columns effect (of removing the head on the target) and how ("exact" or "by gradient")."""
     run = found.heads.isfinite()
     how = ["exact" if each else "by gradient" for each in run.flatten().tolist()]
     return heads_frame(effect=torch.where(run, found.heads, found.by_gradient)).assign(how=how)
 
 
 def context_share(trace: AttentionTrace, positions: Sequence[int]) -> Tensor:
-    """Return each token's share of a word's context vector: (n,). The shares sum to 1; single shares may be negative."""
+    """Return each token's share of a word's context vector: (n,). The shares sum to 1, and some may be negative."""
     weights = trace.weights[list(positions)].mean(0)
     context = weights @ trace.value
     parts = (weights[:, None] * trace.value) @ context
@@ -87,12 +88,13 @@ def context_share(trace: AttentionTrace, positions: Sequence[int]) -> Tensor:
 
 
 def hidden_words_frame(pair: HiddenPair) -> pd.DataFrame:
-    """Return a row for each word of both sentences, in order.
+    """Return a row for each word of two sentences, in order: how far hiding it moves the chosen word.
 
-    Columns: sentence ("A", "B"), place (of the first token), text, share, chosen, leads, punctuation. share: how far hiding
-    this word moves the chosen word, as a signed share of the way; NaN for the chosen word and for words that weren't hidden.
-    leads: True for the word with the largest share, never for punctuation. Limits: other words still pass on information from a
-    hidden word. A share between two sentences isn't evidence about the sense. Shares of single words needn't add up.
+    Columns: sentence ("A", "B"), place (position of the word's first token), text, share, chosen, leads, punctuation. share: the
+    move of the chosen word's vector, as a part of the distance to its other sense, or, if the pair has no senses, to the other
+    sentence's vector; negative if away from there; NaN for the chosen word and for words that weren't hidden. leads: True for the
+    sentence's word with the largest share, never for punctuation. Limits: other words still pass on information from a hidden
+    word. Without senses, a share isn't evidence about the sense. Shares of single words needn't add up.
     """
     rows = []
     for name, chosen, words, share, top in zip("AB", pair.placed, pair.words, pair.share, pair.top):
@@ -104,11 +106,11 @@ def hidden_words_frame(pair: HiddenPair) -> pd.DataFrame:
 
 
 def hidden_heads_frame(pair: HiddenPair, run: Mapping[tuple[str, int], Tensor] | None = None) -> pd.DataFrame:
-    """Return a row for each word and head: sentence, place, text, layer, head, name, share, how.
+    """Return a row for each word and head. Columns: sentence, place, text, layer, head, name, share, how.
 
-    share: the effect of hiding the word in this head alone. run: the results of `hidden_heads`, (n_layers, n_heads) each, for
-    some words, keyed by (sentence, place). how: "exact" for the words in `run`, "by gradient" for the other words. The shares
-    of single heads don't add up to the share of all heads at once.
+    sentence, place, text, share: as in `hidden_words_frame`, but the word is hidden in this head alone. run: for some words, the
+    results of `hidden_heads`, (n_layers, n_heads) each, keyed by (sentence, place). how: "exact" for the words in `run`, "by
+    gradient" for all others. The shares of single heads don't add up to the share for hiding the word in all heads.
     """
     tables = []
     for name, words, by_head in zip("AB", pair.words, pair.by_head):
@@ -122,9 +124,10 @@ def hidden_heads_frame(pair: HiddenPair, run: Mapping[tuple[str, int], Tensor] |
 
 
 def hidden_curves_frame(pair: HiddenPair) -> pd.DataFrame:
-    """Return the cosine of the chosen word's two vectors at each depth, with nothing hidden and with the leading words hidden.
+    """Return the cosine of the chosen word's two vectors after each layer, as two curves.
 
-    Columns: curve, depth (0: the embedding; l + 1: after layer l), stage (the depth's name), similarity.
+    One curve has nothing hidden; for the other, the word with the largest share is hidden in each sentence. Columns: curve, depth
+    (0: the embedding; l + 1: after layer l), stage (the depth's name), similarity (the cosine).
     """
     i, j = (0 if at is None else at + 1 for at in pair.top)
     hidden = " and ".join(f'"{words[at].label}"' for words, at in zip(pair.words, pair.top) if at is not None)
@@ -136,10 +139,11 @@ def hidden_curves_frame(pair: HiddenPair) -> pd.DataFrame:
 
 
 def leading_words_frame(report: HiddenWordsReport, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each sentence with its two leading words. The largest share comes first. frame: the sentences' table.
+    """Return a row for each labelled sentence: the two words whose hiding moves the labelled word farthest.
 
-    Columns: word, sense, first, share, second, next, sentence. first, second: the two words with the largest shares of the way
-    to the other senses, never punctuation. share: the share of `first`. next: the share of `second`.
+    Columns: word (labelled), sense, first, share, second, next, sentence. first, second: the two words, never punctuation. share,
+    next: how far hiding `first` and `second` moves the labelled word, as a part of the distance to its other senses. The row with
+    the largest share comes first. frame: the table of labelled sentences.
     """
     words = report.named.sort_values("share", ascending=False, kind="stable")
     places = words.groupby("row", sort=False).cumcount()
@@ -149,9 +153,10 @@ def leading_words_frame(report: HiddenWordsReport, frame: pd.DataFrame) -> pd.Da
 
 
 def shaded_frame(report: HiddenWordsReport, sentences: Mapping[Hashable, Sequence[Word]]) -> pd.DataFrame:
-    """Return a row for each word of some labelled sentences. Columns: row, text, gap, share (of the way, or NaN), kind.
+    """Return a row for each word of some labelled sentences. Columns: row, text, gap, share, kind.
 
-    sentences: each sentence's words, keyed by its row in the labelled table. gap, kind: as in `explained_words_frame`.
+    share: how far hiding the word moves the labelled word, as a part of the distance to its other senses, or NaN. gap, kind: as
+    in `explained_words_frame`. sentences: each sentence's words, keyed by its row in the labelled table.
     """
     shown = report.words[report.words["row"].isin(list(sentences))]
     shares = dict(zip(zip(shown["row"], shown["start"]), shown["share"].tolist()))
@@ -164,9 +169,10 @@ def shaded_frame(report: HiddenWordsReport, sentences: Mapping[Hashable, Sequenc
 
 
 def sentence_words(rows: Iterable[tuple[Hashable, Word, str, float, bool]], first: str, number: str) -> pd.DataFrame:
-    """Return a row for each word. Columns: text, gap, kind, and two columns with the names `first` and `number`.
+    """Return a row for each word. Columns: text, gap and kind (see `explained_words_frame`), and two more.
 
-    rows: for each word (value of `first`, Word, text, value of `number`, True if it is the chosen word).
+    The arguments `first` and `number` name these two columns, such as "row" and "share".
+    rows: for each word (value of the column `first`, Word, text, value of the column `number`, True if it is the chosen word).
     """
     found, end = [], None
     for key, word, text, value, chosen in rows:
@@ -178,16 +184,17 @@ def sentence_words(rows: Iterable[tuple[Hashable, Word, str, float, bool]], firs
 
 
 def named_heads(heads: pd.DataFrame) -> pd.DataFrame:
-    """Add each head's name to a table with the columns layer and head, and drop the columns without values."""
+    """Add a column name ("L0 H10") to a table with the columns layer and head, and drop columns that have only NaN."""
     names = [str(Head(*pair)) for pair in zip(heads["layer"], heads["head"])]
     return heads.assign(name=names).dropna(axis="columns", how="all")
 
 
 def sources_frame(tables: Iterable[Any]) -> pd.DataFrame:
-    """Count, for each word, which other word (the source) moves its vector most if hidden. tables: a scan's Arrow tables.
+    """For each word of a scan, count its sources. An occurrence's source is the other word whose hiding moves its vector most.
 
-    Columns: word, source (both case-folded), n (occurrences), share (0 to 1, of all occurrences of the word), move (mean of
-    1 - cosine, 0 to 2), sentence (of the largest move). A word's most frequent source comes first.
+    tables: the scan's Arrow tables. Columns: word, source (both case-folded), n (occurrences of the word with this source), share
+    (n as a part of all occurrences of the word, 0 to 1), move (mean of 1 - cosine of the vectors with and without the source, 0
+    to 2), sentence (the one with the largest move). A word's most frequent source comes first.
     """
     found, of_word = {}, Counter[str]()
     for row in chain.from_iterable(table.to_pylist() for table in tables):
@@ -207,7 +214,7 @@ def csv_text(frame: pd.DataFrame, header: bool = True) -> str:
     A text that a spreadsheet would run as a formula gets an apostrophe in front (OWASP, "CSV Injection"). A cell with a line
     break of any kind is quoted, so that it can't begin a new row.
     """
-    # Use dtype object, because pandas' string type can't hold half of a surrogate pair.
+    # Use dtype object, because pandas' string type can't hold a lone surrogate (half of a surrogate pair).
     others = [name for name, column in frame.items() if not is_numeric_dtype(column)]
     texts = {name: pd.Series(map(escaped, frame[name]), frame.index, dtype=object) for name in others}
     # With CR LF line ends, Python's CSV writer quotes cells with CR or LF. With LF line ends, it wouldn't quote CR.
@@ -216,7 +223,7 @@ def csv_text(frame: pd.DataFrame, header: bool = True) -> str:
 
 
 def escaped(cell: Any) -> Any:
-    """Put an apostrophe before a text that a spreadsheet would run as a formula; return other cells unchanged."""
+    """Put an apostrophe before a text that a spreadsheet would run as a formula. Return any other cell unchanged."""
     return f"'{cell}" if isinstance(cell, str) and FORMULA.match(cell) else cell
 
 

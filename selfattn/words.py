@@ -1,9 +1,9 @@
 """Group tokens into orthographic words, by one rule for every tokeniser.
 
 A run of letters, marks and digits is one word, with the apostrophes and hyphens inside it. A complete emoji sequence is one
-word. Any other visible character is one word, with the marks that follow it. An invisible character belongs to the word next to
-it. In scripts without spaces (Chinese, Japanese, Thai) each letter is a separate unit, and units that share a token form one
-word. Tokens are assigned to words by their character offsets, never by their spelling ("##", "Ġ", "▁").
+word. Any other visible character is a word, with the marks that follow it. An invisible character belongs to an adjacent word. In
+scripts without spaces (Chinese, Japanese, Thai) each letter is a unit of its own, and units that share a token form one word.
+Tokens are assigned to words by their character offsets, never by their spelling ("##", "Ġ", "▁").
 """
 
 import unicodedata
@@ -24,7 +24,7 @@ Span = tuple[int, int]  # characters start to stop, stop excluded
 UNSEEN = r"[[\p{Default_Ignorable_Code_Point}\p{Cc}]--\s]"  # zero-width characters, soft hyphens, controls
 SPACELESS = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}ー\uff70〆\p{Line_Break=Complex_Context}]"
 SPACED = rf"[[\p{{L}}\p{{M}}\p{{N}}]--{SPACELESS}--{UNSEEN}]"
-INNER = r"['’\-\u2010\u2011]"  # joins two runs into one word: didn't, well-known
+INNER = r"['’\-\u2010\u2011]"  # a character that joins two runs of letters into one word: didn't, well-known
 # Characters that are pictures by default or if U+FE0F follows, and pictographs from U+2600 on, often typed without U+FE0F.
 EMOJI = (
     r"\p{Emoji_Presentation}|\p{Extended_Pictographic}\uFE0F|[\p{Extended_Pictographic}&&[\u2600-\U0010FFFF]]"
@@ -34,7 +34,7 @@ UNIT = rf"{SPACELESS}(?:\p{{M}}|{UNSEEN})*+"
 
 
 def _cut_into(spaceless: str) -> regex.Pattern:
-    """Return the pattern of a word; `spaceless` is the pattern of a word in a script without spaces."""
+    """Return the pattern of a word. spaceless: the pattern of a word in a script without spaces."""
     run = rf"{SPACED}(?:{SPACED}|{UNSEEN}|{INNER}(?={UNSEEN}*+{SPACED}))*+"
     seen = rf"{spaceless}|{run}|(?=(?:{EMOJI}))\X|\S\p{{M}}*+"
     return regex.compile(rf"(?V1){UNSEEN}*+(?:{seen}){UNSEEN}*+|{UNSEEN}++")
@@ -80,9 +80,9 @@ class Word:
 
 @lru_cache(2**14)
 def fold(text: str) -> str:
-    """Return the key by which words match. The key ignores case, kinds of apostrophes and hyphens, and invisible characters.
+    """Return the folded form by which words match: without case, kinds of apostrophes and hyphens, and invisible characters.
 
-    Spellings that Unicode calls canonically equivalent have the same key. "İ" and "i" have the same key.
+    Spellings that Unicode calls canonically equivalent have the same folded form. So have "İ" and "i".
     """
     decomposed = unicodedata.normalize("NFD", unicodedata.normalize("NFD", text).casefold())
     return unicodedata.normalize("NFC", NOT_SEEN.sub("", decomposed).translate(ALIKE).replace("i\u0307", "i"))
@@ -102,7 +102,7 @@ def split_words(text: str) -> tuple[str, ...]:
 
 
 def spans_in_runs(text: str, words: Collection[str]) -> Iterator[Span]:
-    """Yield the spans of `words` (folded) in scripts without spaces. The longest match wins; matches don't overlap."""
+    """Find `words` (folded) of a script without spaces in the text. The longest match wins; matches don't overlap."""
     wanted = {word for word in words if IN_RUNS.search(word)}
     if not wanted:
         return
@@ -123,14 +123,14 @@ def spans_in_runs(text: str, words: Collection[str]) -> Iterator[Span]:
 
 
 def has_runs(text: str) -> bool:
-    """Return True if part of the text is in a script without spaces, so that a visitor must name the words."""
+    """Return True if part of the text is in a script without spaces. A visitor must then type the words to look at."""
     return IN_RUNS.search(text) is not None
 
 
 def words_in(text: str, words: Iterable[str]) -> tuple[str, ...]:
-    """Return those of `words` (folded) that are words of the text by the word rule. No tokeniser is needed."""
+    """Return those of `words` (folded) that the text has as whole words (as WORD splits it). No tokeniser is needed."""
     folded = fold.__wrapped__(text)
-    possible = [word for word in words if word in folded]  # a fast test first, because the word rule is slow
+    possible = [word for word in words if word in folded]  # a fast test first, because splitting is slow
     if not possible:
         return ()
     folded_words = {fold(word) for word in WORD.findall(text)}
@@ -149,16 +149,16 @@ def merged(spans: Iterable[Span]) -> list[Span]:
 
 
 def token_words(text: str, offsets: Sequence[Span], special: Sequence[bool]) -> list[Word]:
-    """Return the words of `text` with their tokens.
+    """Return the words of `text`, each with the positions of its tokens.
 
     offsets: each token's (start, stop) characters in the text. Special tokens and tokens over white space belong to no word.
-    A unit is a word, or a letter in a script without spaces. Units that share a token form one word, with all characters
-    between them. Words without a token are left out.
+    In a script without spaces, each letter first counts as a word. Words that share a token are merged into one, with all
+    characters between them. Words without a token are left out.
     """
     readable = [(at, span) for at, (span, out) in enumerate(zip(offsets, special)) if span[0] < span[1] and not out]
     units = [unit.span() for unit in UNITS.finditer(text)]
     starts, stops = zip(*units) if units else ((), ())
-    # For each token: the units that it overlaps, as (first, last + 1).
+    # For each token: which units (words or letters) it overlaps, as the index of the first, and of the last plus 1.
     reached = [(at, (bisect_right(stops, start), bisect_left(starts, stop))) for at, (start, stop) in readable]
     reached = [(at, span) for at, span in reached if span[0] < span[1]]
     groups = merged(span for _, span in reached)
@@ -173,7 +173,7 @@ def token_words(text: str, offsets: Sequence[Span], special: Sequence[bool]) -> 
 
 
 def run_of(words: Sequence[Word], positions: Collection[int]) -> Word:
-    """Join the words with a token at one of these positions into one word. Raises IndexError if no word has one."""
+    """Merge all words that have a token at one of these positions into one word. Raises IndexError if there is none."""
     chosen = {*positions}
     joined = [word for word in words if not chosen.isdisjoint(word.positions)]
     parts = [joined[0].text]
@@ -183,7 +183,7 @@ def run_of(words: Sequence[Word], positions: Collection[int]) -> Word:
 
 
 def with_run(words: Sequence[Word], positions: Collection[int]) -> list[Word]:
-    """Return the words in order, with the words at these positions joined into one word."""
+    """Return the words in order, with all words at these positions merged into one (see `run_of`)."""
     chosen = {*positions}
     apart = [word for word in words if chosen.isdisjoint(word.positions)]
     joined = [run_of(words, positions)] if len(apart) < len(words) else []
@@ -193,7 +193,7 @@ def with_run(words: Sequence[Word], positions: Collection[int]) -> list[Word]:
 def shared_words(first: Sequence[Word], second: Sequence[Word]) -> list[str]:
     """Return the words that both sentences have, longest first, spelled as in the first sentence.
 
-    Punctuation and unknown words are left out. If a word of several parts ("/river") isn't shared, its parts may be shared.
+    Punctuation and unknown words are left out. If only a part of a word is in both ("river" of "/river"), the part is returned.
     """
     others = {name for word in second if not word.unknown for name in map(fold, _names(word))}
     kept: dict[str, str] = {}
@@ -205,19 +205,19 @@ def shared_words(first: Sequence[Word], second: Sequence[Word]) -> list[str]:
 
 
 def shared_runs(first: str, second: str) -> list[str]:
-    """Return the runs of letters of a script without spaces that both texts have, longest first."""
+    """Return the strings that both texts have in a script without spaces (such as Chinese), longest first."""
     blocks = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
     runs = (run[0] for at, _, size in blocks for run in IN_RUNS.finditer(first[at : at + size]))
     return sorted(dict.fromkeys(runs), key=len, reverse=True)
 
 
 def _names(word: Word) -> list[str]:
-    """Return the texts that match a word: the complete word, then its parts. No punctuation."""
+    """Return the texts by which a word is found: the complete word, then its parts. Punctuation is left out."""
     return [name for name in dict.fromkeys([word.text, *WORD.findall(word.text)]) if NAMED.search(name)]
 
 
 def to_groups(weights: Tensor, groups: Sequence[Sequence[int]]) -> Tensor:
-    """Sum weights over m groups of key positions: (..., n) -> (..., m)."""
+    """Sum the attention weights over each of m groups of key positions: (..., n) -> (..., m)."""
     if not groups:
         return weights.new_zeros(*weights.shape[:-1], 0)
     return torch.stack([weights[..., list(group)].sum(-1) for group in groups], dim=-1)
@@ -227,21 +227,21 @@ def between_groups(weights: Tensor, rows: Sequence[Sequence[int]], columns: Sequ
     """Convert weights between tokens to weights between groups of positions: (..., n, n) -> (..., n_rows, n_columns).
 
     A weight to a split word is the sum over the word's pieces. A weight from a split word is the mean over the word's pieces.
-    If the columns have every token, rows still sum to 1. (Clark et al. 2019, section 4.1)
+    If the groups of columns contain every token, each row still sums to 1. (Clark et al. 2019, section 4.1)
     """
     summed = to_groups(weights, columns)
     return torch.stack([summed[..., list(group), :].mean(-2) for group in rows], dim=-2)
 
 
 def token_groups(n: int, words: Sequence[Word]) -> list[tuple[int, ...]]:
-    """Group the positions 0 ... n - 1, in order: one group for each word, and one for each token outside words."""
+    """Group the positions 0 ... n - 1, in order: one group for each word, and one for each token that isn't in a word."""
     first = {word.start: word.positions for word in words}
     others = {position for word in words for position in word.positions[1:]}
     return [first.get(position, (position,)) for position in range(n) if position not in others]
 
 
 def numbered(texts: Sequence[str]) -> list[str]:
-    """Return the texts. A text that occurs more than once gets the number of its occurrence: "the (2)"."""
+    """Return the texts, with a number after each text that occurs more than once: "the (1)", "the (2)"."""
     return [
         text if texts.count(text) == 1 else f"{text} ({texts[: at + 1].count(text)})" for at, text in enumerate(texts)
     ]

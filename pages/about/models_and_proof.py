@@ -17,14 +17,13 @@ from selfattn.tidy_tables import csv_text
 
 ERRORS = {
     "same_inputs": "weights, on the same inputs",
-    "separate_pass": "weights, compared with a separate slow pass",
+    "separate_pass": "weights, against a separate pass with eager attention",
     "context": "context",
     "projections": "query, key and value from the layer's input",
 }
 
 
 def facts(encoder: Encoder) -> pd.DataFrame:
-    """Return the loaded encoder's properties as two columns of text: name and value."""
     lines = {
         "name": encoder.title,
         "family": encoder.family + (f" ({encoder.note})" if encoder.note else ""),
@@ -57,7 +56,6 @@ def run_proof(encoder: Encoder, text: str) -> pd.DataFrame:
 
 
 def show_proof(proof: pd.DataFrame, precision: str) -> None:
-    """Show the largest errors in one line and by layer, and offer the errors of all heads as a CSV file."""
     worst = proof[list(ERRORS)].max()
     known = [f"{error(worst[column])} ({label})" for column, label in ERRORS.items() if pd.notna(worst[column])]
     st.text(f"Largest differences over {len(proof)} heads, in {precision}: " + "; ".join(known) + ".", width="stretch")
@@ -77,16 +75,16 @@ st.dataframe(facts(encoder), hide_index=True, height="content")
 st.caption(
     "If torch finds a GPU, selfattn uses it. On an NVIDIA H200 (2026-11-26), hidden states and effects differed from the "
     "CPU's by at most 0.00001; `make gpu-check` compares them on your GPU. "
-    "docs/support.md lists the model types that open, with their measured errors."
+    "docs/support.md lists the model types that selfattn can open, with their measured errors."
 )
 
 st.markdown("**The proof: recompute every head, and compare it with the model**")
 st.caption(
     "The model runs at full speed and reports no attention weights. selfattn's own attention code (the kernel) recomputes them "
-    "from each layer's queries and keys. The proof compares each head with the model's own slow attention."
+    "from each layer's queries and keys. In each head, the proof compares them with the model's own, slower (eager) attention."
 )
 if not encoder.recomputable:
-    st.info("selfattn shows this encoder's attention weights as the model reports them. There is nothing to prove.")
+    st.info("selfattn shows this encoder's weights as the model itself reports them, so there is nothing to prove.")
 else:
     text = st.text_input("Text", SENTENCES[0], key="proof_text")
     asked = (encoder_key(encoder), text)

@@ -1,4 +1,4 @@
-"""Show the limits of weights, removed heads, sense scores and the recomputation, each with a counter-example."""
+"""Show what attention weights, removed heads, sense scores and the recomputation can't prove, with counter-examples."""
 
 from collections.abc import Callable
 from functools import partial
@@ -53,7 +53,7 @@ def removed_heads(encoder: Encoder) -> Panel:
 
 
 def attention(encoder: Encoder) -> Panel | str:
-    """Return the panel that compares the most attended word with the most telling word, or the reason for no panel."""
+    """Return the panel that compares the most attended word with the word that tells the sense, or why there is none."""
     if encoder.hide_reason:
         return f"No word can be hidden in this encoder: {encoder.hide_reason}"
     report = stored_or_few(HiddenWordsReport, encoder, hidden_words)
@@ -61,14 +61,13 @@ def attention(encoder: Encoder) -> Panel | str:
 
 
 def other_weights(encoder: Encoder) -> Panel | str:
-    """Return the panel of other weights with the same context, or the reason for no panel."""
+    """Return the panel of different attention weights that give the same context vector, or why there is none."""
     make, title = partial(limits.other_weights, cached_encode(encoder, PASSAGE)), "Looking for other weights ..."
     found = cached(encoder, "other weights", lambda _: make(), title)
-    return found or "No other row of weights was found here: the text has too few tokens."
+    return found or "No other weights with the same result were found: the text has too few tokens."
 
 
 def separated(encoder: Encoder) -> Panel:
-    """Return the panel of what attention adds, with an outline around the head that adds most."""
     report = stored_or_few(SeparationReport, encoder, separation)
     best = Head(*report.heads.loc[report.heads["adds"].idxmax(), ["layer", "head"]].astype(int))
     return senses.adds(report, best)
@@ -79,16 +78,15 @@ def lucky_head(encoder: Encoder) -> Panel:
 
 
 def noise(_: Encoder) -> Panel:
-    """Return the panel of recomputed weights of random queries and keys."""
     return limits.recomputed_noise()
 
 
-OF_ANY = attention, noise  # the other sections need an encoder that can be recomputed
+OF_ANY = attention, noise  # the other sections need an encoder whose attention selfattn can recompute
 SECTIONS: dict[str, Callable[[Encoder], Panel | str]] = {
     "A large weight is not a large effect": attention,
     "Other weights, the same result": other_weights,
     "Removing a head is not finding the cause": removed_heads,
-    "A sense that can be separated is not a sense that a head found": separated,
+    "A head whose output tells senses apart did not always find the sense": separated,
     "A proof of arithmetic is not a proof of meaning": noise,
     "A head that passes one test may be lucky": lucky_head,
 }

@@ -1,4 +1,4 @@
-"""Show every head's map for one sentence, how the chosen head computes a row, and what the head does over many sentences."""
+"""Show every head's map for one sentence, how the chosen head computes one row, and what this head does over many sentences."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,7 +31,7 @@ from selfattn.views.kernel_row import word_row
 from selfattn.views.kernel_view import kernel_panel
 from selfattn.views.rounding import noise_floor
 
-GONE = "This link is from an older version. The maps of a layer's average and of rollout are only in selfattn.analysis.measures."
+GONE = "This link is from an older version. The maps of layer averages and rollout are now only in selfattn.analysis.measures."
 SENTENCES = {"A": "A", "B": "B", "both": "A and B as one text"}
 
 
@@ -50,7 +50,7 @@ def segments(page: Page) -> PlacedWord:
 def show_grid(page: Page, name: str, side: PlacedWord, rows: Sequence[int]) -> None:
     """Show every head's map in one picture. A click chooses a head and shows its map large, with `rows` outlined.
 
-    name: "A" or "B", or "" for both as one text.
+    name: the sentence, "A" or "B"; "" if the encoder reads both as one text. side: the chosen word in this sentence.
     """
     encoder, pair = page.encoder, page.pair
     sides = {name: word for name, word in zip(("A", "B", "control"), pair) if word}
@@ -87,7 +87,7 @@ def show_grid(page: Page, name: str, side: PlacedWord, rows: Sequence[int]) -> N
 
 
 def show_row(page: Page, name: str, side: PlacedWord, query: int) -> None:
-    """Show how the chosen head computes a token's row. name: "A" or "B", or "" for both as one text."""
+    """Show how the chosen head computes the attention weights of the token `query`. name, side: as in `show_grid`."""
     sides = {name: side}
     row = word_row(side, page.head, name, query=query)
     panel = kernel_panel(row, head=page.head, errors=errors_of(page.encoder, [side], page.head))
@@ -95,7 +95,7 @@ def show_row(page: Page, name: str, side: PlacedWord, query: int) -> None:
 
 
 def show_what_it_does(page: Page, encoding: Encoding) -> None:
-    """Show what the chosen head does over the labelled sentences. If no report is stored, describe it in this sentence."""
+    """Show what the chosen head does over the labelled sentences, or, if no report is stored, in the visitor's sentence."""
     encoder, head = page.encoder, page.head
     found, moves = stored_report(HeadProfiles, encoder), stored_report(HiddenWordsReport, encoder)
     if found is None:
@@ -111,7 +111,7 @@ def show_what_it_does(page: Page, encoding: Encoding) -> None:
 
 
 def _open(head: Head, table: pd.DataFrame, _: str, at: Any) -> None:
-    """Open a sentence as A, a sentence of the word's other sense as B, and this head. at: the row number, from a browser."""
+    """Open this head and a sentence of the table as A, with a sentence of the word's other sense as B. at: the row number."""
     if isinstance(at, int) and 0 <= at < len(table):
         session.HEAD.set(str(head))
         number = table["row"].iloc[at]
@@ -120,7 +120,7 @@ def _open(head: Head, table: pd.DataFrame, _: str, at: Any) -> None:
 
 
 page = this_page()
-page.address |= dict.fromkeys(("tab", "sorted", "overlaid", "map_of"))  # parameters of older links
+page.address |= dict.fromkeys(("tab", "sorted", "overlaid", "map_of"))  # URL parameters of older versions
 if linked("map_of") in ("average", "rollout"):
     st.info(GONE, icon=":material/link:")
 with page.links:
@@ -128,7 +128,7 @@ with page.links:
     show_link("inside-a-head")
 
 with page.beside:
-    note = "As one text: the encoder reads A and B together as two segments, as it does for pairs of sentences."
+    note = "As one text: the encoder reads A and B together as two segments, as a cross-encoder does."
     chosen = segmented("Sentence", SENTENCES, key=session.SENTENCE, help=note, label_visibility="collapsed")
 name = "" if chosen == "both" else chosen
 side = dict(page.pair.sides)[name] if name else segments(page)

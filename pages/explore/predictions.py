@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 
 def pick_question(encoder: Encoder) -> list[Question]:
-    """Draw the pickers and the answer; return the questions, one per text. If there is no answer, say why and end the page."""
+    """Draw the pickers and the prediction. Return a question for each text. If no prediction is possible, end the page."""
     first = views.first_asked(encoder, session.GAP in st.query_params)
     previous = session.DEFAULT_OF.of(session.ASKED)
     if session.ASKED.get() is not None and session.ASKED.get() == previous.get():
@@ -75,7 +75,7 @@ def _field(label: str, first: str, key: session.Key) -> str:
 
 
 def _load_or_stop(encoder: Encoder, what: str, load: Callable[[Encoder], T]) -> T:
-    """Load a head or a pooling from the encoder's folder. If the folder has none, say why and end the page."""
+    """Load a task head (such as a classifier) or the pooling of an encoder. If the encoder has none, say why and end the page."""
 
     def make(_: object) -> T | str:
         try:
@@ -92,15 +92,14 @@ def _load_or_stop(encoder: Encoder, what: str, load: Callable[[Encoder], T]) -> 
 
 
 def _pick(label: str, options: Sequence[Any], first: int, key: str, **more: Any) -> Any:
-    """Draw a picker in the row of pickers at the top of the page."""
     with this_page().beside:
         return st.selectbox(label, options, first, key=key, width=200, **more)
 
 
 def _linked(key: session.Key, options: Sequence[str], shown: str, missing: str) -> int | None:
-    """Return the index of the option that the address names, or None. Warn if the address names a missing option.
+    """Return the index of the option that the page's URL names, or None. Warn if the URL names an option that doesn't exist.
 
-    shown: the option that the page shows instead. missing: a sentence with {} for the missing option.
+    shown: the option that the page shows instead. missing: the warning, with {} for the missing option.
     """
     named = st.query_params.get(key, "")
     offered = named in options
@@ -110,13 +109,13 @@ def _linked(key: session.Key, options: Sequence[str], shown: str, missing: str) 
 
 
 def _link(key: session.Key, options: Sequence[str], index: Any) -> None:
-    """Keep a figure's choice in the address. `index` comes from a browser: ignore it if it is out of range."""
+    """Store a figure's choice in the page's URL. index: from the browser, so it is ignored if it is out of range."""
     if index is None or (type(index) is int and 0 <= index < len(options)):
         note_in_address({key: None if index is None else options[index]})
 
 
 def _class(encoder: Encoder, text: str, pairs: Sequence[str | None] = (None,)) -> list[Question]:
-    """Return questions about the text's class, one for each second text in `pairs` (None: no second text)."""
+    """Return a question about the class of the text with each second text in `pairs` (None: of the text alone)."""
     head = _load_or_stop(encoder, "classification head", load_class_head)
     names = ["The sentence" if pair is None else f"Document {n}" for n, pair in enumerate(pairs, 1)]
     encodings = [encode_or_stop(encoder, text, name, pair=pair) for name, pair in zip(names, pairs)]
@@ -130,13 +129,13 @@ def _class(encoder: Encoder, text: str, pairs: Sequence[str | None] = (None,)) -
 
 
 def _pair(encoder: Encoder, query: str) -> list[Question]:
-    """Return questions about the class, or a cross-encoder's score, of a query with one or two documents."""
+    """Return a question for each of one or two documents: about the class, or a cross-encoder's score, of query and document."""
     texts = [_field("Document", FIRST.second, session.B), _field("Second document", "", session.DOCUMENT)]
     return _class(encoder, query, [text for text in texts if text.strip()] or texts[:1])
 
 
 def _similarity(encoder: Encoder, text: str) -> list[Question]:
-    """Return questions about the cosine of two texts. If the embedder cuts a text, also show the cosine of the uncut texts."""
+    """Return a question about the cosine for each of two texts. If the embedder cuts a text, show the uncut cosine, too."""
     pooling = _load_or_stop(encoder, "pooling", load_pooling)
     other = _field("Sentence B", FIRST.second, session.B)
     st.pills(
@@ -159,7 +158,7 @@ def _similarity(encoder: Encoder, text: str) -> list[Question]:
 
 
 def _as_read(encoder: Encoder, pooling: Pooling, text: str, name: str) -> tuple[Encoding, Tokens]:
-    """Return the text as the embedder reads it, and the uncut text. Warn if the embedder cuts off its end."""
+    """Return the text as the embedder reads it, and the uncut text. Warn if the embedder cuts off the text's end."""
     check_length(text)
     read, whole = pooling.read(encoder, text)
     if len(read.ids) == len(whole.ids):
@@ -206,7 +205,6 @@ def _labels(tokens: Tokens) -> list[str]:
 
 
 def _labels_or_stop(tokens: Tokens) -> list[str]:
-    """Return `_labels`. If the text has no word, show an error and end the page."""
     if not tokens.words:
         st.error("The sentence has no word. Type one.", icon=":material/error:")
         st.stop()
@@ -231,7 +229,7 @@ def _gap(encoder: Encoder, text: str) -> list[Question]:
 
 
 Ask = Callable[[Encoder, str], list[Question]]
-KINDS: dict[str, tuple[str, str, Ask]] = {  # by kind: its name, the first field's label, the function that asks
+KINDS: dict[str, tuple[str, str, Ask]] = {  # by kind of prediction: name, first field's label, function
     "class": ("A class", "Sentence", _class),
     "pair": ("Query and document", "Query", _pair),
     "similarity": ("Two sentences", "Sentence A", _similarity),
@@ -241,7 +239,7 @@ KINDS: dict[str, tuple[str, str, Ask]] = {  # by kind: its name, the first field
 
 
 def show_similar(encoder: Encoder, first: Question, second: Question) -> None:
-    """Show which words make two texts similar. Compare with unrelated pairs if they are stored, or on request."""
+    """Show which words make two texts similar. If unrelated pairs are stored or requested, compare with their cosines."""
     place, key = st.container(), encoder_key(encoder)
     kept = stored_report(UnrelatedPairs, encoder)
     unrelated = kept and kept.report
@@ -268,7 +266,7 @@ def show_similar(encoder: Encoder, first: Question, second: Question) -> None:
 
 
 def _hidden_now(names: Sequence[Sequence[str]]) -> list[int | None]:
-    """Return the index of the word that the address hides, for A and for B. names: the words of both texts as labels."""
+    """Return the index of the word in A, and in B, that the page's URL hides, or None. names: the labels of both texts' words."""
     return [
         _linked(key, labels, "nothing hidden", f'The link hides "{{}}", which {name} doesn\'t have.')
         for labels, (name, key) in zip(names, session.HIDE.items())
@@ -276,7 +274,7 @@ def _hidden_now(names: Sequence[Sequence[str]]) -> list[int | None]:
 
 
 def _hide(panel: Panel, names: Sequence[Sequence[str]], _: str, given: Any) -> None:
-    """Keep the hidden words in the address. given: the figure's key, and the index of a word of A and of B, from a browser."""
+    """Store in the page's URL which words are hidden. given: what the browser sent, [figure's key, word index in A, in B]."""
     shown, *hidden = given if isinstance(given, list) and len(given) == 3 else [None]
     if panel.live is None or shown != panel.live.data["key"]:
         return
@@ -286,7 +284,7 @@ def _hide(panel: Panel, names: Sequence[Sequence[str]], _: str, given: Any) -> N
 
 
 def show_words(panel: Panel) -> None:
-    """Show the words of a short text, or the sentences of a long text. Open the sentence that the address names."""
+    """Show the effects of a short text's words, or of a long text's sentences. Open the sentence that the page's URL names."""
     rows = panel.live.data["rows"] if panel.live else []
     places = [[n, at] for n, row in enumerate(rows) for at in range(len(row["words"])) if "read" in row]
     named = [f"{n + 1}.{at + 1}" for n, at in places]
@@ -302,7 +300,7 @@ def show_words(panel: Panel) -> None:
 
 
 def explained(encoder: Encoder, question: Question, long: bool, words: tuple | None = None) -> Explained:
-    """Return the cached result of `explain`, plus the chosen head's effect. long: hide sentences first. words: None for all."""
+    """Return `explain`'s result with the chosen head's effect. long: hide sentences first. words: words to hide; None: all."""
     sentence, target, head = question.sentence, question.asked(question.sentence), this_page().head
     make = partial(explain, encoder, sentence, target, sentences=sentences_of(sentence) if long else (), words=words)
     key = (sentence.text, sentence.pair, len(sentence.ids), *question.key, long, words)
@@ -318,7 +316,6 @@ def explained(encoder: Encoder, question: Question, long: bool, words: tuple | N
 
 
 def copied(encoder: Encoder, found: Mapping[Question, Explained]) -> str:
-    """Return the code of "Copy as Python". It asks the questions and draws the answers in a notebook."""
     asked = []
     for question, each in found.items():
         texts = ", ".join(repr(text) for text in (question.sentence.text, question.sentence.pair) if text is not None)

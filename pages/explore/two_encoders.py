@@ -26,7 +26,7 @@ from selfattn.views import two_encoders as views
 
 
 def show_over_many(first: Encoder, second: Encoder, chosen: Head, partner: str) -> None:
-    """Show each head's distance between two checkpoints over the visitor's sentences, compared with chance."""
+    """Show how much each head's weights differ between two checkpoints over the visitor's sentences, compared with chance."""
     (left, right), limits = side_by_side(key="halves_many"), Settings.read()
     drawn = left.container()
     _, table, *_ = session.TABLE_READ.get()
@@ -39,8 +39,8 @@ def show_over_many(first: Encoder, second: Encoder, chosen: Head, partner: str) 
         )  # fmt: skip
     texts = tuple(line.strip() for line in typed.splitlines() if line.strip())
     if len(texts) > limits.max_rows or len(typed) > limits.max_table_characters:
-        most = f"{limits.max_rows:,} sentences of {limits.max_table_characters:,} characters"
-        show_error(f"Expected at most {most}, got {len(texts):,} sentences of {len(typed):,} characters. Remove some.")
+        most = f"{limits.max_rows:,} sentences and {limits.max_table_characters:,} characters in all"
+        show_error(f"Expected at most {most}, got {len(texts):,} sentences, {len(typed):,} characters. Remove some.")
         return
     make, key = partial(compare_checkpoints, first, second, texts), ("checkpoints", encoder_key(second), texts)
     try:
@@ -55,8 +55,7 @@ def show_over_many(first: Encoder, second: Encoder, chosen: Head, partner: str) 
 
 
 def show_similarity(first: Encoder, second: Encoder, text: str, names: Sequence[str]) -> None:
-    """Show the word pairs that two sentence embedders weigh differently in the cosine of two texts."""
-    with st.expander("The cosine of two texts, pair by pair", key="similarity", on_change="rerun") as opened:
+    with st.expander("Which word pairs make up the cosine of two texts", key="similarity", on_change="rerun") as opened:
         if not opened.open:
             return
         other = st.text_input("Sentence B", FIRST.second, key=session.B, bind="query-params", width=420)

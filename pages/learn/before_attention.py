@@ -17,11 +17,11 @@ from selfattn.words import split_words
 EXAMPLES = (recurrence.LONG_SENTENCE, "cat", "ran"), (recurrence.SENTENCE, "bank", "it")
 SENTENCE, START, STOP = "recurrence.sentence", "recurrence.start", "recurrence.stop"
 PUBLISHED = {"recurrence.gain": 0.9, "recurrence.gate": 0.05, "recurrence.asking": 18.0}
-LONGEST = 60  # words; the page leaves out each word in turn, which takes time
+LONGEST = 60  # words; to measure shares, the page leaves out every word in turn, which takes time
 
 
 def choose() -> tuple[tuple[str, ...], int, int]:
-    """Draw the fields. Return the sentence's words and the two chosen positions, counted from 1."""
+    """Draw the input fields. Return the sentence's words and the positions of the two chosen words, counted from 1."""
     with st.container(horizontal=True):
         for example in EXAMPLES:
             _, first, second = example
@@ -50,7 +50,7 @@ def _use(sentence: str, first: str, second: str) -> None:
 
 
 def show_path(words: tuple[str, ...], start: int, stop: int, signal: pd.DataFrame) -> None:
-    """Draw a recurrence's steps from one word to the other, animated one by one, and attention's single step."""
+    """Draw the steps of a recurrence from word `start` to word `stop`, one after another, and attention's single step."""
     steps = stop - start
     moving = "".join(
         f".st-key-path [class*=pathgroup]>g:nth-child({n}){{animation-delay:{n / 4}s}}" for n in range(1, steps + 1)
@@ -67,7 +67,7 @@ def show_path(words: tuple[str, ...], start: int, stop: int, signal: pd.DataFram
         teaching.steps(
             "path",
             f"Steps through a recurrence: {steps}. Steps with attention: 1.",
-            {"A thicker step: more is left of the first word": chart},
+            {"The thicker a step, the more of the first word remains": chart},
             key=f"path.{hash((words, start, stop))}",
             note=f"For the whole sentence, a recurrence needs {len(words)} steps, one after another. Attention needs one step, "
             f"but {len(words) ** 2} scores.",
@@ -75,23 +75,23 @@ def show_path(words: tuple[str, ...], start: int, stop: int, signal: pd.DataFram
 
 
 def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
-    """Show the first word's gradient and share along the path, with sliders for the three networks."""
+    """Show how much of word `start` reaches each word up to `stop`, as gradient and share, with sliders for three networks."""
     for key, value in PUBLISHED.items():
         st.session_state.setdefault(key, value)
     path = st.container()
     st.markdown("#### Does the word get through?")
     teaching.prose(
-        "Three small networks read your sentence. At each word, a recurrence multiplies its state by the **gain** and adds the "
-        "word. A gated recurrence applies only a part of this change, the **gate**; at the first word it applies the whole. "
-        "The **gradient** says how much a state would move if the first word moved. The **share** says how much of a state "
-        "comes from the first word; it shrinks even at a gain of 1, because other words are added. We set the gate and the "
-        "query by hand, as training would. If attention doesn't ask for the word, its weights are even, and the share "
-        "shrinks, too."
+        "Three small networks read your sentence: a plain recurrence, a gated recurrence and attention. At each word, the "
+        "plain recurrence multiplies its state by the **gain** and adds the word. The gated recurrence makes only a part of "
+        "this change, the **gate**; at the first word it makes all of it. The **gradient** says how much a state would move "
+        "if the first word moved. The **share** says how much of a state comes from the first word; it shrinks even at a gain "
+        "of 1, because other words are added. We set the gate and attention's query by hand, as training would. If the query "
+        "doesn't ask for the first word, attention's weights are even, and the share shrinks, too."
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         gain = st.slider("Gain of the recurrence", 0.5, 1.5, step=0.05, key="recurrence.gain", width=230)
         gate = st.slider("Gate for other words", 0.0, 1.0, step=0.05, key="recurrence.gate", width=230)
-        label = "How strongly attention asks for the word"
+        label = "How strongly attention asks for the first word"
         asking = st.slider(label, 0.0, 20.0, step=1.0, key="recurrence.asking", width=270)
         teaching.reset("recurrence", PUBLISHED)
     signal = recurrence.signal(words, start, stop, gain, gate, asking)
@@ -112,7 +112,7 @@ def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
             }
             teaching.steps(column, f"At word {stop}: {ends}.", chart, width=470)
     teaching.prose(
-        "**When recurrence wins:** over a short gap, with a gain near 1, or with a gate that is nearly shut. "
+        "**When a recurrence keeps the word:** over a short gap, with a gain near 1, or with a gate that is nearly shut. "
         "Attention needs none of these, only a query that asks for the word."
     )
 
@@ -126,9 +126,10 @@ def show_costs() -> None:
         teaching.steps(
             "cost",
             "With its four projections, attention needs more multiplications than a recurrence: twice as many for a few words, "
-            "four times as many at 1024 (2 d).",
+            "four times as many at 1024 words (twice the width d).",
             {"Multiplications in one layer, d = 512": drawing(lines, counts, "words", "multiplications", **looks)},
-            note="Without the projections, attention needs fewer below 512 words (d). It needs 1 sequential step instead of n.",
+            note="Without the projections, attention needs fewer multiplications than a recurrence below d = 512 words. "
+            "It needs 1 sequential step, a recurrence one for each word.",
             width=470,
         )
         with st.container(width=470):
@@ -149,7 +150,10 @@ def show_costs() -> None:
 
 
 def verdict(table: pd.DataFrame) -> str:
-    """Say at which lengths the recurrence was quicker than one matrix product. table: milliseconds, ways by numbers of words."""
+    """Say at which lengths the recurrence was quicker than attention as one matrix product.
+
+    table: milliseconds; a row for each way to compute, a column for each number of words.
+    """
     quicker = table.loc["recurrent, word by word"] < table.loc["one matrix product"]
     lengths = " and ".join(f"{n:,}" for n in table.columns[quicker])
     if not lengths:
@@ -158,7 +162,6 @@ def verdict(table: pd.DataFrame) -> str:
 
 
 def show_forgetting() -> None:
-    """Show other values, and another order, that give the same context."""
     st.markdown("#### What attention loses")
     trace = worked_example.compute()
     weights, moved = trace.weights[0], trace.value.clone()
@@ -173,9 +176,11 @@ def show_forgetting() -> None:
     for name, values in {"values": trace.value, "other values": moved}.items():
         rows = (", ".join(f"{number:5.2f}" for number in row) for row in values.tolist())
         st.text(f"{name}: {'  '.join(f'[{row}]' for row in rows)}")
-    st.text(f"Same weights, same context: {vector(same.context[0], 2)}. Reverse word order gives this context, too.")
+    st.text(f"Same weights, same context for both: {vector(same.context[0], 2)}. Reverse word order gives it, too.")
     apart, order = (error(float((each.context - trace.context).abs().max())) for each in (same, reverse))
-    st.expander("Details").text(f"The contexts differ by {apart}, in reverse order by {order}: rounding errors.")
+    st.expander("Details").text(
+        f"The other values change the context by {apart}, reverse order by {order}: only rounding errors."
+    )
 
 
 heading("Before attention: recurrence")

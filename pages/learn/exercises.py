@@ -1,4 +1,4 @@
-"""Show five exercises. Each is checked as soon as an input changes."""
+"""Show five exercises. The page checks an exercise as soon as the visitor changes an input."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,23 +32,23 @@ TASKS = (
     "weight of the second.",
     "**3. Make *it* attend to *street*.** The query of *it* is [3, 1], the key of *animal* is [3, 1]. Change only the key "
     "of *street*, so that *street* gets the largest weight. Don't make the key longer.",
-    "**4. Repair this attention.** In `softmax(scaled * allowed)`, later words get weight. Choose a line that masks correctly.",
+    "**4. Repair this attention.** In `softmax(scaled * allowed)`, later words get weight. Choose code that masks correctly.",
     "**5. Hide which word?** Find a sentence and *one* word in it. Hiding this word from *bank* in every head of the encoder "
     "must move *bank* at least half of the way to its other sense. The word with the most attention is a start, not a proof.",
 )
 
 
 class Given(NamedTuple):
-    """The check of the visitor's answer to one exercise."""
+    """The visitor's answer to one exercise, checked."""
 
     right: bool
-    said: str
-    bars: dict[str, float]
-    changed: bool  # True if the inputs differ from their first values
+    said: str  # what the visitor's values give, in words
+    bars: dict[str, float]  # numbers to draw, by label
+    changed: bool  # True if the visitor has changed an input
 
 
 def ask(number: int) -> Given:
-    """Draw the inputs of one exercise, and check them. The address keeps the inputs."""
+    """Draw the input fields of one exercise, and check the visitor's values. The page's URL keeps them."""
     field: dict[str, Any] = {"key": f"exercise.{number}", "bind": "query-params"}
     thread = compute()
     if number == 1:
@@ -76,8 +76,8 @@ def ask(number: int) -> Given:
         line = st.radio("The line", LINES, 1, label_visibility="collapsed", **field)
         way = four_ways(thread.trace, causal_mask(len(thread.words)))[LINES.index(line)]
         leaked, least = float(way.leaked.max()), float(way.weights.sum(-1).min())
-        said = f"Later words get up to {leaked:.2f} of a row. The smallest sum of a row is {least:.2f}."
-        bars = {"on later words, at most": leaked, "a row's sum, at least": least}
+        said = f"Later words get up to {leaked:.2f} of a row's weight. The smallest sum of a row is {least:.2f}."
+        bars = {"largest weight on later words": leaked, "smallest sum of a row": least}
         return Given(leaked == 0 and abs(least - 1) < 1e-6, said, bars, line != LINES[1])
     encoder = current_encoder()
     if encoder.hide_reason:

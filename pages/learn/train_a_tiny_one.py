@@ -18,7 +18,7 @@ from selfattn.numbers import share
 from selfattn.views.lesson import drawing
 
 PUBLISHED = {"tiny.seed": 0, "tiny.epochs": 10, "tiny.width": 8, "tiny.magic": 42}
-# The probabilities that the source prints for two sentences
+# The probabilities that the original lesson prints for two sentences
 PRINTED = {"0 45 48 1 4 4 40": "0.0001", "0 34 13 33 42 17 3": "0.9993"}
 EVEN = f" (an even share is {1 / 7:.2f})"
 TOKENS = ("[CLS]", "1", "2", "3", "4", "5", "6")
@@ -59,7 +59,7 @@ def train(settings: Settings) -> None:
 
 
 def show_map(name: str, title: str, weights: Tensor, more: str = "", key: str | None = None) -> None:
-    """Show a map of weights (7, 7), and above it the weight from [CLS] to position 4."""
+    """Show a map of attention weights (7, 7), and above it the weight from [CLS] to position 4."""
     given = float(weights[tiny_model.CLS, tiny_model.TARGET_POSITION])
     chart = drawing(heatmap, weights, TOKENS, maximum=1.0, cell=36)
     teaching.steps(name, f"[CLS] gives position 4 a weight of {given:.2f}{more}.", {title: chart}, width=370, key=key)
@@ -85,7 +85,7 @@ def show_states(states: Sequence[EpochState], key: str, chosen: EpochState | Non
 
 
 def show_result(settings: Settings, states: Sequence[EpochState]) -> None:
-    """Show a finished training: curves, the map of a chosen epoch, controls, and an input to try."""
+    """Show a finished training: its curves, the map of a chosen epoch, three comparisons, and an input to try."""
     epoch = states[-1].epoch
     if epoch > 0:
         epoch = st.slider("The map after epoch", 0, epoch, epoch, key=f"tiny.epoch.{epoch}", width=420)
@@ -128,7 +128,7 @@ def try_it(last: EpochState, data: tiny_model.Samples) -> None:
     teaching.kernel("tiny", last.model.attention(tokens[0])[1], labels, tiny_model.CLS)
 
 
-heading("Train a tiny one")
+heading("Train a tiny model")
 teaching.prose(
     "No rule sets attention weights: a model learns them. Here, a sentence is [CLS] and six random numbers. The answer is *yes* "
     "if **position 4 holds the magic number**. The model has one layer with one head. It decides from [CLS] alone, so [CLS] "
@@ -153,12 +153,13 @@ elif states:
         st.info("The results below belong to the settings of the last training. Train again to use the new settings.")
     show_result(used, states)
     teaching.take(
-        "A model learns where to attend from right and wrong answers alone. Position 4 needs enough attention, not nearly all."
+        "Right and wrong answers alone teach a model where to attend. Position 4 needs enough attention, not nearly all of it."
     )
 with st.container(width=560):
     st.markdown("**The model's layers**")
     st.dataframe(layers, hide_index=True)
     st.text(
-        "The published model of width 8 has 777 numbers to learn; its table prints 2,333. This model has "
-        f"{count:,}. The optimiser, Adam, keeps two more for each, and two in all: 3 × {count:,} + 2 = {3 * count + 2:,}."
+        f"This model learns {count:,} numbers; the published model of width 8 learns 777. The published table prints 2,333, "
+        "because the optimiser, Adam, stores two more numbers for each of them, and two for the whole model. For this model: "
+        f"3 × {count:,} + 2 = {3 * count + 2:,}."
     )

@@ -44,7 +44,7 @@ class EncoderComparison:
 def compare_encoders(first: Encoding, first_head: Head, second: Encoding, second_head: Head) -> EncoderComparison:
     """Compare one head of each encoder on the words of one text. Raises ValueError if the texts differ.
 
-    Words that share characters, such as "24/7" and its parts, count as one word.
+    If one encoder has "24/7" as one word and the other has its parts, the parts count as one word.
     """
     if (first.text, first.pair) != (second.text, second.pair):
         raise ValueError(f"Expected two encodings of the same text, got {first.text!r} and {second.text!r}.")
@@ -65,7 +65,7 @@ def compare_encoders(first: Encoding, first_head: Head, second: Encoding, second
 
 
 def why_no_counterparts(first: Encoder, second: Encoder) -> str:
-    """Return the reason why two encoders' heads can't be compared one by one, or "" if they can."""
+    """Return the reason why two encoders' heads can't be compared one by one; "" if they can be."""
     for what in ("family", "n_layers", "n_heads", "d_model"):
         one, other = getattr(first, what), getattr(second, what)
         if one != other:
@@ -90,11 +90,11 @@ def told_apart(first: Encoder, second: Encoder) -> tuple[str, str]:
 
 
 def counterpart_distances(first: Encoding, second: Encoding, shift: int = 0) -> Tensor:
-    """Return each head's distance from its counterpart: (n_layers, n_heads), 0 (equal weights) to 1 (no overlap).
+    """Return each head's distance from its counterpart, the same head of the other encoder: 0 (equal weights) to 1 (no overlap).
 
-    The distance of two heads at a token is the total variation between the token's rows: half the sum of absolute differences.
-    A head's distance is the mean over ordinary tokens. shift: compare with the head `shift` places further in the layer,
-    cyclically, as a baseline. Raises ValueError if the tokens differ.
+    The result is (n_layers, n_heads). The distance of two heads at a token is the total variation between the token's rows: half
+    the sum of absolute differences. A head's distance is the mean over all tokens except special tokens. shift: compare
+    with the head `shift` numbers higher in the same layer, cyclically, as a baseline. Raises ValueError if the tokens differ.
     """
     if first.ids != second.ids:
         raise ValueError(
@@ -109,9 +109,10 @@ def counterpart_distances(first: Encoding, second: Encoding, shift: int = 0) -> 
 
 
 def align(first: Sequence[object], second: Sequence[object], anchor: tuple[int, int] | None = None) -> list[Match]:
-    """Match two sequences in order. Every index of both sequences occurs once. anchor: two indices to match.
+    """Match the items of two sequences in order. Every index of both sequences occurs once in the result.
 
-    Unmatched indices come in order, those of the first sequence before those of the second.
+    Between two matches come the unmatched indices: of the first sequence, then of the second. anchor: an index of each sequence;
+    these two items are matched.
     """
     if anchor is not None:
         i, j = anchor
@@ -141,13 +142,13 @@ def _common_words(first: Encoding, second: Encoding) -> tuple[list[Word], list[W
 
 
 def _characters(by_word: WordMap, encoding: Encoding, words: Sequence[Word]) -> list[tuple[object, object]]:
-    """Return a key for each row: a word's place in the text, or the label of a token in no word. Equal keys match."""
+    """Return a key for each row: the position of a word's first character, or the label of a token outside words."""
     at = {word.start: (encoding.segments[word.start], word.at) for word in words}
     return [at.get(group[0], (None, label)) for group, label in zip(by_word.groups, by_word.labels)]
 
 
 def rarest_first(first: Encoding, second: Encoding, named: str = "") -> list[str]:
-    """Return the words that both sentences have, the rarest first: "crane" before "the", in any language.
+    """Return the words that both sentences have, the rarest first, in any language: "crane" before "the".
 
     A vocabulary is ordered by frequency, so a rare word has many pieces, or one piece with a high id. If the sentences share no
     word, return their shared runs of letters in a script without spaces. named: a word or run to add at the end if both

@@ -28,7 +28,7 @@ AVERAGES = ("mean", "mean_sqrt_len_tokens")  # modes of pooling that average eve
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CosineParts:
-    """The cosine of two sentences, and the part of each pair of words."""
+    """The cosine of two sentences as a sum with one part for each pair of a word of a and a word of b."""
 
     a: Encoding
     b: Encoding
@@ -37,13 +37,13 @@ class CosineParts:
 
     @cached_property
     def interaction(self) -> Tensor:
-        """Each part minus its row's and its column's mean, plus the mean of all parts: (n_words_a, n_words_b)."""
+        """How much more a pair adds than its words on average (part - row mean - column mean + mean): (n_words_a, n_words_b)."""
         words = self.table[:-1, :-1]
         return words - words.mean(dim=1, keepdim=True) - words.mean(dim=0) + words.mean()
 
     @property
     def of_special(self) -> float:
-        """The sum of all parts with a special token."""
+        """The sum of the parts of all pairs with a special token."""
         return float(self.table.sum() - self.table[:-1, :-1].sum())
 
     @property
@@ -53,7 +53,10 @@ class CosineParts:
 
     @cached_property
     def parts(self) -> pd.DataFrame:
-        """A row for each pair: word_a, word_b (a repeated word as "the (2)"), part, interaction (NaN for special tokens)."""
+        """A row for each pair of words: word_a, word_b (a repeated word as "the (2)"), part, interaction.
+
+        The label "special" means all special tokens together; their interaction is NaN.
+        """
         rows, columns = ([*numbered([word.label for word in side.words]), SPECIAL] for side in (self.a, self.b))
         interaction = torch.full_like(self.table, torch.nan)
         interaction[:-1, :-1] = self.interaction
@@ -61,9 +64,9 @@ class CosineParts:
         return pairs.assign(part=self.table.flatten().tolist(), interaction=interaction.flatten().tolist())
 
     def joined(self, most: int = 5, a: int | None = None, b: int | None = None) -> list[tuple[int, int]]:
-        """Return the indices (in a, in b) of the `most` pairs of words with the largest positive interactions.
+        """Return up to `most` pairs of words with the largest `interaction` above 0, as indices (in a, in b).
 
-        Punctuation is left out. a, b: if given, return only pairs with the word at this index.
+        Punctuation is left out. a, b: the index of a word; if given, return only pairs with this word.
         """
         named = [
             [at for at, word in enumerate(side.words) if not word.is_punctuation and only in (None, at)]
@@ -76,7 +79,7 @@ class CosineParts:
 def cosine_parts(
     encoder: Encoder, a: str | Encoding, b: str | Encoding, *, pooling: Pooling | None = None
 ) -> CosineParts:
-    """Split the cosine of two sentences into parts of pairs of words.
+    """Split the cosine of two sentences into one part for each pair of words.
 
     pooling: by default, the pooling in the encoder's folder. Raises NoPooling for an encoder that doesn't average all tokens,
     TextError for a text that would be cut.
@@ -114,7 +117,7 @@ class SentenceVector:
 
 
 def hidden_cosines(encoder: Encoder, pooling: Pooling, a: Tokens, b: Tokens, *, progress: Progress = silent) -> Tensor:
-    """Return the cosine with each pair of words hidden from all tokens: (n_words_a + 1, n_words_b + 1).
+    """Hide one word of each sentence from all tokens, and return the cosine for each pair: (n_words_a + 1, n_words_b + 1).
 
     At [i + 1, j + 1], word i of a and word j of b are hidden. In row 0, no word of a is hidden; in column 0, no word of b is
     hidden. NaN if no token is left to pool. Raises TextError.

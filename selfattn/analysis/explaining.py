@@ -1,13 +1,14 @@
-"""Measure which words, sentences and heads an encoder's answer depends on: hide or remove each, and compare the answers.
+"""Measure which words, sentences and heads an encoder's answer depends on: hide or remove each in turn, and compare the answers.
 
-The answer is a target, one number (targets.py). Each word is hidden from all tokens, as padding is. Heads are ranked by
-gradient, and each leading head is removed in a separate pass. Limits: effects of single words don't add up, so `together` has
-the effect of hiding all words at once. Without a word or a head, the model runs on inputs that it wasn't trained on.
-In a long text, each sentence is hidden first. A sentence's noise level is the largest effect of hiding 19 random sets of words
-from the same segment, each with at least as many tokens as the sentence. A sentence with no more effect than random words
-reaches its level once in 20 by chance. If two sentences say the same, hiding either has little effect.
+The answer is a target, one number (targets.py). Each word is hidden from all tokens, as padding is. The effects of heads are
+estimated by gradient, and the eight with the largest estimates are then removed one at a time. Limits: effects of single words
+don't add up, so `together` has the effect of hiding all words at once. Without a word or a head, the model runs on inputs that
+it wasn't trained on.
+In a long text, sentences are hidden before single words. A sentence's noise level is the largest effect of hiding 19 random sets
+of words from the same segment, each with at least as many tokens as the sentence. A sentence with no more effect than random
+words reaches its noise level once in 20 by chance. If two sentences say the same, hiding either has little effect.
 Sources: Li et al. 2016, "Understanding Neural Networks through Representation Erasure", section 5 (words); Michel et al. 2019,
-"Are Sixteen Heads Really Better than One?", section 2 (heads), and 4.1 (by gradient).
+"Are Sixteen Heads Really Better than One?", section 2 (heads), and 4.1 (estimates by gradient).
 """
 
 from collections.abc import Sequence
@@ -32,19 +33,19 @@ NONE = torch.zeros(0)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Explained:
-    """A target in one sentence, and effects on it: the number after hiding a word or removing a head, minus the number before."""
+    """A target (a number, such as a logit) of one sentence, and effects: the target after hiding or removing, minus before."""
 
     sentence: Tokens
     target: Target
     number: float  # the target in the unchanged sentence
     words: tuple[Word, ...]  # the words that were hidden: never the target's word
     effect: Tensor  # (n_words,): effect of hiding each word from all tokens
-    together: float  # effect of hiding all these words at once; NaN if the target has no token left
-    by_gradient: Tensor  # (n_layers, n_heads): first-order effect of removing each head; NaN if heads can't be removed
-    heads: Tensor  # (n_layers, n_heads): exact effect of removing each head; NaN if it wasn't measured
+    together: float  # effect of hiding all these words at once; NaN if the target then has no tokens
+    by_gradient: Tensor  # (n_layers, n_heads): estimated effect of removing each head; NaN if heads can't be removed
+    heads: Tensor  # (n_layers, n_heads): measured effect of removing each head; NaN if not measured
     notes: tuple[str, ...]
     sentences: tuple[Sentence, ...] = ()  # the sentences that were hidden
-    by_sentence: Tensor = NONE  # (n_sentences,): effect of hiding each sentence; NaN if the target has no token left
+    by_sentence: Tensor = NONE  # (n_sentences,): effect of hiding each sentence; NaN if the target then has no tokens
     level: Tensor = NONE  # (n_sentences,): each sentence's noise level; NaN in a segment of fewer than three sentences
 
     @property
@@ -55,19 +56,22 @@ class Explained:
 
     @property
     def leading(self) -> tuple[Head, ...]:
-        """The heads with an exact effect, the largest absolute effect first."""
+        """The heads whose effect was measured, the largest absolute effect first."""
         run = [Head(*map(int, at)) for at in self.heads.isfinite().nonzero()]
         return tuple(sorted(run, key=lambda head: -abs(float(self.heads[head]))))
 
     @property
     def named(self) -> tuple[int, ...]:
-        """The indices of the sentences whose effect reaches their noise level, the largest absolute effect first."""
+        """The indices of the sentences whose absolute effect reaches their noise level, the largest first."""
         above = (self.by_sentence.abs() >= self.level) & (self.by_sentence != 0)
         return tuple(sorted(above.nonzero().flatten().tolist(), key=lambda at: -abs(float(self.by_sentence[at]))))
 
     @property
     def sentence_frame(self) -> pd.DataFrame:
-        """A row for each sentence: place, text, segment, start, stop, effect, level, named, opened (True: words were hidden)."""
+        """A row for each sentence: place (its index), text, segment, start, stop (of its tokens), effect, level, named, opened.
+
+        level is the noise level; named is True if the effect reaches it. opened is True if single words were hidden too.
+        """
         columns = ["place", "text", "segment", "start", "stop"]
         rows = [(at, s.text, s.segment, s.positions[0], s.positions[-1] + 1) for at, s in enumerate(self.sentences)]
         return pd.DataFrame(rows, columns=columns).assign(
@@ -92,8 +96,8 @@ def explain(
 
     sentence: the text, from `Encoder.tokenize` or `encode`. target: a target of targets.py. words: the words to hide; None: all.
     sentences: from `sentences_of`. Each of these sentences is hidden first, and then only the words of the eight sentences with
-    the largest effects are hidden. heads: the heads to remove, each in a separate pass; None: the eight with the largest effects
-    by gradient. progress(done, total) counts passes over sentences and words. Raises TextError.
+    the largest effects are hidden. heads: the heads to remove, one at a time; None: the eight with the largest effects,
+    estimated by gradient. progress(done, total) counts batches of sentences and of words. Raises TextError.
     """
     by_sentence = level = NONE
     if sentences:
@@ -125,7 +129,7 @@ def explain(
 def _hidden_sentences(
     encoder: Encoder, tokens: Tokens, target: Target, sentences: Sequence[Sentence], progress: Progress
 ) -> tuple[Tensor, Tensor]:
-    """Return the effects of hiding sentences (but never the target's word) and the noise levels: (n_sentences,) each."""
+    """Return each sentence's effect (the target's word is never hidden) and its noise level: (n_sentences,) each."""
     draws, places = draws_for(tokens, sentences)
     kept = {p for word in tokens.words if not without(target, word.positions).positions for p in word.positions}
     hidden = [[p for p in each if p not in kept] for each in ((), *(each.positions for each in sentences), *draws)]
@@ -135,7 +139,7 @@ def _hidden_sentences(
 
 
 def heads_by_gradient(encoder: Encoder, sentence: Tokens, target: Target) -> Tensor:
-    """Estimate the effect on the target of removing each head, by gradient: (n_layers, n_heads).
+    """Estimate by gradient how removing each head changes the target: (n_layers, n_heads).
 
     Raises NotRecomputable if heads can't be removed or the encoder can't be differentiated.
     """
@@ -146,12 +150,12 @@ def heads_by_gradient(encoder: Encoder, sentence: Tokens, target: Target) -> Ten
 
 
 def removed_in_turn(encoder: Encoder, sentence: Tokens, target: Target, heads: Sequence[Head]) -> list[float]:
-    """Return the target with one of the heads removed at a time (output zero at every position). Raises NotRecomputable."""
+    """Remove one head at a time (its output is zero at every position). Return the target without it. Raises NotRecomputable."""
     patches = [encoder.removed([head]) for head in heads]
     return changed(encoder, sentence, target, [()] * len(heads), patches).tolist() if heads else []
 
 
 def leading_heads(encoder: Encoder, by_gradient: Tensor) -> list[Head]:
-    """Return the eight heads with the largest absolute effects. by_gradient: (n_layers, n_heads)."""
+    """Return the eight heads with the largest absolute effects. by_gradient: the estimated effects (n_layers, n_heads)."""
     order = by_gradient.abs().flatten().argsort(descending=True, stable=True)
     return [encoder.all_heads[at] for at in order[:LEADING].tolist()]

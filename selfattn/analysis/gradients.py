@@ -18,21 +18,21 @@ from selfattn.encoders.memory import is_out_of_memory
 from selfattn.encoders.placed_word import PlacedWord
 
 SAME = 1e-6  # unit vectors closer than this count as equal
-LEADING = 8  # this many heads, those with the largest effects by gradient, are then measured exactly
+LEADING = 8  # this many heads or words, those with the largest estimated effects, are then measured
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ContextGradients:
-    """The derivatives of m numbers with respect to each head's context at a word's p positions."""
+    """The derivatives of m numbers (those of `gradients`) with respect to each head's context at a word's p positions."""
 
     gradient: Tensor  # (m, n_layers, n_heads, p, d_head)
     context: Tensor  # (n_layers, n_heads, p, d_head)
     recordings: tuple[LayerRecording, ...]
 
     def toward(self, donor: Tensor) -> Tensor:
-        """Return how replacing one head's context by `donor` (n_layers, n_heads, d_head) changes the numbers, to first order.
+        """Estimate how the m numbers change if one head's context is replaced by `donor` (n_layers, n_heads, d_head).
 
-        The result is (m, n_layers, n_heads).
+        The estimate is first-order. The result is (m, n_layers, n_heads).
         """
         return (self.gradient * (donor[..., None, :] - self.context)).sum(dim=(-2, -1))
 
@@ -40,14 +40,14 @@ class ContextGradients:
 def context_gradients(
     encoder: Encoder, words: Sequence[PlacedWord | tuple], directions: Tensor
 ) -> list[ContextGradients]:
-    """Differentiate each word's last unit vector with respect to every head's context at the word.
+    """Differentiate m numbers of each word with respect to every head's context at the word.
 
-    The m numbers are the products of that vector with `directions`, (m, d_model). Their derivatives include the effect through
-    later layers. One pass runs all words, each in a separate sentence. Raises NotRecomputable if heads' outputs can't be
-    replaced or the encoder can't be differentiated.
+    The numbers are the dot products of `directions`, (m, d_model), with the word's last hidden state, scaled to length 1. The
+    derivatives include the effect through later layers. All words run in one batch, each in its own sentence. Raises
+    NotRecomputable if heads' outputs can't be replaced or the encoder can't be differentiated.
     """
 
-    # Contexts in one sentence affect only the word in that sentence, so the gradient of the sum has each word's gradient.
+    # A sentence's contexts affect only its own word. So the gradient of the sum over all words has each word's gradient.
     def along(states: Sequence[Tensor]) -> Tensor:
         vectors = torch.stack([of_word.mean(dim=0) for of_word in states])
         return directions.to(vectors) @ normalize(vectors, dim=1).sum(dim=0)
@@ -58,7 +58,7 @@ def context_gradients(
 def gradients(
     encoder: Encoder, words: Sequence[PlacedWord | tuple], numbers: Callable[[list[Tensor]], Tensor]
 ) -> list[ContextGradients]:
-    """Like `context_gradients`, but `numbers` is any function from the words' last hidden states, (p, d_model) each, to (m,)."""
+    """Like `context_gradients`, for any m numbers. `numbers` computes (m,) from each word's last hidden states, (p, d_model)."""
     encoder.check_patchable()
     tokens, at = zip(*(encoder.placed(word) for word in words))
     recorder = Recorder(differentiable=True)
@@ -74,7 +74,7 @@ def gradients(
             try:
                 if len(chosen) > 1:
                     slopes = torch.autograd.grad(targets, contexts, chosen, retain_graph=True, is_grads_batched=True)
-                else:  # batching takes longer for a single number
+                else:  # for a single number, batching would take longer
                     slopes = [
                         slope[None] for slope in torch.autograd.grad(targets, contexts, chosen[0], retain_graph=True)
                     ]

@@ -1,13 +1,13 @@
-"""Hide each other word from a chosen word and measure how far the chosen word's vector moves, and through which heads.
+"""Hide every other word from a chosen word in turn. Measure how far the chosen word's vector moves, and through which heads.
 
-A word is hidden by the attention mask, as padding is, in every head or in some heads. The move is measured along a way, which is
-a difference vector: from the chosen word's vector to its vector in another sentence, or from the mean of its sense to the mean
-of its other senses. The share of the way is 1 for a move all the way, and negative for a move in the opposite direction. Limits:
-a hidden word still has an effect through other words that attend to it. A result between two sentences isn't evidence about the
-sense: two sentences with the same sense name a word as often as two sentences with different senses.
+A word is hidden by the attention mask, as padding is, in every head or in some heads. The move is projected on a vector, the
+*way*. It leads from the chosen word's vector to its vector in another sentence, or from the mean of its sense to the mean of its
+other senses. The *share* is the projection divided by the way's length: 1 is a move all the way, and a negative share is a move
+in the opposite direction. Limits: a hidden word still has an effect through other words that attend to it. A result between two
+sentences isn't evidence about the sense: the finding names a word as often if both sentences have the same sense.
 Sources: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5
-(attention knockout); DeYoung et al. 2020, "ERASER", section 4 (what is needed, what is enough); Nanda 2023, "Attribution
-Patching" (by gradient).
+(attention knockout); DeYoung et al. 2020, "ERASER", section 4 (comprehensiveness, sufficiency); Nanda 2023, "Attribution
+Patching" (estimates by gradient).
 """
 
 import math
@@ -30,42 +30,43 @@ from selfattn.encoders.placed_word import PlacedWord
 from selfattn.words import Word
 
 NO_SHARES = "Heads have no shares: "
+ONE_SENSE = "The word counts as the same sense in both sentences: "
 NO_WAY = "The word's two vectors are the same, so there is no share of the way between them."
-MOST = 32  # if a sentence has more other words, only the eight with the largest effects by gradient are hidden
-PADDING = 32  # tokens; with more padding, separate passes are faster than one pass
+MOST = 32  # of more other words, only the eight with the largest effects, estimated by gradient, are hidden
+PADDING = 32  # tokens; with more padding, a run for each sentence is faster than one batch
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HiddenPair:
-    """A chosen word in two sentences, A and B, with each other word hidden from it.
+    """A chosen word in two sentences, A and B, and its vectors after hiding every other word from it, one at a time.
 
-    n_A and n_B are the numbers of other words, by the word rule, in A and B. A number that wasn't computed is NaN.
+    n_A and n_B are the numbers of other words in A and B (words.py defines a word). A number that wasn't computed is NaN.
     """
 
     placed: tuple[PlacedWord[Encoding], PlacedWord[Encoding]]
     words: tuple[tuple[Word, ...], tuple[Word, ...]]
     share: tuple[Tensor, Tensor]  # (n_A,), (n_B,): how far hiding each word moves the chosen word along its way
     cosine: Tensor  # (n_A + 1, n_B + 1): cosine of the chosen word's two vectors; row and column 0: nothing hidden
-    curves: Tensor  # (n_A + 1, n_B + 1, n_layers + 1): this cosine before each layer, and after the last layer
-    control_cosine: float  # the cosine of A and the control; NaN without a control
-    control_hidden: float  # the cosine of A and the control with the leading word of each hidden
-    by_head: tuple[Tensor, Tensor]  # (n_A, n_layers, n_heads), (n_B, ...): `share` for hiding in one head, by gradient
-    top: tuple[int | None, int | None]  # the word with the largest share in A and in B; never punctuation
-    ways: tuple[Tensor, Tensor]  # (d_model,) each: A's way and B's way, for `share`
+    curves: Tensor  # (n_A + 1, n_B + 1, n_layers + 1): `cosine` before each layer, and after the last layer
+    control_cosine: float  # the cosine of the chosen word's vectors in A and in the control; NaN without a control
+    control_hidden: float  # the same, with the word hidden in each that moves its vector most towards the other
+    by_head: tuple[Tensor, Tensor]  # (n_A, n_layers, n_heads), (n_B, ...): `share` in one head, estimated by gradient
+    top: tuple[int | None, int | None]  # index of the word with the largest share in A, and in B; never punctuation
+    ways: tuple[Tensor, Tensor]  # (d_model,) each: A's way and B's way; a share of 1 is a move by this vector
     senses: tuple[str, str] | None  # the senses of A and B; None: each way goes to the other sentence's vector
-    nearest: tuple[str, str] | None  # the senses with the nearest means (labels don't count); None if `senses` is None
-    places: tuple[float, float]  # places of A and B along their ways between the senses; NaN if `senses` is None
+    nearest: tuple[str, str] | None  # the senses whose means are nearest to the two vectors; None if `senses` is None
+    places: tuple[float, float]  # of the vectors along their ways: 0 at the sense's mean; NaN if `senses` is None
     notes: tuple[str, ...]  # limits of this result that a reader must know
 
     @property
     def both_hidden(self) -> float:
-        """The cosine with the leading word of each sentence (`top`) hidden."""
+        """The cosine of the two vectors if the word with the largest share (`top`) is hidden in each sentence."""
         i, j = (0 if at is None else at + 1 for at in self.top)
         return float(self.cosine[i, j])
 
     @property
     def other_words(self) -> float:
-        """The largest cosine with one word hidden in each sentence, but neither leading word (`top`). NaN without such words."""
+        """The largest cosine with one word hidden in A and one in B, but neither of the words in `top`. NaN if there is none."""
         i, j = (
             [at + 1 for at, word in enumerate(words) if at != top and not word.is_punctuation]
             for words, top in zip(self.words, self.top)
@@ -77,13 +78,13 @@ class HiddenPair:
 
 @dataclass(eq=False)
 class _Side:
-    """A chosen word in one sentence, and its vectors with each other word hidden."""
+    """A chosen word in one sentence, and its vectors after hiding every other word in turn."""
 
     word: PlacedWord[Encoding]
     words: tuple[Word, ...]
-    states: Tensor  # (n + 1, n_layers + 1, d_model): the word's vectors, first with nothing hidden; NaN if not run
-    by_head: Tensor  # (n, n_layers, n_heads): shares by gradient; NaN if unknown
-    unit: Tensor  # (d_model,) float64: the last state with nothing hidden, as a unit vector
+    states: Tensor  # (n + 1, n_layers + 1, d_model): row 0: nothing hidden; row i + 1: `words[i]`, NaN if not run
+    by_head: Tensor  # (n, n_layers, n_heads): shares estimated by gradient; NaN if unknown
+    unit: Tensor  # (d_model,) float64: the last layer's vector with nothing hidden, scaled to length 1
     way: Tensor | None = None  # (d_model,)
 
     @classmethod
@@ -98,7 +99,7 @@ class _Side:
 
     @property
     def units(self) -> Tensor:
-        """The states as unit vectors: (n + 1, n_layers + 1, d_model) float64."""
+        """`states`, scaled to length 1, in float64."""
         return normalize(self.states.double(), dim=-1)
 
     def run(self, encoder: Encoder, wanted: Sequence[int], changed: Callable[..., Tensor]) -> None:
@@ -108,17 +109,17 @@ class _Side:
         self.states[[at + 1 for at in wanted]] = states
 
     def share(self, way: Tensor) -> Tensor:
-        """Return how far hiding each word moves the chosen word, as a share of the vector `way`: (n,)."""
+        """Return how far hiding each word moves the chosen word along the vector `way`, in lengths of `way`: (n,)."""
         values = Along(self.word.positions, way).of(self.states[:, None, -1].double())
         return (values[1:] - values[0]).float()
 
     def leader(self, share: Tensor) -> int | None:
-        """Return the index of the word with the largest share, without punctuation."""
+        """Return the index of the word with the largest share. Punctuation doesn't count."""
         named = [at for at, word in enumerate(self.words) if not word.is_punctuation and share[at].isfinite()]
         return max(named, key=lambda at: float(share[at]), default=None)
 
     def to_run(self, by_head: Tensor) -> set[int]:
-        """Return the indices of the words to hide: all, or the eight with the largest effects by gradient if over 32."""
+        """Return the indices of the words to hide: all, or of more than 32 words the eight with the largest estimated effects."""
         if len(self.words) <= MOST or by_head.isnan().any():
             return set(range(len(self.words)))
         named = [at for at, word in enumerate(self.words) if not word.is_punctuation]
@@ -137,18 +138,18 @@ def hidden_pair(
     changed: Callable[..., Tensor] = Encoder.changed_vectors,
     by_gradient: Callable[..., list[Tensor]] | None = None,
 ) -> HiddenPair:
-    """Hide each other word from a chosen word in two sentences, and measure how far the chosen word's last unit vector moves.
+    """Hide every other word from a chosen word in two sentences, one at a time, in every head. Measure how far its vector moves.
 
-    first, second, control: the placed word, or (text, positions) with or without a second segment. Words are hidden in every
-    head. In a sentence with more than 32 other words, only the eight with the largest effects by gradient are hidden.
-    senses: labelled sentences of the word (columns sentence, word, sense), or their `sense_means`. Without senses, A's way is
-    u_B - u_A, the difference of the unit vectors. With senses, a way goes from the mean of the sentence's sense to the mean of
-    the other senses, without the sentence itself. If a sentence fits no sense, the ways are as without senses, and `notes` says
-    so. control: a sentence of A's sense. For `control_hidden`, the word with the largest share of the way to the other sentence
-    is hidden in A and in the control. heads: False to leave `by_head` NaN where no word is chosen by it; `with_heads` fills it in
-    later. progress(done, total) counts sentences. changed, by_gradient: `Encoder.changed_vectors` and `hidden_by_head`, or
-    cached versions.
-    Raises TextError, ValueError for senses that can't be used, and NotRecomputable if no word can be hidden.
+    The vector u is the last layer's, scaled to length 1. Of more than 32 other words, only the eight with the largest effects,
+    estimated by gradient, are hidden. A share is a move along a way, in lengths of the way (see the module's docstring).
+    first, second: the placed word, or (text, positions) with or without a second segment. control: the word in a sentence of A's
+    sense; for `control_hidden`, each way leads to the other sentence (A or the control).
+    senses: labelled sentences of the word (columns sentence, word, sense), or their `sense_means`; the ways then lead from the
+    mean of the sentence's sense, without the sentence itself, to the mean of the other senses. Without senses, or if a sentence
+    fits no sense (`notes` says so), A's way is u_B - u_A.
+    heads: False leaves `by_head` NaN, unless it is needed to choose words; `with_heads` computes it later.
+    progress(done, total) counts sentences. changed, by_gradient: `Encoder.changed_vectors` and `hidden_by_head`, or cached
+    versions. Raises TextError, ValueError for senses that can't be used, and NotRecomputable if no word can be hidden.
     """
     encoder.check_hideable()
     sides = [_Side.of(encoder, encoder.placed(word)) for word in (first, second, control) if word is not None]
@@ -174,7 +175,8 @@ def hidden_pair(
         side.run(encoder, sorted(set().union(*(each for each, (of, _) in zip(wanted, on_ways) if of is side))), changed)
         if at < 2 and len(wanted[at]) < len(side.words):
             notes.append(
-                f"In {'AB'[at]}, only {len(wanted[at])} of {len(side.words)} other words were hidden (the first by gradient)."
+                f"In {'AB'[at]}, only {len(wanted[at])} of {len(side.words)} other words were hidden: "
+                "those with the largest effects, estimated by gradient."
             )
         progress(at + 1, len(sides))
     control_cosine = control_hidden = math.nan
@@ -182,7 +184,7 @@ def hidden_pair(
         leaders = [side.leader(side.share(way)) for side, way in on_ways[2:]]
         hidden = tuple(0 if at is None else at + 1 for at in leaders)
         control_cosine, control_hidden = (float(a.units[i, -1] @ other.units[j, -1]) for i, j in ((0, 0), hidden))
-    for side, of_pair in zip((a, b), wanted):  # words hidden only for the control aren't in the pair
+    for side, of_pair in zip((a, b), wanted):  # the pair leaves out words that were hidden only for the control
         side.states[[at + 1 for at in range(len(side.words)) if at not in of_pair]] = torch.nan
     a.by_head, b.by_head = by_head[:2]
     return _pair(a, b, (control_cosine, control_hidden), taken, tuple(notes))
@@ -191,7 +193,7 @@ def hidden_pair(
 def with_heads(
     encoder: Encoder, pair: HiddenPair, by_gradient: Callable[..., list[Tensor]] | None = None
 ) -> HiddenPair:
-    """Return the pair with `by_head`, if `hidden_pair` left it out. by_gradient: as in `hidden_pair`."""
+    """Compute `by_head` if `hidden_pair` left it out, and return the complete pair. by_gradient: as in `hidden_pair`."""
     sides = [n for n in (0, 1) if pair.by_head[n].isnan().all() and float(pair.ways[n].norm()) >= SAME]
     targets = [Along(pair.placed[n].positions, pair.ways[n]) for n in sides]
     try:
@@ -209,7 +211,6 @@ def _pair(
     between: tuple[WayBetweenSenses, WayBetweenSenses] | None,
     notes: tuple[str, ...],
 ) -> HiddenPair:
-    """Combine two sides into a pair. between: each side's way between senses, or None."""
     share = a.share(a.way), b.share(b.way)
     curves = torch.einsum("ild,jld->ijl", a.units, b.units).float()
     return HiddenPair(
@@ -240,7 +241,7 @@ def unmeasured_pair(
 ) -> HiddenPair:
     """Return a pair like that of `hidden_pair`, but with nothing hidden, for encoders that can't hide words.
 
-    Every share is NaN, and no word leads. The words, the unchanged vectors and the ways between the vectors are known.
+    Every share is NaN, and `top` has no word. The words and the cosine are computed. The ways lead to each other's vector.
     """
     a, b, *c = (_Side.of(encoder, encoder.placed(word)) for word in (first, second, control) if word is not None)
     a.way, b.way = b.unit - a.unit, a.unit - b.unit
@@ -250,7 +251,7 @@ def unmeasured_pair(
 def _ways(
     encoder: Encoder, a: _Side, b: _Side, senses: pd.DataFrame | SenseMeans | None
 ) -> tuple[tuple[Tensor, Tensor], tuple[WayBetweenSenses, WayBetweenSenses] | None, list[str]]:
-    """Return both ways, the `WayBetweenSenses` of both sides (None if the ways are between the sentences), and notes."""
+    """Return A's and B's way, their `WayBetweenSenses` (None if the ways lead to the other sentence), and notes."""
     between = b.unit - a.unit, a.unit - b.unit
     if senses is None:
         return between, None, []
@@ -273,17 +274,18 @@ def _ways(
     ]
     if strange:
         return between, None, strange
-    notes = [f"Both sentences are taken for one sense: {taken[0].sense}."] if taken[0].sense == taken[1].sense else []
+    notes = [f"{ONE_SENSE}{taken[0].sense}."] if taken[0].sense == taken[1].sense else []
     return (taken[0].axis, taken[1].axis), (taken[0], taken[1]), notes
 
 
 def hidden_by_head(encoder: Encoder, words: Sequence[PlacedWord | tuple], targets: Sequence[Target]) -> list[Tensor]:
-    """Estimate how hiding each other word in one head alone changes a word's target: (n, n_layers, n_heads) for each word.
+    """For each of `words`, estimate how its target changes if one of the n other words is hidden from it in one head alone.
 
+    The result has a tensor (n, n_layers, n_heads) for each word. targets: a number for each word, such as its move along a way.
     The estimate is the gradient of the target with respect to the head's output at the word, times the exact change of that
-    output. The sum over heads is less than the effect of hiding in all heads at once, by a fifth to nine tenths in the pairs of
-    "bank". All words share one backward pass, if there is little padding and the encoder allows it. Raises NotRecomputable if the
-    encoder can't be differentiated.
+    output. In the sentence pairs of "bank", the sum over heads is a fifth to nine tenths smaller than the effect of hiding in all
+    heads at once. All words share one backward pass, if there is little padding and the encoder allows it. Raises NotRecomputable
+    if the encoder can't be differentiated.
     """
     placed = [encoder.placed(word) for word in words]
     if not placed:
@@ -306,7 +308,8 @@ def hidden_by_head(encoder: Encoder, words: Sequence[PlacedWord | tuple], target
 def context_changes(recording: LayerRecording, positions: Sequence[int], hidden: Sequence[Sequence[int]]) -> Tensor:
     """Return how hiding tokens changes a layer's context vectors at some positions: (m, n_heads, p, d_head) float64.
 
-    hidden: m groups of tokens. The new weights are the softmax of the scores of the remaining tokens.
+    hidden: m groups of tokens; one group is hidden at a time. p: the number of positions. The new weights are the softmax of the
+    scores of the remaining tokens.
     """
     steps = [recording.attend(slice(None), slice(p, p + 1)) for p in positions]
     masked, context = (torch.cat([getattr(each, step) for each in steps], dim=1) for step in ("masked", "context"))
@@ -327,12 +330,12 @@ def hidden_heads(
     changed: Callable[..., Tensor] = Encoder.changed_vectors,
     heads: Sequence[Head] | None = None,
 ) -> Tensor:
-    """Hide `word` in one head at a time, and return how far `first` then moves, as a share of `way`: (n_layers, n_heads).
+    """Hide `word` in one head at a time, and return how far `first` moves, in lengths of `way`: (n_layers, n_heads).
 
-    first: the word that moves, as in `hidden_pair`. word: the word that is hidden. way (d_model,): a vector from one of the
-    word's meanings to another, as in `HiddenPair.ways`. progress: as in `Encoder.knock_out`. changed: as in `hidden_pair`.
-    heads: measure only these heads; the result is then (len(heads),). Limit: shares of single heads needn't add up to the share
-    of all heads at once. Raises TextError, ValueError, and NotRecomputable if no word can be hidden in one head alone.
+    first: the word that moves, as in `hidden_pair`. word: the word that is hidden. way (d_model,): the direction and the
+    unit of the moves, as in `HiddenPair.ways`. progress: as in `Encoder.knock_out`. changed: as in `hidden_pair`.
+    heads: measure only these heads; the result is then (len(heads),). Limit: the moves by single heads needn't add up to the move
+    by all heads at once. Raises TextError, ValueError, and NotRecomputable if no word can be hidden in one head alone.
     """
     encoder.check_hideable(one_head=True)
     first = encoder.placed(first)
@@ -347,13 +350,13 @@ def hidden_heads(
 
 @dataclass(frozen=True, eq=False)
 class HeadsOfWord:
-    """For each head, how far the chosen word moves if another word is hidden in this head alone, as a share of the way."""
+    """How far the chosen word moves along its way (`HiddenPair.ways`) if another word is hidden in one head, for each head."""
 
     side: int  # 0: in A, 1: in B
     at: int  # the hidden word's index in `pair.words[side]`
     word: Word
     share: Tensor  # (n_layers, n_heads): NaN if unknown
-    exact: bool  # True: measured for each head; False: by gradient
+    exact: bool  # True: measured for each head; False: estimated by gradient
 
 
 def heads_of_word(
@@ -368,9 +371,9 @@ def heads_of_word(
 ) -> HeadsOfWord:
     """Hide one word of A or B in one head at a time, and return how far the chosen word moves for each head.
 
-    side: 0 for A, 1 for B. at: the word's index in `pair.words[side]`. exact=False: return the pair's shares by gradient.
-    exact=True: run the encoder for each head. progress, changed: as in `hidden_heads`. Raises NotRecomputable if no word can be
-    hidden in one head alone.
+    side: 0 for A, 1 for B. at: the word's index in `pair.words[side]`. exact=False: return the pair's estimates by gradient.
+    exact=True: run the encoder once for each head. progress, changed: as in `hidden_heads`. Raises NotRecomputable if no word can
+    be hidden in one head alone.
     """
     word, share = pair.words[side][at], pair.by_head[side][at]
     if exact:
@@ -379,10 +382,10 @@ def heads_of_word(
 
 
 def leading_head(encoder: Encoder, pair: HiddenPair, heads: HeadsOfWord) -> Head | None:
-    """Return the head with the largest share among the eight heads with the largest shares by gradient.
+    """Return the head in which hiding the word moves the chosen word most, of the eight heads with the largest estimates.
 
-    The shares of the eight heads are measured exactly, so the result doesn't depend on `heads.exact`. If no word can be hidden
-    in one head alone, return the head with the largest share by gradient. None if no share is known.
+    The estimates are by gradient. The moves of the eight heads are measured, also if `heads.exact` is False. If no word can be
+    hidden in one head alone, the estimates decide. None if no share is known.
     """
     estimated = pair.by_head[heads.side][heads.at]
     if not estimated.isfinite().any():

@@ -22,7 +22,7 @@ def special_share(weights: Tensor, special: Sequence[bool]) -> Tensor:
 
 
 def hide_special(weights: Tensor, special: Sequence[bool]) -> tuple[Tensor, Tensor]:
-    """Return the weights between ordinary tokens (each row scaled to sum 1), and the rows' weights on special tokens.
+    """Return the weights between the m tokens that aren't special (rows scaled to sum 1), and each row's weight on the others.
 
     (..., n_query, n_key) -> (..., m, m) and (..., m). A row with all its weight on special tokens becomes all zeros.
     """
@@ -57,7 +57,7 @@ def head_average(encoding: Encoding, layer: int) -> Tensor:
 def rollout(encoding: Encoding) -> Tensor:
     """Return attention rollout, an estimate of how attention passes information through the layers: (n_layers, n, n).
 
-    Row i of layer l has each input token's share of token i after layer l. Rows sum to 1. Each layer counts as one half
+    Row i of layer l has the share of each input token in token i after layer l. Rows sum to 1. Each layer counts as one half
     attention, averaged over the heads, and one half identity (the residual stream).
     (Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers", section 3)
     """
@@ -76,12 +76,12 @@ class Compared:
 
     @property
     def cosine(self) -> float:
-        """The cosine of the word's last vectors in A and in B, -1 to 1."""
+        """The cosine of the word's last-layer vectors in A and in B, -1 to 1."""
         vectors = [encoding.vector(encoding.n_layers, at) for encoding, at in (self.sides["A"], self.sides["B"])]
         return float(similarity(*vectors))
 
     def effect(self, other: str) -> Tensor:
-        """Return how removing each head changes the cosine of the word in A and in `other`: (n_layers, n_heads)."""
+        """Return how removing each head changes the cosine of the word's vectors in A and in `other`: (n_layers, n_heads)."""
         return self.run_removals(self.sides["A"], self.sides[other])
 
 
@@ -91,11 +91,11 @@ class Measure:
 
     name: str  # in pickers, addresses and tables
     unit: str  # "bits" ...; "": a share of the weight; "effect": a change of the cosine
-    of: str  # "text" or "word"
+    of: str  # "text": measured in one text; "word": measured for a word in two sentences
     compute: Callable[..., Tensor]  # of (weights (..., n, n), encoding) -> (...), or of Compared -> (n_layers, n_heads)
     caption: str
     label: str  # the measure's name for a reader
-    beside: tuple[str, ...] = ()  # names of measures to show together, with this one; the last is for the control
+    beside: tuple[str, ...] = ()  # names of measures to show together, this one too; the last: for the control
     needs_control: bool = False
 
     @property
@@ -104,7 +104,7 @@ class Measure:
         return self.unit == "effect"
 
     def columns(self, compared: Compared) -> dict[str, Tensor]:
-        """Compute this measure of a word and the measures in `beside`, by name: (n_layers, n_heads) each."""
+        """Compute the measures in `beside` (without any: this measure) for a word, by name: (n_layers, n_heads) each."""
         known = [MEASURES[name] for name in self.beside or (self.name,)]
         known = [each for each in known if "control" in compared.sides or not each.needs_control]
         return {each.name: each.compute(compared) for each in known}
@@ -115,7 +115,7 @@ def _of_ordinary(weights: Tensor, encoding: Encoding) -> Tensor:
 
 
 def _on_token(offset: int) -> Callable[[Tensor, Encoding], Tensor]:
-    """Return a function that computes the mean weight on the token `offset` places after each ordinary token."""
+    """Return a function that computes the mean weight of tokens that aren't special on the token `offset` positions later."""
 
     def share(weights: Tensor, encoding: Encoding) -> Tensor:
         places = [i for i in ordinary_rows(encoding) if 0 <= i + offset < weights.shape[-1]]
@@ -130,7 +130,7 @@ REMOVED = (
     "How much the cosine of the word's two vectors rises when the head is removed (its output is set to zero at every position "
     "of both sentences)"
 )
-OF_ROWS = "Mean over the rows of the ordinary tokens."
+OF_ROWS = "Mean over the rows of all tokens except special tokens."
 MEASURES = {measure.name: measure for measure in (
     Measure(
         "entropy", "bits", "text", lambda weights, encoding: entropy(_of_ordinary(weights, encoding)).mean(dim=-1),
@@ -168,7 +168,7 @@ MEASURES = {measure.name: measure for measure in (
 
 
 def offered(beside: Collection[str]) -> dict[str, Measure]:
-    """Return the measures that can be computed, by name. beside: the other sentences that are given ("B", "control")."""
+    """Return the measures that can be computed, by name. beside: the sentences that are given besides A ("B", "control")."""
     return {
         name: each
         for name, each in MEASURES.items()

@@ -1,4 +1,4 @@
-"""Match attention heads with named patterns. A head has a pattern if its value reaches the pattern's threshold.
+"""Match attention heads with named patterns. A head has a pattern if its number for it (`pattern_values`) reaches the threshold.
 
 Source: Clark et al. 2019, "What Does BERT Look At?", section 3 (the patterns). The thresholds are our choice.
 """
@@ -25,11 +25,11 @@ PATTERNS = {
 
 @dataclass(frozen=True)
 class Fit:
-    """A head's value for a named pattern, 0 to 1, and the pattern's threshold."""
+    """A head's number for a named pattern (`value`, 0 to 1), and the pattern's threshold."""
 
     name: str
     meaning: str
-    value: float  # mean over the sentence's ordinary tokens
+    value: float  # mean over the sentence's tokens, without special tokens
     threshold: float
 
     @property
@@ -39,7 +39,7 @@ class Fit:
 
 
 def pattern_values(weights: Tensor, encoding: Encoding) -> dict[str, Tensor]:
-    """Return the value of each pattern, 0 to 1, in the order of PATTERNS: weights (..., n, n) -> (...) for each pattern."""
+    """Return heads' numbers for each pattern, 0 to 1, in the order of PATTERNS: weights (..., n, n) -> (...) for each pattern."""
     rows, n = ordinary_rows(encoding), weights.shape[-1]
     marks = [p for word in encoding.words if word.is_punctuation for p in word.positions]
     found = row_measures(weights, encoding)
@@ -49,11 +49,11 @@ def pattern_values(weights: Tensor, encoding: Encoding) -> dict[str, Tensor]:
 
 
 def fits(weights: Tensor, encoding: Encoding) -> list[Fit]:
-    """Return one head's fit to every pattern, the largest value / threshold first. weights: (n, n)."""
+    """Return one head's fit to every pattern, sorted by value divided by threshold, largest first. weights: (n, n)."""
     return nearest_first({name: float(value) for name, value in pattern_values(weights, encoding).items()})
 
 
 def nearest_first(values: Mapping[str, float]) -> list[Fit]:
-    """Return the fit to every pattern, the largest value / threshold first. values: keyed by pattern."""
+    """Return the fit to every pattern, sorted by value divided by threshold, largest first. values: each pattern's value."""
     every = [Fit(name, meaning, values[name], threshold) for name, (meaning, threshold) in PATTERNS.items()]
     return sorted(every, key=lambda fit: fit.value / fit.threshold, reverse=True)

@@ -13,13 +13,13 @@ from selfattn.encoders.projections import ProjectionsUnknown, project
 
 
 def prove(encoder: Encoder, text: str, progress: Progress = silent) -> pd.DataFrame:
-    """Compare the kernel with the model's own numbers on one text, and return a row for each head.
+    """Compare the kernel (our attention computation) with the model's own numbers on one text, and return a row for each head.
 
-    Columns: layer, head, and four largest absolute differences, in float32. same_inputs: the kernel's weights against the
-    model's eager function on the same query and key. separate_pass: the kernel's weights against a separate eager pass; NaN if
-    that pass's maps would exceed the setting separate_pass_megabytes. context: the kernel's context against the model's fast
-    attention call. projections: query, key and value recomputed from the layer's input against the recorded query, key and
-    value; NaN if the family's projections aren't known.
+    Columns: layer, head, and four columns with the largest absolute difference (float32) of a comparison. same_inputs: the
+    kernel's weights against the model's eager function on the same query and key. separate_pass: the kernel's weights against a
+    second, eager run of the model; NaN if its maps would exceed the setting separate_pass_megabytes. context: the kernel's
+    context against the model's fast attention call. projections: query, key and value recomputed from the layer's input against
+    the recorded query, key and value; NaN if the family's projections aren't known.
     Raises NotRecomputable for a display-only encoder, TextError for a text that the encoder can't read.
     """
     encoder.check_recomputable()

@@ -1,4 +1,4 @@
-"""Measure the effect of removing heads, in both sentences, on the cosine of a word's two vectors.
+"""Remove heads in two sentences, and measure how the cosine of a word's vectors in the two sentences changes.
 
 The effect is the cosine after removal minus the cosine before removal. A positive effect means that the vectors are more similar
 without the head, so the head separates the vectors. Effects can be negative, and they don't add up over heads.
@@ -26,8 +26,8 @@ def removal_effect(
     """Remove each head, in both sentences, and return the change of the cosine of a word's two vectors: (n_layers, n_heads).
 
     The change is the cosine of the last hidden states without the head, minus the cosine with the head. how ("zero" or "mean")
-    and heads: as in `Encoder.knock_out`; if heads are given, the result is (len(heads),). progress(done, total) counts copies of
-    both sentences. Raises NotRecomputable, TextError.
+    and heads: as in `Encoder.knock_out`; if heads are given, the result is (len(heads),). progress(done, total) counts the copies
+    of both sentences that were run. Raises NotRecomputable, TextError.
     """
     words = [encoder.placed(word) for word in (first, second)]
     after = [

@@ -1,4 +1,4 @@
-"""Compute the mean vector of each of a word's senses from labelled sentences, and the way between the senses."""
+"""Compute the mean vector of each sense of a word from labelled sentences, and the vector from a sense to the other senses."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class LabelledRow(NamedTuple):
 
     sense: str
     sentence: str
-    place: float  # as in `WayBetweenSenses`; its sense's mean doesn't include the sentence
+    place: float  # as in `WayBetweenSenses`; the mean of its sense leaves out this sentence
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -33,16 +33,17 @@ class SenseMeans:
 
     word: str
     senses: tuple[str, ...]  # in alphabetical order
-    means: Tensor  # (n_senses, d_model) float64: means of the rows' last unit vectors, not normalised
-    counts: tuple[int, ...]  # rows of each sense
+    means: Tensor  # (n_senses, d_model) float64: means of the word's last-layer unit vectors, not scaled to length 1
+    counts: tuple[int, ...]  # the number of labelled rows of each sense
     within: float  # the 95 % quantile of squared distances between a row and the mean of its sense's other rows
     rows: dict[tuple[int, ...], LabelledRow]  # keyed by the sentence's token ids
 
     def way(self, sentence: Tokens, unit: Tensor) -> "WayBetweenSenses":
-        """Return the way from a sentence's sense to the other senses. unit (d_model,): the word's last unit vector.
+        """Return the vector from a sense's mean to the mean of the other senses' means, and the word's place along it.
 
-        A labelled sentence has the sense of its label and is left out of that sense's mean. Any other sentence has the sense of
-        the nearest mean.
+        unit (d_model,): the word's last-layer vector, scaled to length 1.
+        A labelled sentence has the sense of its label and is left out of the mean of that sense. Any other sentence has the
+        sense of the nearest mean.
         """
         once = len(sentence.places(self.word)) == 1  # always True for a labelled row
         means, row = self.means.clone(), self.rows.get(sentence.ids) if once else None
@@ -66,21 +67,21 @@ class SenseMeans:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WayBetweenSenses:
-    """For a word in a sentence, the way from the mean of its sense to the mean of the other senses' means."""
+    """The vector from a sense's mean to the mean of the other senses' means (`axis`), and a word's place along it."""
 
     sense: str  # the sentence's label or, without a label, `nearest`
     nearest: str  # the sense of the nearest mean
     axis: Tensor  # (d_model,)
-    place: float  # the sentence's place along the axis: 0 at its sense's mean, 1 at the mean of the others
-    distance: float  # squared distance from the sense's mean
+    place: float  # the word's projection on the axis: 0 at its sense's mean, 1 at the mean of the others
+    distance: float  # squared distance of the word's vector from its sense's mean
     fits: bool  # True if the sentence is labelled or the distance is at most `SenseMeans.within`
 
 
 def sense_means(encoder: Encoder, frame: pd.DataFrame, word: str) -> SenseMeans:
     """Compute the means of a word's senses. frame: labelled sentences, with the columns sentence, word, sense.
 
-    Rows of other words are ignored. The word needs two senses with four rows each. Raises ValueError if a column is missing or
-    no row can be used.
+    Rows of other words are ignored. The word needs at least two senses with at least four rows each. Raises ValueError if a
+    column is missing or no row can be used.
     """
     usable = rows_of(encoder, frame, word)
     units, labels = last_units(encoder, usable["placed"]), usable["sense"]
@@ -106,7 +107,7 @@ def sense_means(encoder: Encoder, frame: pd.DataFrame, word: str) -> SenseMeans:
 
 
 def rows_of(encoder: Encoder, frame: pd.DataFrame, word: str) -> pd.DataFrame:
-    """Return one word's usable rows, with the column `placed` (a PlacedWord). Raises the same errors as `sense_means`."""
+    """Return one word's usable rows. The column `placed` has a PlacedWord. Raises the same errors as `sense_means`."""
     if list(frame.columns).count("word") == 1:
         of_word = frame["word"].map(lambda each: isinstance(each, str) and fold(each.strip()) == fold(word))
         if not of_word.any():
@@ -129,10 +130,10 @@ def within_sense(
     word: PlacedWord,
     units: Callable[[Encoder, Sequence[PlacedWord]], Tensor] = last_units,
 ) -> tuple[str, Tensor] | None:
-    """Return a word's sense, and the cosines (n,) of its last vector with its vectors in that sense's labelled sentences.
+    """Return a word's sense in its sentence, and n cosines of its last-layer vector there with its vectors in other sentences.
 
-    rows: the result of `rows_of` for the table of `means`. units: `last_units`, or a cached version. The sentence itself is left
-    out. The result is None if the sentence fits no sense.
+    The other sentences are the n labelled sentences of the same sense, without the sentence itself. rows: the result of `rows_of`
+    for the table of `means`. units: `last_units`, or a cached version. The result is None if the sentence fits no sense.
     """
     encoding = encoder.encoded(word)
     unit = normalize(encoding.vector(encoder.n_layers, word.positions).double(), dim=0)

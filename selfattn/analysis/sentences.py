@@ -15,12 +15,12 @@ from selfattn.words import Span, Word
 Positions = tuple[int, ...]
 
 LONG, SENTENCES = 64, 3  # a long text has more than 64 tokens, and at least 3 sentences in a segment
-DRAWS = 19  # by chance, a 20th draw has the largest effect once in 20
-STEP = 1.5  # sentences share their draws if their numbers of tokens differ by up to about this factor
+DRAWS = 19  # a 20th draw has the largest effect of all by chance once in 20
+STEP = 1.5  # sentences share their draws if their lengths in tokens differ by up to about this factor
 
-# A sentence ends at . ! ? or ..., after any closing quotation marks and brackets, if a blank and no lower-case letter follow. A
-# full stop after a single letter or a common abbreviation doesn't end a sentence. In Chinese and Japanese, the marks of these
-# scripts end a sentence. A line break always ends a sentence.
+# A sentence ends at . ! ? or ..., after any closing quotation marks and brackets, if a blank follows and then a character that
+# isn't a lower-case letter. A full stop after a single letter or a common abbreviation doesn't end a sentence. The marks
+# 。！？ of Chinese and Japanese always end a sentence, and so does a line break.
 SHORT_FORMS = r"(?<!\b(?:\p{L}|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|No|Fig|vs|etc|approx|e\.g|i\.e)\.)"
 CLOSING = r"[\"'”’»)\]」』）]*"
 END = regex.compile(
@@ -53,7 +53,7 @@ def sentence_spans(text: str) -> list[Span]:
 
 
 def sentences_of(tokens: Tokens) -> tuple[Sentence, ...]:
-    """Return the sentences of both segments that have words. A word belongs to the sentence in which it begins."""
+    """Return the sentences of both segments, except those without words. A word belongs to the sentence in which it begins."""
     found = []
     for segment, (text, words) in enumerate(zip((tokens.text, tokens.pair or ""), tokens.words_of)):
         spans = sentence_spans(text)
@@ -65,7 +65,7 @@ def sentences_of(tokens: Tokens) -> tuple[Sentence, ...]:
 
 
 def is_long(tokens: Tokens) -> bool:
-    """Return True if a text has over 64 tokens and a segment with three or more sentences. Its sentences are hidden first."""
+    """Return True for more than 64 tokens and three or more sentences in a segment: hide sentences before single words."""
     return len(tokens.ids) > LONG and bool(segments_with_levels(sentences_of(tokens)))
 
 
@@ -76,7 +76,7 @@ def segments_with_levels(sentences: Sequence[Sentence]) -> set[int]:
 
 
 def draws_for(tokens: Tokens, sentences: Sequence[Sentence]) -> tuple[list[Positions], list[slice | None]]:
-    """Draw 19 random sets of words for each sentence. Return the positions of all draws, and each sentence's slice of them.
+    """Draw 19 random sets of words for each sentence. Return the positions of all draws, and each sentence's slice of this list.
 
     A draw has at least as many tokens as the sentence. The slice is None in a segment of fewer than three sentences. Sentences
     of similar length share their draws. The seed is fixed.
@@ -95,7 +95,7 @@ def _rounded(size: int) -> int:
 
 
 def _draws(words: Sequence[Word], size: int) -> list[Positions]:
-    """Return 19 random sets of words, as positions. A set has at least `size` tokens, or all words if they are too few."""
+    """Return 19 random sets of words, as positions. A set has at least `size` tokens, or all words if there are fewer tokens."""
     random, found = np.random.default_rng(0), []
     for _ in range(DRAWS):
         order = random.permutation(len(words))

@@ -1,4 +1,4 @@
-"""Compute one head's steps for one text, from the layer's input to the head's output, and each step's error.
+"""Compute one head's steps for one text, from the layer's input to the head's output, and compare each step with the model.
 
 Each step is computed from the step before it; only the layer's input comes from the model. Steps are compared with the query,
 key and value that the model's attention received, the model's eager weights, and the context of its fast attention call.
@@ -30,7 +30,7 @@ class Step:
 
     @property
     def error(self) -> float | None:
-        """The largest difference from the model's numbers."""
+        """The largest absolute difference from the model's numbers."""
         return None if self.own is None else float((self.values.double() - self.own.double()).abs().max())
 
     @property
@@ -41,12 +41,12 @@ class Step:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HeadSteps:
-    """All steps of one head in order, and their trace."""
+    """All steps of one head in order, and the trace of its attention."""
 
     steps: tuple[Step, ...]
     trace: AttentionTrace
     projected: Projected | None  # None if the projections aren't known
-    note: str  # about this encoder's family, or why the steps start at query, key and value
+    note: str  # a fact about this encoder's family, or why the steps start at query, key and value
 
     def __getitem__(self, name: str) -> Step:
         return next(step for step in self.steps if step.name == name)

@@ -1,8 +1,8 @@
-"""Compute targets, differentiable numbers of a sentence's last hidden states, also with words hidden or heads patched.
+"""Compute targets: a target is a differentiable number, computed from a sentence's last hidden states.
 
-Examples: a word's place along a vector, the cosine of two sentences, the score of a class, the probability of a masked word. A
-word is hidden from all tokens, as padding is: its attention mask is 0 in every layer, positions stay the same, and mean pooling
-leaves the word out.
+Words can be hidden first, and outputs of heads replaced. Examples: a word's projection on a vector, the cosine of two sentences,
+the score of a class, the probability of a masked word. A word is hidden from all tokens, as padding is: its attention mask is 0
+in every layer, positions stay the same, and mean pooling leaves the word out.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -26,26 +26,26 @@ from selfattn.words import Word
 
 
 class Target(Protocol):
-    """A differentiable number of the last hidden states at some positions of a sentence."""
+    """A number that is computed from the last hidden states at some positions of a sentence, and can be differentiated."""
 
     positions: tuple[int, ...]
 
     def of(self, states: Tensor) -> Tensor:
-        """Compute the number from the last hidden states at the positions: (..., p, d_model) -> (...)."""
+        """Compute the target from the last hidden states at the p `positions`: (..., p, d_model) -> (...)."""
 
 
-Asked = Callable[[Tokens], Any]  # a function from a sentence to its target
+Asked = Callable[[Tokens], Any]  # a function that takes a sentence and returns its target
 
 
 @dataclass(frozen=True, eq=False)
 class Along:
-    """The projection of a word's last unit vector on the vector `way`, divided by the length of `way`."""
+    """The projection of a word's last-layer vector, scaled to length 1, on the vector `way`, divided by the length of `way`."""
 
     positions: tuple[int, ...]
     way: Tensor  # (d_model,)
 
     def of(self, states: Tensor) -> Tensor:
-        """Compute the place: (..., p, d_model) -> (...), 1 at the end of `way`; NaN if `way` is shorter than 1e-6."""
+        """Compute the projection, 1 if it equals `way`: (..., p, d_model) -> (...). NaN if `way` is shorter than 1e-6."""
         way = self.way.to(states)
         length = way.square().sum()
         return normalize(states.mean(dim=-2), dim=-1) @ way / (length if length >= SAME**2 else length * torch.nan)
@@ -59,15 +59,15 @@ class Cosine:
     other: Tensor  # (d_model,)
 
     def of(self, states: Tensor) -> Tensor:
-        """Compute the cosine: (..., p, d_model) -> (...)."""
+        """Compute the cosine of the states' mean and `other`: (..., p, d_model) -> (...)."""
         return normalize(states.mean(dim=-2), dim=-1) @ normalize(self.other.to(states), dim=-1)
 
 
 @dataclass(frozen=True, eq=False)
 class ClassScore:
-    """The lead of a class: the class's logit minus the largest other logit.
+    """The margin of a class: the class's logit minus the largest other logit.
 
-    In multi-label classification and regression, the target is the logit alone.
+    In multi-label classification and regression, the target is the class's logit alone.
     """
 
     positions: tuple[int, ...]  # every token; for a tag, the word's tokens
@@ -75,7 +75,7 @@ class ClassScore:
     label: int
 
     def of(self, states: Tensor) -> Tensor:
-        """Compute the lead: (..., p, d_model) -> (...)."""
+        """Compute the margin, or the logit: (..., p, d_model) -> (...)."""
         logits = self.head.logits(states)
         if not self.head.exclusive:
             return logits[..., self.label]
@@ -85,7 +85,7 @@ class ClassScore:
 
 @dataclass(frozen=True, eq=False)
 class GapWord:
-    """The log probability of a token in the gap, at the mask token."""
+    """The log probability of a token at the position of the mask token."""
 
     positions: tuple[int, ...]  # the mask token's position
     head: MaskedHead
@@ -97,31 +97,31 @@ class GapWord:
 
 
 def class_score(head: ClassHead, label: str | int) -> Asked:
-    """Return a function from a sentence to a class's target. label: the class's name or number. Raises ValueError if unknown."""
+    """Return a function that makes a sentence's target: the score of a class. label: a name or number. Raises ValueError."""
     number = head.number(label)
     return lambda sentence: ClassScore(tuple(range(len(sentence.ids))), head, number)
 
 
 def tag_score(head: TagHead, word: Word, label: str | int) -> Asked:
-    """Return a function from a sentence to the target of one word's tag. Logits are averaged over the word's tokens."""
+    """Return a function that makes a sentence's target: the score of a tag of `word`, from the mean of its tokens' logits."""
     number = head.number(label)
     return lambda sentence: ClassScore(word.positions, head, number)
 
 
 def similarity(encoder: Encoder, pooling: Pooling, other: str | Encoding) -> Asked:
-    """Return a function from a sentence to its cosine with `other` as a target. Raises TextError."""
+    """Return a function that makes a sentence's target: its cosine with the text `other`. Raises TextError."""
     read = other if isinstance(other, Encoding) else encoder.encode(other)
     vector = read.vector(encoder.n_layers, pooling.positions(read))
     return lambda sentence: Cosine(pooling.positions(sentence), vector)
 
 
 def gap_word(head: MaskedHead, token: int) -> Asked:
-    """Return a function from a sentence to the target of a token id in its gap. The sentence must have one mask token."""
+    """Return a function that makes a sentence's target: the log probability of a token id at its only mask token."""
     return lambda sentence: GapWord((head.place(sentence),), head, token)
 
 
 def without(target: Any, hidden: Collection[int]) -> Any:
-    """Return the target without these positions; the result may have no positions."""
+    """Return the target without the positions `hidden`; the result may have no positions."""
     return replace(target, positions=tuple(p for p in target.positions if p not in hidden))
 
 
@@ -133,10 +133,11 @@ def changed(
     patches: Sequence[Collection[Patch]] | None = None,
     progress: Progress = silent,
 ) -> Tensor:
-    """Return the target's value in copies of a sentence, each with its own hidden positions and patches: (copies,).
+    """Run copies of a sentence, each with its own hidden positions and patches. Return the target in each copy: (copies,).
 
-    The value is NaN if all of the target's positions are hidden. The copies run in batches of about 4,096 tokens.
-    progress(done, total) counts batches. Raises TextError, and NotRecomputable if patches are given but can't be used.
+    A patch replaces a head's output. The value is NaN if all of the target's positions are hidden. The copies run in batches of
+    about 4,096 tokens. progress(done, total) counts batches. Raises TextError, and NotRecomputable if patches are given but can't
+    be used.
     """
     if patches is not None:
         encoder.check_patchable()

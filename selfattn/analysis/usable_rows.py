@@ -12,7 +12,7 @@ from selfattn.encoders.errors import OutOfMemory, TextError
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.words import fold
 
-PER_SENSE = 2  # when a sentence is left out, its sense must still have a sentence
+PER_SENSE = 2  # when one sentence is left out, its sense must still have another
 
 P, T = ParamSpec("P"), TypeVar("T")
 # True: a row is usable only if the encoder can run the row's sentence.
@@ -22,7 +22,7 @@ _run_each: ContextVar[bool] = ContextVar("run_each", default=False)
 def rejecting_what_breaks_down(report: Callable[P, T]) -> Callable[P, T]:
     """Decorate a function that makes a report over a table. If the encoder returns NaN for a text, reject the text's row.
 
-    The report is then made again with each text first run alone, which takes about as long as a report.
+    Each text is then run alone to find these rows, which takes about as long as a report, and the report is made again.
     """
 
     @wraps(report)
@@ -47,9 +47,9 @@ def check_rows(
     """Split a table (columns sentence, word, sense) into usable and rejected rows.
 
     In usable rows, `word` is folded (`fold`: lower case) and `placed` is a PlacedWord. Rejected rows have a `reason`. All rows
-    keep the table's index and other columns. A word needs two senses with `per_sense` sentences each. most: the largest number
-    of rows of a word. others: the least number of other words in a sentence, without punctuation. Raises ValueError if a column
-    is missing.
+    keep the table's index and other columns. A word needs at least two senses with at least `per_sense` sentences each.
+    most: keep at most this many rows of a word. others: reject a sentence with fewer other words (punctuation doesn't count).
+    Raises ValueError if a column is missing.
     """
     wanted = ["sentence", "word", "sense"]
     missing = [name for name in wanted if name not in frame.columns]
@@ -103,7 +103,7 @@ def with_spans(usable: pd.DataFrame) -> pd.DataFrame:
 
 
 def _placed(encoder: Encoder, row: tuple, seen: set[tuple[str, str]], others: int) -> PlacedWord:
-    """Return the row's placed word. Raise TextError with the reason if the row must be rejected."""
+    """Return the row's word and its tokens in the sentence. Raise TextError with the reason if the row must be rejected."""
     sentence, word = row[0], row[1]
     places = encoder.locate(sentence, word)
     if pd.isna(row[2]) or not str(row[2]).strip():
@@ -139,7 +139,7 @@ def _too_few_senses(usable: pd.DataFrame, per_sense: int) -> dict[object, str]:
 
 
 def _too_many(usable: pd.DataFrame, most: int) -> dict[object, str]:
-    """Return the reasons to reject rows, by index label, if a word has over `most` rows. Its senses share `most` equally."""
+    """Return the reasons to reject rows, by index label, if a word has over `most` rows. Each sense keeps the same number."""
     reasons = {}
     for (word, sense), rows in usable.groupby(["word", "sense"]):
         first = most // usable.loc[usable["word"] == word, "sense"].nunique()

@@ -24,8 +24,8 @@ def change(
 ) -> AttentionTrace:
     """Recompute one head's trace with all of these changes. query, key and value are (n, d_head) each.
 
-    scaling=False leaves the scores unscaled; the terms (`trace.terms`) stay. causal=True hides later tokens from each token.
-    temperature divides the inputs of softmax, with the terms: above 1 the weights become more equal, below 1 less equal.
+    scaling=False leaves the scores unscaled; the additive terms (`trace.terms`) stay. causal=True hides later tokens from each
+    token. temperature divides the inputs of softmax, terms included: above 1 the weights become more equal, below 1 less equal.
     uniform=True gives the same weight to every token that isn't masked. Raises ValueError for a temperature of 0 or less.
     """
     if not temperature > 0:
@@ -69,10 +69,10 @@ class Masking:
 
 
 def four_ways(trace: AttentionTrace, allowed: Tensor) -> tuple[Masking, ...]:
-    """Hide the tokens at which `allowed` (n, n) is False in four ways, and return the weights of each way.
+    """Try four ways to hide the tokens at which `allowed` (n, n) is False, and return the weights of each way.
 
-    Add minus infinity to the scaled scores, as the kernel does. Multiply the scores by 0 (hidden tokens still get weight, because
-    e^0 = 1). Multiply the weights by 0 (rows no longer sum to 1). Also divide each row by its sum (equal to the first way).
+    1. Add minus infinity to the scaled scores, as the kernel does. 2. Multiply the scores by 0: hidden tokens still get weight,
+    because e^0 = 1. 3. Multiply the weights by 0: rows no longer sum to 1. 4. As 3, then scale rows to sum 1: as the first way.
     """
     trace = rounded(trace, torch.float32)
     mask = combine(trace.mask, allowed)

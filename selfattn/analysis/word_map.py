@@ -1,4 +1,4 @@
-"""Compute one head's attention map between the words or word pieces of a text. A map may be complete, a part, or binned."""
+"""Compute one head's attention map between the words or word pieces of a text. A long map can be cut or shrunk."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -12,13 +12,13 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.words import Word, between_groups, to_groups, token_groups
 
-MOST = 256  # largest number of rows in a picture; longer maps are drawn in bins
+MOST = 256  # largest number of rows in a picture; longer maps are shrunk
 
 
 class Places(NamedTuple):
-    """The labels along an edge of a map, in the order of the text."""
+    """The m labels along an edge of a map, in the order of the text."""
 
-    labels: tuple[str, ...]  # m: the words' labels, and tokens that belong to no word
+    labels: tuple[str, ...]  # m: the words, and the tokens that belong to no word
     groups: tuple[tuple[int, ...], ...]  # m: the token positions of each label
     special: tuple[bool, ...]  # m: True for a special token
 
@@ -37,11 +37,11 @@ def places(encoding: Encoding, *, words: bool | Sequence[Word] = True) -> Places
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WordMap:
-    """One head's weights between words or word pieces. Rows are queries, columns keys."""
+    """One head's weights between m words or word pieces. Rows are queries, columns keys."""
 
-    labels: tuple[str, ...]  # m: the word or token of each row; for a bin, its first and last label
+    labels: tuple[str, ...]  # m: the word or token of each row; in a shrunk map, the first and last of the row
     groups: tuple[tuple[int, ...], ...]  # m: the token positions of each row
-    special: tuple[bool, ...]  # m: True for a special token, and for a bin with only special tokens
+    special: tuple[bool, ...]  # m: True for a row with only special tokens
     matrix: Tensor  # (m, m)
     hidden: float = 0.0  # if special tokens are left out, the mean weight on them, 0 to 1
     step: int = 1  # a cell covers this many rows and columns of the complete map
@@ -63,7 +63,7 @@ class WordMap:
         return replace(self, matrix=self.matrix - other.matrix)
 
     def binned(self, most: int = MOST) -> "WordMap":
-        """Return the map in at most `most` bins. A cell is the number with the largest absolute value in its block."""
+        """Shrink the map to at most `most` rows and columns. A cell has its block's number with the largest absolute value."""
         n = len(self.labels)
         step = -(-n // most)
         if step == 1:
@@ -113,7 +113,7 @@ class Attended:
 
 
 def attended(word: PlacedWord[Encoding], keep: Collection[int] | None = None) -> Attended:
-    """Return one word's row of every head, with a weight for each word. If nothing is left out, a row sums to 1.
+    """Return one word's row of weights in every head, with a weight for each word. If nothing is left out, a row sums to 1.
 
     keep: the indices in `word.others` of the words to include; None: all. Special tokens and the word itself are always included.
     """

@@ -1,4 +1,4 @@
-"""Draw two-dimensional vectors as arrows: from the origin, or from a word's old place to its new place."""
+"""Draw two-dimensional vectors as arrows: from the origin, or from a word's old position to its new position."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -14,10 +14,10 @@ HEAD = {"shape": "triangle", "filled": True, "opacity": 1, "size": 110}
 
 
 def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size: int = PLANE) -> Spec:
-    """Draw arrows from the origin to (x, y). Rows of kind `strong` are drawn in ink.
+    """Draw arrows from the origin to (x, y). Rows whose kind is `strong` are drawn in the text colour.
 
-    frame: columns x, y, kind, label, and the column `thickness` for the arrows' width. Arrows in the same direction are drawn
-    side by side.
+    frame: columns x, y, kind, label, and the column that `thickness` names, for the arrows' width. Arrows in the same direction
+    are drawn side by side.
     """
     x, y = _apart(frame)
     data = frame.assign(
@@ -51,7 +51,8 @@ def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size:
 def moves(frame: pd.DataFrame, theme: Theme, ends: Sequence[tuple[float, float]], titles: tuple[str, str]) -> Spec:
     """Draw arrows from (x0, y0) to (x, y), with labels at the tips. If both points are equal, draw a dot.
 
-    frame: x0, y0, x, y, label, colour. ends, titles: of the x and y axis. Labels at the same point are joined.
+    frame: columns x0, y0, x, y, label, colour. ends, titles: those of the x and of the y axis. Labels at the same point are
+    joined.
     """
     still = (frame["x"] == frame["x0"]) & (frame["y"] == frame["y0"])
     turn = _turns(frame["x"] - frame["x0"], frame["y"] - frame["y0"])
@@ -70,7 +71,7 @@ def moves(frame: pd.DataFrame, theme: Theme, ends: Sequence[tuple[float, float]]
 
 
 def _apart(frame: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
-    """Return each arrow's sideways shift (x, y), which keeps arrows in the same direction apart."""
+    """Return how far (x, y) each arrow is shifted sideways, so that arrows in the same direction don't cover each other."""
     turns = pd.Series(_turns(frame["x"], frame["y"]), frame.index).round()
     aside = turns.groupby(turns).cumcount() * 0.03 * (max(_square(frame)) - min(_square(frame)))
     angle = turns.map(math.radians)

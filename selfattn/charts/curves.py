@@ -1,4 +1,4 @@
-"""Draw curves: a number over the layers, the length of a text, or an angle."""
+"""Draw curves of a number. The x axis is the layer, the length of a text, or an angle."""
 
 import math
 
@@ -21,7 +21,7 @@ def lines(
     domain: tuple[float, float] | None = None,
     size: tuple[int, int] = (320, 220),
 ) -> Spec:
-    """Draw a line with points for each value of the column `series`. log: the logarithmic axes ("x", "y", "xy"). domain: of y."""
+    """Draw a line with points for each series. log: the logarithmic axes ("x", "y", "xy"). domain: the ends of the y axis."""
     titles = titles or (x, y)
     across = {"type": "log", "base": 2} if "x" in log else {"nice": False, "zero": False}
     whole = {"tickMinStep": 1} if frame[x].dtype.kind == "i" else {}

@@ -1,4 +1,4 @@
-"""Draw dots with 95 % intervals on one scale, in groups with headings, and a dashed line for guessing."""
+"""Draw dots with 95 % intervals on one scale, in groups with headings, and a dashed line at the value of guessing."""
 
 from collections.abc import Iterable, Sequence
 
@@ -23,7 +23,7 @@ def dots(
     marked: Sequence[str] = (),
     width: int | None = None,
 ) -> Spec:
-    """Draw a dot with interval and number for each row. Rows with one group and label share a line. Each series has a colour.
+    """Draw a dot with interval and number per row. Rows with the same group and label share a line. Each series has a colour.
 
     frame: columns group ("": no heading), label, series ("" if there is only one), value (a share), low, high (NaN: no interval),
     from top to bottom. guess: the dashed line's name and value. domain: the ends of the axis. marked: the labels whose dots are

@@ -29,7 +29,7 @@ def head_map(
     kind: str = "effect",
     title: str | list[str] = "effect of removing",
 ) -> Spec:
-    """Draw a map of layers x heads, coloured by one measure, with the chosen head outlined.
+    """Draw a map of layers x heads, coloured by the column `measure`, with the chosen head outlined.
 
     frame: from tidy_tables.heads_frame (layer, head, name, measures).
     """
@@ -75,7 +75,7 @@ def _measure_tooltip(measure: str) -> Spec:
 def head_grid(
     maps: Iterable[np.ndarray], frame: pd.DataFrame, measure: str, theme: Theme, chosen: str, title: str
 ) -> Spec:
-    """Draw every head's attention map (n, n) with a bar below for its measure (brown if negative). The chosen head has a frame.
+    """Draw every head's attention map (n, n) with a bar below for its measure (brown if negative), and outline the chosen head.
 
     frame: from tidy_tables.heads_frame, in the order of the maps. title: the measure's name in words.
     """
@@ -95,7 +95,7 @@ def head_grid(
         end, color = x + cell * abs(row[measure]) / largest, theme.effect[3 if row[measure] >= 0 else 1]
         sheet.rect(x, y + cell + 3, end, y + cell + STRIP, color, **row)
     y += cell + STRIP + 20
-    sheet.text(LEFT, y, f"bar beneath a map: {title}, at most {plain(largest)}", 12, theme.muted)
+    sheet.text(LEFT, y, f"bar beneath a map: {title}; a full bar is {plain(largest)}", 12, theme.muted)
     return sheet.drawn(WIDTH, y + 6)
 
 

@@ -20,7 +20,7 @@ CELLS = 64
 ROUNDING = 1e-3  # differences with a smaller maximum come from rounding; they are printed with a power of ten
 LIMIT, LETTER = 90, 7  # pixels: the largest width of a label; the mean width of a letter
 GAP = 8  # pixels: between a label and the map
-DARK_CELL = 0.6  # part of the maximum above which a cell's number has the background's colour
+DARK_CELL = 0.6  # above this part of the maximum, a cell is dark and its number has the background's colour
 
 
 def heatmap(
@@ -45,13 +45,14 @@ def heatmap(
 ) -> Spec:
     """Draw a matrix (n, m), tensor or array. rows, columns: the labels (columns None: same as rows).
 
-    kind: the colours; "weights" go from 0 to maximum, "signed" and "effect" from -maximum to maximum (None: the largest
-    absolute number). marked: neighbouring rows to outline. NaN has no cell or, if `cell` is given, an empty frame.
+    kind: the colours; "weights" go from 0 to maximum, "signed" and "effect" from -maximum to maximum. maximum: None means the
+    largest absolute number. marked: neighbouring rows to outline. A NaN isn't drawn or, if `cell` is given, is an empty frame.
 
     cell: the pixels of a cell, or (across, down); the chart is then a small table, and otherwise a map `size` pixels wide.
-    numbers: a d3 format for the table's cells, a list of texts (row by row), or None for cells without texts. letters: pixels
-    of the labels, if there are few. ends: for a difference, the names of the encoders with more above 0 and below 0. beside:
-    the labels of all maps in the same row, this map included; all maps then have one cell size, in plots `size` wide.
+    numbers: a d3 format for the table's cells, a list of texts (row by row), or None for cells without texts. letters: the font
+    size of the labels in pixels, for up to 24 labels. ends: for a difference of two encoders, the name of the one with the larger
+    number where the difference is above 0, then of the other. beside: the labels of all maps in the same row, this map included;
+    all maps then have the same cell size, in plots `size` pixels wide.
     """
     matrix = np.asarray(matrix, float)
     columns = rows if columns is None else columns

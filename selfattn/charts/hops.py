@@ -12,7 +12,7 @@ TOP = 3.2  # the height of the long arc; a hop has height 1
 
 
 def hops(words: Sequence[str], start: int, stop: int, left: Sequence[float], theme: Theme, width: int = 1000) -> Spec:
-    """Draw a hop between each two neighbours from word `start` to word `stop`, and one arc above all hops.
+    """Draw a hop from each word to the next, from word `start` to word `stop`, and one arc above all hops.
 
     start, stop: indices, start < stop. left: for each hop, the share of the first word's information that remains after it,
     0 to 1; a hop's thickness shows this share.

@@ -1,4 +1,4 @@
-"""Draw the data of the component `kernel` as a static picture: steps in columns, with the largest weight's row highlighted."""
+"""Draw the data of the component `kernel` as a static picture: a head's steps in columns."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -13,16 +13,16 @@ from selfattn.charts.vega import Spec, picture
 
 Data = Mapping[str, Any]
 WIDTH = 1100  # pixels, the default
-NARROW = 640  # pixels: a figure narrower than this has no room for strips
+NARROW = 640  # pixels: a narrower figure has no room for strips, which show vectors as coloured cells
 ROW, GAP = 22, 14  # pixels: the height of a token's row; the gap between columns
-TITLE, TEXT, SMALL = 18, 13, 12  # pixels of letters
+TITLE, TEXT, SMALL = 18, 13, 12  # font sizes in pixels
 CELL, EDGE = 8, 1  # pixels in a strip's image: a cell, and the edge between cells
 FEW = 4  # a strip of at most this many numbers prints its numbers
 PALE = 0.5  # the opacity of bars in rows that aren't highlighted
 
 
 def kernel_figure(data: Data, theme: Theme, width: int | None = None) -> Spec:
-    """Draw the figure, `width` pixels wide. Under 640 pixels it has no strips."""
+    """Draw the figure, `width` pixels wide. Under 640 pixels, the strips that show vectors as coloured cells are left out."""
     figure = _Figure(data, theme, width or WIDTH)
     figure.draw()
     return figure.sheet.drawn(figure.width, round(figure.y))

@@ -28,7 +28,7 @@ _WIDTHS = (
 
 
 def text_width(text: str, size: float, bold: bool = False) -> float:
-    """Return a text's width in pixels: exact for ASCII in DejaVu Sans, otherwise approximate. size: pixels of letters."""
+    """Return a text's width in pixels: exact for ASCII in DejaVu Sans, otherwise approximate. size: the font size in pixels."""
     return size * sum(map(_em, text)) * (1.13 if bold else 1.0)
 
 

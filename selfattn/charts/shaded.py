@@ -11,7 +11,7 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec
 
 WIDTH = 760  # pixels, the default
-FINDING, TEXT, HEADING, SMALL = 20, 18, 14, 12.5  # pixels of letters
+FINDING, TEXT, HEADING, SMALL = 20, 18, 14, 12.5  # font sizes in pixels
 LINE, GAP = 44, 14  # pixels: from one line of a sentence to the next; between sentences
 TALL = 36  # pixels: the height of the largest effect of a sentence, above and below 0
 
@@ -55,7 +55,7 @@ def _curve(sheet: Sheet, row: Mapping[str, Any], y: float, width: float) -> floa
 
 
 def _words(sentence: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Split a sentence into words. If the sentence is named, its first word carries the sentence's number."""
+    """Split a sentence into words. If its effect reaches the noise level, the effect is printed at its first word."""
     number = sentence["number"] if sentence["kind"] == "named" else ""
     words = [{**sentence, "text": text, "gap": True, "kind": "word", "number": ""} for text in sentence["text"].split()]
     return [{**words[0], "number": number, "gap": sentence["gap"]}, *words[1:]] if words else []

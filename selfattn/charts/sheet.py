@@ -14,7 +14,7 @@ AROUND = dict.fromkeys(("left", "top", "right", "bottom"), PADDING)
 
 
 class Sheet:
-    """A drawing in pixel coordinates, y downwards. more: other fields of a mark, such as `said` (tooltip) and `value`."""
+    """A drawing in pixel coordinates, y downwards. more: further fields of a mark, such as its tooltip `said` and its `value`."""
 
     def __init__(self, theme: Theme) -> None:
         self.theme = theme

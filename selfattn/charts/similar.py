@@ -15,7 +15,7 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec
 
 WIDTH = 760  # pixels, the default
-FINDING, TEXT, SMALL = 20, 22, 12.5  # pixels of letters
+FINDING, TEXT, SMALL = 20, 22, 12.5  # font sizes in pixels
 LINE, BETWEEN = 50, 70  # pixels: from one line of a text to the next; between the texts
 BIN, TALLEST = 0.02, 46  # histogram of the unrelated pairs: a bar's width in cosines; the highest bar's pixels
 STEPS = 24  # number of straight pieces of a curve
@@ -66,7 +66,7 @@ def _curve(start: tuple[float, float], stop: tuple[float, float]) -> list[tuple[
 
 
 def _cosine(sheet: Sheet, data: Mapping[str, Any], y: float, width: float) -> float:
-    """Draw the cosine on an axis with a histogram of unrelated pairs, and below it the parts of its sum. Return the y below."""
+    """Draw the cosine on an axis, a histogram of unrelated pairs and the parts that add up to the cosine. Return the y below."""
     theme, cosine = sheet.theme, row(data["cosines"][0], 1000)[0] or 0.0
     others = [value or 0.0 for value in row(data["unrelated"]["cosines"], 1000)] if data["unrelated"] else []
     low = min(0.0, cosine, *others)
@@ -96,7 +96,7 @@ def _cosine(sheet: Sheet, data: Mapping[str, Any], y: float, width: float) -> fl
 
 
 def _sum(sheet: Sheet, data: Mapping[str, Any], y: float, place: Scale) -> str:
-    """Draw the parts of the sum, from 0 to the cosine. Return the sum in words."""
+    """Draw the parts that add up to the cosine as bars, one after another from 0. Return the sum in words."""
     theme, parts, n, end = sheet.theme, data["sum"], len(data["lines"]), 0.0
     named = [
         ("the pair with a line" if n == 1 else f"the {n} pairs with a line", parts["lines"], theme.weights[4], 1.0),

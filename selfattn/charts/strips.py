@@ -37,7 +37,7 @@ def strips(
 ) -> Spec:
     """Draw groups of strips, each with a title. A cell shows one number, red below 0 and blue above.
 
-    The deepest colour is the largest absolute number of the group, or of all groups if `together` is True. marked: the index
+    The deepest colour shows the largest absolute number of the group, or of all groups if `together` is True. marked: the index
     of a group, and the index of the dimension to outline in that group's strips.
     """
     right = WIDTH - (56 if any(strip.end for _, group in groups for strip in group) else 0)
@@ -72,8 +72,8 @@ def strips(
 def product(terms: pd.DataFrame, rest: float, bias: float | None, names: Sequence[str], theme: Theme) -> Spec:
     """Draw a sum of products: a line for each of `terms`, for the rest, for the bias, and for the sum.
 
-    terms: columns dimension, first, second, product. rest: the sum of all other products. names: of the first
-    factor, the second factor, the rest and the sum.
+    terms: columns dimension, first, second, product. rest: the sum of all other products. names: those of
+    the first factor, the second factor, the rest and the sum.
     """
     first, second, others, whole = map(drawable, names)
     lines = [

@@ -1,8 +1,8 @@
 """Define the colours and the font of every chart, light and dark. There are few colours, and each has one meaning everywhere.
 
 Sentence A is violet and sentence B is orange. These are the ends of ColorBrewer's PuOr, which is safe for the colour-blind.
-Weights go from the background colour to deep blue, signed values from red through the background to blue, and effects from
-brown through the background to teal. Shares that start at 0 use only the teal half. The chosen word is outlined in `ink`.
+Weights go from the background colour to deep blue, signed values from red through the background to blue, and effects from brown
+through the background to teal. A scale of shares starts at 0, so it uses only the teal half.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ FONT = "Source Sans, Source Sans Pro, DejaVu Sans, Noto Sans, sans-serif"
 
 @dataclass(frozen=True)
 class Theme:
-    """The colours of one theme. Ramps go from low to high; the middle of a diverging ramp is the background."""
+    """The colours of one theme. Ramps go from low to high numbers; in a diverging ramp, 0 has the background colour."""
 
     name: str  # "light" or "dark"
     background: str
@@ -65,7 +65,7 @@ DARK = Theme(
 )
 
 
-# Legends show colours as squares. A gradient in SVG is found by its id, and two charts of a page may have the same id.
+# A legend shows colours as squares. An SVG gradient would be found by its id, and two charts of a page may use the same id.
 SWATCHES = {"type": "symbol", "symbolType": "square", "symbolSize": 260, "direction": "horizontal"}
 
 

@@ -1,4 +1,4 @@
-"""Draw the differences of two encoders as bars. A bar goes to the right if the first encoder has more."""
+"""Draw the differences of two encoders as bars. A bar goes to the right if the first encoder's number is larger."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ WIDTH = 552  # pixels, the default
 def difference_bars(
     frame: pd.DataFrame, theme: Theme, names: Sequence[str], *, title: str, places: int, width: int | None = None
 ) -> Spec:
-    """Draw bars of first minus second, in the extreme colours of the map. The bar of the largest difference has a bold label.
+    """Draw bars of first minus second, in the end colours of the "signed" scale. The largest difference has a bold label.
 
     frame: label, first, second, difference. names: the two encoders' names. places: decimals of the numbers. width: pixels;
     None: the width of the container.

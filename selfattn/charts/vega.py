@@ -26,7 +26,7 @@ Spec = dict[str, Any]  # Vega-Lite
 
 
 def finish(spec: Spec, theme: Theme) -> Spec:
-    """Return the spec with its schema and theme. With "pad", width and height are those of the plot without its axes."""
+    """Return the spec with its schema and theme. Width and height are those of the plot, without its axes (autosize "pad")."""
     common = {"$schema": SCHEMA, "config": vega_config(theme), "autosize": {"type": "pad", "contains": "content"}}
     return {**common, **spec}
 
@@ -40,14 +40,14 @@ def layered(
 
 
 def fluid(chart: Spec, width: int | None) -> Spec:
-    """Return the chart `width` pixels wide, axes included. None: as wide as the page's container; outside a page, unchanged."""
+    """Return the chart `width` pixels wide, axes included. None: the width of the page's container; elsewhere, its own."""
     sized = {"width": width or "container", "autosize": {"type": "fit-x", "contains": "padding"}}
     config = {**chart["config"], "view": {**chart["config"]["view"], "continuousWidth": chart["width"]}}
     return {**chart, **sized, "config": config}
 
 
 def beside(*charts: Spec) -> Spec:
-    """Return complete charts side by side as one chart, with one colour scale and one legend."""
+    """Join complete charts side by side into one chart, with one colour scale and one legend."""
     return {**{key: charts[0][key] for key in _WHOLE}, "hconcat": [_part(chart) for chart in charts]}
 
 
@@ -57,7 +57,7 @@ NARROW = 760  # pixels: a window narrower than this has no room for charts side 
 def in_rows(charts: Mapping[str, Spec], columns: int = 0) -> Spec:
     """Return complete charts with titles as one chart, `columns` per row (0: a single row). A narrow window has one per row.
 
-    Vega-Lite's schema doesn't have `init`, `on` and the signal, but Vega-Lite passes all three on to Vega.
+    The signal `window_width`, with its `init` and `on`, isn't in Vega-Lite's schema, but Vega-Lite passes it on to Vega.
     """
     size = "windowSize()[0] > 0 ? windowSize()[0] : 1440"  # 0: there is no window
     resized = {"events": {"source": "window", "type": "resize"}, "update": size}

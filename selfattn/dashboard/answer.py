@@ -1,4 +1,4 @@
-"""Measure a pair once for all pages and cache the result. Run its heads when a visitor asks for them."""
+"""Measure two sentences once for all pages, and cache the result. Compute the effects of single heads only when asked for."""
 
 import functools
 import hashlib
@@ -23,14 +23,15 @@ from selfattn.encoders.placed_word import PlacedWord
 from selfattn.panel import Panel
 from selfattn.senses import HeadProfiles, HiddenWordsReport
 from selfattn.stored_reports import AllSenseMeans
-from selfattn.views.main_view import first_head, leading_words, measured, put_together
+from selfattn.views.finding import leading_words
+from selfattn.views.main_view import first_head, measured, put_together
 from selfattn.words import fold
 
-Hidden = tuple[int | None, int | None]  # the number of the hidden word in A and in B
+Hidden = tuple[int | None, int | None]  # the index of the hidden word in A and in B
 # In a sentence with at most this many tokens, hiding words is so fast that it doesn't wait for a slot for costly work.
 SHORT = 32
 SOON = 0.4  # seconds of work until the page shows progress
-SENSES, SENTENCES = "senses", "sentences"  # the ends of a word's way
+SENSES, SENTENCES = "senses", "sentences"  # what the distance lies between, of which a share is a part
 NAMED = {SENSES: "between the senses", SENTENCES: "between the sentences"}
 
 
@@ -44,25 +45,25 @@ class Labels(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """The measured effect of hiding each other word in a pair. A run of a page gets it once, and passes it on."""
+    """The measured effects of hiding the other words of two sentences, one at a time. Each run of a page gets one Answer."""
 
     pair: Pair
     way: str  # SENSES or SENTENCES
     labels: Labels
-    means: SenseMeans | None  # of the word's senses, if the way is between them
-    found: HiddenPair  # without the heads' shares; `found_with_heads` adds them
-    key: tuple[Hashable, ...]  # identifies it: encoder, pair and way
+    means: SenseMeans | None  # the means of the word's senses; None if `way` is SENTENCES
+    found: HiddenPair  # without the shares of single heads; `found_with_heads` adds them
+    key: tuple[Hashable, ...]  # identifies this Answer: encoder, pair and way
 
 
 def answer_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> Answer:
-    """Hide each other word of the pair in turn, and measure how far the chosen word moves."""
+    """Hide the other words of the two sentences, one at a time, and measure how far the chosen word moves."""
     labels = labels_of(pair.word)
     means = means_of_senses(encoder, labels) if way == SENSES else None
     key = ("hidden", pair.key, means and labels.key)
     how: dict[str, Any] = {"heads": False, "changed": _changed, "by_gradient": _by_gradient}
     make = lambda progress: measured(encoder, *pair, means, progress, **how)  # noqa: E731
     short = max(len(side.sentence.tokens) for side in (pair.first, pair.second)) <= SHORT
-    found = cached(encoder, key, make, "Hiding each other word ...", not short, this_page().news, SOON)
+    found = cached(encoder, key, make, "Hiding the other words, one at a time ...", not short, this_page().news, SOON)
     return Answer(pair, way, labels, means, found, (encoder_key(encoder), pair.key, way))
 
 
@@ -73,7 +74,7 @@ def is_answered(encoder: Encoder, pair: Pair) -> bool:
 
 
 def found_with_heads(encoder: Encoder, answer: Answer) -> HiddenPair:
-    """Return the answer's pair with the heads' shares by gradient."""
+    """Return the answer's HiddenPair, and add each head's share, estimated by gradient."""
     if encoder.hide_reason:
         return answer.found
     key = ("with heads", answer.key, answer.found.senses and answer.labels.key)
@@ -83,10 +84,10 @@ def found_with_heads(encoder: Encoder, answer: Answer) -> HiddenPair:
 def panel_of(
     encoder: Encoder, answer: Answer, *, heads: bool = True, hidden: Hidden = (None, None), guess: bool = False
 ) -> Panel:
-    """Return the answer's panel. heads: True to include the map of heads.
+    """Return the main view's panel for this answer. heads: True to include the map of heads.
 
-    The effects of heads are exact for the words in `hidden`, and for the leading words after `complete`; else they are estimates
-    by gradient. guess: as in `put_together`.
+    The effects of heads are exact for the words in `hidden` and, after a call of `complete`, for each sentence's word with the
+    largest share. For other words they are estimated by gradient. guess: True to ask for a guess and hide the answer.
     """
     found, leading = answer.found, leading_words(answer.found)
     wanted = dict.fromkeys([*leading, *((side, at) for side, at in enumerate(hidden) if at is not None)])
@@ -119,7 +120,7 @@ def leading_head_of(encoder: Encoder, answer: Answer) -> Head:
 
 
 def complete(encoder: Encoder, answer: Answer) -> None:
-    """Compute the exact effects of all heads for the leading words, if they aren't cached."""
+    """Compute the exact effect of every head for each sentence's word with the largest share. Cached effects are kept."""
     for at in leading_words(answer.found):
         _heads_of_word(encoder, answer, at, run=True)
 
@@ -162,11 +163,21 @@ def means_of_senses(encoder: Encoder, labels: Labels) -> SenseMeans | None:
         except ValueError:
             return None
 
-    return cached(encoder, ("sense means", labels.key), make, "Where the senses lie ...", True, this_page().news)
+    return cached(
+        encoder,
+        ("sense means", labels.key),
+        make,
+        "Computing the mean vector of each sense ...",
+        True,
+        this_page().news,
+    )
 
 
 def beside_its_sense(encoder: Encoder, answer: Answer) -> tuple[str, Tensor] | None:
-    """Return `within_sense` of A's word. None: the word's senses or the sense of A are unknown."""
+    """Return the sense of A's word, and its cosines with the labelled sentences of this sense (see `within_sense`).
+
+    Returns None if the word's senses or the sense of A are unknown.
+    """
     first, labels, news = answer.pair.first, answer.labels, this_page().news
     means = means_of_senses(encoder, labels)
     if means is None:
@@ -174,7 +185,14 @@ def beside_its_sense(encoder: Encoder, answer: Answer) -> tuple[str, Tensor] | N
 
     def units(encoder: Encoder, words: Sequence[PlacedWord]) -> Tensor:
         key = ("last units", *(word.key for word in words))  # the same for every A
-        return cached(encoder, key, lambda _: last_units(encoder, words), "The sentences of A's sense ...", True, news)
+        return cached(
+            encoder,
+            key,
+            lambda _: last_units(encoder, words),
+            "Encoding the labelled sentences of A's sense ...",
+            True,
+            news,
+        )
 
     rows = cached(encoder, ("rows of", labels.key), lambda _: rows_of(encoder, labels.rows, labels.key[0]))
     key = ("within sense", labels.key, first.key)
@@ -182,13 +200,13 @@ def beside_its_sense(encoder: Encoder, answer: Answer) -> tuple[str, Tensor] | N
 
 
 def _changed(encoder: Encoder, word: PlacedWord, hidden: Sequence[Sequence[Hide]], **more: Any) -> Tensor:
-    """Return `Encoder.changed_vectors`, cached for each sentence. If B changes, A's results are still cached."""
+    """Return the result of `Encoder.changed_vectors`. Each sentence's results are cached separately."""
     key = ("with hidden", word.key, repr(hidden), more.get("layers", False))
     return cached(encoder, key, lambda _: encoder.changed_vectors(word, hidden=hidden, **more))
 
 
 def _by_gradient(encoder: Encoder, words: Sequence[PlacedWord], targets: Sequence[Any]) -> list[Tensor]:
-    """Return `hidden_by_head`, cached for each sentence and way."""
+    """Return the results of `hidden_by_head`, cached by sentence and by the target's vector `way`."""
     keys = [(word.key, hashlib.sha256(target.way.numpy()).hexdigest()) for word, target in zip(words, targets)]
     make = lambda word, target, _: hidden_by_head(encoder, [word], [target])[0]  # noqa: E731
     return [
@@ -198,7 +216,10 @@ def _by_gradient(encoder: Encoder, words: Sequence[PlacedWord], targets: Sequenc
 
 
 def _heads_of_word(encoder: Encoder, answer: Answer, at: tuple[int, int], run: bool) -> HeadsOfWord:
-    """Return the effects of heads for one hidden word: exact if `run` or if they are cached, else by gradient."""
+    """Return how far the chosen word moves if one word is hidden in each head alone.
+
+    The numbers are exact if `run` is True or if they are cached. Otherwise they are estimated by gradient.
+    """
     found, (side, number) = found_with_heads(encoder, answer), at
     key = ("heads of", answer.pair.key, found.senses and answer.labels.key, at)
     can = not encoder.one_head_reason and bool(found.share[side][number].isfinite())

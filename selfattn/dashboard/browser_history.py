@@ -4,8 +4,8 @@ Streamlit 1.67 pushes a history entry whenever code writes `st.query_params` or 
 replaces the current entry instead if the page stays the same. Streamlit also strips the old page's address just before it opens
 another page. So the script remembers the address at each click on a link, and restores it.
 
-Measured in Chromium: ten choices made five entries without the script, and none with it. A link to another page made one to
-four entries without the script, and one with it.
+Measured in Chromium: ten choices on a page added five entries without the script, and none with it. A click on a link to another
+page added one to four entries without the script, and one with it.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ if (!window.selfattnHistory) {
     push(state, title, address);
   };
   const loaded = performance.getEntriesByType("navigation")[0].name;
-  if (location.href !== loaded)  // Streamlit pushed an entry before this script ran: Back skips the entry
+  if (location.href !== loaded)  // Streamlit pushed an entry before this script ran: skip that entry on Back
     addEventListener("popstate", () => { if (location.href === loaded) history.back(); });
   const copy = async (text) => {
     if (navigator.clipboard) return navigator.clipboard.writeText(text);
@@ -50,7 +50,7 @@ if (!window.selfattnHistory) {
       () => prompt("Copy this address:", location.href),
     );
   }, true);
-  const fold = (tries) => {  // pictures need the sidebar's room below 1000 pixels; Streamlit folds it below 768
+  const fold = (tries) => {  // fold the sidebar in windows narrower than 1000 pixels; Streamlit does so below 768
     const button = document.querySelector("[data-testid=stSidebarCollapseButton] button");
     if (button) button.click(); else if (tries) setTimeout(fold, 100, tries - 1);
   };
@@ -72,7 +72,7 @@ def one_entry_a_page(style: str) -> None:
 def carry_choice(page: str) -> None:
     """Carry the visitor's choice over from the previous page. Call it before the pickers are drawn.
 
-    page: the page's address. After a link, Back or Forward, the heads are read from the address.
+    page: the page's address. If a link, Back or Forward opened the page, the chosen heads are read from the address.
     """
     new, back = session.PAGE.get() != page, came_back()
     for key in (session.HEAD, session.SECOND_HEAD):
@@ -86,7 +86,7 @@ def carry_choice(page: str) -> None:
 
 
 def note_in_address(noted: Mapping[str, str | None]) -> None:
-    """Write parameters that no widget binds to the address; None removes a parameter. Call it at the end of a run."""
+    """Write parameters without a widget into the address; a value None removes one. Call it at the end of a run of a page."""
     for key, value in noted.items():
         if value is None:
             st.query_params.pop(key, None)

@@ -29,16 +29,16 @@ from selfattn.settings import Settings
 from selfattn.words import Word
 
 T = TypeVar("T")
-OVERHEAD = 1000  # bytes: everything in a result except its arrays
-RECORD = 500  # bytes: a dictionary with its plain values, such as one mark of a chart
+OVERHEAD = 1000  # bytes: an estimate for everything in a result except its arrays and dictionaries
+RECORD = 500  # bytes: an estimate for a dictionary with its plain values, such as one mark of a chart
 PLAIN = str, float, int, type(None)
 
 
 class Cache(Generic[T]):
     """A cache that drops the least recently used values first. If several threads need a value, one thread makes it.
 
-    A value larger than the bound is kept as the only one, because a page needs its value again at each click.
-    size: returns a value's size, in the unit of the bound. on_release: called with each value that is dropped to make room.
+    A value larger than the bound replaces all other values: it is kept, because its page needs it again at each click.
+    bound: the largest total size. size: returns a value's size, in the same unit. on_release: called with each dropped value.
     """
 
     def __init__(self, bound: int, size: Callable[[T], int], on_release: Callable[[T], None] = lambda _: None):
@@ -54,7 +54,7 @@ class Cache(Generic[T]):
             return [*self._store.values()]
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the value of this key. If there is none, call make() and keep the result.
+        """Return the value of this key. If the cache has no such value, call make() and keep its result.
 
         Raises TypeError for a key that doesn't consist of strings, numbers, None and tuples.
         """
@@ -86,7 +86,7 @@ class _Store(cachetools.LRUCache):
 
 class _Changing(threading.Condition):
     def wait(self, timeout: float | None = LOOK) -> bool:
-        """Wait for a value that another thread makes. End the run if the visitor moves on or leaves."""
+        """Wait for a value that another thread makes. End this run of the page if the visitor moves on or leaves."""
         with page_lent():
             woken = super().wait(timeout)
         stop_if_superseded()
@@ -132,7 +132,7 @@ _gone: weakref.WeakSet[Encoder] = weakref.WeakSet()  # encoders dropped to make 
 
 
 def encoder_key(encoder: Encoder) -> tuple[str | None, ...]:
-    """Return the encoder's cache key: content, device and dtype, and the name and revision, which results show."""
+    """Return the encoder's cache key. The name and revision are in the key because results print them."""
     return (encoder.name, encoder.revision, encoder.content, encoder.device, encoder.dtype)
 
 
@@ -147,12 +147,13 @@ def cached(
 ) -> T:
     """Return make(progress), from the cache if it was made before. The key must contain everything that affects the result.
 
-    make calls progress(done, total), and the page shows a progress bar with this title ("": no bar). where: the bar's container.
-    Without `where`, an empty element is drawn even for a cached result, so that the elements below it keep their places. after:
-    with `where`, the bar appears after this many seconds.
+    make calls progress(done, total), and the page shows a progress bar. title: the bar's text ("": no bar). where: the bar's
+    container. Without `where`, an empty element is drawn even for a cached result, so that the elements below it keep their
+    places. after: if `where` is given, the bar appears after this many seconds.
     costly: True if make runs the encoder many times. make then waits for a slot for costly work, and ends at a call of progress
-    after the visitor has moved on or left. It must not call `cached`, which may wait for a thread that waits for the slot.
-    Results of a dropped encoder aren't kept: it may have been loaded again, and results of two loaded models don't mix.
+    after the visitor has moved on or left. make must not call `cached`, which may wait for a thread that waits for the slot.
+    If the encoder was dropped to make room, its new results aren't cached: the same encoder may be loaded again, and results of
+    the old copy must not be returned for the new copy.
     """
     whole_key = (encoder_key(encoder), key)
     place = st.empty() if title and where is None else None
@@ -192,7 +193,7 @@ def is_cached(encoder: Encoder, key: Hashable) -> bool:
 
 
 def forget(encoder: Encoder) -> None:
-    """Drop all results of an encoder that was dropped to make room, because each encoding refers to the whole model.
+    """Drop all results of an encoder that was dropped to make room, because each encoding keeps its whole model in memory.
 
     A page that still uses the encoder gets new results, but they aren't cached.
     """
@@ -207,7 +208,7 @@ def cached_encode(encoder: Encoder, text: str, pair: str | None = None) -> Encod
 
 
 def cached_hidden(encoder: Encoder, word: PlacedWord[Encoding], hidden: Word) -> PlacedWord[Encoding]:
-    """Return a word in its sentence, encoded with another word hidden from it."""
+    """Return the word in its sentence, encoded while the word `hidden` is masked from it."""
     hide = Hide(word.positions, hidden.positions)
     key = ("with hidden tokens", word.sentence.text, word.sentence.pair, repr(hide))
     text, pair = word.sentence.text, word.sentence.pair
@@ -215,7 +216,7 @@ def cached_hidden(encoder: Encoder, word: PlacedWord[Encoding], hidden: Word) ->
 
 
 def cached_removal(encoder: Encoder, word: PlacedWord) -> Tensor:
-    """Return a word's last hidden state with each head removed in turn: (n_layers, n_heads, d_model)."""
+    """Return a word's vector after the last layer, with each head removed in turn: (n_layers, n_heads, d_model)."""
     return cached(
         encoder,
         ("removal", word.key),
@@ -228,7 +229,7 @@ def cached_removal(encoder: Encoder, word: PlacedWord) -> Tensor:
 def cached_effect(encoder: Encoder, first: PlacedWord[Encoding], second: PlacedWord[Encoding]) -> Tensor:
     """Return the effect of removing each head on the cosine of two word vectors: (n_layers, n_heads).
 
-    Each sentence's results are cached, so a sentence in two comparisons runs once.
+    The results are cached for each sentence: for a sentence that is compared with two others, the heads are removed only once.
     """
     after = [cached_removal(encoder, word) for word in (first, second)]
     before = [encoding.vector(encoder.n_layers, positions) for encoding, positions in (first, second)]
@@ -236,7 +237,7 @@ def cached_effect(encoder: Encoder, first: PlacedWord[Encoding], second: PlacedW
 
 
 def cached_error(encoder: Encoder, text: str, head: Head) -> float:
-    """Return the largest difference between the weights that the kernel and the model compute from the same inputs."""
+    """Return the largest difference between one head's weights from the kernel and from the model, on the same inputs."""
 
     def make(_: Progress) -> float:
         encoding = cached_encode(encoder, text)
@@ -246,9 +247,9 @@ def cached_error(encoder: Encoder, text: str, head: Head) -> float:
 
 
 def cached_separate_error(encoder: Encoder, text: str, head: Head) -> float | None:
-    """Return the largest difference between the kernel's weights and those of a separate eager pass for all heads.
+    """Return the largest difference between one head's weights from the kernel and from a second, eager pass of the model.
 
-    Returns None if the text's attention maps don't fit in memory.
+    Returns None if the attention maps of all heads don't fit in memory.
     """
     encoding = cached_encode(encoder, text)
     if not encoder.separate_pass_fits(len(encoding.tokens)):

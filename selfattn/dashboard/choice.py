@@ -21,7 +21,7 @@ class Pair(NamedTuple):
 
     @property
     def sides(self) -> tuple[tuple[str, PlacedWord[Encoding]], tuple[str, PlacedWord[Encoding]]]:
-        """The two sentences' names and words: ("A", first), ("B", second)."""
+        """The names of the two sentences, each with the word in that sentence: ("A", first), ("B", second)."""
         return ("A", self.first), ("B", self.second)
 
     @property

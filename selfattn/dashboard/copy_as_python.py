@@ -10,7 +10,7 @@ from selfattn.settings import Settings
 
 LABELLED = "from selfattn.examples import labelled_sentences\nsenses = labelled_sentences()"
 OWN_TABLE = (
-    'import pandas as pd\nsenses = pd.read_csv("your_table.csv")  # your own, with columns sentence, word, sense'
+    'import pandas as pd\nsenses = pd.read_csv("your_table.csv")  # your own table: columns sentence, word, sense'
 )
 
 
@@ -32,12 +32,12 @@ def load(encoder: Encoder, name: str = "encoder") -> str:
 
 
 def folder_path(name: str, base: Path | None = None) -> str:
-    """Return a folder's absolute path, or only `./NAME` if other machines can connect. Neither looks like a Hub id."""
+    """Return a folder's absolute path, or only `./NAME` if other machines can connect. Neither form looks like a Hub id."""
     return f"./{Path(name).name}" if beyond_localhost() else str(Path(base or "", name).resolve())
 
 
 def load_pair(encoder: Encoder, pair: Pair) -> str:
-    """Return lines that load `encoder` and set the pair's `a`, `b`, `control`, `word` and `at`."""
+    """Return Python lines that load the encoder and set a, b, control (texts), word, and at (its occurrence in a and in b)."""
     texts = ", ".join(repr(side and side.sentence.text) for side in pair)
     at = pair.first.number, pair.second.number
     return f"{load(encoder)}\na, b, control = {texts}\nword, at = {pair.word!r}, {at}"

@@ -25,12 +25,12 @@ from selfattn.panel import Look
 WIDTHS = (300, 3000)  # units; a PNG has SCALE pixels per unit
 SCALE = 2
 SHARE = "Picture to share (1200 x 675)"
-FOREIGN = re.compile("[^\0-\u04ff\u2000-\u22ff]")  # characters that a font for European languages may lack
+FOREIGN = re.compile("[^\0-\u04ff\u2000-\u22ff]")  # matches characters that a font for European languages may lack
 ENCODER = ("model", "other", "revision", "content", "digest")  # the parameters of the address that name the encoder
 
 
 def view_link(encoder: Encoder | None = None, /, **parameters: Any) -> str:
-    """Return the address that opens this view with this encoder."""
+    """Return the address that opens this page with this encoder and these parameters."""
     named = {} if encoder is None else link_to(encoder)
     # Leave out the current parameters that name an encoder: the page may show another encoder instead.
     query = named | {key: value for key, value in parameters.items() if value not in (None, "") and key not in ENCODER}
@@ -54,7 +54,7 @@ def file_button(label: str, make: Callable[[], str | bytes], file: str, kind: st
 
 
 def _warn_of_missing_fonts(*drawn: Any) -> None:
-    """Warn of characters in a figure's spec and texts that no font on this machine has."""
+    """Warn if a figure's spec or its texts have characters that no font on this machine has."""
     foreign = "".join(sorted({*FOREIGN.findall(json.dumps(drawn, ensure_ascii=False, default=str))}))
     visitor = this_session()
     with drawn_elsewhere(lambda: stop_if_left(visitor)):
@@ -84,7 +84,7 @@ def show_download(page: Page) -> None:
         width = left.number_input("Width", *WIDTHS, 1200, step=100, key="download_width")
         with right.container(height="stretch", vertical_alignment="bottom"):
             plain = st.toggle(
-                "Plain", key="download_plain", help="For print and slides: on white, without the text above the figure."
+                "Plain", key="download_plain", help="For print and slides: white background, no text above the figure."
             )
         origin, look = view.origin(name), Look() if plain else view.look
         _show_buttons(
@@ -101,7 +101,7 @@ def show_download(page: Page) -> None:
             shown = view.provenance.of_figure("picture to share", one_head=False, sentences=("A", "B"))
             draw = lambda: files.png(share(Look()), shown, 1, plain=True)  # noqa: E731
             file_button(SHARE, draw, f"{view.name}-share.png", "image/png", "download_share")
-        if st.toggle("Show its numbers as a table", key="download_numbers"):
+        if st.toggle("Show the figure's numbers as a table", key="download_numbers"):
             st.dataframe(panel.table, hide_index=True, height=260)
         st.markdown("**The whole page**")
         _show_buttons(view.name, _whole(view, width))
@@ -128,7 +128,6 @@ def _show_buttons(name: str, makers: Mapping[str, tuple[str, str, Callable[[], s
 
 
 def _view(page: Page) -> View:
-    """Collect the page's panels and tables for export."""
     return View(
         name=bundle.safe_name(f"selfattn-{page.name}"),
         provenance=_provenance(page, view_link(getattr(page, "encoder", None), **dict(st.query_params))),
@@ -152,7 +151,7 @@ def _provenance(page: Page, link: str) -> Provenance:
 
 
 def _texts(page: Page) -> dict[str, Encoding]:
-    """Return the sentences encoded by the page's first encoder, without those of a second encoder."""
+    """Return the encodings by the page's first encoder, without the encodings by a second encoder."""
     first = getattr(page, "encoder", None)
     return {name: encoding for name, (encoder, encoding) in page.texts.items() if encoder is first}
 

@@ -46,7 +46,9 @@ DTYPES = ("float32", "bfloat16", "float16")
 
 def current_encoder() -> Encoder:
     """Return the encoder chosen in the sidebar. If it can't be loaded, say why and return the bundled encoder."""
-    name, revision, device, dtype = this_page().asked or pick_encoder()  # without the frame, draw the pickers now
+    name, revision, device, dtype = (
+        this_page().asked or pick_encoder()
+    )  # if app.py hasn't drawn the pickers, draw them now
     try:
         if session.LINKED_TO.of(session.MODEL).get():
             _ask_before_loading(session.MODEL, "content", name, revision, device, dtype)
@@ -81,7 +83,7 @@ def show_encoder(encoder: Encoder) -> None:
 
 
 def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
-    """Return the encoder. If it isn't in memory, load it and show each stage on the page. Raises LoadError."""
+    """Return the encoder. If it isn't in memory, load it and show each stage of loading on the page. Raises LoadError."""
     check_encoder(name, revision or "")
 
     def make() -> Encoder:
@@ -103,13 +105,13 @@ def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
         raise LoadError(for_visitors(str(error), name)) from None
 
 
-# st.cache_resource won't do: its functions can't show progress in an element made outside them (CacheReplayClosureError).
+# Not st.cache_resource: such a function can't show progress in an element made outside it (CacheReplayClosureError).
 _encoders: Cache[Encoder] = Cache(Settings.read().max_models, lambda _: 1, forget)
 _loading = threading.Lock()  # load one at a time, so that two visitors' encoders don't fill the memory at once
 
 
 def _kept(key: tuple, make: Callable[[], Encoder]) -> Encoder:
-    """Return the cached encoder of this key, or make it. A page that makes an encoder calls `_settle` at its end."""
+    """Return the cached encoder of this key, or make it. If it is made, `_settle` is called at the end of the page's run."""
     later = this_page().later
 
     def made() -> Encoder:
@@ -132,19 +134,19 @@ def _note_link(key: session.Key, name: str, revision: str) -> None:
 
 
 def _ask_before_loading(key: session.Key, identity: str, name: str, revision: str, device: str, dtype: str) -> None:
-    """Ask the visitor before loading an encoder that only a link names. Raises PageEnds, or LoadError if it isn't offered.
+    """Ask the visitor before loading an encoder that only a link names: draw the question and raise PageEnds.
 
     An encoder that is bundled, offered by the operator or already loaded needs no question. Don't access the folder before the
-    visitor agrees: on some systems, access to a folder can open a connection to another machine.
+    visitor agrees: on some systems, this can open a connection to another machine. Raises LoadError if it isn't offered.
     """
     check_encoder(name, revision)
     linked_to = session.LINKED_TO.of(key)
     loaded = (name, revision or None, device, dtype) in _encoders
     if linked_to.get() != (name, revision) or loaded or loads_unasked(name, revision):
         return
-    where = "It would be read from a folder of this name, or else fetched from the Hugging Face Hub or its cache."
+    where = "selfattn would read it from a folder of this name, or else from the Hugging Face Hub or its cache."
     if Path(name).is_absolute() or name.startswith((".", "~")):
-        where = "It would be read from this folder."
+        where = "selfattn would read it from this folder."
     with this_page().news.container():
         st.info(literal(f"Load {for_visitors(name, name)}? The link names this encoder. {where}"))
         st.button("Load it", key=f"load_{key}", on_click=linked_to.set, args=(None,), type="primary")
@@ -153,8 +155,9 @@ def _ask_before_loading(key: session.Key, identity: str, name: str, revision: st
 
 
 def _settle() -> None:
-    """Free the memory of an encoder that was replaced. Then exempt modules and models from later garbage collections, which
-    would otherwise take 178 ms each.
+    """Free the memory of an encoder that was dropped from the cache. Then exempt all remaining objects from garbage collection.
+
+    Otherwise each later collection takes 178 ms, because it visits the objects of all modules and models.
     """
     gc.unfreeze()
     gc.collect()
@@ -190,7 +193,7 @@ def pick_encoder() -> tuple[str, str, str, str]:
 
 
 def _pick(key: session.Key, label: str, options: Sequence[str], **look: Any) -> str:
-    # A link may have an encoder's full name; the picker and the address have the short name.
+    # A link may contain an encoder's full name. The picker and the address use its short name.
     if linked(key) in options and key not in st.session_state:
         spell(key, short_name(linked(key)))
     key.keep_within(options, options[0])
@@ -213,7 +216,7 @@ def _say_not_offered(key: str, offered: Collection[str], shown: str, what: str, 
 
 
 def _not_had(key: str, other: str) -> str:
-    """Return the encoder that the link names if the page shows another encoder instead; else ""."""
+    """Return the name of the link's encoder if the page shows another encoder instead; else ""."""
     return linked(other) if linked(key) == OTHER else linked(key)
 
 
@@ -237,7 +240,7 @@ def offered_devices(available: Sequence[str]) -> list[str]:
 
 
 def short_name(name: str) -> str:
-    """Return the encoder's label in the picker, without the bundled encoder's owner. Visitors don't see a path's folders."""
+    """Return an encoder's label: its name without the bundled encoder's owner, or a path as `for_visitors` shows it."""
     if name == BUNDLED_NAME:
         return name.split("/")[-1]
     label = for_visitors(name, name)
@@ -248,9 +251,9 @@ def short_name(name: str) -> str:
 
 
 def pick_second_encoder(first: Encoder) -> Encoder | None:
-    """Draw the picker of the second encoder and return the encoder, or None if it isn't named or can't be loaded.
+    """Draw the picker of the second encoder and return that encoder, or None if it isn't named yet or can't be loaded.
 
-    The default is an encoder with the first encoder's architecture and random weights. Device and dtype are the first encoder's.
+    The default is a copy of the first encoder with random weights. The second encoder has the first one's device and dtype.
     """
     known, others = offered_encoders()
     rest = [name for name in dict.fromkeys((BUNDLED_NAME, *known)) if name != first.name]
@@ -263,7 +266,7 @@ def pick_second_encoder(first: Encoder) -> Encoder | None:
     _say_not_offered(session.SECOND, {*map(short_name, options), *options}, picked, "second encoder")
     if name in (UNTRAINED, ""):
         this_page().address |= {"second_content": None, "second_digest": None}
-        # The twin is made once for all visitors.
+        # The copy with random weights is made once for all visitors.
         return _kept((encoder_key(first), UNTRAINED), lambda: random_twin(first)) if name else None
     try:
         _ask_before_loading(session.SECOND, "second_content", name, revision, first.device, first.dtype)

@@ -1,4 +1,4 @@
-"""Show panels on a page, and keep a record of each run: the panels for "Download" and the values of the pickers."""
+"""Show panels on a page, and keep a record of each run of the page: its panels, for "Download", and its pickers' values."""
 
 import string
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ COLUMN = 552  # pixels: two columns fit in a window of 1440
 
 
 class PageEnds(Exception):
-    """Raised to end a page early. st.stop() would end the frame too, before it shows "Download"."""
+    """Raised to end a page early. st.stop() would also end app.py, which shows "Download" after the page."""
 
 
 @dataclass(repr=False)
@@ -33,24 +33,24 @@ class Page:
 
     name: str = ""  # in the names of the page's files
     title: str = ""
-    news: Any = st  # a container above the title for transient elements; without the frame, the page itself
+    news: Any = st  # a container above the title for transient elements; `st` if app.py doesn't run the page
     headline: Any = None  # the title's container
     links: Any = None  # the container right of the title: links to other views, then "Download"
-    beside: Any = None  # the frame's row of pickers, with room for the page's own picker
-    own: Any = None  # the popover of the visitor's own sentences
+    beside: Any = None  # the row of pickers that app.py draws; the page can add its own picker
+    own: Any = None  # the popover in which the visitor types sentences
     details: Any = st.sidebar  # the popover under the encoder's picker
     asked: tuple[str, str, str, str] | None = None  # the sidebar's pickers: the encoder's name, revision, device, dtype
     encoder: Encoder = field(init=False)
     pair: Pair = field(init=False)
     sentence: str = field(init=False)
     head: Head = field(init=False)
-    leading: Head = field(init=False)  # the main view's first head, until another is chosen
+    leading: Head = field(init=False)  # the head that the main view shows until the visitor chooses another
     python: str = ""  # lines that draw the page's figure in a notebook (copy_as_python.py)
     texts: dict[str, tuple[Encoder, Encoding]] = field(default_factory=dict)
     panels: list[Panel] = field(default_factory=list)
     tables: dict[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)  # tables that no panel draws
     address: dict[str, str | None] = field(default_factory=dict)  # address parameters without a widget
-    later: list[Callable[[], None]] = field(default_factory=list)  # less urgent work, after the pictures
+    later: list[Callable[[], None]] = field(default_factory=list)  # less urgent work, done after the pictures are drawn
 
 
 def end_page() -> Page:
@@ -59,15 +59,12 @@ def end_page() -> Page:
 
 
 def this_page() -> Page:
-    """Return the record of this run. If a page runs without the frame, the record is empty."""
+    """Return the record of this run of the page. The record is empty if app.py doesn't run the page."""
     return session.RECORD.get() or Page()
 
 
 def heading(title: str, question: bool = False) -> None:
-    """Show the page's title. Links to other views and "Download" are at its right.
-
-    question: True if the page shows a question instead of the title.
-    """
+    """Show the page's title, and make the containers at its right. question: True if the page shows a question instead."""
     page = this_page()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         page.headline = st.container(width="stretch", gap=None, key="headline")
@@ -77,12 +74,12 @@ def heading(title: str, question: bool = False) -> None:
 
 
 def say(text: str) -> None:
-    """Show plain text over the whole width. Markdown would change what a visitor typed."""
+    """Show plain text over the whole width. It isn't shown as Markdown, because it may contain what a visitor typed."""
     st.text(isolated_words(text), width="stretch")
 
 
 def side_by_side(n: int = 2, width: int = COLUMN, key: str | None = None) -> list[st.delta_generator.DeltaGenerator]:
-    """Return n columns, which are stacked in a narrow window. key: a style in app.py."""
+    """Return n columns, which are stacked in a narrow window. width: of each column, in pixels. key: for the CSS in app.py."""
     row = st.container(horizontal=True, gap="medium", key=key)
     return [row.container(width=width, gap="small") for _ in range(n)]
 
@@ -101,11 +98,12 @@ def show_panel(
     first: bool = False,
     method: bool = True,
 ) -> None:
-    """Show a panel: its live figure, or its finding and picture; then its method. Offer the panel in "Download".
+    """Show a panel: its live (interactive) figure, or its finding and picture; then its method. Offer the panel in "Download".
 
-    A click in a map of all heads chooses the page's head. key: for a picture that stays while other pictures come and go, or a
-    live figure whose data change (without a key, the old figure stays below the new figure until the run ends). choose, states:
-    as in `show_live`. first: "Download" lists the panel before all others. method: True to show how it was measured.
+    A click in a map of all heads chooses the page's head. key: the element's key. Give a key to a picture that stays while
+    other pictures come and go, and to a live figure whose data change: otherwise Streamlit shows the old figure below the new
+    one until the page has run. choose, states: as in `show_live`. first: True if "Download" lists the panel before all others.
+    method: True to show the panel's text "How this was measured".
     """
     if panel.finding and not (panel.live and {"finding", "findings"} & panel.live.data.keys()):
         st.markdown(f"**{literal(panel.finding)}**")
@@ -125,7 +123,7 @@ def show_panel(
 
 
 def show_method(method: str) -> None:
-    """Show the text "How this was measured", folded."""
+    """Show the text in a folded box with the label "How this was measured"."""
     with st.expander("How this was measured"):
         say(method)
 
@@ -134,7 +132,7 @@ def show_heads(name: str, live: Live, key: session.Key) -> None:
     """Show a map of all heads. A click stores the head in the session, under `key`."""
 
     def choose(_: str, value: Any) -> None:
-        # A browser can send anything.
+        # A browser can send any value.
         if type(value) is int and 0 <= value < live.data["layers"] * live.data["heads"]:
             key.set(str(Head(*divmod(value, live.data["heads"]))))
 
@@ -142,7 +140,7 @@ def show_heads(name: str, live: Live, key: session.Key) -> None:
 
 
 def note_panel(panel: Panel, first: bool = False) -> None:
-    """Offer a panel in "Download", even if the page doesn't show it. first: list it before all others."""
+    """Offer a panel in "Download", even if the page doesn't show it. first: True to list the panel before all others."""
     panels = this_page().panels
     panels.insert(0 if first else len(panels), panel)
 
@@ -158,7 +156,12 @@ def _table(rows: Any) -> Any:
     try:
         names = dict.fromkeys(name for row in rows for name in row)
         return pa.table({name: [row.get(name) for row in rows] for name in names})
-    except (pa.ArrowException, AttributeError, TypeError, OverflowError):  # not records, or of mixed types
+    except (
+        pa.ArrowException,
+        AttributeError,
+        TypeError,
+        OverflowError,
+    ):  # rows aren't records, or a column has mixed types
         return rows
 
 

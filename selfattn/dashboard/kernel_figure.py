@@ -21,9 +21,10 @@ from selfattn.views.one_head import Sides
 
 
 def queries_now(encoder: Encoder, sides: Sides) -> dict[str, int]:
-    """Return, by sentence, the position of the token whose row is shown. The default is the word's first piece.
+    """Return, for each sentence, the position of the token whose row of attention weights is shown.
 
-    Write chosen positions to the address. Warn if a link asks for a token that doesn't exist.
+    The default is the first piece of the page's word. Write the chosen positions into the address. Warn if a link asks for a
+    token that doesn't exist.
     """
     found = {}
     for name, side in sides.items():
@@ -41,7 +42,7 @@ def queries_now(encoder: Encoder, sides: Sides) -> dict[str, int]:
 
 
 def kernel_of(encoder: Encoder, sides: Sides, head: Head, queries: Mapping[str, int]) -> Panel:
-    """Return the panel with these tokens' rows, from the cache if it was made before."""
+    """Return the panel with the rows of these tokens, from the cache if it was made before. queries: from `queries_now`."""
 
     def make(_: object) -> Panel:
         rows = [word_row(side, head, name, query=queries[name]) for name, side in sides.items()]
@@ -58,19 +59,19 @@ def rows_key(sides: Sides, queries: Mapping[str, int]) -> tuple[Hashable, ...]:
 def show_kernel(
     panel: Panel, encoder: Encoder, sides: Sides, choose_above: Callable[[str, Any], object] | None = None, **more: Any
 ) -> None:
-    """Show the panel. A click on a token chooses the row to show.
+    """Show the panel. A click on a token shows that token's row of attention weights.
 
-    choose_above: called with each choice in the main view's figure, ("head", number) or ("hidden", words). more: arguments of
-    `show_panel`.
+    choose_above: on the main view, which shows its own figure above the panel: called with each choice in that figure,
+    ("head", number) or ("hidden", words). more: arguments of `show_panel`.
     """
     states = ("query",) if choose_above is None else ("query", "head", "hidden")
     show_panel(panel, choose=partial(_choose, encoder, sides, choose_above), states=states, **more)
 
 
 def errors_of(encoder: Encoder, sides: Sequence[PlacedWord[Encoding]], head: Head) -> tuple[float, float | None]:
-    """Return the largest differences between the weights that the kernel and the model compute for the head.
+    """Return two numbers: the largest differences between the head's weights as the kernel and as the model compute them.
 
-    The first compares them on the same inputs. The second compares two passes; None without a second pass.
+    First with the same queries and keys for both, then with the model's weights from a second pass (None without such a pass).
     """
     differences = [side.sentence.weights(*head) - side.sentence.own_weights(*head) for side in sides]
     plain = all(side.sentence.pair is None and not side.sentence.hides for side in sides)
@@ -82,7 +83,7 @@ def errors_of(encoder: Encoder, sides: Sequence[PlacedWord[Encoding]], head: Hea
 def _choose(
     encoder: Encoder, sides: Sides, choose_above: Callable[[str, Any], object] | None, state: str, value: Any
 ) -> None:
-    """Keep a choice made in the figure. Ignore values that the figure doesn't offer, because a browser can send anything."""
+    """Keep a choice made in the figure. Ignore values that the figure doesn't offer, because a browser can send any value."""
     if state != "query" and choose_above:
         choose_above(state, value)
     match state, value:
@@ -95,7 +96,7 @@ def _choose(
 
 
 def _keep(encoder: Encoder, sides: Sides, side: PlacedWord[Encoding], position: int) -> None:
-    """Keep the token's position in this sentence. Forget positions in sentences that aren't shown."""
+    """Keep the position of the chosen token of this sentence. Forget chosen tokens of sentences that aren't shown."""
     shown, kept = [_kept_by(encoder, each) for each in sides.values()], session.QUERIES.get()
     session.QUERIES.set({key: kept[key] for key in shown if key in kept} | {_kept_by(encoder, side): position})
 

@@ -13,37 +13,43 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.sources import BUNDLED_CONTENT, BUNDLED_DIGESTS, BUNDLED_NAME
 
 DIGITS = 8  # hexadecimal digits of the sha256 that identifies an encoder
-OLDER = {"content": "digest", "second_content": "second_digest"}  # names in older links, for digests of the weights
+OLDER = {
+    "content": "digest",
+    "second_content": "second_digest",
+}  # parameters of older links: digests of the weights alone
 REMEDY = "Choose something else, or ask whoever made the link."
 OLD_LINK = "This older link identifies its encoder by the weights only. The weights are the same (their sha256"
 LEFT_OPEN = "The link doesn't say whether the configuration and the tokeniser are the same too."
-ENCODER_REMEDY = "For the link's numbers, choose its encoder, start selfattn with it, or ask whoever made the link."
+ENCODER_REMEDY = (
+    "To see the link's numbers, choose the link's encoder or start selfattn with it, or ask whoever made the link."
+)
 
 
 def remember_link() -> None:
-    """Store the address with which the session starts. Call it before the first widget is drawn."""
+    """Store the parameters of the session's first address. Call it before the first widget is drawn."""
     if session.LINK not in st.session_state:
         st.session_state.update({session.LINK: st.query_params.to_dict(), session.INSTEAD: {}})
 
 
 def spell(key: str, name: str) -> None:
-    """Replace the link's value for a key with the widget's spelling, and rerun. Call it before the bound widget is drawn."""
+    """Replace the link's value by the widget's spelling `name`, and rerun the page. Call it before the widget is drawn."""
     if linked(key) != name:
         session.LINK.get()[key] = st.query_params[key] = name
-        st.rerun()  # because the widget in this run still reads the old address
+        st.rerun()  # because widgets of this run still read the old address
 
 
 def linked(key: str) -> str:
-    """Return the link's value for a key, or "" once the page shows it or the visitor has chosen another value."""
+    """Return the link's value for a key. Return "" if the page has used this value, or if the visitor has chosen another."""
     return session.LINK.get().get(key, "")
 
 
 def say_what_is_missing(
     key: str, possible: Collection[str], shown: str, sentence: Callable[[str], str], remedy: str = REMEDY
 ) -> None:
-    """Warn that the page can't use the link's value, until the visitor chooses another value.
+    """If the page can't use the link's value for a key, warn of it until the visitor chooses another value.
 
-    possible: the valid values. shown: the value shown instead. sentence: returns the warning's first sentence for a link's value.
+    possible: the values that the page can use. shown: the value that the page shows. sentence: a function from the link's value
+    to the warning's first sentence. remedy: the last sentence.
     """
     asked = _still_asked(key, possible, shown)
     if not asked:
@@ -53,7 +59,7 @@ def say_what_is_missing(
 
 
 def _still_asked(key: str, possible: Collection[str], shown: str) -> str:
-    """Return the link's value for a key, or "" if the page can use it now or the visitor has chosen another value."""
+    """Return the link's value while the page can't use it; "" once the page can, or once another value is shown than before."""
     asked = linked(key)
     if asked and (asked in possible or session.INSTEAD.get().setdefault(key, shown) != shown):
         del session.LINK.get()[key]
@@ -62,10 +68,7 @@ def _still_asked(key: str, possible: Collection[str], shown: str) -> str:
 
 
 def keep_in_address(key: str, default: str) -> None:
-    """Write a widget's value to the address if the widget's default has changed since the last run.
-
-    Call it before the bound widget is drawn.
-    """
+    """If a widget's default has changed since the last run, write its value into the address. Call it before it is drawn."""
     before = session.DEFAULT_OF.of(key)
     if key in st.session_state and before.get() not in (None, default):
         st.session_state[key] = st.session_state[key]
@@ -79,12 +82,12 @@ def keep_identity(key: str) -> None:
 
 
 def note_identity(key: str, encoder: Encoder | None, asked_for: Callable[[], str], named: bool = True) -> None:
-    """Write the start of the encoder's content digest to the address, and warn if the link was made with another encoder.
+    """Write the start of the encoder's content digest into the address, and warn if the link was made with another encoder.
 
     An older link has only the start of the weights' digest. If the weights agree, a note says that nothing else was checked.
     key: "content" or "second_content". encoder: None if it couldn't be loaded, which the page has already reported. asked_for:
-    returns the link's name for its encoder, or "". named: True if the address names this encoder; otherwise the encoder's title
-    is written to the address too, unless it is the bundled encoder.
+    returns the link's name for its encoder, or "". named: True if the address names this encoder. If it doesn't, the encoder's
+    title is written into the address too, except for the bundled encoder.
     """
     older = OLDER[key]
     by = older if linked(older) and not linked(key) else key

@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # `show_stored` runs before anything slow is imported
 
 
 def show_live(live: "Live", key: str, choose: Callable[..., None], *states: str) -> None:
-    """Show the component. A change of one of its `states` calls choose(state, value)."""
+    """Show the live figure. If one of its `states` changes, call choose(state, value)."""
 
     def changed(state: str) -> None:
         choose(state, st.session_state[key].get(state))
@@ -23,7 +23,7 @@ def show_live(live: "Live", key: str, choose: Callable[..., None], *states: str)
 
 
 def show_stored(component: str, data: Mapping[str, Any]) -> None:
-    """Show a component that sends nothing to the server."""
+    """Show a component with this data. It ignores clicks, and sends nothing to the server."""
     _component(component, heard=False)(key=f"stored {data['key']}", data=dict(data))
 
 

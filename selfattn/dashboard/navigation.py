@@ -25,7 +25,7 @@ PAGES = {
     "Learn": (
         Entry("from-scratch", "learn/from_scratch/page.py", "From scratch · 40 min", "school"),
         Entry("before-attention", "learn/before_attention.py", "Before attention · 10 min"),
-        Entry("train-a-tiny-one", "learn/train_a_tiny_one.py", "Train a tiny one · 5 min"),
+        Entry("train-a-tiny-one", "learn/train_a_tiny_one.py", "Train a tiny model · 5 min"),
         Entry("pronouns-and-negation", "learn/pronouns_and_negation/page.py", "Pronouns · 10 min"),
         Entry("exercises", "learn/exercises.py", "Exercises · 15 min"),
     ),

@@ -12,12 +12,12 @@ from selfattn.encoders.errors import NotFinite, OutOfMemory
 
 
 def show_part(key: str, show: Callable[[], None]) -> None:
-    """Call `show` now, and again after each st.rerun([key, ...]) in a callback, then without the rest of the page."""
+    """Call `show` now. After st.rerun([key, ...]) in a callback, call it again, without running the rest of the page."""
     record, failed = this_page(), list[Exception]()
 
     def part() -> None:
-        # Draw a container for progress in every run: adding one later would remount all elements below it. A rerun of the part
-        # can't fill the page's container.
+        # The part needs its own container for progress bars, because a rerun of the part can't write into the page's container.
+        # Draw it in every run: adding it later would make the browser build all elements below it anew.
         news = st.container()
         if session.RECORD.get() is record:  # the whole page is running
             try:
@@ -25,7 +25,7 @@ def show_part(key: str, show: Callable[[], None]) -> None:
             except (NotFinite, OutOfMemory) as error:  # otherwise Streamlit shows a traceback here
                 failed.append(error)
             return
-        again = copy.copy(record)  # without the figures, because "Download" reruns the whole page
+        again = copy.copy(record)  # its panels aren't needed, because opening "Download" reruns the whole page
         again.news, again.panels, again.tables = news, [], {}
         session.RECORD.set(again)
         with page_run(news):

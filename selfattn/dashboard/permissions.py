@@ -16,7 +16,7 @@ from selfattn.encoders.sources import BUNDLED_NAME, BUNDLED_REVISION, CURATED, i
 from selfattn.settings import Settings
 
 THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
-# Matches the folders in an absolute path, up to its last part. The path is in quotation marks or has no blanks.
+# Matches the folders of an absolute path, without its last part. The path is in quotation marks or has no blanks.
 FOLDERS = re.compile(r"""(?<=['"])/(?:[^'"\n/]+/)+(?=[^'"\n/]+['"])|(?<![\w.:/])/(?:[^\s/'":]+/)+""")
 
 
@@ -34,7 +34,7 @@ def start_model() -> str:
     return _model_of(tuple(sys.argv[1:]))
 
 
-@functools.cache  # it is called several times per rerun, and argparse looks for translations on the disk
+@functools.cache  # because a rerun calls it several times, and argparse looks for translations on the disk
 def _model_of(arguments: tuple[str, ...]) -> str:
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--model", default=BUNDLED_NAME)
@@ -42,7 +42,7 @@ def _model_of(arguments: tuple[str, ...]) -> str:
 
 
 def offered_encoders() -> tuple[tuple[str, ...], bool]:
-    """Return the names of the encoders to choose from, the default first, and whether a visitor may name another."""
+    """Return the names of the encoders in the picker, the default first, and True if a visitor may also type another name."""
     settings, beyond = Settings.read(), beyond_localhost()
     listed = settings.models or ((BUNDLED_NAME,) if beyond else CURATED)
     others = not settings.models and (not beyond or settings.model_dir is not None)
@@ -52,7 +52,7 @@ def offered_encoders() -> tuple[tuple[str, ...], bool]:
 def for_visitors(text: str, name: str = "") -> str:
     """Return a message for visitors. If other machines can connect, shorten this machine's paths in it to the last part.
 
-    name: an encoder's name, which may be a path. Folders that the server uses are recognised even if their names have blanks.
+    name: an encoder's name, which may be a path. Folders that the server uses are found even if their names contain blanks.
     """
     if not beyond_localhost():
         return text
@@ -75,7 +75,7 @@ def _known_folders(named: tuple[str, ...]) -> re.Pattern[str]:
 def check_encoder(name: str, revision: str = "") -> None:
     """Raise LoadError for an encoder that isn't offered. The message doesn't reveal whether the encoder exists.
 
-    If other machines can connect, the revision must be the operator's: anybody can add a revision on the Hub by a pull request.
+    If other machines can connect, visitors can't choose a revision: anybody can add one on the Hub with a pull request.
     """
     listed, others = offered_encoders()
     beyond = beyond_localhost()
@@ -86,13 +86,13 @@ def check_encoder(name: str, revision: str = "") -> None:
         )
     if beyond and revision and (name, revision) != (BUNDLED_NAME, BUNDLED_REVISION):
         raise LoadError(
-            f"This server opens {name[:1000]!r} in its operator's revision only, not in {revision[:200]!r}. Leave the revision "
-            "empty."
+            f"This server opens {name[:1000]!r} only in the revision that the server's operator has chosen, not in "
+            f"{revision[:200]!r}. Leave the revision empty."
         )
 
 
 def loads_unasked(name: str, revision: str) -> bool:
-    """Return True if a link may load this encoder without asking: the bundled encoder, or an encoder of the operator."""
+    """Return True if a link opens this encoder without a question: the bundled and the operator's, in their default revision."""
     offered = (BUNDLED_NAME, start_model(), *Settings.read().models)
     known_revision = revision in ("", BUNDLED_REVISION if name == BUNDLED_NAME else "")
     return known_revision and (name in offered or is_operators_folder(name))
@@ -109,6 +109,6 @@ def allowed_scan_folder(name: str) -> Path:
     folder = base if base is None or itself else inside(base, name)
     if folder is None:
         raise TextError(
-            f"{name!r} is no folder inside this server's folder of scans (SELFATTN_SCAN_DIR). Choose a folder inside it."
+            f"{name!r} isn't inside this server's folder of scans (SELFATTN_SCAN_DIR). Choose a folder inside that folder."
         )
     return folder

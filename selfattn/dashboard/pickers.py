@@ -1,4 +1,4 @@
-"""Draw the pickers that pages share: two sentences and their word, a head, and a map's switches. Links store their values.
+"""Draw the pickers that pages share: two sentences and their word, a head, and a map's switches. A page's URL has their values.
 
 app.py draws the pickers of sentences and head for every page, so that the widgets keep their values from page to page.
 """
@@ -32,8 +32,8 @@ from selfattn.words import fold, has_runs
 
 FIRST = PAIRS[0]
 EXAMPLES = {pair.word: pair for pair in PAIRS}
-# The examples with a button. The main view starts with "bank". Most examples' findings name a word in each sentence. The finding
-# of "star" names none, and the bundled encoder reads both sentences of "match" in one sense.
+# The examples with a button, by their word. The main view starts with "bank". With the bundled encoder, the finding of most
+# examples names a word in each sentence. The finding of "star" names none. Both sentences of "match" lie nearest to one sense.
 SHOWN = ("bank", "trunk", "mouse", "seal", "star", "match")
 PICKER = 300  # pixels: width of the small map of all heads
 ZOOM = 64  # rows: a larger map gets a slider to choose a range of rows
@@ -42,9 +42,9 @@ ZOOM = 64  # rows: a larger map gets a slider to choose a range of rows
 def pick_for(entry: Entry) -> None:
     """Draw the encoder picker, and the title and pickers that the page needs. Store the choices in `this_page()`.
 
-    entry.pickers: "pair" (two sentences, and a small map to choose a head), "maps" (two sentences; the page's own map chooses
-    the head), "main" (as "maps", but the page sets the head), "sentence" (one sentence), "head" (no sentence), or "" (only the
-    encoder). If a choice can't be used, the page says why and ends.
+    entry.pickers says what the visitor can choose: "pair" (two sentences, and a head in a small map), "maps" (two sentences;
+    the page draws its own map to choose a head), "main" (as "maps", but the page sets `head` in the record), "sentence" (one
+    sentence), "head" (no sentence), or "" (only the encoder). If a choice can't be used, say why and end the page.
     """
     page = this_page()
     page.asked, view = pick_encoder(), entry.pickers
@@ -107,7 +107,7 @@ def pick_head(encoder: Encoder, head: Head, label: str, key: session.Key = sessi
 
 
 def pick_pair(encoder: Encoder) -> tuple[Pair, Any, Any]:
-    """Draw a button for each example, and a popover for the visitor's own sentences, control and word.
+    """Draw a button for each example, and a popover with fields for the visitor's own two sentences, control sentence and word.
 
     Returns the pair, the row of buttons (where a page may add pickers) and the popover. Messages appear below the row.
     """
@@ -130,7 +130,7 @@ def pick_pair(encoder: Encoder) -> tuple[Pair, Any, Any]:
     )
     popover.selectbox(
         "More examples", [each for each in EXAMPLES if each not in SHOWN], index=None, key=session.MORE,
-        on_change=_use_more, placeholder="by their word",
+        on_change=_use_more, placeholder="choose a word",
     )  # fmt: skip
     start = EXAMPLES[name] if name else FIRST  # a link may name an example without its sentences
     sides = {}
@@ -155,8 +155,8 @@ def pick_pair(encoder: Encoder) -> tuple[Pair, Any, Any]:
 def segmented(label: str, options: Sequence[Any] | Mapping[str, str], *, default: Any = None, **more: Any) -> Any:
     """Draw a segmented control, and return the chosen option.
 
-    options: names, or labels by name; the buttons and the address show the labels. default: None for the first option. An empty
-    value in the address means the default.
+    options: names, or a label for each name; the buttons and the address show the labels. default: a name; None means the first.
+    An empty value in the address means the default.
     """
     default = next(iter(options)) if default is None else default
     chosen = st.segmented_control(
@@ -184,7 +184,8 @@ def open_sentences(example: str | None, a: str, b: str, control: str, word: str,
 
 
 def _typed(edited: str) -> None:
-    # The link must contain the other sentences too. Their fields may be missing if a run was cut short.
+    # Copy all three sentences into the session state, so that the page's URL has them and not only the edited one. The state may
+    # lack the others if the last run ended early.
     start = EXAMPLES.get(session.EXAMPLE.get(), FIRST)
     for key, text in ((session.A, start.first), (session.B, start.second), (session.C, start.control)):
         key.set(st.session_state.get(key, text))
@@ -196,16 +197,16 @@ def _typed(edited: str) -> None:
 
 
 def _pick_word(place, shared: Sequence[str], example: str | None, where, typed: bool) -> str:
-    """Draw the picker of shared words; return the chosen word. typed: True if the visitor may type a word that isn't listed."""
+    """Draw the picker of `shared` words; return the chosen word. typed: True if the visitor may type a word that isn't listed."""
     if not shared:
-        text = "No word is in both sentences. Change one of them so that they share a word."
+        text = "No word is in both sentences. Change one sentence so that both contain the same word."
         where.error(text, icon=":material/error:")
         st.stop()
     default = example if example and example in shared else shared[0]
     link = st.query_params
     st.session_state.setdefault(session.WORD_CHOSEN, session.WORD in st.session_state or session.WORD in link)
     asked = session.WORD.get() or link.get(session.WORD, "")
-    # Use the spelling of sentence A. The link, or an earlier sentence A, may have another letter case.
+    # Use the spelling of sentence A. The spelling in the link, or in an earlier sentence A, may have another letter case.
     if same := [word for word in shared if word != asked and fold(word) == fold(asked)]:
         session.WORD.set(same[0]) if session.WORD in st.session_state else spell(session.WORD, same[0])
     if typed and session.WORD.get() and session.WORD.get() not in shared and not linked(session.WORD):
@@ -229,16 +230,19 @@ def _choose_word() -> None:
 
 
 def _pick_control(encoder: Encoder, place, where, default: str, word: str) -> PlacedWord[Encoding] | None:
-    """Draw the control's field; return the word in the control, or None. Warn if the control lacks the word or A changed."""
+    """Draw the control sentence's field; return the word in it, or None. Warn if it lacks the word, or if A has changed."""
     keep_in_address(session.C, default)
     text = place.text_input(
         "Control (A's sense)", default, key=session.C, bind="query-params", on_change=_typed, args=(session.C,),
-        placeholder="Another sentence with the word in A's sense",
-        help="A third sentence, in which the word has A's sense. An effect that also appears here isn't about the sense.",
+        placeholder="A third sentence: the word means the same as in A",
+        help="A third sentence, in which the word has the same sense as in sentence A. If an effect also appears between A and "
+        "this sentence, it isn't about the sense.",
     )  # fmt: skip
     hint = place.empty()  # always drawn, so that the elements below keep their places
     if not text.strip():
-        hint.caption(literal(f'No control yet: write a third sentence with "{word}" in A\'s sense.'))
+        hint.caption(
+            literal(f'There is no control yet. Write a third sentence in which "{word}" has the same sense as in A.')
+        )
         return None
     with where:
         encoding = encode_or_stop(encoder, text, "The control sentence")
@@ -246,11 +250,11 @@ def _pick_control(encoder: Encoder, place, where, default: str, word: str) -> Pl
     if not places:
         why = encoding.why_unknown(word)
         lacks = f"{why} So the control isn't used." if why else f'The control has no "{word}", so it isn\'t used.'
-        where.info(literal(f'{lacks} Write a sentence with "{word}" in A\'s sense.'))
+        where.info(literal(f'{lacks} Write a sentence in which "{word}" has the same sense as in A.'))
         return None
     typed, its_a = session.CONTROL_TYPED.get()
     if text == typed and its_a != session.A.get():
-        where.info(literal(f'A has changed. Does the control still have "{word}" in A\'s sense?'))
+        where.info(literal(f'A has changed. Does "{word}" still have the same sense in the control as in A?'))
     return places[0]
 
 
@@ -260,7 +264,7 @@ def _pick_place(where, encoding: Encoding, word: str, sentence: str) -> PlacedWo
     if len(found) > 1:
         options = list(range(1, len(found) + 1))
         key.keep_within(options, 1)
-        question = f"The word occurs {len(found)} times in {sentence}: which one?"
+        question = f"The word occurs {len(found)} times in {sentence}. Which occurrence do you mean?"
         index = where.selectbox(question, options, key=key, bind="query-params", width=320) - 1
     if session.LINK.get() and not linked(session.WORD):  # otherwise the number in the link belongs to another word
         with where:
@@ -279,28 +283,28 @@ def pick_map_options(place, **more: Any) -> None:
         "Words",
         key=session.BY_WORDS,
         bind="query-params",
-        help="Join word pieces to words. The weight to a split word is the sum over its pieces; the weight from it is their "
-        "mean. Rows still sum to 1.",
+        help="Join the pieces of each split word. The weight that a split word gets is the sum over its pieces. The weight that "
+        "it gives is their mean. Rows still sum to 1.",
         **more,
     )
     place.toggle(
         "Hide special tokens",
         key=session.HIDE_SPECIAL,
         bind="query-params",
-        help="Leave out [CLS], [SEP] and padding, and scale each row up to sum to 1 again. The text below the maps says how "
-        "much weight was left out.",
+        help="Leave out [CLS], [SEP] and padding, and scale each row so that it sums to 1 again. The text below the maps says "
+        "how much weight was left out.",
         **more,
     )
 
 
 def whole(weights: Tensor, encoding: Encoding, other: Tensor | None = None) -> WordMap:
-    """Return a head's map of the weights (n, n) with both switches applied. other: weights whose map is subtracted."""
+    """Return the map of a head's weights (n, n), as the switches of `pick_map_options` ask. other: weights to subtract."""
     drawn = partial(word_map, encoding, words=session.BY_WORDS.get(), special=not session.HIDE_SPECIAL.get())
     return drawn(weights) if other is None else drawn(weights).minus(drawn(other))
 
 
 def zoomed(view: WordMap, key: str) -> WordMap:
-    """Return the part of a long map that the visitor chose. If it is still too long, weights are joined in bins."""
+    """Return the part of a long map that the visitor chose. If this part is still too long, add up weights in bins."""
     n = len(view.labels)
     if n > ZOOM:
         start, last = st.slider(

@@ -1,6 +1,6 @@
-"""Draw the pictures of downloads in another process, because vl-convert holds Python's global lock (GIL) while it draws.
+"""Draw the pictures of downloads in a picture process, because vl-convert holds Python's global lock (GIL) while it draws.
 
-All visitors share one process, which has a lower priority than the server and draws one picture at a time.
+All visitors share one picture process. It has a lower priority than the server and draws one picture at a time.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ _one_at_a_time = threading.Lock()
 
 
 class Painter:
-    """A stand-in for vl-convert that draws in the other process. It first calls still_wanted(), which may raise."""
+    """A stand-in for vl-convert that draws in the picture process. still_wanted: raises an error if the visitor has left."""
 
     def __init__(self, still_wanted: Callable[[], None] = lambda: None):
         self._still_wanted = still_wanted
@@ -42,18 +42,20 @@ def _ask(how: str, what: Any, options: dict[str, Any]) -> Any:
     try:
         return _submit(draw, how, what, options, LONGEST).result()
     except BrokenProcessPool:
-        if time.monotonic() - begun < LONGEST:  # the process had ended before this picture: try again
+        if time.monotonic() - begun < LONGEST:  # the process ended, but not because of its time limit: try again
             with contextlib.suppress(BrokenProcessPool):
                 return _submit(draw, how, what, options, LONGEST).result()
         raise RuntimeError(
-            f"This picture took more than {LONGEST} s, or too much memory. Choose a smaller one, or the SVG."
+            f"This picture took more than {LONGEST} s, or too much memory. Choose a smaller width, or the SVG file."
         ) from None
 
 
 @contextmanager
 def drawn_elsewhere(still_wanted: Callable[[], None]) -> Iterator[None]:
-    """Inside the `with`, let the other process draw the pictures of selfattn.export."""
-    from selfattn.export.files import painter  # not at the top: the other process imports this file
+    """Inside the `with`, let the picture process draw the pictures of selfattn.export."""
+    from selfattn.export.files import (
+        painter,
+    )  # not at the top, because the picture process imports this file and doesn't need it
 
     before = painter.set(Painter(still_wanted))
     try:
@@ -63,7 +65,7 @@ def drawn_elsewhere(still_wanted: Callable[[], None]) -> Iterator[None]:
 
 
 def draw(how: str, what: Any, options: dict[str, Any], seconds: float) -> Any:
-    """Return vl-convert's result. This runs in the other process, which an alarm ends after `seconds`."""
+    """Return vl-convert's result. This runs in the picture process; an alarm ends that process after `seconds`."""
     import vl_convert
 
     with contextlib.suppress(AttributeError):  # Windows has no alarm

@@ -1,7 +1,7 @@
-"""Limit the pages that run at once, the costly work done at once, and PyTorch's threads in each pass.
+"""Limit how many pages run at once, how many costly computations run at once, and PyTorch's threads in each forward pass.
 
-Costly work measures all heads of a pair, reads a long sentence or many sentences, or trains a model. It has its own slots: a page
-waits for other pages, but not for costly work.
+Costly work computes the effect of every head in two sentences, reads a long sentence or many sentences, or trains a model. It has
+its own slots: a page waits for other pages, but not for costly work.
 """
 
 import threading
@@ -19,28 +19,30 @@ from selfattn.dashboard.streamlit_internals import this_session
 
 LOOK = 0.25  # seconds between checks that a waiting visitor is still there
 PATIENCE = 1.0  # seconds of waiting before the page shows WAITING
-# Seconds in which a new visitor's browser draws the first picture before it gets the rest of the page. On two cores, the first
-# picture then appears after 0.6 s instead of 1.0 s. The last picture is delayed by less than 0.1 s.
+# Seconds in which a new visitor's browser draws the first picture before the server sends the rest of the page. On two cores, the
+# first picture then appears after 0.6 s instead of 1.0 s. The last picture is delayed by less than 0.1 s.
 HEAD_START = 0.6
 WAITING = "Waiting until other visitors' computations end ..."
 # Work (tokens x layers x d_model) of the largest pass that is as fast with one thread as with two: 128 tokens in the bundled
 # encoder, 32 tokens in an encoder of base size. Every run of a page is a new thread, for which PyTorch starts new threads. So
 # with two threads instead of one, a sentence of 12 tokens takes a third longer, one head's weights take twice as long, and
-# hiding words and heads in two short sentences takes 1.5 times as long. From 256 tokens on (copies counted), two threads take
-# 3/4 to 2/3 of the time of one thread.
+# hiding words and heads in two short sentences takes 1.5 times as long. From 256 tokens on (over all texts of a batch), two
+# threads take 3/4 to 2/3 of the time of one thread.
 SMALL = 300_000
 
 _CORES = torch.get_num_threads()  # all cores, or OMP_NUM_THREADS
 _places = threading.BoundedSemaphore(max(1, _CORES - 1))
-_mine = threading.local()  # .place: True while this thread holds a costly slot; .page: True while it runs a page
+_mine = (
+    threading.local()
+)  # .place: True while this thread holds a slot for costly work; .page: True while it runs a page
 _running: set[int] = set()  # ids of the threads that run a page or a part of a page, or wait to run it
 
 
 class _Pages:
     """The slots for pages that run at the same time. Pages get slots in the order of arrival.
 
-    Python runs one thread at a time: with fifty pages at once, a typed sentence took 1.8 times as long. One core is left for
-    the drawing process and costly work.
+    Python runs one thread at a time. Without these slots, with fifty pages at once, the answer to a typed sentence took 1.8
+    times as long. The slots leave one core for the picture process and costly work.
     """
 
     def __init__(self, most: int):
@@ -48,7 +50,7 @@ class _Pages:
 
     @contextmanager
     def in_line(self) -> Iterator[Callable[[float], bool]]:
-        """Join the queue. Yield a function that waits up to a timeout in seconds, and returns True if it got a slot."""
+        """Join the queue. Yield a function that waits for a slot, at most `timeout` seconds, and returns True if it got one."""
         ticket = object()
         with self._changed:
             self._line.append(ticket)
@@ -66,7 +68,7 @@ class _Pages:
             return first
 
     def add(self, places: int) -> None:
-        """Add free slots. A negative number takes slots immediately, even if none is free."""
+        """Add free slots. A negative number takes slots at once, even if none is free."""
         with self._changed:
             self._free += places
             self._changed.notify_all()
@@ -79,8 +81,8 @@ _pages = _Pages(max(1, _CORES - 1))
 def costly_slot() -> Iterator[Callable[[], None]]:
     """Wait for a slot for costly work, and hold it inside the `with`. After PATIENCE, the page shows WAITING.
 
-    Yields a function to call at each step of progress. It ends the run if the visitor has moved on or left. The wait ends in
-    that case too. A thread that already holds a slot doesn't take a second slot, because it could wait for itself.
+    Yields a function to call at each step of the work. If the visitor has moved on or left, that function ends the run; so does
+    the wait. A thread that already holds a slot doesn't take a second slot, because it might wait for the slot that it holds.
     """
     if getattr(_mine, "place", False):
         yield stop_if_superseded
@@ -98,7 +100,7 @@ def costly_slot() -> Iterator[Callable[[], None]]:
 
 
 def _wait(take: Callable[[float], bool], news: Callable[[], Any]) -> Any:
-    """Call `take` with a timeout until it returns True. Return the element in `news` that shows WAITING, or None."""
+    """Call `take` until it returns True. After PATIENCE, show WAITING in the container news(); return the element, or None."""
     shown, since = None, time.monotonic()
     while not take(LOOK):
         stop_if_superseded()
@@ -137,7 +139,7 @@ def page_run(news: Any = None) -> Iterator[None]:
 
 @contextmanager
 def page_lent() -> Iterator[None]:
-    """Free this page's slot inside the `with`. Then take a slot even if none is free: another page may wait for this page."""
+    """Free this page's slot inside the `with`. Afterwards take a slot without waiting, because a wait could deadlock."""
     if not getattr(_mine, "page", False):
         yield
         return
@@ -151,7 +153,7 @@ def page_lent() -> Iterator[None]:
 
 
 def let_browser_draw() -> None:
-    """Wait for HEAD_START seconds, or until the visitor moves on or leaves. Other pages run meanwhile."""
+    """Wait for HEAD_START seconds, while other pages run. End the run if the visitor moves on or leaves."""
     until = time.monotonic() + HEAD_START
     with page_lent():
         while time.monotonic() < until:
@@ -163,8 +165,8 @@ def let_browser_draw() -> None:
 def threads_for(work: int) -> Iterator[None]:
     """Inside the `with`, let PyTorch use one thread, or for a large pass this page's share of the cores.
 
-    work: tokens x layers x d_model. If every page used all cores, threads would wait for one another: on two cores, fifty
-    visitors waited a third longer, and used more processor time.
+    work: tokens x layers x d_model of the pass. If every page used all cores, threads would wait for one another: on two cores,
+    fifty visitors waited a third longer, and the server used more processor time.
     """
     before = torch.get_num_threads()
     share = _CORES // max(1, len(_running))
@@ -176,7 +178,7 @@ def threads_for(work: int) -> Iterator[None]:
 
 
 def stop_if_superseded() -> None:
-    """End this run if a newer run has replaced it, or if its visitor has left."""
+    """End this run of the page if a newer run has replaced it, or if its visitor has left."""
     # Reading the session's state makes Streamlit end a run that a newer run has replaced.
     if this_session() is not None:
         RECORD.get()

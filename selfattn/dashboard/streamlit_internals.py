@@ -1,4 +1,4 @@
-"""Use undocumented parts of Streamlit 1.66 and 1.67. Each use names Streamlit's issue about it (as of 2026-11-26)."""
+"""Use undocumented parts of Streamlit 1.66 and 1.67. The docstrings name the issues on GitHub about them (as of 2026-11-26)."""
 
 import itertools
 import threading
@@ -13,13 +13,13 @@ from streamlit import runtime
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
 
-HELD = 32  # files; each is a few megabytes at most
+HELD = 32  # the number of downloads that are kept; each file is a few megabytes at most
 
 _places = itertools.count()
 
 
 def let_navigation_find_the_pages() -> None:
-    """Tell Streamlit not to take its pages from the folder pages/.
+    """Tell Streamlit not to look for pages in the folder pages/.
 
     Otherwise the first visitor who opens a link to a page sees "page not found", although st.navigation lists the page. See
     streamlit/streamlit#8860 and #9992, which are closed.
@@ -43,8 +43,8 @@ def came_back() -> bool:
 def restore_address() -> None:
     """After Back or Forward, pass all parameters of the restored address to the page's widgets.
 
-    Streamlit drops each parameter that a widget of the previous page binds, even if a widget of this page binds it too. No issue
-    was found.
+    Streamlit drops each parameter that a widget of the previous page is bound to, even if a widget of this page is bound to it
+    too. We found no GitHub issue about this.
     """
     context = this_session()
     asked = parse_qs(context.query_string, keep_blank_values=True)
@@ -56,7 +56,10 @@ def restore_address() -> None:
 
 @contextmanager
 def working_for(session: Any) -> Iterator[None]:
-    """Inside the `with`, attach this thread to a session. Detach it afterwards, because threads are reused. See #315 above."""
+    """Inside the `with`, attach this thread to a visitor's session. Detach it afterwards, because threads are reused.
+
+    Streamlit has no public call for this (see `this_session`).
+    """
     if session is None:
         yield
         return
@@ -74,21 +77,18 @@ def working_for(session: Any) -> Iterator[None]:
 def hold_file(data: bytes, kind: str, file_name: str) -> None:
     """Keep a file that was made for a download until HELD newer files exist.
 
-    Streamlit stores the result of a download button's callable without a session. It removes the file when the second page run
-    after that ends, whoever the visitor is. With many visitors, the browser often hasn't fetched the file by then, and the
-    download ends in a 404. Callables came with streamlit/streamlit#12942. Streamlit has no issue about the removed files.
+    If a download button has a function that makes the file, Streamlit removes the file after two more page runs of any
+    visitors. With many visitors, the browser often hasn't fetched the file by then, and the download ends in a 404. The feature
+    came with streamlit/streamlit#12942. We found no GitHub issue about the removed files.
     """
     with working_for(SimpleNamespace(session_id="downloads")):  # a session that never ends
-        # Streamlit stores equal bytes, kind and name a moment later, and gives them the same file.
+        # A moment later, Streamlit adds the same bytes with the same type and name. It then uses this file, which we keep.
         files = runtime.get_instance().media_file_mgr
         files.add(data, kind, f"held-{next(_places) % HELD}", file_name=file_name, is_for_static_download=True)
 
 
 def stop_if_left(session: Any) -> None:
-    """Raise ConnectionAbortedError if the session's tab is closed, because nobody will fetch the file.
-
-    The runtime has no documented call for this. See #315 above.
-    """
+    """Raise ConnectionAbortedError if the session's tab is closed. Streamlit has no public call for this (see `this_session`)."""
     if session is not None and runtime.exists() and not runtime.get_instance().is_active_session(session.session_id):
         raise ConnectionAbortedError("The visitor has left.")
 
@@ -97,7 +97,7 @@ def bound_uploads(most: int) -> None:
     """Limit the total size of all uploads to `most` bytes. The oldest files are removed; their pages ask for them again.
 
     Streamlit limits the size of each file, but not the number of files, and keeps a file until its session ends. So one visitor
-    could fill the memory. Streamlit has no issue about this.
+    could fill the memory. We found no GitHub issue about this.
     """
     manager: Any = runtime.get_instance().uploaded_file_mgr  # its public interface can only read
     add, sizes, adding = manager.add_file, {}, threading.Lock()

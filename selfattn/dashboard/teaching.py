@@ -1,6 +1,7 @@
 """Draw the elements that lessons share: questions, fields for numbers, pickers of a sentence or a head, and the layout.
 
-A stop is one page of a lesson. A stop can ask a question; its answer and its numbers appear after the visitor has answered.
+A stop is one page of a lesson; the parameter `stop` is its name, with which widget keys begin. A stop can ask a question: the
+right answer and the stop's numbers appear after the visitor has answered.
 """
 
 import math
@@ -35,7 +36,8 @@ from selfattn.views.lesson import Drawing, drawing, lesson_panel
 REAL = one_head_by_hand.REAL.first  # the sentence in which lessons show a head of a pretrained encoder
 TEXT_WIDTH = PICTURE = 760  # pixels: about 90 characters a line
 BESIDE = 352  # pixels: width of the text beside a picture in a window of 1440 (below the picture in a window of 800)
-ROOM, FITS = 280, 28  # pixels: width of each of two maps side by side; the smallest cell with room for a number
+ROOM = 280  # pixels: width of each of two maps side by side
+FITS = 28  # pixels: width of the smallest cell that has room for a number
 MOST_TOKENS = 64  # the largest number of tokens in a lesson's map
 
 
@@ -61,13 +63,13 @@ def row() -> st.delta_generator.DeltaGenerator:
 
 
 def sides() -> tuple[st.delta_generator.DeltaGenerator, st.delta_generator.DeltaGenerator]:
-    """Return two containers: for a stop's picture, and for its question and numbers beside (or below) the picture."""
+    """Return two containers of a lesson page: one for the picture, and one beside or below it for the question and numbers."""
     both = st.container(horizontal=True, gap="medium", key="sides")
     return both.container(width=PICTURE), both.container(width=BESIDE)
 
 
 def asked(matrix: Tensor, answered: bool, *rows: int) -> Tensor:
-    """Return the matrix to draw. Before the question is answered, these rows are NaN (without `rows`: all rows)."""
+    """Return the matrix to draw. Until the question is answered, the rows `rows` are NaN (all rows if none are named)."""
     shown = matrix.double().clone()
     if not answered:
         shown[list(rows) if rows else slice(None)] = math.nan
@@ -75,7 +77,7 @@ def asked(matrix: Tensor, answered: bool, *rows: int) -> Tensor:
 
 
 def example(stop: str, names: Sequence[str] | Mapping[str, str], label: str = "Example", key: str = "example") -> str:
-    """Draw radio buttons for a stop's examples, and return the chosen name. names: the names, or labels by name."""
+    """Draw radio buttons for a lesson page's examples, and return the chosen name. names: the names, or a label for each name."""
     labels = names if isinstance(names, Mapping) else dict(zip(names, names))
     return st.radio(
         label, list(labels), format_func=labels.__getitem__, key=f"{stop}.{key}", horizontal=key == "example"
@@ -103,15 +105,15 @@ def steps(
 def kernel(stop: str, trace: AttentionTrace, tokens: Sequence[str], asks: int, text: str = "", **said: Any) -> None:
     """Show every step of one row of attention: at first the row of token `asks`, then the row of the token clicked last.
 
-    If the trace has only one row, no other row can be chosen. If its query isn't a token, asks is -1 and `text` names the query.
-    said: the arguments `finding` and `back` of `kernel_panel`.
+    stop: the lesson page that keeps the choice. If the trace has only one row, no other row can be chosen. If that row's query
+    isn't a token, asks is -1 and `text` names the query. said: the arguments `finding` and `back` of `kernel_panel`.
     """
     key, whole = session.ASKING.of(stop), len(trace.query) == len(tokens) > 1
     chosen = key.get() if whole and key.get() in range(len(tokens)) else asks
     row = QueryRow(trace=trace, tokens=tuple(tokens), query=chosen, first=0 if whole else asks, text=text)
 
     def choose(_: str, clicked: Any) -> None:
-        # The value comes from a browser.
+        # Check the value, because a browser can send any value.
         if isinstance(clicked, list) and len(clicked) == 2 and clicked[1] in range(len(tokens)):
             key.set(clicked[1])
 
@@ -120,14 +122,14 @@ def kernel(stop: str, trace: AttentionTrace, tokens: Sequence[str], asks: int, t
 
 
 def small_map(matrix: Tensor, tokens: Sequence[str], room: int = ROOM, **looks: Any) -> Drawing:
-    """Return a map at most `room` pixels wide, so that two fit side by side. Large cells print their numbers."""
+    """Return a map at most `room` pixels wide, so that two maps fit side by side. Large cells show their numbers."""
     cell = min(64, room // len(tokens))
     size: dict[str, Any] = {"cell": cell, "numbers": WEIGHT if cell >= FITS else None}
     return drawing(heatmap, matrix, tokens, **(size if cell > FITS / 2 else {"size": room}), **looks)
 
 
 def plane(vectors: Mapping[str, Tensor], strong: str = "", size: int = 240) -> Drawing:
-    """Draw vectors (2,) as arrows. Longer arrows are thicker. strong: the name of the vector to draw in dark ink."""
+    """Draw vectors of two numbers as arrows. Longer arrows are thicker. strong: the name of the vector to draw in dark ink."""
     frame = pd.DataFrame(torch.stack([*vectors.values()]).tolist(), columns=["x", "y"])
     lengths = [float(vector.norm()) for vector in vectors.values()]
     frame = frame.assign(kind=[*vectors], label=[*vectors], length=lengths)
@@ -140,13 +142,13 @@ def take(text: str) -> None:
 
 
 def heads_chart(values: Tensor, **looks: Any) -> Drawing:
-    """Return a map with one number per head (n_layers, n_heads): layers down, heads across."""
+    """Return a map of one number per head. values: (n_layers, n_heads). Each row of the map is a layer."""
     layers, heads = ([f"{kind}{n}" for n in range(size)] for kind, size in zip("LH", values.shape))
     return drawing(heatmap, values, layers, columns=heads, **{"names": ("layer", "head"), "cell": 36, **looks})
 
 
 def choose_sentence(stop: str, sentence: str, encoder: Encoder | None = None) -> tuple[Encoder, Encoding]:
-    """Draw a field for a sentence; return the encoder and the encoding. End the page with a message if encoding fails."""
+    """Draw a field for a sentence. Return the encoder and the sentence's encoding. If it can't be encoded, end the page."""
     encoder = encoder or current_encoder()
     key = f"{stop}.sentence"
     st.session_state.setdefault(key, sentence)
@@ -181,10 +183,10 @@ def vectors(
     width: int = 150,
     check: Callable[..., object] | None = None,
 ) -> dict[str, Tensor]:
-    """Draw a field for each vector (d,), filled with the lesson's published numbers, and a button that restores them.
+    """Draw a field for each vector (d,), filled with the lesson's published numbers, and a button that restores these numbers.
 
-    Returns the vectors by name, in float64. If a field lacks the expected number of finite numbers, say so and return the
-    published numbers. check: raises ValueError if the vectors don't fit together; the page shows the error's message.
+    Returns the vectors by name, in float64. If a field doesn't contain d finite numbers, say so and return the published vector.
+    check: raises ValueError if the vectors don't fit together; the page then shows its message and uses all published vectors.
     """
     texts = {f"{stop}.{name}": ", ".join(f"{number:g}" for number in row) for name, row in published.items()}
     filled = session.PUBLISHED.of(stop)
@@ -201,29 +203,29 @@ def vectors(
         if check:
             check(*found.values())
     except ValueError as error:
-        refuse(f"{error} Until you correct them, the published numbers are drawn.")
+        refuse(f"{error} Until you correct your numbers, the published numbers are drawn.")
         return {name: torch.as_tensor(row, dtype=torch.float64) for name, row in published.items()}
     return found
 
 
 def numbers(name: str, text: str, published: Sequence[float] | Tensor) -> Tensor:
-    """Return the typed numbers, (d,) in float64. If they can't be used, say why and return the published numbers."""
+    """Return the typed numbers of one vector, (d,) in float64. If they can't be used, say why and return the published ones."""
     try:
         return typed_numbers.parse(name, text, len(published))
     except ValueError as error:
         fallback = torch.as_tensor(published, dtype=torch.float64)
-        refuse(f"{error} Until you correct them, {vector(fallback)} is drawn.")
+        refuse(f"{error} Until you correct your numbers, {vector(fallback)} is drawn.")
         return fallback
 
 
 def refuse(why: str, what: str = "These numbers can't be used.") -> None:
-    """Show an error. Its reason is plain text, because it may quote typed words."""
+    """Show the error `what`, and below it the reason `why` as plain text, because the reason may quote what a visitor typed."""
     st.error(what, icon=":material/error:")
     st.text(why)
 
 
 def reset(stop: str, published: Mapping[str, object], label: str = "Reset to the published numbers") -> None:
-    """Draw the button that restores the published values. published: the values by widget key."""
+    """Draw the button that restores the published values. published: each widget's key with its value."""
     st.button(
         label,
         key=f"{stop}.reset",
@@ -243,13 +245,13 @@ def messages(what: str = "These numbers can't be used.") -> Iterator[None]:
 
 
 def answered(stop: str) -> bool:
-    """Return True if a stop's question is answered by a choice, by "Just show me" or by a link with ?reveal=yes."""
+    """Return True if the lesson page shows its answer: after a choice, after "Just show me", or in a link with ?reveal=yes."""
     chosen, shown = st.session_state.get(f"{stop}.prediction"), session.REVEALED.of(stop).get()
     return chosen is not None or shown or st.query_params.get("reveal") == "yes"
 
 
 def predict(stop: str, question: str, options: Sequence[str], answer: str, reason: str) -> bool:
-    """Ask a stop's question. Once it is answered, show the answer with its reason. Returns True if it is answered."""
+    """Ask the lesson page's question. After the visitor has answered, show the right answer and the reason, and return True."""
     key = f"{stop}.prediction"
     with st.container(border=True, width=TEXT_WIDTH):
         st.markdown(f"**Predict first.** {question}")

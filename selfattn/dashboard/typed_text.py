@@ -1,4 +1,4 @@
-"""Encode a text that a visitor typed, and say which parts of a text or table can't be used."""
+"""Encode a text that a visitor typed, and name the words or table rows that can't be used."""
 
 import pandas as pd
 import streamlit as st
@@ -24,7 +24,7 @@ def encode_or_stop(
 ) -> Encoding:
     """Return the text's encoding. If the text can't be encoded, say why and end the page.
 
-    label: the page's name for the text. pair: the second of two segments. most: the most tokens allowed (None: no limit).
+    label: what the page calls the text. pair: the second of two segments. most: the largest number of tokens (None: no limit).
     """
     try:
         check_length(text)
@@ -39,17 +39,15 @@ def encode_or_stop(
     if encoding.unknown and (unknown := encoding.read_as_unknown()):
         names = ", ".join(f'"{read}"' for read in unknown[:MOST_NAMED]) + " ..." * (len(unknown) > MOST_NAMED)
         mark = encoding.tokens[min(encoding.unknown)]
-        said = f"{label}: this encoder doesn't know {names}. It reads {mark} there, as for any text it doesn't know."
-        st.info(
-            literal(f"{said} You can't choose the token {mark}, and its numbers aren't about the word that you typed.")
-        )
+        said = f"{label}: this encoder doesn't know {names}. It reads {mark} instead, as for any text that it doesn't know."
+        st.info(literal(f"{said} You can't choose the token {mark}. Its numbers aren't about the word that you typed."))
     if pair is None:
         this_page().texts[label.removeprefix("The ").removeprefix("Sentence ")] = (encoder, encoding)
     return encoding
 
 
 def show_rejected(rejected: pd.DataFrame) -> None:
-    """Show the rows of a visitor's table that can't be used, each with its line and the reason."""
+    """Show the rows of a visitor's table that can't be used, each with its line number and the reason."""
     if len(rejected):
         st.warning(f"{len(rejected):,} rows can't be used. The other rows are used.", icon=":material/warning:")
         shown = [name for name in ("line", "reason", "word", "sense", "sentence") if name in rejected]

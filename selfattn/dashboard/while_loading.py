@@ -24,7 +24,10 @@ def loaded() -> bool:
 
 
 def show_stored_figure() -> Any:
-    """Show the stored figure and return its container. If the visitor opens another view, show nothing and return None."""
+    """Show the stored figure, and return its container.
+
+    If the address or the command line asks for anything but the first example, show nothing and return None.
+    """
     if any(argument.startswith("--model") for argument in sys.argv):
         return None
     kept, asked = _kept(), st.query_params.to_dict()

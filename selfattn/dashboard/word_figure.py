@@ -1,4 +1,4 @@
-"""Show the main view's figure. Store the hidden words and the head in the session and the address; store the guess."""
+"""Show the main view's figure. Keep the visitor's choices in the session, and all but the guess in the address."""
 
 from functools import partial
 from typing import Any
@@ -20,19 +20,19 @@ from selfattn.views.main_view import chosen, put_together
 from selfattn.words import Word, numbered
 
 ASKED = "asked"  # value of session.GUESS while the page waits for a guess
-# If tokens of all copies x layers x d_model exceed this, the page first shows the sentences without results. The first example
+# If (tokens of all copies, one per hidden word) x layers x d_model exceeds this, the page first draws the sentences alone. The first example
 # has 600,000 in the bundled encoder (0.1 s on two cores), and 2,400,000 in a base-size encoder (0.8 s).
 LONG = 1_500_000
 
 
 def show_unmeasured(encoder: Encoder, pair: Pair) -> Any:
-    """If measuring takes long, show a new session the sentences without results. Return the element, to be emptied later."""
+    """If the session is new and measuring takes long, draw the sentences without results. Return the element to empty later."""
     place, copied = st.empty(), sum(len(word.sentence.tokens) * len(word.others) for word in pair if word)
     long = copied * encoder.n_layers * encoder.d_model > LONG and not encoder.hide_reason
     if not long or session.HIDDEN.get() != session.HIDDEN.first or is_answered(encoder, pair):
         return place
     if live := put_together(encoder, unmeasured_pair(encoder, *pair), None, guess=True).live:
-        finding = f'Hiding each other word from "{pair.word}" in turn ...'
+        finding = f'Hiding the other words from "{pair.word}", one at a time ...'
         with place:
             show_stored("way", live.changed(guess=False, heads=None, finding=finding).data)
     return place
@@ -65,7 +65,7 @@ def _panel(encoder: Encoder, answer: Answer, heads: bool) -> Panel:
 
 
 def hidden_now(answer: Answer) -> Hidden:
-    """Return the numbers of the words that the visitor hides in A and B. A new session hides the words in its link."""
+    """Return the indices of the words hidden in A and in B. A new session takes them from its link."""
     kept, hidden = session.HIDDEN.get()
     if kept != answer.key:
         hidden = None, None
@@ -85,7 +85,9 @@ def note_hidden(answer: Answer) -> None:
     for side, own, at in zip("AB", _names(answer), hidden_now(answer)):
         key, shown = session.HIDE[side], "nothing hidden" if at is None else own[at]
         this_page().address[key] = None if at is None else own[at]
-        say_what_is_missing(key, own, shown, f"The link hides {{!r}}, which {side} doesn't have.".format)
+        say_what_is_missing(
+            key, own, shown, f"The link asks to hide {{!r}}, but sentence {side} doesn't have this word.".format
+        )
 
 
 def _names(answer: Answer) -> list[list[str]]:

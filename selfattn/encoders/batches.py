@@ -1,4 +1,4 @@
-"""Group texts of similar length into passes. A limit on the padded tokens of a pass limits the memory."""
+"""Group texts of similar length into batches, one for each forward pass. A batch has a limited number of padded tokens."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
@@ -8,7 +8,7 @@ from selfattn.encoders.memory import in_halves
 T, Found = TypeVar("T"), TypeVar("Found")
 
 BATCH_TOKENS = {"cpu": 1024, "cuda": 32768, "mps": 8192}  # largest number of padded tokens in one pass
-COPIED_TOKENS = 4096  # largest number of tokens in one pass over copies of a sentence
+COPIED_TOKENS = 4096  # largest number of tokens in one pass over changed copies of a sentence
 
 
 def tokens_a_pass(device: str) -> int:
@@ -19,7 +19,7 @@ def tokens_a_pass(device: str) -> int:
 def length_batches(items: Sequence, length: Callable, limit: int, equal: bool = False) -> Iterable[list]:
     """Yield batches of items of similar length, with at most `limit` padded tokens each. A longer item is a batch of its own.
 
-    equal: put only equal lengths together. The longest items come first, so that later batches don't need more memory.
+    equal: put only items of equal length together. The longest items come first, so that later batches don't need more memory.
     """
     batch: list = []
     for item in sorted(items, key=length, reverse=True):
@@ -35,7 +35,7 @@ def length_batches(items: Sequence, length: Callable, limit: int, equal: bool = 
 def in_passes(
     run: Callable[[Sequence[T]], list[Found]], copies: Sequence[T], n: int, progress: Callable[[int, int], None]
 ) -> list[Found]:
-    """Run copies of a sentence of n tokens in passes. A pass that runs out of memory is run again in two halves."""
+    """Run changed copies of a sentence of n tokens, in passes. A pass that runs out of memory is run again in two halves."""
     size, found = max(1, COPIED_TOKENS // n), list[Found]()
     passes = [copies[start : start + size] for start in range(0, len(copies), size)]
     for done, some in enumerate(passes, start=1):

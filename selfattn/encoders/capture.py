@@ -49,7 +49,7 @@ class Head(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Patch:
-    """Replaces a head's context, which is its input to W_O, at some positions of a text. `Encoder.encode` checks the patch.
+    """Replaces a head's context, which enters W_O, at some positions of a text. `Encoder.encode` checks the patch.
 
     Source: Geiger et al. 2021, "Causal Abstractions of Neural Networks".
     """
@@ -130,7 +130,7 @@ def check_hidden(hidden: Collection[Hide], all_heads: Sequence[Head], tokens: To
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LayerRecording:
-    """One layer's attention in one pass: inputs and context, on the model's device and in the model's dtype."""
+    """The inputs and the context of one layer's attention in one pass, on the model's device and in its dtype."""
 
     module: nn.Module  # the layer's attention module
     query: Tensor  # (batch, n_heads, n, d_head)
@@ -169,7 +169,7 @@ class LayerRecording:
         return mask > lowest if bool(((mask == 0) | (mask <= lowest)).all()) else mask.float()
 
     def trace(self, heads: int | slice = slice(None), rows: slice = slice(None)) -> AttentionTrace:
-        """Recompute every step of attention for some heads and queries in float32."""
+        """Recompute every step of attention for some heads and queries, rounded to float32."""
         return rounded(self.attend(heads, rows), torch.float32)
 
     def weights(self, heads: int | slice = slice(None), rows: slice = slice(None)) -> Tensor:
@@ -192,10 +192,11 @@ class Recorder:
     """Records one forward pass, layer by layer. A recorder can also replace heads' contexts and hide tokens in the pass.
 
     patches, hidden: one collection for each sentence of the batch. keep: False records nothing. differentiable: True allows
-    gradients with respect to the recorded contexts. The other parameters are for copies that join a batch of one sentence
-    (`joining.py`). joins: the layer at which each copy joins, in order. narrow: the last layer, and the positions that continue
-    after its attention. after: True lets a copy join after its layer instead of before. until: the layer whose attention ends
-    the pass (None: run all layers).
+    gradients with respect to the recorded contexts. until: the layer whose attention ends the pass (None: run all layers).
+
+    The other parameters are for a batch of one sentence, to which changed copies of this sentence are added at later layers
+    (`joining.py`). joins: the layer at which each copy is added, ascending. after: True adds a copy after its layer instead of
+    before it. narrow: the last layer, and the only positions that are computed after its attention.
     """
 
     def __init__(
@@ -223,7 +224,7 @@ class Recorder:
         self._hidden = [(row, hide) for row, of_row in enumerate(hidden) for hide in of_row]
 
     def hide(self, mask: Tensor | None, shape: tuple[int, int, int], device: torch.device) -> Tensor | None:
-        """Return the next layer's mask with this recorder's hidden tokens masked: (batch, n_heads or 1, n, n).
+        """Return the next layer's mask, which also masks this recorder's hidden tokens: (batch, n_heads or 1, n, n).
 
         shape: (batch, n_heads, n). If the layer hides no tokens, the mask is returned unchanged.
         """
@@ -247,7 +248,7 @@ class Recorder:
         return mask.masked_fill(~may, -torch.inf) if mask.is_floating_point() else (mask.bool() & may).to(mask.dtype)
 
     def receive(self, context: Tensor, inputs: Mapping[str, Any]) -> Tensor:
-        """Record a layer's context (batch, n, n_heads, d_head) and other values, `inputs`. Return the context with patches."""
+        """Record a layer's context (batch, n, n_heads, d_head) and `inputs`, its other values. Return the patched context."""
         layer = self.n_calls
         self.n_calls += 1
         if here := [(row, patch) for row, patch in self._patches if patch.layer == layer]:
@@ -329,7 +330,7 @@ def recorded_attention(module, query, key, value, attention_mask, **options):
 
 
 def eager_attention(module, query, key, value, attention_mask, **options):
-    """Compute attention with the family's eager function, which returns weights. The recorder's hidden tokens are masked."""
+    """Compute attention with the family's eager function, which returns weights. Also mask the recorder's hidden tokens."""
     eager = sys.modules[type(module).__module__].eager_attention_forward
     if (recorder := current_recorder()) is not None:
         attention_mask = recorder.hide(attention_mask, tuple(query.shape[:3]), query.device)

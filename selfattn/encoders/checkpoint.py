@@ -45,7 +45,7 @@ DISTRIBUTED = re.compile(r"shard-\d{5}-model-.*\.safetensors")  # transformers w
 
 
 def check_folder(folder: Path, base: Path | None = None) -> None:
-    """Raise LoadError if a folder has no encoder, or leads to other files or to code. base: the operator's folder."""
+    """Raise LoadError if a folder has no encoder, or leads to other files or to code. base: the setting `model_dir`."""
     with reading(folder):
         names = sorted(os.listdir(folder))
     if ADAPTER in names:
@@ -127,7 +127,7 @@ def _check_weights(folder: Path) -> None:
 
 
 def _check_tokenizer(folder: Path, config: dict) -> None:
-    """Raise LoadError if the class isn't a tokeniser, a key leads to another file, or the vocabulary is missing."""
+    """Raise LoadError if tokenizer_class names no tokeniser, a setting leads to another file, or the vocabulary is missing."""
     settings = read_json(folder / "tokenizer_config.json", {})
     classes = [settings.get("tokenizer_class"), config.get("tokenizer_class")]
     strange = [name for name in classes if name is not None and not (isinstance(name, str) and CLASS.fullmatch(name))]
@@ -164,13 +164,13 @@ def weight_files(folder: Path) -> list[Path]:
 
 
 def weights_digest(folder: Path) -> str:
-    """Return the sha256 of the weights files, in order."""
+    """Return the sha256 of the weights file. For several files, return the sha256 of their sha256s joined in order."""
     digests = [file_digest(file) for file in weight_files(folder)]
     return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
 def configuration_digest(folder: Path, files: Mapping[str, str]) -> str:
-    """Return the sha256 of the configuration: the files in DECIDING, the modules' files, and config.json's values except NOTES.
+    """Return one sha256 of config.json's values (except NOTES), the files in DECIDING and sentence-transformers' module files.
 
     files: the folder's `file_digests`. If a newer transformers saves the model again, new keys or files may change the digest.
     """
@@ -200,7 +200,7 @@ def modules_folder(folder: Path) -> Path:
 
 
 def _module_files(folder: Path) -> list[Path]:
-    """Return modules.json, the settings file in the same folder, and config.json of each module except the model."""
+    """Return sentence-transformers' modules.json, its settings file, and config.json of each module except the model."""
     around = modules_folder(folder)
     try:
         steps = read_json(around / "modules.json", of=list)

@@ -22,7 +22,7 @@ from selfattn.encoders.sources import resolve
 from selfattn.encoders.tokenizer import SAMPLE
 
 AnyHead = TypeVar("AnyHead", bound="ClassHead")
-# Largest allowed difference from the complete model's logits, as a share of max(1, largest logit).
+# Largest allowed difference from the complete model's logits, relative to the largest logit (or to 1, if that is larger).
 LOGITS = PARITY | {"float32": 1e-5}
 
 
@@ -51,7 +51,8 @@ class ClassHead:
     def logits(self, states: Tensor) -> Tensor:
         """Compute logits from the last hidden states of p tokens: (..., p, d_model) -> (..., n_labels). Differentiable.
 
-        The first token comes first. Leave out padding and hidden tokens, because some heads average. Raises NotFinite.
+        `states` must begin with the text's first token, such as [CLS]. Leave out padding and hidden tokens, because some
+        classification heads average over all tokens. Raises NotFinite.
         """
         return self._raw(states).reshape(*states.shape[:-2], -1)
 
@@ -160,7 +161,7 @@ def _labels(encoder: Encoder, kind: str) -> tuple[str, ...]:
 
 
 def _activation(config) -> str:
-    """Return the function that transformers' pipeline applies to the logits."""
+    """Return the name of the function that transformers' pipeline applies to the logits, or ""."""
     if config.problem_type == "regression":
         return ""
     return "softmax" if config.problem_type != "multi_label_classification" and config.num_labels > 1 else "sigmoid"

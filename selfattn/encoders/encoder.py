@@ -1,4 +1,4 @@
-"""Run texts through a pretrained encoder, unchanged or with hidden tokens, replaced heads' outputs or removed heads."""
+"""Run texts through a pretrained encoder: unchanged, with tokens hidden, or with heads' outputs replaced or removed."""
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ from selfattn.notebook_repr import html_table
 from selfattn.settings import Settings
 
 Progress = Callable[[int, int], None]  # passes done, passes in all
-JOINED = 1e-5  # largest difference between joined and separate copies, as a share of the largest number
+JOINED = 1e-5  # largest difference of joined copies (joining.py) from separate ones, relative to the largest number
 FEW = 16  # for fewer copies, joining saves less time than its two tests take (1.5 s for a base-size encoder)
 
 
@@ -45,7 +45,7 @@ def followed(items: Collection, progress: Progress) -> Iterator:
 
 
 class Copy(NamedTuple):
-    """A copy of a word's sentence, with the changes to make in its pass."""
+    """A copy of a word's sentence in a batch, with the changes to make in its forward pass."""
 
     word: PlacedWord
     patches: Collection[Patch] = ()
@@ -78,12 +78,12 @@ class Encoder(TextReader):
     digest: str = ""  # sha256 of the weights; "" for random weights
     configuration: str = ""  # `checkpoint.configuration_digest`
     note: str = ""  # a note for visitors ("the encoder half of T5")
-    equal_lengths: bool = False  # True if padding changes the numbers: only equal lengths share a pass
+    equal_lengths: bool = False  # True if padding changes the results: only texts of equal length share a pass
     around: Callable[[int], AbstractContextManager] = nullcontext  # for each pass: around(tokens x layers x d_model)
 
     @cached_property
     def content(self) -> str:
-        """The sha256 of weights, configuration, tokeniser and modules. Folder, device and precision don't change it."""
+        """The sha256 of weights, configuration, tokeniser and pooling modules. Folder, device and precision don't change it."""
         return hashlib.sha256(f"{self.digest} {self.configuration}".encode()).hexdigest()
 
     def __repr__(self) -> str:
@@ -125,7 +125,7 @@ class Encoder(TextReader):
         patches: Sequence[Collection[Patch]] | None = None,
         hidden: Sequence[Collection[Hide]] | None = None,
     ) -> list[Encoding]:
-        """Run several texts, and return an Encoding for each, without padding. Texts of similar length share a pass.
+        """Run several texts, and return their Encodings, which have no padding. Texts of similar length share a pass.
 
         patches, hidden: one collection for each text, as in `encode`. For a text with a second segment, pass the result of
         `tokenize`. Raises the errors of `encode`, and TypeError for a string instead of a list.
@@ -148,13 +148,13 @@ class Encoder(TextReader):
         return [encodings[place] for place in range(len(batch))]
 
     def encoded(self, word: PlacedWord) -> Encoding:
-        """Return the unchanged Encoding of the word's sentence. The sentence runs only if the word doesn't hold this Encoding."""
+        """Return the Encoding of the word's unchanged sentence. Encode it only if `word` holds no such Encoding."""
         sentence = word.sentence
         is_plain = isinstance(sentence, Encoding) and not (sentence.patches or sentence.hides)
         return sentence if is_plain else self.encode(sentence)
 
     def reference_weights(self, text: str, pair: str | None = None, hidden: Collection[Hide] = ()) -> Tensor:
-        """Return the model's own attention weights from a separate eager pass: (n_layers, n_heads, n, n).
+        """Return the attention weights that the model's own eager attention computes: (n_layers, n_heads, n, n).
 
         pair, hidden: as in `encode`.
         """
@@ -178,7 +178,7 @@ class Encoder(TextReader):
         return eager_twin(self.model)
 
     def separate_pass_fits(self, n: int) -> bool:
-        """Return True if the attention weights of a separate pass over n tokens fit the operator's memory limit."""
+        """Return True if the `reference_weights` of a text of n tokens fit the operator's memory limit."""
         return 4 * self.n_layers * self.n_heads * n * n <= Settings.read().separate_pass_megabytes * 2**20
 
     def knock_out(
@@ -230,7 +230,7 @@ class Encoder(TextReader):
         """
         word = self.placed((text, position, pair))
         if isinstance(words, str):
-            raise TypeError(f"Expected a list of words to hide, got one ({words[:40]!r}). Put the word into a list.")
+            raise TypeError(f"Expected a list of words to hide, got a single text ({words[:40]!r}). Put it in a list.")
         heads = [None] * len(words) if heads is None else heads
         if len(heads) != len(words):
             raise ValueError(f"Expected heads for each of {len(words)} words, got {len(heads)}. None means all heads.")
@@ -246,11 +246,11 @@ class Encoder(TextReader):
         progress: Progress = silent,
         layers: bool = False,
     ) -> Tensor:
-        """Run copies of a word's sentence, each with its changes, and return the word's last hidden states: (copies, d_model).
+        """Run a word's sentence once for each set of changes. Return the word's last hidden states: (copies, d_model).
 
-        patches, hidden: one collection for each copy. layers: True adds the word's states before each layer: (copies,
-        n_layers + 1, d_model). progress: as in `knock_out`. Copies run in passes of about 4,096 tokens. If there are at least
-        16 copies and the encoder allows it, each copy starts only at its first changed layer.
+        A set of changes makes a copy of the sentence. patches, hidden: one collection for each copy. layers: True adds the word's
+        states before each layer: (copies, n_layers + 1, d_model). progress: as in `knock_out`. Copies run in passes of about
+        4,096 tokens. If there are at least 16 copies and the encoder allows it, each copy starts only at its first changed layer.
         """
         word = self.placed(word)
         n, count = len(word.sentence.ids), len(patches if patches is not None else hidden or ())
@@ -276,7 +276,7 @@ class Encoder(TextReader):
         return torch.stack([found[at] for at in range(count)])
 
     def in_copies(self, copies: Sequence[Copy], layers: bool = False) -> Tensor:
-        """Run copies in one padded pass, and return each word's last hidden state: (copies, d_model).
+        """Run copies of sentences, each with its changes, in one padded pass. Return each word's last state: (copies, d_model).
 
         layers: as in `changed_vectors`. The result isn't checked for NaN or infinity.
         """
@@ -293,7 +293,10 @@ class Encoder(TextReader):
         return vectors if layers else vectors[:, 0]
 
     def _joined(self, copies: Sequence[Copy], joins: Sequence[int], narrow: bool) -> Tensor:
-        """Run copies that join a pass at the layers `joins` (ascending). Return the word's last states: (copies, p, d_model)."""
+        """Run copies of a sentence. Copy i joins the pass at layer joins[i] (ascending), where its changes begin.
+
+        Returns the last hidden states of the word's p tokens: (copies, p, d_model). narrow: as in `narrowing`.
+        """
         word, each = copies[0].word, [Copy(copies[0].word), *copies]  # the unchanged sentence comes first
         rows = list(word.positions)
         with torch.no_grad(), self.pass_over(len(each), len(word.sentence.ids)):
@@ -306,16 +309,16 @@ class Encoder(TextReader):
 
     @cached_property
     def joinable(self) -> bool:
-        """True if copies can join a pass at later layers (tested once). False in low precision: rounding depends on the batch."""
+        """True if a changed copy of a sentence can be added to a pass at the layer where its changes begin (tested once)."""
         recordings = self.encode(SAMPLE).recordings
-        if self.dtype != "float32" or not recordings:
+        if self.dtype != "float32" or not recordings:  # in low precision, rounding depends on the batch
             return False
         joining.install(self.model, [recording.module for recording in recordings])
         return self._joins_as_it_runs(narrow=False)
 
     @cached_property
     def narrowing(self) -> bool:
-        """True if only the word's rows need to continue after the last layer's attention (tested once). Requires `joinable`."""
+        """True if only the word's positions need computing after the last layer's attention. Tested once; requires `joinable`."""
         return self._joins_as_it_runs(narrow=True)
 
     def _joins_as_it_runs(self, narrow: bool) -> bool:
@@ -424,7 +427,7 @@ class Encoder(TextReader):
 
     @contextmanager
     def pass_over(self, copies: int, n: int) -> Iterator[None]:
-        """Enter `around` for a pass over `copies` texts of n tokens. Raises OutOfMemory."""
+        """Enter the context manager `self.around` for a pass over `copies` texts of n tokens. Raises OutOfMemory."""
         message = (
             f"{copies} text(s) of {n:,} tokens need more memory than {self.device} has left. Shorten the text, or "
             "choose another device, a lower precision or a smaller encoder."
@@ -450,6 +453,5 @@ class Encoder(TextReader):
 
 
 def _row(batch: Tensor, row: int, n: int) -> Tensor:
-    """Return one sentence of the batch, cut to n tokens, CPU float32."""
     states = batch[row, :n].float().cpu()
     return states if batch.shape[0] == 1 else states.clone()  # a view would keep the complete batch in memory

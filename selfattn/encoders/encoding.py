@@ -1,4 +1,4 @@
-"""Hold the results of one text's pass: tokens, words and hidden states, and the attention of any head on demand."""
+"""Hold the results of a text's forward pass: tokens, words and hidden states, and the attention of any head on demand."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ class Encoding(Tokens):
     With `patches` or `hides`, the results are those of the changed pass.
     """
 
-    states: tuple[Tensor, ...] = field(repr=False)  # n_layers + 1 of (n, d_model): each layer's input, then the last
+    states: tuple[Tensor, ...] = field(repr=False)  # n_layers + 1 of (n, d_model): layer inputs, then the last state
     static: Tensor  # (n, d_embedding): each token's row of the embedding table, without position
     n_heads: int
     recordings: tuple[LayerRecording, ...] = field(repr=False, default=())  # one for each layer; empty if unreadable
@@ -110,7 +110,7 @@ class Encoding(Tokens):
         return torch.stack([self.own_context(layer)[:, at].mean(dim=1) for layer in range(self.n_layers)])
 
     def vector(self, layer: int, positions: Sequence[int]) -> Tensor:
-        """Return the hidden state before `layer`, averaged over a word's positions: (d_model,). n_layers: the last state."""
+        """Return a word's hidden state before `layer`, averaged over its positions: (d_model,). layer=n_layers: the last one."""
         return self.states[layer][list(positions)].mean(dim=0)
 
     def _checked(self, layer: int, head: int | None) -> tuple[int, int | slice]:

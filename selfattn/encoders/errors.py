@@ -21,7 +21,7 @@ class OutOfMemory(TextError):
 
 
 class NotRecomputable(RuntimeError):
-    """An encoder can't be recomputed, or doesn't allow removed heads or hidden tokens. The message gives the reason."""
+    """An encoder's attention can't be recomputed, or its heads removed, or its tokens hidden. The message gives the reason."""
 
 
 @contextmanager

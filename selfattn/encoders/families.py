@@ -49,7 +49,7 @@ WINDOWS = {"local_attention": 8, "global_attn_every_n_layers": 3, "attention_bia
 FUNNEL_SIZES = {"block_sizes": [1] * N_LAYERS, "d_head": 8, "d_inner": 48, "num_hidden_layers": None}
 FUNNEL_SIZES |= {"architectures": ["FunnelModel"]}
 
-# The spread is smaller in T5, which doesn't divide scores by sqrt(d_head), and in MobileBERT, whose norms don't normalise.
+# The random parameters are smaller in T5, which doesn't divide scores by sqrt(d_head), and in MobileBERT, which has no LayerNorm.
 FAMILIES = {
     family.name: family
     for family in (

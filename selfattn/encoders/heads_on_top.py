@@ -75,7 +75,7 @@ def _named(config) -> list[str]:
 
 
 def _instead(config) -> str:
-    """Return a sentence about the head that `architectures` names."""
+    """Return a text for an error message: which task's head the config's `architectures` names instead."""
     if not _named(config):
         return (
             'its config.json has no "architectures". Add the class from which the weights were saved, such as '
@@ -88,7 +88,7 @@ def _instead(config) -> str:
         return f"its config.json names the architecture {named}, which transformers doesn't have."
     words = WORD.findall(match[1] or "LanguageModelling")
     task = " ".join(word if word.isupper() else word.lower() for word in words).replace("pre training", "pretraining")
-    unshown = "" if any(carries(config, each) for each in LOADERS) else ", which isn't shown yet"
+    unshown = "" if any(carries(config, each) for each in LOADERS) else ", which selfattn doesn't show yet"
     return f"its checkpoint has a head for {task} ({named}){unshown}."
 
 

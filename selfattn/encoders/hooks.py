@@ -27,7 +27,7 @@ SEPARATE = (
 OUTPUT = ("dense", "out_lin", "o_proj", "o", "Wo")
 MASKS = ("attention_mask", "mask")
 FUSED = "in_proj"  # DeBERTa: one matrix with W_Q, W_K and W_V of each head in turn
-# DeBERTa also projects the vectors of distances. Keys: the projections' names. Values: the names of their terms in the scores.
+# DeBERTa also projects the vectors of distances. The name of each such projection, and of the term it adds to the scores:
 POSITIONS = {
     "pos_key_proj": "content to position",
     "pos_proj": "content to position",
@@ -73,7 +73,7 @@ def _attention_modules(model: nn.Module) -> Iterator[tuple[nn.Module, nn.Linear]
 
 
 def _open(n_heads: int, module: nn.Module, args: Sequence, kwargs: Mapping) -> tuple[Sequence, Mapping] | None:
-    """Record a layer's arguments before its attention runs, and mask hidden tokens."""
+    """Record an attention module's arguments before it runs, and mask hidden tokens."""
     if (recorder := current_recorder()) is None:
         return None
     names = _parameters(type(module))
@@ -99,7 +99,7 @@ def _parameters(kind: type[nn.Module]) -> tuple[str, ...]:
 
 
 def _keep(name: str, layer: nn.Linear, args: Sequence, output: Tensor) -> None:
-    """Record a projection's output. DeBERTa-v3 runs W_Q and W_K twice: the second time for the distances."""
+    """Record a projection's output. DeBERTa-v3 runs W_Q and W_K twice, the second time on the vectors of distances."""
     if (recorder := current_recorder()) is not None:
         # The clone is needed because DeBERTa later divides the position queries in place.
         recorder.pending.setdefault(name, []).append(output.clone() if name in POSITIONS else output)

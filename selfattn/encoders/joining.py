@@ -1,9 +1,10 @@
-"""Run changed copies of a sentence in one pass. The layers before a copy's first changed layer run only once for all copies.
+"""Run a sentence and changed copies of it in one pass. The layers before a copy's first change aren't repeated for the copy.
 
-A copy joins the pass at its first changed layer. After the last layer's attention only the word's rows continue, because the
-result has no other rows. Copies that hide tokens only from the word join after their first changed layer. In that layer only the
-word's rows run for such copies, because the other rows are unchanged. The hooks read the pass's recorder. `Encoder.joinable` and
-`Encoder.narrowing` test whether an encoder allows this.
+A copy hides tokens or replaces heads' outputs. Before its first changed layer, it equals the unchanged sentence, so it is added
+to the batch ("joins") only at this layer. After the last layer's attention, only the positions of one word (the word's rows) are
+computed, because the result has no other rows. If all copies only hide tokens from this word, each copy joins after its first
+changed layer: in that layer the other rows are unchanged, so only the word's rows run for the copy. The hooks read the
+pass's `Recorder`. `Encoder.joinable` and `Encoder.narrowing` test whether an encoder allows this.
 """
 
 import threading
@@ -43,7 +44,7 @@ Given = tuple[tuple, dict[str, Any]]  # a module's arguments
 
 
 def _join(layer: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -> Given | None:
-    """Add the copies that join at this layer to the layer's input. In the last layer, keep only the word's rows."""
+    """Add to the layer's input the copies whose changes begin here. In the last layer, keep only the word's positions."""
     recorder = current_recorder()
     if recorder is None or recorder.first:
         return None
@@ -64,7 +65,7 @@ def _join(layer: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -
 
 
 def _join_after(layer: nn.Module, args: tuple, kwargs: dict[str, Any], output: Any) -> Any:
-    """Run the word's rows of the copies that join after this layer, and add the copies to the layer's output."""
+    """Run this layer for the copies that join after it, only at the word's positions. Add them to the layer's output."""
     recorder = current_recorder()
     if (
         recorder is None
@@ -85,7 +86,7 @@ def _join_after(layer: nn.Module, args: tuple, kwargs: dict[str, Any], output: A
 
 
 def _widen(attention: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -> Given | None:
-    """Give the last layer's attention all rows, because the word attends to all tokens."""
+    """Give the attention module the hidden states of all tokens, because the word attends to all tokens."""
     whole = getattr(current_recorder(), "whole", None)
     return None if whole is None else _with_states(args, kwargs, lambda _: whole)
 

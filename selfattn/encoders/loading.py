@@ -1,4 +1,4 @@
-"""Load an encoder's model, tokeniser and limits from a checked folder. `parity.py` checks its attention."""
+"""Load an encoder's model, tokeniser and token limit from a checked folder. `parity.py` checks its attention."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -69,8 +69,8 @@ def load_source(
 ) -> Encoder:
     """Load an encoder from a folder. device and dtype must exist. Raises LoadError.
 
-    The encoder's attention is first compared with the model's own in float32 (`parity.py`). For a lower precision, the comparison
-    runs on the CPU, because the device may lack the memory. Then the lower precision is compared, with a larger tolerance.
+    First, the encoder's attention in float32 is compared with that of the model's own code (`parity.py`). If dtype is lower, this
+    runs on the CPU, because the device may lack the memory, and a comparison in dtype with a larger tolerance follows.
     """
     too_large = LoadError(
         f"{source.name} doesn't fit into the memory of {device}. Choose a smaller encoder, or another device or precision."
@@ -102,14 +102,14 @@ def _measured(source: Source, device: str, report: Report) -> Encoder:
         report(f"Checking that selfattn reproduces {source.name}'s attention")
         measured = measure(draft, _sample(draft), pinned=source.bundled)
         files = digests.result()
-    padding = "padding changes its numbers, so only equal lengths share a pass" if measured.equal_lengths else ""
+    padding = "padding changes the results, so only equally long texts share a pass" if measured.equal_lengths else ""
     digest, configuration = weights_digest(source.folder), configuration_digest(source.folder, files)
     note = _joined(note, tokenizer.note, padding)
     return replace(measured, files=files, digest=digest, configuration=configuration, note=note)
 
 
 def _in_precision(source: Source, exact: Encoder, device: str, dtype: str) -> Encoder:
-    """Load the encoder in a lower precision, and measure whether its attention can be recomputed there."""
+    """Load the encoder in a lower precision, and measure whether its attention can be recomputed in it."""
     model, _ = _load_model(source, dtype)
     loaded = replace(exact, model=model.to(device), device=device, dtype=dtype)
     if loaded.hooked:

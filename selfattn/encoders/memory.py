@@ -12,8 +12,8 @@ from selfattn.encoders.errors import OutOfMemory
 
 T = TypeVar("T")
 
-# torch's CUDA allocator raises torch.OutOfMemoryError. Other libraries raise a RuntimeError with one of these texts. In this
-# order: the CPU's allocator, cuBLAS, cuDNN, CUDA, Apple's MPS (memory full), and MPS (one tensor too large).
+# torch's CUDA allocator raises torch.OutOfMemoryError. Others raise a RuntimeError with one of these texts: the CPU's allocator,
+# cuBLAS, cuDNN, CUDA, and Apple's MPS (the last two texts: its memory is full, or one tensor is too large).
 WORDS = (
     "can't allocate memory", "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED", "CUDA error: out of memory",
     "MPS backend out of memory", "Invalid buffer size",
@@ -49,7 +49,7 @@ def in_halves(run: Callable[[Sequence], list[T]], items: Sequence) -> list[T]:
 
 
 def give_memory_back() -> None:
-    """Release the memory that torch caches on GPUs, for other models and processes."""
+    """Give the memory that torch caches on GPUs back to other models and processes."""
     if torch.cuda.is_initialized():
         torch.cuda.empty_cache()
     if torch.backends.mps.is_available():

@@ -19,15 +19,15 @@ class PositionBias:
     name: str = "position bias"
 
     def sentence(self, index: int, n: int) -> "PositionBias":
-        """Return one sentence's part, cut to the sentence's first n tokens."""
+        """Return the biases of one sentence of the batch, cut to its first n tokens."""
         return replace(self, values=of_sentence(self.values, index, n))
 
     def term(self, query: Tensor, key: Tensor, scale: float, heads: int | slice, rows: slice) -> Term:
-        """Compute the term for some heads and queries of one sentence, in the query's dtype."""
+        """Compute what is added to the scaled scores of some heads and queries of one sentence, in the query's dtype."""
         return Term(self.name, self.values[0, heads][..., rows, :].to(query))
 
     def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
-        """Compute the term for chosen queries of a batch: (n_pieces, n_heads, 1, n)."""
+        """Compute what is added for single queries, row i for position[i] of sentence[i]: (n_pieces, n_heads, 1, n)."""
         return Term(self.name, mask_rows(self.values, sentence, position).to(query))
 
 
@@ -39,17 +39,17 @@ class DistanceVectors:
     vectors: Tensor  # (n_heads, 2 n - 1, d_head), for query minus key position from 1 - n to n - 1
 
     def sentence(self, index: int, n: int) -> "DistanceVectors":
-        """Return the vectors of the distances within n tokens."""
+        """Return the vectors of the distances that occur within n tokens."""
         middle = self.vectors.shape[1] // 2
         return replace(self, vectors=self.vectors[:, middle - n + 1 : middle + n])
 
     def term(self, query: Tensor, key: Tensor, scale: float, heads: int | slice, rows: slice) -> Term:
-        """Compute the term for some heads and queries of one sentence, in the query's dtype."""
+        """Compute what is added to the scaled scores of some heads and queries of one sentence, in the query's dtype."""
         places = torch.arange(key.shape[-2], device=key.device)
         return self._products(query, key, scale, places[rows, None] - places, heads)
 
     def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
-        """Compute the term for chosen queries of a batch: (n_pieces, n_heads, 1, n)."""
+        """Compute what is added for single queries, row i for position[i] of sentence[i]: (n_pieces, n_heads, 1, n)."""
         places = torch.arange(key.shape[-2], device=key.device)
         return self._products(query, key, scale, position[:, None, None, None] - places, slice(None))
 
@@ -77,13 +77,13 @@ def position_to_content(key: Tensor, positions: Tensor, distance: Tensor, scale:
 
 
 def mask_rows(mask: Tensor, sentence: Tensor, position: Tensor) -> Tensor:
-    """Return the rows of a mask or bias for chosen queries: (n_pieces, n_heads or 1, 1, n). Queries may share a row."""
+    """Return rows of a mask or bias, row i for the query at position[i] of sentence[i]: (n_pieces, n_heads or 1, 1, n)."""
     sentence = sentence if mask.shape[0] > 1 else torch.zeros_like(sentence)
     position = position if mask.shape[2] > 1 else torch.zeros_like(position)
     return mask[sentence, :, position][:, :, None]
 
 
 def of_sentence(pairs: Tensor, index: int, n: int) -> Tensor:
-    """Return one sentence's part of a tensor (1 or batch, ..., 1 or n, n) over pairs of tokens. It is cut to n tokens."""
+    """Return the part for sentence `index` of a tensor (batch or 1, ..., queries or 1, keys), cut to its first n tokens."""
     row = pairs if pairs.shape[0] == 1 else pairs[index : index + 1]
     return row[..., : min(n, row.shape[-2]), :n]

@@ -1,8 +1,8 @@
 """Check at load that selfattn's kernel reproduces the model's own attention.
 
-The recorded pass with fast attention must have the attention weights, contexts and hidden states of a plain pass with the model's
-slow `eager` attention. Three cases are compared: a short text in a batch with a longer text, the short text with one token
-hidden from another token, and one text of 96 tokens (or of the encoder's limit). The dtype is float32 for every family.
+The recorded pass with fast attention (the "fast pass") must have the attention weights, contexts and hidden states of a plain
+pass with the model's slow `eager` attention. Three cases are compared: a short text in a batch with a longer text, the short text
+with one token hidden from another token, and one text of 96 tokens (or of the encoder's limit). The dtype is always float32.
 """
 
 import re
@@ -25,10 +25,10 @@ PADDING = 5  # tokens by which the second text is longer
 MOST_TOKENS = 96  # in the long text: two passes over 512 tokens would take longer than loading a base-size encoder
 QUERIES = 16  # number of queries whose weights are compared in the long text
 
-# Largest differences that float32's rounding explains. For weights they are absolute. Contexts and hidden states may be in the
-# hundreds, so their differences are a share of max(1, largest number in the same head or token).
+# Float32's rounding can cause differences up to these limits. Those of weights are absolute. Contexts and hidden states may be in
+# the hundreds, so their differences are divided by the head's largest value or the token's largest number (at least by 1).
 WEIGHTS, CONTEXTS, STATES = 1e-5, 1e-5, 1e-4
-# Rounding changes a score by about 1e-6 |query| |key| scale. The allowed difference grows if |query| |key| scale exceeds SCORE.
+# Rounding changes a score by about 1e-6 × |query| × |key| × scale. If |query| × |key| × scale > SCORE, more is allowed.
 SCORE = 16
 PADDED = 1e-4  # a larger difference means that padding changes an encoder's numbers
 KERNEL = "the recomputed weights"
@@ -47,7 +47,7 @@ class EagerPass:
 
 
 def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
-    """Compare an encoder's fast pass with eager passes, and return the encoder with its sizes and its reasons.
+    """Compare an encoder's fast pass with eager passes. Return the encoder with its sizes and the reasons for what it can't do.
 
     short: a short text's tokens. pinned: True for the bundled encoder, which needs only one eager pass, because selfattn's
     tests check its long texts, hidden tokens and padding. Raises LoadError if the encoder's attention can't even be displayed.
@@ -138,7 +138,7 @@ def _with_hidden(
         except Exception as error:
             if is_out_of_memory(error) or not hides:
                 raise
-            instead = "only one mask for all heads" if hides[0].heads else "no such mask"
+            instead = "only one mask for all heads" if hides[0].heads else "no mask that hides a token"
             refused[hides[:1]] = f"its modules accept {instead} ({type(error).__name__})."
             hides = hides[1:]
 
@@ -186,8 +186,8 @@ def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
     if not shapes:
         blocks = getattr(encoder.model.config, "attention_type", "") == "block_sparse"
         remedy = (
-            "it attends in blocks. For texts of up to 704 tokens (with the usual sizes), transformers uses full attention "
-            'anyway: set "attention_type": "original_full" in its config.json.'
+            "it attends in blocks. For texts of up to 704 tokens (with the default settings), transformers uses full attention "
+            'instead. To open this model, set "attention_type": "original_full" in its config.json.'
         )
         raise LoadError(f"{who} reports no attention weights{f': {remedy}' if blocks else ' at all.'}")
     strange = next((shape for shape in shapes if len(shape) != 3 or shape[-2:] != (n, n)), None)
@@ -210,9 +210,9 @@ def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
 def _compare_with_fast(
     encoder: Encoder, passes: list[EagerPass]
 ) -> tuple[list[LayerRecording], dict[tuple[Hide, ...], str]]:
-    """Run the fast pass and compare it with the eager passes. Return the first sentence's recordings and the reasons.
+    """Run the fast pass and compare it with the eager passes. Return the first sentence's recordings, and a dict of texts.
 
-    A reason describes how the fast pass differs from an eager pass ("" for no difference). The keys are `EagerPass.hidden`.
+    A text says how the fast pass differs from an eager pass ("" if it doesn't). Its key is `EagerPass.hidden`.
     """
     n_layers = len(passes[0].states) - 1
     try:
@@ -225,8 +225,8 @@ def _compare_with_fast(
         relative = any(re.search(r"\brel_|relative|r_r_bias", name) for name, _ in encoder.model.named_parameters())
         terms = ", with relative-position terms in the scores" if relative else ""
         reason = (
-            f"{encoder.family} has its own attention code{terms}: query, key and value can be read in {len(recordings[0])} of "
-            f"{n_layers} layers."
+            f"{encoder.family} has its own attention code{terms}, so selfattn can read query, key and value in "
+            f"{len(recordings[0])} of {n_layers} layers."
         )
         return [], {(): reason}
     reasons: dict[tuple[Hide, ...], str] = {}
@@ -238,7 +238,7 @@ def _compare_with_fast(
 def _sentence_differs(
     encoder: Encoder, eager: EagerPass, recordings: list[LayerRecording], states: list[Tensor]
 ) -> str:
-    """Describe how a sentence's fast pass differs from its eager pass, or return "". Also check that hidden tokens weigh 0."""
+    """Describe how a sentence's fast pass differs from its eager pass, or return "". Hidden tokens must also have weight 0."""
     for layer, recording in enumerate(recordings):
         reason = _layer_differs(recording, eager.weights[layer] if eager.weights else None)
         if reason:
@@ -278,7 +278,7 @@ def _cannot_patch(encoder: Encoder, alone: EagerPass) -> str:
 
 
 def _fast(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[list[LayerRecording]], list[list[Tensor]]]:
-    """Run a recorded pass. Return each sentence's recordings and hidden states, cut to the sentence's length."""
+    """Run a fast, recorded pass. Return each sentence's recordings and hidden states, cut to the sentence's length."""
     recorder = Recorder(hidden=[each.hidden for each in passes])
     with torch.no_grad():
         inputs = encoder.inputs([each.tokens for each in passes])
@@ -292,8 +292,8 @@ def _fast(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[list[LayerRec
 def _layer_differs(recording: LayerRecording, eager: Tensor | None) -> str:
     """Describe how one layer's weights and context differ from the model's own, or return "".
 
-    eager: the layer's weights (n_heads, n, n) in a plain eager pass. None saves memory for a long text: the model's eager
-    function then computes the weights of some recorded queries, and the hidden states show whether the recording is right.
+    eager: the layer's weights (n_heads, n, n) in a plain eager pass. None saves memory for a long text: a few queries' weights
+    are then compared with those that the model's eager function computes from the recorded query and key.
     """
     n = recording.query.shape[2]
     rows = slice(None) if eager is not None else slice(0, n, -(-n // QUERIES))
@@ -324,6 +324,6 @@ def _largest(ours: Tensor, theirs: Tensor) -> float:
 
 
 def _share(one: Tensor, other: Tensor) -> float:
-    """Return the largest difference as a share of max(1, largest number in the same row)."""
+    """Return the largest difference, relative to the largest number in the same row (or to 1, if that is larger)."""
     scale = one.abs().amax(-1, keepdim=True).clamp_min(1)
     return float(((one - other).abs() / scale).max())

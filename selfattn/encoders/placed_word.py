@@ -47,15 +47,15 @@ class Tokens:
         return tuple(texts)
 
     def places(self: "Sentence", *spellings: str) -> tuple["PlacedWord[Sentence]", ...]:
-        """Return every place of any of these words, in order. Places with unknown tokens are left out.
+        """Return every occurrence of any of these words, in order. Occurrences with unknown tokens are left out.
 
-        `fold` decides whether two spellings match. If the parts of a word share a token, each part is found at the place of the
-        complete word. In a script without spaces, the place is the run of tokens that spells the word.
+        `fold` decides whether two spellings match. If one token covers a word and a sign, such as "/river", a search for either
+        finds both together. In a script without spaces, an occurrence is the run of tokens that spells the word.
         """
         return tuple(PlacedWord(self, place) for place in self._found(*spellings) if self.unknown.isdisjoint(place))
 
     def _found(self, *spellings: str) -> list[tuple[int, ...]]:
-        """Return the positions of each place, in order, including places with unknown tokens."""
+        """Return the token positions of each occurrence of these spellings, in order, including those with unknown tokens."""
         wanted = {fold(spelling) for spelling in spellings} - {""}
         spans = [span for spelling in wanted for span in self._spelled.get(spelling, ())]
         for segment, text in enumerate(self._texts):
@@ -64,7 +64,7 @@ class Tokens:
 
     @cached_property
     def _spelled(self) -> dict[str, list[tuple[int, int, int]]]:
-        """The segment and character spans of each word and part of a word, keyed by the folded spelling."""
+        """Where each word and each part of a word occurs, keyed by its folded spelling: (segment, start, stop) in characters."""
         found: dict[str, list[tuple[int, int, int]]] = {}
         for segment, (text, words) in enumerate(zip(self._texts, self.words_of)):
             for start, stop in {*character_spans(text), *(word.span for word in words)}:
@@ -137,12 +137,12 @@ class PlacedWord(NamedTuple, Generic[Sentence]):
 
     @property
     def word(self) -> Word:
-        """The word as the sentence spells it; several words are joined into one."""
+        """The word as the sentence spells it. If the positions cover several words, they are joined into one."""
         return run_of(self.sentence.words, self.positions)
 
     @property
     def words(self) -> tuple[Word, ...]:
-        """The sentence's words in order, with the words of this place joined into one."""
+        """The sentence's words in order. If the positions cover several words, these are joined into one."""
         return tuple(with_run(self.sentence.words, self.positions))
 
     @property

@@ -30,10 +30,10 @@ OLD_KEYS = {
     "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens", "pooling_mode_weightedmean_tokens": "weightedmean",
     "pooling_mode_lasttoken": "lasttoken",
 }  # fmt: skip
-# The tokens that each mode averages. The vector of mean_sqrt_len_tokens has the same direction as the mean.
+# The positions that each pooling mode averages. The vector of mean_sqrt_len_tokens has the same direction as the mean.
 POOLED = {"cls": slice(0, 1), "mean": slice(None), "mean_sqrt_len_tokens": slice(None), "lasttoken": slice(-1, None)}
 
-# Settings in each file, with the values that don't change the result. None: no value changes the result.
+# The settings in each file, with their harmless values, which don't change the vector. None: every value is harmless.
 SETTINGS_FILES = [  # the first file that isn't empty is read; old versions put the family into the name
     f"sentence_{family}_config.json"
     for family in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
@@ -64,13 +64,13 @@ class NoPooling(RuntimeError):
 
 @dataclass(frozen=True)
 class Pooling:
-    """Settings for a sentence's vector, the mean of the last hidden states at some positions. Only its direction matters."""
+    """Settings for a sentence's vector: the mean of the last hidden states at some positions. Only its direction counts."""
 
     mode: str  # one of POOLED
     max_tokens: int | None  # sentence-transformers cuts longer texts; None: only the encoder's limit applies
 
     def read(self, encoder: Encoder, text: str) -> tuple[Tokens, Tokens]:
-        """Return two Tokens: the text as sentence-transformers reads it, cut if it is too long, and the complete text."""
+        """Return the text's tokens, cut to the length that sentence-transformers reads, and the tokens of the complete text."""
         uncut = encoder.uncut(text)
         return encoder.tokenize(uncut.cut(min(self.max_tokens or encoder.max_tokens, encoder.max_tokens))), uncut
 
@@ -121,8 +121,8 @@ def read_pooling(folder: Path) -> Pooling:
     first, *places = (str(step.get("path", "")) for step in steps)
     if first != within or any(not PLACE.fullmatch(place) for place in places):
         raise NoPooling(
-            f"has its steps in {', '.join(map(repr, [first or '.', *places]))}; expected {within or '.'!r} and folders such as "
-            "'1_Pooling'."
+            f"has a modules.json that names the folders {', '.join(map(repr, [first or '.', *places]))}; expected "
+            f"{within or '.'!r} and folders such as '1_Pooling'."
         )
     for place in places[1:]:
         _check(folder / place / "config.json", NORMALIZE, read_json(folder / place / "config.json", {}))
@@ -153,7 +153,7 @@ def check_cross_encoder(folder: Path) -> str:
 
 
 def _check(file: Path, harmless: Mapping[str, tuple | None], settings: Mapping[str, Any]) -> None:
-    """Raise NoPooling for settings whose values aren't `harmless`."""
+    """Raise NoPooling for settings whose values aren't `harmless`, with a message to put after the encoder's name."""
     for key, value in settings.items():
         if key not in harmless or not (value is None or harmless[key] is None or value in harmless[key]):
             raise NoPooling(

@@ -1,4 +1,4 @@
-"""Run the kernel in double precision, so that the kernel's rounding adds nothing to the model's rounding."""
+"""Run selfattn's kernel (`attend`) in double precision, so that it adds no rounding to the model's rounding."""
 
 import math
 

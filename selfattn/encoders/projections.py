@@ -22,7 +22,7 @@ from selfattn.encoders.hooks import is_linear, output_layer, separate
 FUSED = "Wqkv"  # ModernBERT: one matrix in which W_Q, W_K and W_V are stacked
 NORM_BEFORE = ("ln", "attn_norm", "input_layernorm", "layer_norm", "LayerNorm", "self_attn_layer_norm")
 
-# Largest difference from the recorded query, key or value that rounding explains, as a share of its largest number.
+# Rounding may cause a difference of this size from the recorded query, key or value, relative to the largest recorded number.
 ROUNDING = {"float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1}
 
 
@@ -32,7 +32,7 @@ class ProjectionsUnknown(NotRecomputable):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Projected:
-    """One head's learned matrices, and their products with a layer's input: query_flat = read @ query_weight + query_bias."""
+    """One head's matrices and their products with its input: query_flat = read (the input of W_Q) @ query_weight + query_bias."""
 
     query_weight: Tensor  # (d_in, d_head)
     query_bias: Tensor | None  # (d_head,)
@@ -132,7 +132,7 @@ def _linears(
 
 
 def _slices(recording: LayerRecording, linears, head: int, rotary: bool, shared: int) -> dict[str, Any]:
-    """Return one head's rows of W_Q, W_K and W_V, its columns of W_O, and the family's note."""
+    """Return one head's rows of W_Q, W_K and W_V, its columns of W_O, and a note on how the family differs from BERT."""
     three, output = linears
     n_heads, d_head = recording.query.shape[1], recording.query.shape[-1]
     parts: dict[str, Any] = {}
@@ -157,7 +157,7 @@ def _slices(recording: LayerRecording, linears, head: int, rotary: bool, shared:
 
 
 def _read(around: Sequence[nn.Module], layer_input: Tensor) -> tuple[Tensor, Tensor, str]:
-    """Return the input of W_Q and W_K, the input of W_V, and a description of the steps before these inputs."""
+    """Return the input of W_Q and W_K, the input of W_V, and a text on what the layer does before them (a norm, a bottleneck)."""
     bottleneck = getattr(around[1], "bottleneck", None) if len(around) > 1 else None
     if bottleneck is not None:
         read, _, value_read, _ = apply(bottleneck, layer_input)
@@ -193,7 +193,6 @@ def _angles(model: nn.Module, around: Sequence[nn.Module], like: Tensor):
 
 
 def _check(encoder: Encoder, recording: LayerRecording, head: int, computed: Sequence[Tensor]) -> None:
-    """Raise ProjectionsUnknown if the computed query, key and value differ from the recorded ones."""
     for name, ours in zip(("query", "key", "value"), computed):
         theirs = getattr(recording, name)[0, head].float().cpu()
         allowed = ROUNDING[encoder.dtype] * max(float(theirs.abs().max()), 1e-3)

@@ -17,7 +17,8 @@ from selfattn.encoders.capture import EAGER, IMPLEMENTATION, LayerRecording, add
 def own_weights(recording: LayerRecording, head: int | None = None, rows: slice = slice(None)) -> Tensor:
     """Compute weights with the model's `eager` function on the recorded inputs: (n_heads, n, n), or (n, n) for one head.
 
-    The result is CPU float32. rows: only these queries. A hooked family has no such function, so its module is called again.
+    The result is CPU float32. rows: only these queries. Families with hooks (hooks.py) have no such
+    function, so their attention module is called again.
     """
     if recording.arguments:
         return _by_the_module(recording)[slice(None) if head is None else head, rows]
@@ -62,7 +63,7 @@ def eager_twin(model: nn.Module) -> nn.Module:
     """
     shared = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
     twin = copy.deepcopy(model, shared)
-    # EAGER is the family's slow function, with the recorder's hidden tokens masked.
+    # EAGER is `eager_attention`: the family's eager function, after masking the tokens that the recorder hides.
     twin.set_attn_implementation(EAGER if twin.config._attn_implementation == IMPLEMENTATION else "eager")
     return twin
 

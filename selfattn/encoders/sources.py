@@ -133,7 +133,7 @@ def _local_folder(name: str) -> Path | None:
 def inside(base: Path, name: str) -> Path | None:
     """Return the path of a name inside the operator's folder `base`, or None if the path isn't inside `base`.
 
-    The spelling is checked first, then each part of the path. Nothing outside `base` is read, and no result reveals files there.
+    The path is checked first as text, then part by part with its links. Nothing outside `base` is read or revealed.
     """
     path, real = Path(os.path.normpath(base / name)), base.resolve()  # an absolute name replaces the base
     root = next((root for root in (base, real) if path.is_relative_to(root)), None)

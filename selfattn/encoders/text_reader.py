@@ -17,7 +17,7 @@ from selfattn.words import character_spans
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TextReader:
-    """A tokeniser and its model. `Encoder` is a subclass."""
+    """A tokeniser and the model that reads its tokens. `Encoder` is a subclass."""
 
     name: str
     revision: str | None  # None for folders
@@ -112,9 +112,9 @@ class TextReader:
         return token_id is not None and token_id < self._rows
 
     def locate(self, sentence: str, word: str, *more: str) -> tuple[PlacedWord, ...]:
-        """Return every place of `word`, or of any word in `more`, in `sentence`.
+        """Return every occurrence of `word`, or of any word in `more`, in `sentence`.
 
-        Raises TextError if there is no place, or if the sentence or the word can't be read.
+        Raises TextError if none occurs, or if the sentence or the word can't be read.
         """
         if not isinstance(sentence, str):
             raise TextError(f"The sentence is missing (expected text, got {_quoted(sentence)}).")

@@ -9,7 +9,7 @@ from selfattn.export.files import View
 
 
 def zipped(view: View, scale: float, width: float | None) -> bytes:
-    """Return the view as a ZIP. scale: pixels per unit of a PNG. width: the pictures' width in units (None: as drawn)."""
+    """Return the view as a ZIP. width: the pictures' width in SVG pixels (None: as drawn). scale: PNG pixels per SVG pixel."""
     parts: dict[str, str | bytes] = {"provenance.json": view.provenance.json(), "report.html": report.html(view, width)}
     for name, spec in view.pictures.items():
         parts[f"figures/{safe_name(name)}.png"] = files.png(spec, view.origin(name), scale, width)

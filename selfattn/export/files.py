@@ -28,16 +28,16 @@ from selfattn.panel import Look, Panel
 from selfattn.tidy_tables import csv_text
 
 PARQUET = "application/vnd.apache.parquet"
-UNITS_PER_INCH = 72
+UNITS_PER_INCH = 72  # a unit is a pixel of the SVG
 MAX_PIXELS = 64_000_000  # in a PNG: 256 MB while it is drawn
-LETTER = 5.9  # units: the average width of a letter under a title, rounded up
-NARROWEST = 260  # units: the least width of the text above a chart
+LETTER = 5.9  # SVG pixels: the average width of a letter under a title, rounded up
+NARROWEST = 260  # SVG pixels: the least width of the text above a chart
 NUMBER = re.compile(r"^\d+\. ")  # the number before a figure's name
-SUBTITLE_LINES = 12  # lines of one sentence under a figure's title
+SUBTITLE_LINES = 12  # the most lines of one sentence under a figure's title
 painter: ContextVar[Any] = ContextVar("painter", default=vlc)  # vl-convert, or a stand-in that draws in another process
 NO_CHARACTER = "\U0001fffe"  # Unicode never assigns it, so no font has it
 BLANK = {"Cc", "Cf", "Mn", "Zs"}  # categories of characters that a font may draw as nothing
-CELL, COLUMNS = 32, 50  # in the sheet that tests which characters a font has: pixels per cell, cells per row
+CELL, COLUMNS = 32, 50  # of the sheet that tests which characters a font has: pixels per cell, cells per row
 NAMED = 5  # the number of characters that a note names
 PNG_HEADER = 8 + 25  # bytes: the signature and the IHDR chunk (PNG specification, 11.2.2)
 
@@ -60,7 +60,7 @@ class View:
 
     @property
     def tables(self) -> dict[str, tuple[Callable[[], pd.DataFrame], Provenance]]:
-        """By name, a function that returns the table, and the table's provenance. A panel's first table has its name."""
+        """A dict from names to (function that returns the table, provenance). A panel's first table has its panel's name."""
         found = {}
         for name, panel in self.panels.items():
             for at, table in enumerate(panel.tables):
@@ -83,7 +83,7 @@ def numbered(panels: Sequence[Panel]) -> dict[str, Panel]:
 
 
 def titled(spec: Spec, provenance: Provenance, width: float) -> Spec:
-    """Return the spec with the provenance's title, sentences and line above the chart. width: the chart's width in units."""
+    """Return the spec with the provenance as text above the chart. width: the chart's width in SVG pixels."""
     sentences = [line for name, text in provenance.sentences.items() for line in _lines(f"{name}: {text}", width)]
     note = _lines(provenance.note, width) if provenance.note else []
     subtitle = [*sentences, *_lines(provenance.line(), width), *note]
@@ -101,7 +101,7 @@ def _lines(text: str, width: float, letter: float = LETTER) -> list[str]:
 
 
 def svg(spec: Spec, provenance: Provenance, width: float | None = None, plain: bool = False) -> str:
-    """Draw the chart as SVG, with the provenance above the chart and in <metadata>. width: in units (None: as drawn).
+    """Draw the chart as SVG, with the provenance above the chart and in <metadata>. width: in SVG pixels (None: as drawn).
 
     plain: leave out the provenance above the chart, for print and slides.
     """
@@ -121,11 +121,11 @@ def _drawn(spec: Spec, provenance: Provenance, width: float | None, plain: bool)
 def png(
     spec: Spec, provenance: Provenance, scale: float = 2.0, width: float | None = None, plain: bool = False
 ) -> bytes:
-    """Draw the chart as PNG with the provenance in the metadata. scale: pixels per unit. width: in units (None: as drawn).
+    """Draw the chart as PNG, with the provenance above the chart and in the metadata.
 
-    plain: as for `svg`. The resolution is 72 * scale dots per inch, so a larger scale prints sharper, not larger. Characters
-    that no font on this machine has are drawn as U+FFFD, and the provenance names them. Raises ValueError for more than
-    MAX_PIXELS pixels.
+    width: in SVG pixels (None: as drawn). scale: PNG pixels per SVG pixel. plain: as for `svg`. The resolution
+    is 72 * scale dots per inch, so a larger scale prints sharper, not larger. Characters that no font on this machine has are
+    drawn as U+FFFD, and the provenance names them. Raises ValueError for more than MAX_PIXELS pixels.
     """
     picture = _drawn(spec, provenance, width, plain)
     texts = ("".join(each.itertext()) for each in ElementTree.fromstring(picture).iterfind(".//{*}text"))
@@ -186,7 +186,7 @@ def draw_svg(spec: Spec) -> str:
 
 
 def svg_size(picture: str) -> tuple[float, float]:
-    """Return the width and height of an SVG from `draw_svg`, in units."""
+    """Return the width and height of an SVG from `draw_svg`, in SVG pixels."""
     found = re.match(r'<svg[^>]*? width="([\d.]+)" height="([\d.]+)"', picture)
     return float(found[1]), float(found[2])
 

@@ -32,7 +32,7 @@ class Provenance:
     tokens: dict[str, list[str]] = field(default_factory=dict)
     layer: int | None = None  # None: all layers
     head: int | None = None  # None: all heads
-    error: float | None = None  # largest difference between the kernel's weights and the model's; None: not measured
+    error: float | None = None  # largest difference between selfattn's weights and the model's own; None: not measured
     recomputed: bool = True  # False: the model itself returned the weights
     note: str = ""  # how the file's picture differs from the figure
     versions: dict[str, str] = field(default_factory=lambda: dict(versions()))
@@ -59,7 +59,7 @@ class Provenance:
         )  # fmt: skip
 
     def of_figure(self, name: str, *, one_head: bool, sentences: Collection[str] | None = None) -> "Provenance":
-        """Return a figure's provenance: its name as title, and these sentences (None: all). one_head: keep layer and head."""
+        """Return a copy titled `name`, with only these sentences (None: all). one_head=False removes layer, head and error."""
         head = str(Head(self.layer, self.head)) if one_head and None not in (self.layer, self.head) else ""
         title = name[:1].upper() + name[1:]
         shown = {"title": title if not head or head in title else f"{title}, {head}"}
@@ -80,7 +80,7 @@ class Provenance:
         return f"{origin}; {check}" if (check := self.check()) else origin
 
     def check(self) -> str:
-        """Describe the largest difference between the kernel's weights and the model's; "" if it wasn't measured."""
+        """Describe the largest difference between selfattn's weights and the model's own; "" if it wasn't measured."""
         if not self.recomputed:
             return "weights from the model itself, not recomputed"
         return "" if self.error is None else f"largest difference to the model's weights {numbers.error(self.error)}"

@@ -33,7 +33,7 @@ td { unicode-bidi: isolate; overflow-wrap: anywhere } .scroll { max-height: 24re
 
 
 def html(view: View, width: float | None = None) -> str:
-    """Return the view as a page, with all text escaped. width: the pictures' width in units (None: as drawn)."""
+    """Return the view as a page, with all text escaped. width: the pictures' width in SVG pixels (None: as drawn)."""
     parts = [
         paragraph(view.provenance.line()),
         *(f"<p><b>{_text(name)}</b> <bdi>{_text(text)}</bdi></p>" for name, text in view.provenance.sentences.items()),
@@ -50,7 +50,7 @@ def html(view: View, width: float | None = None) -> str:
 
 
 def document(title: str, parts: Iterable[str], components: Collection[str] = ()) -> str:
-    """Return a page with this title and these HTML parts. components: the names of the components in the parts."""
+    """Return a page with this title and these HTML parts. components: the names of the dashboard components in the parts."""
     title, names = _text(title), sorted(components)
     style = STYLE + stylesheet(*names) if names else STYLE
     modules = [module(name) for name in names]

@@ -43,7 +43,7 @@ def write_site(encoder: Encoder, examples: Sequence[Example], folder: Path, wrot
 
 
 def pair_panel(encoder: Encoder, example: Example) -> Panel:
-    """Return the main view of an example pair, with the leading words' heads measured exactly, not by gradient."""
+    """Return the main view of an example pair. Its effects of heads are measured exactly, not estimated by gradient."""
     read = labelled_sentences()
     labelled = read[read["word"] == example.word]
     many, profiles = (stored(name, encoder, KINDS[name].reads()) for name in ("hidden_words", "head_profiles"))
@@ -75,7 +75,7 @@ def _placed(encoder: Encoder, example: Example) -> dict[str, PlacedWord[Encoding
 
 
 def _error(encoding: Encoding) -> float:
-    """Return the largest difference between the kernel's weights and the model's, over all heads."""
+    """Return the largest difference between selfattn's weights and the model's own, over all heads."""
     layers = range(encoding.n_layers)
     return max(float((encoding.weights(layer) - encoding.own_weights(layer)).abs().max()) for layer in layers)
 
@@ -87,7 +87,8 @@ def _introduction(encoder: Encoder) -> list[str]:
             "encoder, found by hiding each word in turn. Click a word to see the attention heads that matter."
         ),
         report.paragraph(
-            f"Encoder: {encoder.title}. selfattn recomputes every head; each page shows the largest error. A pair is only a "
-            "hint: in other sentences with the word, other heads come first. Layers and heads count from 0."
+            f"Encoder: {encoder.title}. selfattn recomputes every head's weights; each page shows the largest difference "
+            "to the model's own. One pair of sentences proves little: in other sentences with the word, other heads may matter "
+            "most. Layers and heads count from 0."
         ),
     ]

@@ -113,8 +113,8 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add(
         "--target",
         metavar="TARGET",
-        help="class=NAME or similarity=TEXT: measure which words and heads this answer rests on, over all texts. A column pair "
-        "has a cross-encoder's second texts",
+        help="class=NAME or similarity=TEXT: measure over all texts how much each word and head changes the score of this class "
+        "or the similarity to this text. For a cross-encoder, the column named pair has the second texts",
     )
     add("--strict", action="store_true", help="exit with status 1 if any row is rejected")
     add(
@@ -124,10 +124,10 @@ def parser(prog: str) -> argparse.ArgumentParser:
         default=MAX_REJECTS,
         help=f"exit with status 3 if more than this share of the rows is rejected, 0 to 1 (default: {MAX_REJECTS})",
     )
-    add("--part-rows", type=_positive, default=PART_ROWS, help=f"rows per part, in memory (default: {PART_ROWS:,})")
-    add("--batch-tokens", type=_positive, help="padded tokens per pass (default: by device)")
-    add("--engine", default="local", choices=("local", "ray"), help="one process, or Ray (the extra ray)")
-    add("--address", help='a Ray cluster; "auto" on a machine of the cluster (default: start Ray on this machine)')
+    add("--part-rows", type=_positive, default=PART_ROWS, help=f"rows per file, all in memory (default: {PART_ROWS:,})")
+    add("--batch-tokens", type=_positive, help="limit on the tokens of a pass, with padding (default: by device)")
+    add("--engine", default="local", choices=("local", "ray"), help='one process, or Ray (pip install "selfattn[ray]")')
+    add("--address", help='a Ray cluster\'s address, or "auto" on a machine of the cluster (default: start Ray here)')
     add("--workers", type=_positive, help="number of Ray workers (default: one per GPU, or on CPUs one per core)")
     return options
 

@@ -104,7 +104,7 @@ def run(job: Job, engine: Callable | None = None, progress: Callable[[int, int],
 
 
 def scan_part(job: Job, encoder: Encoder, part: Part, progress: Progress = lambda n: None) -> None:
-    """Measure and write one part. A repeated call writes an equal file."""
+    """Measure one part and write its file. A repeated call writes the same file."""
     (name, rows), options = part, (job.vectors, job.batch_tokens, progress, job.heads, job.sources, job.words)
     table, rejects = measure(encoder, rows, *options)
     n_texts, n_skipped = len(table["row"].unique()), sum(row.n_skipped for row in rows)
@@ -131,5 +131,5 @@ def check_same(scan: Scan, about: dict) -> None:
         if name in ("name", "revision"):  # the same encoder may now be in another folder
             continue
         if (before := scan.about.get(name)) != value:
-            other = f"{scan.folder} holds another scan: {name} was {before!r:.200} and is {value!r:.200}"
+            other = f"{scan.folder} holds another scan, with {name} = {before!r:.200}; yours has {value!r:.200}"
             raise ScanError(f"{other}. Use the same command, encoder and input as before, or choose another --output.")

@@ -52,13 +52,13 @@ def measure(
 ) -> tuple[pa.Table, list[Reject]]:
     """Return a table with a row for each occurrence of the words (see `schema`), in the input's order, and the rejected rows.
 
-    All rows stay in memory (50 kB each for tokens and results), so that rows of similar length share a pass. vectors: also
+    All rows stay in memory (about 50 kB each), so that rows of similar length share a pass. vectors: also
     return the word's vector after the embedding and after each layer. progress(n) is called when n more rows are done. heads:
     the heads to measure (None: all).
-    words (from `words_to_find`): search each sentence for these words instead of the row's word, and leave out rows without them.
+    words (from `words_to_find`): search each sentence for these words, not for its row's `word`, and leave out rows without them.
     sources: hide every other word of the sentence from the occurrence, one at a time, and return the words with the largest
-    effect (Geva et al. 2023, section 5). Limits: 1 - cosine has no direction, and other tokens may pass on information from the
-    hidden word. Raises NotRecomputable with `sources` if words can't be hidden.
+    effect (Geva et al. 2023, section 5). The effect is 1 - cosine of the occurrence's vectors and has no sign. Other tokens may
+    pass on information from the hidden word. Raises NotRecomputable with `sources` if words can't be hidden.
     """
     if sources:
         encoder.check_hideable()
@@ -87,9 +87,10 @@ def measure(
 def schema(
     n_layers: int, n_heads: int, d_model: int, vectors: bool, n_measured: int, sources: bool = False
 ) -> pa.Schema:
-    """Return the columns of a part. Lists have an entry per measured head; if all are measured, at layer * n_heads + head.
+    """Return the columns of an output file. Each list has one entry per measured head.
 
-    The lists of sources have an entry for each of up to three other words. They have no nulls, so any reader can unnest them.
+    If all heads are measured, a head's index in a list is layer * n_heads + head. The lists in sources and source_moves have an
+    entry for each of up to three other words. They have no nulls, so any reader can unnest them.
     """
     fields = [
         pa.field("row", pa.int64()),  # the input's row, from 0
@@ -139,9 +140,9 @@ def _locate(encoder: Encoder, rows: Sequence[Row], words: Sequence[str]) -> tupl
 def _table(
     encoder: Encoder, batch: list[_Usable], vectors: bool, heads: Sequence[Head], wanted: pa.Schema, limit: int
 ) -> pa.Table:
-    """Return the table of a batch, measured in one pass of the encoder. Texts with a number that isn't finite are left out.
+    """Return the table of a batch, measured in one pass. Texts for which the encoder computes NaN or infinity are left out.
 
-    Sources need more passes over copies of the sentences, each of about `limit` padded tokens.
+    If `wanted` has the column sources, more passes of about `limit` padded tokens follow, each over sentences with a hidden word.
     """
     occurrences = [(b, row, placed) for b, (row, places) in enumerate(batch) for placed in places]
     pieces = [(o, b, position) for o, (b, _, placed) in enumerate(occurrences) for position in placed.positions]
@@ -185,11 +186,11 @@ def _table(
 def _run(
     encoder: Encoder, batch: list[Tokens], sentence: Tensor, position: Tensor, wanted: str | None, heads: Sequence[Head]
 ) -> tuple[Tensor, Tensor, set[int]]:
-    """Return weights (n_pieces, heads, n), states, and the indices of sentences with a number that isn't finite.
+    """Return attention weights (n_pieces, heads, n), hidden states, and the indices of sentences with NaN or infinity.
 
-    wanted: "all" returns the states of all layers (n_pieces, n_layers + 1, d_model), "last" the last layer's (n_pieces, 1,
-    d_model), None no states (n_pieces, 0, d_model). With None, the pass ends after the last layer with a measured head. All
-    are float32.
+    Piece i is the token at position[i] of sentence[i], a token of a measured word. wanted: "all" returns its states in all
+    layers (n_pieces, n_layers + 1, d_model), "last" only the last (n_pieces, 1, d_model), None no states (n_pieces, 0, d_model).
+    With None, the pass ends after the last layer with a measured head. All are float32.
     """
     inputs, layers = encoder.inputs(batch), {at.layer for at in heads}
     with torch.no_grad(), encoder.pass_over(*inputs["input_ids"].shape):
@@ -213,10 +214,10 @@ def _run(
 def _moves(
     encoder: Encoder, occurrences: Sequence[PlacedWord], plain: Tensor, limit: int
 ) -> list[list[tuple[float, str]]]:
-    """Hide each other word from each occurrence. Return, for each occurrence, pairs (move of the vector, hidden word).
+    """Hide the other words from each occurrence, one at a time. Return pairs (move, hidden word) for each occurrence.
 
-    The move is 1 - cosine. plain: the vectors with nothing hidden (n_occurrences, d_model). Every word except punctuation is
-    hidden, each repetition separately, in all heads of all layers. Copies of several sentences share a pass.
+    The move is 1 - cosine of the occurrence's vectors with and without the hidden word. plain: the vectors with nothing
+    hidden (n_occurrences, d_model). Every word except punctuation is hidden, each repetition separately, in all heads and layers.
     """
     copies = [(at, word) for at, placed in enumerate(occurrences) for word in placed.others if not word.is_punctuation]
 
@@ -235,9 +236,9 @@ def _moves(
 
 
 def word_rows(recording: LayerRecording, sentence: Tensor, position: Tensor) -> Tensor:
-    """Compute one layer's weights of chosen tokens with the kernel: (n_pieces, n_heads, n), float32, on the device.
+    """Compute one layer's attention weights for single queries: (n_pieces, n_heads, n), float32, on the device.
 
-    sentence, position: (n_pieces,) each, the index in the batch and the token's position in its sentence.
+    sentence, position: (n_pieces,) each, a query's sentence in the batch and its position in the sentence.
     """
     query = recording.query[sentence, :, position][:, :, None].float()  # (n_pieces, n_heads, 1, d_head)
     key = recording.key[sentence].float()  # (n_pieces, n_heads, n, d_head)
@@ -250,7 +251,7 @@ def word_rows(recording: LayerRecording, sentence: Tensor, position: Tensor) -> 
 
 
 def _mean_of_pieces(pieces: Tensor, owner: Tensor, n: int) -> Tensor:
-    """Average the pieces (n_pieces, ...) of each occurrence: (n, ...)."""
+    """Average over the tokens of each occurrence: (n_pieces, ...) -> (n, ...). owner: the occurrence of each token."""
     if len(pieces) == n:
         return pieces
     total = pieces.new_zeros(n, *pieces.shape[1:]).index_add_(0, owner, pieces)
@@ -259,7 +260,7 @@ def _mean_of_pieces(pieces: Tensor, owner: Tensor, n: int) -> Tensor:
 
 
 def _numbers(weights: Tensor, sentences: Sequence[Tokens], words: Sequence[Sequence[Word]]) -> dict[str, np.ndarray]:
-    """Return top (the index of a word), top_weight, entropy and special_share, (n_occurrences, heads) each."""
+    """Return top (the index of the word with most weight), its top_weight, entropy, special_share: (n_occurrences, heads)."""
     n = weights.shape[-1]
     n_words = max(map(len, words))
     # The index of each token's word. Special tokens, padding and tokens outside words share an extra last index.

@@ -63,7 +63,7 @@ class Scan:
         return f"<Scan {self.folder}: {self.n_rows:,} occurrences, {self.n_rejected:,} rejected rows, {heads}>"
 
     def frame(self, columns: list[str] | None = None, limit: int | None = None) -> pd.DataFrame:
-        """Return the rows, or the first `limit` rows, as a table. Its lists are arrays over the heads in `measured`."""
+        """Return all rows, or the first `limit` rows. A list in a cell is an array with an entry for each head in `measured`."""
         tables: list[pa.Table] = []
         for table in self._tables(columns):
             tables.append(table)
@@ -72,7 +72,7 @@ class Scan:
         return pa.concat_tables(tables).slice(0, limit).to_pandas() if tables else pd.DataFrame()
 
     def heads(self) -> pd.DataFrame:
-        """Return each head's means over all rows: layer, head, top_weight, entropy (bits), special_share."""
+        """Return each head's means over all rows, with columns layer, head, top_weight, entropy (bits), special_share."""
         names, sums = ["top_weight", "entropy", "special_share"], np.zeros((3, len(self.measured)))
         for table in self._tables(names):
             lists = [table[name].combine_chunks().flatten().to_numpy().reshape(len(table), -1) for name in names]
@@ -81,7 +81,7 @@ class Scan:
         return pd.DataFrame(self.measured, columns=["layer", "head"]).assign(**means)
 
     def sources(self) -> pd.DataFrame:
-        """Return `sources_frame`: the words whose hiding moves each word's vector most. Raises ScanError without --sources."""
+        """Return the words that move each word's vector most if hidden (`sources_frame`). Raises ScanError without --sources."""
         if not self.has_sources:
             raise ScanError(f"{self.folder} was made without --sources. Scan again with --sources, into a new folder.")
         return sources_frame(self._tables(["sentence", "word", "sources", "source_moves"]))
@@ -119,8 +119,8 @@ def read_scan(folder: str | Path) -> Scan:
         derived = about["name"], about["sources"], counts, counts.n_occurrences, counts.n_texts, counts.n_rejected
         return Scan(folder, about, parts, measured, len(parts) == about["n_parts"], *derived)
     except (LoadError, AttributeError, LookupError, TypeError, ValueError, RecursionError, OSError) as error:
-        remedy = "Choose another --output" if path == folder else "Move it away, and the same command makes it again"
-        raise ScanError(f"{path} holds no scan that can be read here ({brief(error)}). {remedy}.") from None
+        remedy = "Choose another --output" if path == folder else "Move the file away, and give the command again"
+        raise ScanError(f"{path} holds no scan that selfattn can read ({brief(error)}). {remedy}.") from None
 
 
 def write_part(folder: Path, name: str, table: pa.Table, rejects: Sequence[Reject], counts: Counts) -> None:

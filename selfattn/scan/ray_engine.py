@@ -19,7 +19,7 @@ def ray_engine(address: str | None = None, workers: int | None = None) -> Callab
     try:
         import ray
     except ImportError:
-        raise ScanError("--engine ray needs Ray. Install selfattn's extra ray (requirements-ray.txt).") from None
+        raise ScanError('--engine ray needs Ray. Install it with pip install "selfattn[ray]".') from None
 
     def engine(job: Job, encoder: Encoder, parts: Iterator[Part], progress: Progress) -> None:
         started = not ray.is_initialized()
@@ -55,7 +55,7 @@ class PartWorker:
         return encoder
 
     def scan(self, part: Part) -> int:
-        """Measure and write a part, and return its number of rows. Raises ScanError if the encoder isn't the scan's."""
+        """Measure and write a part, and return its number of rows. Raises ScanError if this worker's encoder differs."""
         scan_part(self._job, self._encoder, part)
         return len(part[1])
 

@@ -60,9 +60,10 @@ def input_files(source: Path, searched: bool = False) -> list[Path]:
 
 
 def read_rows(file: Path, searched: bool = False, content: bytes | None = None) -> Iterator[Row]:
-    """Yield one file's rows. searched: no column word is needed. content: the file's bytes, if the file isn't on the disk.
+    """Yield one file's rows. Raises InputError.
 
-    Raises InputError.
+    searched: all texts are searched for the words, so the file needs no column `word`. content: the file's bytes, if the file
+    isn't on the disk.
     """
     readers = {".csv": _csv_rows, ".tsv": _csv_rows, ".parquet": _parquet_rows}
     read, n_skipped = readers.get(file.suffix.lower(), _line_rows), 0
@@ -100,7 +101,7 @@ def _lines(stream: BinaryIO, file: Path) -> Iterator[str]:
 
 
 def _csv_rows(stream: BinaryIO, file: Path, columns: Sequence[str]) -> Iterator[tuple]:
-    """Yield rows of CSV. A cell has at most 131,072 characters, so an unclosed quotation mark spoils a limited part."""
+    """Yield rows of CSV. A cell has at most 131,072 characters, so an unclosed quotation mark spoils few rows."""
     rest = _lines(stream, file)
     first = next(rest, "")
     named = NAMED_DELIMITER.match(first)
@@ -172,7 +173,6 @@ def _parquet_rows(stream: BinaryIO, file: Path, columns: Sequence[str]) -> Itera
 
 
 def _plain(name: str) -> str:
-    """Return a column's name in lower case, without the blanks around it."""
     return name.strip().casefold()
 
 
@@ -182,7 +182,7 @@ def _has_columns(names: Iterable[str], columns: Sequence[str]) -> bool:
 
 
 def _check_columns(file: Path, header: Sequence[str], columns: Sequence[str]) -> dict[str, int]:
-    """Return the index of each wanted column in the header. Raises InputError if a required column isn't there just once."""
+    """Return the index of each wanted column in the header. Raises InputError if a required column is missing or repeated."""
     names = list(map(_plain, header))
     found = [name for name in names if name in columns]
     if not _has_columns(names, columns) or len(found) > len({*found}):

@@ -1,4 +1,4 @@
-"""Run `selfattn scan INPUT --target ...`: measure which words and heads an encoder's answer rests on, over many texts."""
+"""Run `selfattn scan INPUT --target ...`: measure how words and heads change a class score or a similarity."""
 
 import json
 from pathlib import Path

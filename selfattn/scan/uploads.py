@@ -1,4 +1,4 @@
-"""Read an uploaded CSV or JSON Lines table, with limits on bytes per line, rows, characters per cell and all characters.
+"""Read an uploaded CSV or JSON Lines table, with limits on a line's bytes, the rows, and the characters of a cell and in all.
 
 Parquet is refused, because a Parquet file of 462 bytes can hold 500 MB of text. The command `selfattn scan` reads Parquet.
 """

@@ -1,4 +1,8 @@
-"""Compare two checkpoints of one architecture head by head, over many texts. The controls are the layer's other heads."""
+"""Compare two checkpoints of one architecture head by head, over many texts.
+
+A head's counterpart is the head with the same layer and number in the other checkpoint. The distance of two heads is a
+difference of their attention weights.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,28 +19,31 @@ from selfattn.senses.resampling import interval
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CheckpointsReport(OfTables):
-    """The distances between the heads of two checkpoints, over the same texts."""
+    """The result of `compare_checkpoints`: each head's distance from its counterpart, over the same texts."""
 
     heads: pd.DataFrame
-    # layer, head, n (texts), distance (`counterpart_distances`, 0 to 1, mean over texts), low, high (95 % of resamples of the
-    # texts; NaN for one text), others, nearer. others: the control, the mean distance from the other heads of the counterpart's
-    # layer. nearer: True if `high` (for one text, `distance`) is less than `others`.
-    by_chance: pd.DataFrame  # shift (in places), nearer (number of nearer heads if counterparts are shifted)
-    rejected: pd.DataFrame  # row (the text's place, from 0), reason
+    # layer, head, n (number of texts)
+    # distance: from the counterpart, 0 (equal weights) to 1 (mean over texts); low, high: its 95 % interval (NaN for one text)
+    # others: for comparison, the mean distance from the other heads of the counterpart's layer
+    # nearer: True if `high` (for one text, `distance`) is less than `others`
+    by_chance: pd.DataFrame
+    # shift: for a chance level, each head is compared with the head this many places after its counterpart (cyclically)
+    # nearer: how many heads are nearer to that head than to the other heads of its layer
+    rejected: pd.DataFrame  # row (the text's index in `texts`, from 0), reason
 
 
 def compare_checkpoints(
     first: Encoder, second: Encoder, texts: Iterable[str], progress: Progress = silent
 ) -> CheckpointsReport:
-    """Measure each head's mean distance from its counterpart, and from the other heads of the counterpart's layer.
+    """Measure how much each head's weights differ from its counterpart's, and from those of the other heads of that layer.
 
     If a head isn't nearer to its counterpart than to the other heads, the two heads no longer correspond. Raises ValueError if
-    heads have no counterparts or no text can be used, TypeError for one string instead of a list.
+    the encoders' heads have no counterparts or no text can be used, TypeError for one string instead of a list.
     """
     if isinstance(texts, str):
         raise TypeError(f"Expected a list of texts, got one text ({texts[:40]!r}). Put it in a list.")
     if why := why_no_counterparts(first, second):
-        raise ValueError(f"The heads of {first.title} and {second.title} are no counterparts of one another: {why}.")
+        raise ValueError(f"The heads of {first.title} and {second.title} don't correspond: {why}.")
     given, found, rejected = list(texts), [], []
     for place, text in enumerate(followed(given, progress)):
         try:

@@ -1,6 +1,7 @@
-"""Compute the noise level: the smallest share of the way (analysis/hiding.py) that is more than noise.
+"""Compute the noise level: how far hiding a word must move a target word toward its other senses, to be more than noise.
 
-Hiding a word can move another word's vector away from its other senses. Such a move is no evidence, so it measures noise.
+A move is measured as a share of the distance between the means of the senses. Hiding a word that gives the target its sense
+moves the target's vector toward the other senses. A move away from them is no evidence about the sense: its size is noise.
 Source: Barber and Candès 2015, "Controlling the False Discovery Rate via Knockoffs" (a mirror statistic).
 """
 
@@ -12,12 +13,15 @@ import pandas as pd
 from selfattn.senses.resampling import SEED, percentiles
 
 ROWS = 300  # least number of sentences for a stable level
-TOWARD = 20  # the level must be a share that at least this many sentences reach toward the other senses
-CHANCE = 8  # least ratio of sentences that move toward the other senses to sentences that move away
+TOWARD = 20  # the level must be a share by which at least this many sentences move toward the other senses
+CHANCE = 8  # for one sentence that moves away from the other senses, at least this many must move toward them
 
 
 class NoiseLevel(NamedTuple):
-    """The smallest share at which a word is named, and a 95 % interval over resamples of sentences; NaN if there is none."""
+    """The smallest share that is more than noise, with its 95 % interval over resamples of sentences.
+
+    Findings name only words that reach the level. All numbers are NaN if no share is more than noise.
+    """
 
     level: float
     low: float
@@ -25,20 +29,21 @@ class NoiseLevel(NamedTuple):
 
 
 def noise_counts(largest: np.ndarray, smallest: np.ndarray) -> pd.DataFrame:
-    """Count, for each share, the sentences that move at least this far toward the other senses, and at least this far away.
+    """For each share, count the sentences in which hiding a word moves the target at least this far toward or away.
 
-    Columns: share (.01, .02 ... to beyond the longest move), toward, away. largest, smallest: each sentence's largest and
-    smallest share, (n,).
+    Columns: share (.01, .02 ... to beyond the longest move), toward (sentences with a move toward the other senses), away (with
+    a move away from them). largest, smallest: the largest and smallest share of each sentence's words, (n,).
     """
     grid = _grid(largest, smallest)
     return pd.DataFrame({"share": grid, "toward": _reach(grid, largest), "away": _reach(grid, -smallest)})
 
 
 def noise_level(largest: np.ndarray, smallest: np.ndarray, resamples: int) -> NoiseLevel:
-    """Return the share from which on eight times as many sentences move toward the other senses as away from them.
+    """Return the smallest share from which on moves toward the other senses are at least eight times as frequent as moves away.
 
-    Only shares by which at least 20 sentences move toward the other senses are considered. largest, smallest: as in
-    `noise_counts`. The interval leaves out resamples without a level. NaN for fewer than 300 sentences.
+    A move counts once for each sentence (`noise_counts`, largest and smallest as there). Only shares by which at least 20
+    sentences move toward the other senses are considered. The interval leaves out resamples without a level. NaN for fewer than
+    300 sentences.
     """
     n, grid = len(largest), _grid(largest, smallest)
     if n < ROWS:
@@ -60,7 +65,7 @@ def _reach(grid: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
 def _level(grid: np.ndarray, largest: np.ndarray, smallest: np.ndarray) -> float:
     toward, away = _reach(grid, largest), _reach(grid, -smallest)
-    judged = int((toward >= TOWARD).sum())  # `toward` decreases along the grid, so the shares to judge come first
+    judged = int((toward >= TOWARD).sum())  # `toward` decreases along the grid, so the shares to consider come first
     wrong = np.flatnonzero(CHANCE * away[:judged] > toward[:judged])
     first = wrong[-1] + 1 if len(wrong) else 0
     return float(grid[first]) if first < judged else np.nan

@@ -1,4 +1,4 @@
-"""Measure which words and heads an encoder's answer depends on: mean effects over many sentences, with intervals."""
+"""Measure which words and heads an encoder's prediction depends on: mean effects over many sentences, with intervals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,18 +18,21 @@ from selfattn.words import fold
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TargetReport(OfTables):
-    """Mean effects on a target. An effect is the target with a word hidden or a head removed, minus the unchanged target.
+    """Mean effects of words and heads on a target: a number that the encoder predicts, such as a class score.
 
+    An effect is the target with a word hidden or a head removed, minus the target of the unchanged sentence.
     low, high: 95 % bootstrap interval of the mean over n sentences; NaN for one sentence.
     """
 
     words: pd.DataFrame
-    # word (case-folded), text (only for two texts: the word's column, "sentence" or "pair"), n, effect, low, high. Words of
-    # several sentences come first. Among these and among the rest, the largest effects come first.
-    heads: pd.DataFrame  # layer, head, n, effect, low, high (NaN except for the eight removed heads), by_gradient
+    # word (case-folded), n (sentences with the word), effect, low, high
+    # text (only if there are two texts): which text has the word, "sentence" or "pair"
+    # Order: words that occur in several sentences, then the other words; the largest effects come first in both groups.
+    heads: pd.DataFrame
+    # layer, head, n; effect, low, high (of removing the head; NaN except for eight heads); by_gradient (the estimated effect)
     sentences: pd.DataFrame
-    # row (index label), sentence, pair (only for two texts), number (the target's value), sum (of the words' effects), together
-    # (effect of hiding all words at once), words (number of words)
+    # row (index label), sentence, pair (only if there are two texts), number (the target), words (how many)
+    # sum: the sum of the effects of hiding single words. together: the effect of hiding all words at once
     rejected: pd.DataFrame  # row, reason
     note: str  # the reason why heads have no effects, or ""
 
@@ -37,14 +40,14 @@ class TargetReport(OfTables):
 def over_sentences(
     encoder: Encoder, frame: pd.DataFrame | pd.Series | Sequence[str], asked: Asked, *, progress: Progress = silent
 ) -> TargetReport:
-    """Measure a target in every sentence of a frame, and the mean effects of words and heads on it.
+    """Measure the mean effects of words and heads on a target (such as a class score), over many sentences.
 
     frame: a table with the column sentence (and pair, for a second text), or a Series or list of sentences. A repeated sentence
-    counts once. asked: a function from a sentence to its target, such as `class_score(load_class_head(encoder), "POSITIVE")` of
-    analysis/targets.py. Each word is hidden. If a sentence repeats a word, its effect is the mean over the occurrences. The eight
-    heads with the largest mean effects by gradient are removed one by one in every sentence. progress(done, total) counts each
-    sentence twice. Limits: effects of single words don't add up (compare `together` with `sum`). The same sentences choose and
-    measure the eight heads, so the leading head's interval is slightly too narrow.
+    counts once. asked: a function that returns a sentence's target, such as `class_score(load_class_head(encoder), "POSITIVE")`
+    of analysis/targets.py. Words are hidden one by one. If a sentence repeats a word, the word's effect is the mean over its
+    occurrences. The eight heads with the largest mean effects by gradient are removed one by one in every sentence.
+    progress(done, total) counts each sentence twice. Limits: effects of single words don't add up (compare `together` with
+    `sum`). The same sentences choose and measure the eight heads, so the interval of the first head is slightly too narrow.
     Raises ValueError for a missing column, or if no row can be used.
     """
     if not isinstance(frame, pd.DataFrame):

@@ -1,9 +1,10 @@
-"""Find the word that gives a target word its sense, over labelled sentences: hide each other word, then all but that word.
+"""Find the word that gives a target word its sense, over labelled sentences: hide the other words one by one, then all but one.
 
-One half of the sentences gives an axis between the senses. The picked word is the word whose hiding moves the target farthest
-along this axis. The other half of the sentences judges which sense is the nearer one, if the target sees only the picked word
-(sufficiency), and if only the picked word is hidden (comprehensiveness). The most attended word, the nearest word and any other
-word are judged in the same way. `agreement` says how often other rankings name the picked word.
+For each sentence, one half of the other labelled sentences gives an axis: from the mean of the target's vectors in this sense
+to the mean in the other senses. The picked word is the word whose hiding moves the target farthest along this axis. The second
+half then tests it: is the right sense's mean nearer, if the target sees only the picked word (sufficiency), and if only the
+picked word is hidden (comprehensiveness)? The most attended word, the nearest word and the other words are tested in the same
+way. A share is a move along the axis, as a part of the axis's length: negative if it leads away from the other senses.
 Sources: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5 (attention
 knockout); DeYoung et al. 2020, "ERASER", section 4 (comprehensiveness, sufficiency).
 """
@@ -33,17 +34,19 @@ from selfattn.senses.resampling import SEED, interval, percentiles, rank_correla
 from selfattn.senses.word_rankings import WordRankings
 from selfattn.words import Word
 
-PER_SENSE = 4  # least number of rows for each sense
+PER_SENSE = 4  # least number of rows (labelled sentences) for each sense
 MOST = 128  # largest number of rows for a word
-OTHERS = 2  # least number of other words in a sentence: one to pick, and one to compare with
-DEALS = 5  # number of random splits into halves; each half picks once
+OTHERS = 2  # least number of words besides the target in a sentence: one to pick, and one to compare with
+DEALS = 5  # number of random splits of the rows into halves; each half picks a word
 RESAMPLES = 1000
-NEAR = 0.025  # shares that differ by less than this count as equal
-# Between two sentences, a word is named if its share is at least NAMED, and at least CLEAR times the second largest share.
+NEAR = 0.025  # `chance_of` counts moves whose share differs by less than this
+# For two sentences without senses, moves are measured along the way from the target's vector in one to that in the other. A word
+# is named if hiding it moves the target at least NAMED of this way, and at least CLEAR times as far as hiding any other word.
 NAMED, CLEAR = 0.1, 1.5
 GUESS = 0.5  # accuracy of guessing between the right sense and the mean of the other senses
 ALL = "all"  # value of the column `word` in rows about all words
 PICKS = ("the word", "any other", "most attended", "nearest")
+# What is hidden from the target, or what it sees alone.
 WHAT = ("as it is", *(f"{pick} {how}" for how in ("hidden", "alone") for pick in PICKS))
 
 
@@ -51,28 +54,34 @@ WHAT = ("as it is", *(f"{pick} {how}" for how in ("hidden", "alone") for pick in
 class HiddenWordsReport(OfTables):
     """The result of `hidden_words`. Rows with the word "all", and `agreement`, are means over words.
 
-    low, high: 95 % interval over resamples of a word's rows. For means over words, words are resampled (NaN for one word).
+    low, high: the 95 % interval over resamples of a word's rows; for means over words, over resamples of words (NaN for one
+    word). The leading word of a row (a labelled sentence) is the word with the largest share.
     """
 
     words: pd.DataFrame
-    # row (the table's index label), word, start (the hidden word's first token), text, share, picked. share: how far the word
-    # moves, as a signed share of the way to the other senses. picked: how often a half picks the hidden word, 0 to 1.
+    # row (the table's index label), word (the target), start (position of the hidden word's first token), text (the hidden word)
+    # share: how far hiding the word moves the target toward its other senses, as a part of the distance between the senses
+    # picked: how often a half of the rows picks the hidden word, 0 to 1
     accuracy: pd.DataFrame  # word, what (one of WHAT), accuracy (0 to 1: the right sense is nearer), low, high
     agreement: pd.DataFrame
-    # way (of ranking words), agreement, low, high, rank. agreement: how often this way ranks the picked word first, 0 to 1. rank:
-    # mean rank correlation with the shares. The last two ways check hiding; the last is named after a token. NaN: see `reason`.
+    # way: a method of ranking words. The last two, "value zeroing" and "[MASK]" (or another token of the encoder), check hiding.
+    # agreement, low, high: how often the method ranks the picked word first, 0 to 1; NaN: see `reason`
+    # rank: the mean rank correlation of the method's numbers with the shares
     between: pd.DataFrame
-    # word, senses ("one", "two": of a pair of rows), named (share of pairs with a named word in both rows), low, high, n (pairs)
+    # word, senses ("one" or "two": how many senses a pair of rows has), n (number of such pairs)
+    # named, low, high: the part of these pairs, 0 to 1, in which each sentence has a named word (see NAMED)
     heads: pd.DataFrame
-    # word, layer, head, share, low, high, leads. share: of the leading word, hidden in this head alone, by gradient; mean over a
-    # sense's rows, then over senses. Rows are resampled within each sense. leads: how often the head comes first in resamples,
-    # 0 to 1. The sum over heads is less than the share of all heads at once.
-    one_head: pd.DataFrame  # word, row, largest, smallest (over heads, of the leading word's share by gradient; or NaN)
+    # word, layer, head
+    # share, low, high: the share if the leading word is hidden in this head alone, estimated by gradient; mean over a sense's
+    # rows, then over senses. Rows are resampled within each sense. The sum over heads is less than the share for all heads.
+    # leads: how often this head has the largest share in the resamples, 0 to 1
+    one_head: pd.DataFrame
+    # word, row, largest, smallest: the largest and smallest share over heads, if the leading word is hidden in one head; or NaN
     rejected: pd.DataFrame  # row (the table's index label), reason, and the row's own columns
-    reason: str  # the reason why a way of ranking has no numbers, or ""
+    reason: str  # why a method of ranking words has no numbers, or ""
 
     def of(self, word: str = "") -> pd.DataFrame:
-        """Return accuracy, low and high, indexed by `what`. word: by default the only word, or all words if there are several."""
+        """Return accuracy, low and high for each of WHAT (the index). word: by default the only word, or the mean over all."""
         words = self.accuracy.iloc[: -len(WHAT)]  # the last rows are means over all words
         if word or len(words) == len(WHAT):
             return words[words["word"] == (word or words["word"].iloc[0])].set_index("what")
@@ -91,56 +100,57 @@ class HiddenWordsReport(OfTables):
 
     @property
     def noise(self) -> pd.DataFrame:
-        """The result of `noise_counts`: share, toward, away."""
+        """The number of sentences that move toward, and away from, the other senses by each share (`noise_counts`)."""
         return noise_counts(*self._extremes)
 
     @cached_property
     def level(self) -> NoiseLevel:
-        """The smallest share at which a word is named; NaN if there is none, or for fewer than 300 sentences."""
+        """The smallest share that is more than noise (`noise_level`). Findings name only words that reach it."""
         return noise_level(*self._extremes, RESAMPLES)
 
     @cached_property
     def head_level(self) -> NoiseLevel:
-        """The noise level for a word that is hidden in one head alone, as in `level`."""
+        """The noise level for hiding a word in one head alone. (`level` is for hiding it in all heads.)"""
         known = self.one_head.dropna()
         return noise_level(known["largest"].to_numpy(), known["smallest"].to_numpy(), RESAMPLES)
 
     def chance_of(self, share: float) -> float:
-        """Return how often a move of about this share goes away from the other senses, 0 to 1; NaN without such moves."""
+        """Return which part of all moves by about this share leads away from the other senses, 0 to 1; NaN without such moves."""
         moves = self.named["share"].to_numpy()
         similar = moves[(abs(moves) >= share - NEAR) & (abs(moves) < share + NEAR)]
         return float((similar < 0).mean()) if len(similar) else math.nan
 
     @cached_property
     def _extremes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Each sentence's largest and smallest share. Sentences without known shares are left out."""
+        """The largest and the smallest share of each sentence's words. Sentences without known shares are left out."""
         shares = self.named.dropna(subset="share").groupby(["word", "row"])["share"]
         return shares.max().to_numpy(), shares.min().to_numpy()
 
     @property
     def luck(self) -> float:
-        """The chance, 0 to 1, that a random word is the picked word: mean over rows, then over words."""
+        """The chance, 0 to 1, that a random word of a sentence is the picked word; a mean over rows, then over targets."""
         return float((1 / self.named.groupby(["word", "row"]).size()).groupby("word").mean().mean())
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Judged:
-    """The part of the report that one row contributes."""
+    """What one row contributes to the report."""
 
     words: list[tuple[int, str, float, float]]  # start, text, share, picked
-    right: list[float]  # accuracy of each of WHAT, mean over the ten halves
-    ways: list[tuple[str, float, float]]  # way, agreement, rank
-    named: np.ndarray  # (n_rows,): True if a word is named on the way to that row's vector
-    by_head: np.ndarray  # (n_layers * n_heads,): the leading word's share in each head; NaN if unknown
+    right: list[float]  # accuracy for each of WHAT, mean over the ten halves
+    ways: list[tuple[str, float, float]]  # ranking method, agreement, rank
+    named: np.ndarray  # (n_rows,): True if the sentence has a named word on the way to that row's vector (see NAMED)
+    by_head: np.ndarray  # (n_layers * n_heads,): the share if the leading word is hidden in one head; NaN if unknown
 
 
 @rejecting_what_breaks_down
 def hidden_words(encoder: Encoder, frame: pd.DataFrame, progress: Progress = silent) -> HiddenWordsReport:
-    """Hide each other word from a word in labelled sentences. frame: a table with the columns sentence, word, sense.
+    """Hide the other words of labelled sentences one by one from the labelled word, and measure how far its vector moves.
 
-    Each word needs two senses with four rows each, and two other words in each row. About four copies of a sentence are run for
-    each of its words. progress(done, total) is called after each sentence; an exception that it raises ends the computation.
-    Limits: other words still pass on information from the hidden word. A picked word can carry topic as well as sense.
+    frame: a table with the columns sentence, word, sense. A word needs two senses with four rows each; each sentence needs two
+    other words. The encoder reads about four copies of a sentence for each of its words. progress(done, total) is called after
+    each sentence; an exception that it raises ends the computation. Limits: other words still pass on information from the
+    hidden word. The word whose hiding moves the labelled word farthest can carry topic as well as sense.
     Raises ValueError if a column is missing or no row can be used, and NotRecomputable if no word can be hidden.
     """
     encoder.check_hideable()
@@ -155,7 +165,7 @@ def hidden_words(encoder: Encoder, frame: pd.DataFrame, progress: Progress = sil
 
 
 def over_words(reports: Sequence[HiddenWordsReport], rejected: pd.DataFrame, reason: str = "") -> HiddenWordsReport:
-    """Join the reports of single words. A way of ranking words has no numbers if it has none for one of the words."""
+    """Join the reports of single target words. If one report has no numbers for a ranking method, the joined report has none."""
     keys = {"accuracy": ["what"], "between": ["senses"], "heads": ["layer", "head"]}
     by_word = {name: [getattr(each, name).drop_duplicates(key) for each in reports] for name, key in keys.items()}
     right = np.stack([each["accuracy"] for each in by_word["accuracy"]])
@@ -177,7 +187,6 @@ def over_words(reports: Sequence[HiddenWordsReport], rejected: pd.DataFrame, rea
 
 
 def _of_word(rankings: WordRankings, name: str, usable: pd.DataFrame, advance: Callable[[], None]) -> HiddenWordsReport:
-    """Make the report over one word's usable rows. advance is called after each row."""
     encoder, senses, generator = rankings.encoder, usable["sense"].to_numpy(dtype=str), np.random.default_rng(SEED)
     vectors, attention, rows = [], [], []
     for placed in usable["placed"]:
@@ -215,22 +224,22 @@ def _judged(
     i: int,
     halves: Sequence[np.ndarray],
 ) -> _Judged:
-    """Judge row i ten times. Each time, one half of the other rows picks a word and the other half judges.
+    """Pick and test a word of row i ten times. Each time, half of the other rows picks the word, and the second half tests it.
 
-    units: the word's vectors in all rows, (n_rows, d_model). attention: `WordRankings.by_attention` of the row. halves: from
-    `_halves`.
+    units: the target's unit vectors in all rows, (n_rows, d_model). attention: `WordRankings.by_attention` of the row. halves:
+    from `_halves`.
     """
     encoder, words, unit = rankings.encoder, placed.others, units[i]
-    named = [at for at, word in enumerate(words) if not word.is_punctuation]  # m
+    named = [at for at, word in enumerate(words) if not word.is_punctuation]  # the m words to pick from
     groups = _groups(placed)
     hidden, alone = _with_hidden(encoder, placed, groups)
     everything = np.arange(len(units)) != i
     here, there = np.stack([_means(units, senses, i, among) for among in [*halves, everything]], axis=1)
     axes, middle = there - here, (here + there) / 2  # (11, d_model): ten halves, then all other rows
-    judge = np.arange(len(halves)) ^ 1
+    judge = np.arange(len(halves)) ^ 1  # each half's second half
 
     def right(vectors: np.ndarray) -> np.ndarray:
-        """Return 1 if the right sense is the nearer one, 0 if not, 1/2 if both are equally near: (k, d_model) -> (10, k)."""
+        """For each half and vector, return 1 if the right sense is nearer, 0 if not, 1/2 for a tie: (k, d_model) -> (10, k)."""
         return (np.sign(np.einsum("hkd,hd->hk", middle[judge][:, None] - vectors, axes[judge])) + 1) / 2
 
     moved = hidden - unit
@@ -261,7 +270,7 @@ def _judged(
 
 
 def _by_head(rankings: WordRankings, placed: PlacedWord, at: int, axis: np.ndarray) -> np.ndarray:
-    """Return each head's share along the axis, by gradient, if word `at` is hidden in this head alone; NaN if unknown."""
+    """Estimate by gradient, for each head, the share along the axis if word `at` is hidden in this head alone; NaN if unknown."""
     if "gradient" in rankings.reasons or axis @ axis < SAME**2:
         return np.full(len(rankings.encoder.all_heads), np.nan)
     (found,) = hidden_by_head(rankings.encoder, [placed], [Along(placed.positions, torch.from_numpy(axis))])
@@ -275,7 +284,10 @@ def _groups(placed: PlacedWord) -> list[tuple[int, ...]]:
 def _with_hidden(
     encoder: Encoder, placed: PlacedWord, groups: Sequence[Sequence[int]]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the word's unit vectors with one other word hidden (n_words, d_model), and with one group visible (m, d_model)."""
+    """Return the target's unit vectors with one other word hidden, and with all other words hidden except one of `groups`.
+
+    Shapes: (n_words, d_model), (m, d_model). Special tokens are never hidden.
+    """
     special = placed.sentence.special
     others = [p for p, is_special in enumerate(special) if not is_special and p not in placed.positions]
     keys = [word.positions for word in placed.others]
@@ -286,7 +298,7 @@ def _with_hidden(
 
 
 def _halves(senses: np.ndarray, i: int, generator: np.random.Generator) -> list[np.ndarray]:
-    """Split the rows without row i into random halves five times. Return the ten halves, each as a mask (n_rows,)."""
+    """Split all rows except row i into random halves, five times. Return the ten halves as masks, (n_rows,) each."""
     others, halves = np.arange(len(senses)) != i, []
     for _ in range(DEALS):
         first = np.zeros(len(senses), dtype=bool)
@@ -298,7 +310,7 @@ def _halves(senses: np.ndarray, i: int, generator: np.random.Generator) -> list[
 
 
 def _means(units: np.ndarray, senses: np.ndarray, i: int, among: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean of row i's sense and the mean of the other senses' means, over the rows in `among`: (d_model,) each."""
+    """Over the rows in `among`, return the mean of row i's sense and the mean of the other senses' means: (d_model,) each."""
     means = {sense: units[among & (senses == sense)].mean(axis=0) for sense in np.unique(senses)}
     return means.pop(senses[i]), np.mean(list(means.values()), axis=0)
 
@@ -313,20 +325,22 @@ def _first(numbers: np.ndarray) -> np.ndarray:
 
 
 def _rank(numbers: np.ndarray, share: np.ndarray) -> float:
-    """Return the rank correlation; NaN if all numbers are equal."""
+    """Return the rank correlation of two rows; NaN if all numbers of a row are equal."""
     with np.errstate(invalid="ignore"):
         return float(rank_correlations(numbers[None], share[None])[0])
 
 
 def _named(moved: np.ndarray, ways: np.ndarray) -> np.ndarray:
-    """Return True for each way along which a word is named: (m, d_model), (n_rows, d_model) -> (n_rows,)."""
+    """For moves measured along each of `ways`, return True if a word is named (see NAMED).
+
+    moved: (m, d_model), ways: (n_rows, d_model) -> (n_rows,)
+    """
     length = (ways**2).sum(axis=1)
     second, first = np.sort(moved @ ways.T / np.where(length >= SAME**2, length, np.nan), axis=0)[-2:]
     return (first >= NAMED) & (first >= CLEAR * second)
 
 
 def _between(named: np.ndarray, senses: np.ndarray) -> list[tuple[str, float, float, float, int]]:
-    """Return the lines of the report's table `between`: senses, named, low, high, n."""
     draws, lines = word_draws(len(senses), RESAMPLES), []
     same = senses[:, None] == senses
     for how, pairs in (("one", same & ~np.eye(len(senses), dtype=bool)), ("two", ~same)):
@@ -352,9 +366,10 @@ def _agreement(words: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _head_shares(word: str, heads: pd.DataFrame, by_head: np.ndarray, groups: np.ndarray) -> pd.DataFrame:
-    """Return the lines of the report's table `heads`: means over each group's rows, then over groups.
+    """Return the rows of `HiddenWordsReport.heads`: each head's mean over a group's rows, then over groups.
 
-    by_head (n, heads), groups (n,). Rows of NaN are left out. For a single row, the interval and `leads` are NaN.
+    by_head: shares, (n, heads). groups: the group of each of the n rows, such as its sense. Rows of NaN are left out. For a
+    single row, low, high and leads are NaN.
     """
     known, generator = ~np.isnan(by_head).any(axis=1), np.random.default_rng(SEED)
     by_group = [by_head[known & (groups == name)] for name in np.unique(groups[known])]
@@ -370,5 +385,4 @@ def _head_shares(word: str, heads: pd.DataFrame, by_head: np.ndarray, groups: np
 
 
 def _interval(values: np.ndarray) -> dict[str, np.ndarray]:
-    """Return low and high of the mean: (n, features) -> (features,) each, NaN for n = 1."""
     return dict(zip(("low", "high"), interval(values, RESAMPLES)))

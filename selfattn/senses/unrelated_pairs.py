@@ -1,4 +1,4 @@
-"""Compute the cosines of 1,000 pairs of unrelated sentences, as a baseline for the cosine of two given sentences."""
+"""Compute a sentence embedder's cosine for 1,000 pairs of unrelated sentences, as a baseline for two given sentences."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ PASS = 32  # sentences in one batch
 
 @dataclass(frozen=True, eq=False)
 class UnrelatedPairs:
-    """Pairs of sentences about two different words, and the cosine of each pair."""
+    """Pairs of labelled sentences whose labelled words differ, and the cosine of each pair's sentence vectors."""
 
     pairs: pd.DataFrame  # first, second (index labels of the labelled sentences), cosine
 
@@ -33,12 +33,12 @@ class UnrelatedPairs:
         return float(np.median(self.cosines))
 
     def percentile(self, cosine: float) -> float:
-        """Return the share, 0 to 1, of pairs with a smaller cosine, plus half the share of pairs with an equal cosine."""
+        """Return the fraction of pairs, 0 to 1, with a smaller cosine. A pair with an equal cosine counts half."""
         return float(np.mean(self.cosines < cosine) + np.mean(self.cosines == cosine) / 2)
 
 
 def drawn_pairs(frame: pd.DataFrame) -> list[tuple]:
-    """Draw 1,000 pairs of index labels with a fixed seed: two different words at random, then a row of each word."""
+    """Draw 1,000 pairs of index labels with a fixed seed: two different labelled words, then one row of each word."""
     rng, words = np.random.default_rng(0), sorted(set(frame["word"]))
     rows = {word: group.index.to_numpy() for word, group in frame.groupby("word")}
     pairs = []
@@ -49,9 +49,9 @@ def drawn_pairs(frame: pd.DataFrame) -> list[tuple]:
 
 
 def unrelated_pairs(encoder: Encoder, frame: pd.DataFrame, progress: Progress = silent) -> UnrelatedPairs:
-    """Compute the cosines of 1,000 pairs of sentences with different words. frame: columns sentence, word.
+    """Compute the cosines of the sentence vectors of 1,000 random pairs of sentences whose labelled words differ.
 
-    progress(done, total) counts batches. Raises NoPooling, TextError.
+    frame: columns sentence, word (the labelled word). progress(done, total) counts batches. Raises NoPooling, TextError.
     """
     pooling, pairs = load_pooling(encoder), drawn_pairs(frame)
     wanted = sorted({row for pair in pairs for row in pair})

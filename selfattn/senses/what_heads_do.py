@@ -1,4 +1,4 @@
-"""Profile each head over many sentences: its values for the named patterns, and the sentences with its largest weights."""
+"""Measure what each head attends to over many sentences: its named patterns, and the sentences with its largest weights."""
 
 from dataclasses import dataclass
 
@@ -11,25 +11,26 @@ from selfattn.encoders.encoder import Encoder, Progress, followed, silent
 from selfattn.notebook_repr import OfTables
 from selfattn.words import between_groups
 
-TOP = 4  # number of sentences with a head's largest weights; one or two with middle weights follow
+TOP = 4  # a profile lists this many sentences with the head's largest weights, then one or two with its median weight
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HeadProfiles(OfTables):
-    """The profile of every head of an encoder, over the same sentences."""
+    """What every head of an encoder attends to, over the same sentences (see `head_profiles`)."""
 
-    patterns: pd.DataFrame  # layer, head, and a column for each named pattern: its mean value over the sentences
+    patterns: pd.DataFrame  # layer, head, and a column for each of PATTERNS: its mean value over the sentences
     sentences: pd.DataFrame
-    # layer, head, rank (0: the largest weight), row (the frame's index label), to (the other word), weight
+    # layer, head, rank (0: the sentence with the largest weight), row (its index label), to (the attended word), weight
     n: int  # number of sentences
 
 
 @rejecting_what_breaks_down
 def head_profiles(encoder: Encoder, frame: pd.DataFrame, progress: Progress = silent) -> HeadProfiles:
-    """Profile every head over a table with the columns sentence, word, sense, such as `labelled_sentences`.
+    """Measure every head's patterns, and its weights from the labelled word to other words.
 
-    A sentence's weight is the largest weight from its word to another word, without punctuation. A weight from a split word is
-    the mean over its pieces, a weight to a split word the sum over its pieces. Raises ValueError if no row can be used.
+    frame: a table with the columns sentence, word, sense, such as `labelled_sentences`. In each sentence, the largest weight from
+    the labelled word to another word counts, punctuation left out. A weight from a split word is the mean over its pieces, a
+    weight to a split word the sum over its pieces. Raises ValueError if no row can be used.
     """
     usable, _ = require_rows(encoder, frame)
     patterns, weights, words = [], [], []

@@ -1,6 +1,7 @@
-"""Rank words by their influence on one word, to compare with hiding: by weights, rollout, gradient, value zeroing or [MASK].
+"""Rank words by their influence on a target word: by weights, rollout, gradient, value zeroing or [MASK].
 
-m is the number of words to rank; each word is a group of token positions. p is the number of the influenced word's positions.
+These rankings are compared with the ranking by hiding. m is the number of words to rank; a group is the token positions of one
+of these words. p is the number of the target word's positions.
 Sources: Kobayashi et al. 2020, "Attention is Not Only a Weight", section 3 (weights x V); Abnar and Zuidema 2020, "Quantifying
 Attention Flow in Transformers" (rollout); Nanda 2023, "Attribution Patching" (gradient); Mohebbi et al. 2023, "Quantifying
 Context Mixing in Transformers" (value zeroing); Zeiler and Fergus 2014 ([MASK]).
@@ -30,7 +31,7 @@ Groups = Sequence[Sequence[int]]
 
 
 def blank_token(encoder: Encoder) -> tuple[str, int]:
-    """Return the token that replaces a word: mask, else padding, else unknown. Raises NotRecomputable."""
+    """Return the token that replaces a word: the mask, padding or unknown token, in this order. Raises NotRecomputable."""
     for role in ("mask", "pad", "unk"):
         token, token_id = getattr(encoder.tokenizer, f"{role}_token"), getattr(encoder.tokenizer, f"{role}_token_id")
         if token is not None and encoder.has_vector(token_id):
@@ -42,21 +43,21 @@ def blank_token(encoder: Encoder) -> tuple[str, int]:
 
 @dataclass(frozen=True, eq=False)
 class WordRankings:
-    """The methods to rank words. If an encoder doesn't allow a method, its numbers are NaN and `reasons` has the reason."""
+    """The methods that rank words. If an encoder doesn't allow a method, the method's numbers are NaN and `reasons` says why."""
 
     encoder: Encoder
     reasons: dict[str, str] = field(default_factory=dict)  # keyed by method
 
     @property
     def blank(self) -> str:
-        """The name of the last method: the token that replaces a word, or [MASK] if there is no such token."""
+        """The name of the method that replaces a word by a token: this token, or [MASK] if the tokeniser has none."""
         try:
             return blank_token(self.encoder)[0]
         except NotRecomputable:
             return "[MASK]"
 
     def by_attention(self, word: PlacedWord[Encoding], groups: Groups) -> dict[str, Tensor]:
-        """Return the influence of each other word on the word, by each method that uses attention weights: (m,) each."""
+        """Return how much each word of `groups` influences `word`, by each method that uses attention weights: (m,) each."""
         encoding, positions = word
         weights = to_groups(encoding.word_rows(positions), groups).double()
         ways = {
@@ -68,10 +69,11 @@ class WordRankings:
         return self._measured(ways, (len(groups),))
 
     def along(self, word: PlacedWord, unit: Tensor, groups: Groups, axes: Tensor) -> dict[str, Tensor]:
-        """Return how far the word's last unit vector moves along each axis if one other word is removed: (k, m) for each method.
+        """Return how far the word's vector moves along k axes if each of m other words is removed: (k, m) for each method.
 
-        unit (d_model,), axes (k, d_model), float64. The method "gradient" approximates hiding to first order. Value zeroing
-        subtracts the other word's part of the context in every head and layer; the remaining weights don't change.
+        The vector is the last hidden state, scaled to length 1. unit: this vector if nothing is removed, (d_model,). axes:
+        (k, d_model). Both are float64. "gradient" is hiding to first order. "value zeroing" subtracts the other word's part
+        (weight x value) from the word's context in every head and layer; the remaining weights don't change.
         """
         copies = [word.sentence] * len(groups)
         ways = {
@@ -91,7 +93,7 @@ class WordRankings:
         return found
 
     def _norms(self, word: PlacedWord[Encoding], groups: Groups) -> Tensor:
-        """Return the norm of each word's part of the attention output (after W_O, over all heads), summed over layers: (m,)."""
+        """Return the norm of each group's part of the attention output (after W_O, over all heads), summed over layers: (m,)."""
         total = torch.zeros(len(groups))
         for recording in word.sentence.recordings:
             weighted = recording.weights(rows=word.rows).mean(dim=1)[..., None] * recording.value[0].float().cpu()
@@ -113,7 +115,10 @@ class WordRankings:
         return [replace(sentence, ids=tuple(each)) for each in ids]
 
     def _run(self, word: PlacedWord, copies: Sequence[Tokens], zeroed: Groups = ()) -> Tensor:
-        """Return the word's last unit vector in each copy of its sentence, (m, d_model). zeroed: groups for value zeroing."""
+        """Return the word's last hidden state in each copy of its sentence, scaled to length 1: (m, d_model).
+
+        zeroed: for value zeroing, the positions whose part is subtracted in each copy.
+        """
         if zeroed:
             self.encoder.check_patchable()
         n = len(word.sentence.ids)
@@ -132,7 +137,7 @@ class WordRankings:
 
 
 class _ValueZeroing(Recorder):
-    """Subtracts the part of a group of tokens from a word's contexts. Each copy of the sentence has a different group."""
+    """Subtracts a group's part (weight x value) from a word's contexts. Each copy of the sentence has its own group."""
 
     def __init__(self, word: PlacedWord, groups: Groups):
         super().__init__()

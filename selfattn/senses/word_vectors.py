@@ -18,14 +18,14 @@ BATCH = 64  # sentences in one batch
 class WordVectors:
     """One word's vectors in n sentences, CPU float32. A split word's vector is the mean over its pieces.
 
-    If heads' outputs can't be read, the last three fields are (n, 0, n_heads, 0).
+    If heads' outputs can't be read, the last three fields have the shape (n, 0, n_heads, 0).
     """
 
     layers: Tensor  # (n, n_layers + 1, d_model)         the embedding output, then each layer's output
-    bag: Tensor  # (n, 1, d_embedding)                   mean of the other words' static vectors, without the encoder
+    bag: Tensor  # (n, 1, d_embedding)                   mean of the other words' rows in the embedding table
     context: Tensor  # (n, n_layers, n_heads, d_head)    each head's output for the word
-    uniform: Tensor  # (n, n_layers, n_heads, d_head)    each head's output if all weights were equal
-    own_value: Tensor  # (n, n_layers, n_heads, d_head)  the value vector of the word itself, without attention
+    uniform: Tensor  # (n, n_layers, n_heads, d_head)    each head's output if all attention weights were equal
+    own_value: Tensor  # (n, n_layers, n_heads, d_head)  each head's value vector of the word itself, without attention
 
 
 def word_vectors(encoder: Encoder, words: Sequence[PlacedWord]) -> WordVectors:
@@ -41,7 +41,10 @@ def word_vectors(encoder: Encoder, words: Sequence[PlacedWord]) -> WordVectors:
 
 
 def head_vectors(recording: LayerRecording, positions: Sequence[int]) -> tuple[Tensor, Tensor, Tensor]:
-    """Return one layer's `context`, `uniform` and `own_value` of a word at these positions: (n_heads, d_head) each."""
+    """Return one layer's `context`, `uniform` and `own_value` (see WordVectors) of one word: (n_heads, d_head) each.
+
+    positions: the word's tokens, whose vectors are averaged.
+    """
     rows = list(positions)
     value = recording.value[0].float().cpu()
     context = recording.context[0, rows].float().cpu().mean(dim=0)

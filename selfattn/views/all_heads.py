@@ -1,4 +1,4 @@
-"""Make the panels of the page All heads: every head's attention map with a measure, and one head over many sentences."""
+"""Make the panels of the page All heads: every head's map in one sentence, and what one head does over many sentences."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,13 +25,13 @@ from selfattn.views.senses import heads
 from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 
 SMALL = 92  # pixels of a small map, at most
-WRITTEN = 40  # tokens: the browser gets no weights of longer sentences
+WRITTEN = 40  # tokens: for longer sentences, the browser gets the maps as pictures only, without the weights as numbers
 OPEN = "Show it in the maps"
 PLACES = {"previous token": "the token before", "next token": "the token after", "itself": "the token itself"}
 
 
 def small_maps(encoding: Encoding) -> dict[str, Any]:
-    """Return every head's map as one picture, in the format of heads.schema.json."""
+    """Return every head's attention map in one picture, as the field `maps` of dashboard/components/heads.schema.json."""
     count = encoding.n_layers * encoding.n_heads
     side = min(len(encoding.tokens), SMALL, math.isqrt(PIXELS // count))
     picture = one_picture(_maps(encoding), encoding.n_heads, side)
@@ -55,7 +55,8 @@ def every_head(
     """Make the panel of all heads: a small map per head with a bar for the measure, and a large map of the chosen head.
 
     maps: the result of `small_maps`, with the rows to outline and the sentence's name. frame: from tidy_tables.heads_frame.
-    compared: the two sentences, if the measure is an effect on the word's cosine. noise: a sentence that the note ends with.
+    compared: sentences A and B, if the measure is an effect on the cosine of the word's vectors in A and B. noise: a sentence
+    about rounding, which is added to the note.
     """
     note = ""
     few = len(encoding.tokens) <= WRITTEN
@@ -77,14 +78,12 @@ def every_head(
             {"all heads": lambda: frame, f"map: {chosen}": lambda: weights_frame(encoding.weights(*chosen), encoding.tokens)}
         ),
         note=f"{note} {noise}".strip(),
-        method=f"{measure.caption}\n\nRows of a map attend to columns. A map's deepest blue is its own largest weight; the "
-        "bar beneath it shows the measure.",
+        method=f"{measure.caption}\n\nIn each map, rows attend to columns. The deepest blue is the map's own largest weight. "
+        "The bar beneath the map shows the measure.",
     )  # fmt: skip
 
 
 def _most_and_least(frame: pd.DataFrame, measure: Measure) -> str:
-    """Name the heads with the largest and the smallest value of a measure."""
-
     def value(row: pd.Series) -> str:
         number = row[measure.name]
         return numbers.effect(number) if measure.signed else f"{numbers.decimal(number)} {measure.unit}".strip()
@@ -95,7 +94,7 @@ def _most_and_least(frame: pd.DataFrame, measure: Measure) -> str:
 
 
 def _removals(frame: pd.DataFrame, measure: Measure, compared: Compared) -> tuple[str, str]:
-    """Name the head whose removal changes the word's cosine most, and compare it with the control's largest change."""
+    """State which head's removal most changes the cosine of the word in A and B, and the largest change for A and the control."""
     effect, *control = [name for name in measure.beside if name in frame]
     top, word = frame.loc[frame[effect].abs().idxmax()], compared.sides["A"].word.text
     finding = (
@@ -117,7 +116,7 @@ def _removals(frame: pd.DataFrame, measure: Measure, compared: Compared) -> tupl
 def habit(encoder: Encoder, report: HeadProfiles, frame: pd.DataFrame, head: Head) -> Panel:
     """Make the panel of one head over many sentences: its pattern, and sentences with its largest and with typical weights.
 
-    frame: the labelled sentences of `report`.
+    The weights are those from the labelled word to another word. frame: the labelled sentences of `report`.
     """
     patterns, weighted = (_of_head(table, head) for table in (report.patterns, report.sentences))
     rows, joined, said, headings = [], [], {}, {}
@@ -125,7 +124,7 @@ def habit(encoder: Encoder, report: HeadProfiles, frame: pd.DataFrame, head: Hea
         if rank == 0:
             headings[row] = f"The largest weights in {report.n} sentences: from the underlined word to the blue one"
         elif rank >= TOP and len(headings) == 1:
-            headings[row] = f"Typical sentences: in half of the {report.n}, this weight is larger; in half, smaller"
+            headings[row] = f"Typical sentences: this weight is near its median over the {report.n} sentences"
         text, asked, sense = frame.loc[row, ["sentence", "word", "sense"]]
         said[row] = f"{asked}: {sense}"
         joined.append(f'from "{asked}" to "{to}" {numbers.weight(weight)}')
@@ -137,11 +136,12 @@ def habit(encoder: Encoder, report: HeadProfiles, frame: pd.DataFrame, head: Hea
     return Panel(
         name="over many sentences",
         finding=profile(nearest_first(patterns.iloc[0]), str(head), f"Over {report.n} labelled sentences"),
-        alt=f"Sentences with the largest weights from the labelled word to another word, then typical ones: {', '.join(joined)}.",
+        alt="Sentences with the largest weights from the labelled word to another word, then sentences with typical weights: "
+        f"{', '.join(joined)}.",
         tables=Tables({"over many sentences": lambda: weighted, "patterns": lambda: report.patterns}),
-        method="A pattern is named if it gets half of the weight (two thirds for special tokens), averaged over all tokens that "
-        "aren't special. In each sentence the labelled word is underlined, and the other word to which it gives the most "
-        "weight is blue. Sentences are ordered by that weight.",
+        method='The head has a pattern, such as "the token before", if at least half of each token\'s weight goes there (two '
+        "thirds for special tokens), on average over all tokens that aren't special. In each sentence, the labelled word is "
+        "underlined, and the other word to which it gives the most weight is blue. Sentences are ordered by that weight.",
         one_head=True,
         **shaded_picture(shaded_data(words, said, tint, OPEN, headings) | {"kind": "weights"}),
     )
@@ -152,24 +152,24 @@ def _of_head(table: pd.DataFrame, head: Head) -> pd.DataFrame:
 
 
 def moved_word(report: HiddenWordsReport, head: Head) -> Panel:
-    """Make the panel of how far a word moves if another word is hidden from it in one head. The finding is about `head`."""
+    """Make the panel of how far a word moves to its other sense if the word with the largest effect is hidden in one head."""
     panel = heads(report, head)
     chosen = _of_head(panel.table, head).iloc[0]
     further, share = int((panel.table["share"] > chosen["share"]).sum()), numbers.decimal(100 * chosen["share"], 1)
-    note = f"Of the other {len(panel.table) - 1} heads, {further or 'none'} move{'s' * (further < 2)} the word further."
+    note = f"In {further or 'none'} of the other {len(panel.table) - 1} heads, hiding that word moves the labelled word further."
     if chosen["leads"] >= 0.005:
-        note += f" In {numbers.share(chosen['leads'])} of random resamples, {head} moves the word furthest."
+        note += f" In {numbers.share(chosen['leads'])} of random resamples of the words, {head} has the largest effect."
     return replace(
         panel,
         name="moved word",
-        finding=f"Hide each sentence's most telling word in {head} alone, and the labelled word moves {share}\u00a0% of the way "
-        "to its other sense.",
+        finding=f"In each sentence, hide the word with the largest effect, but only in {head}. The labelled word then moves "
+        f"{share}\u00a0% of the distance to its other sense.",
         note=note,
     )
 
 
 def profile(found: Sequence[Fit], head: str, where: str) -> str:
-    """Describe a head in one sentence: the named patterns that it fits, or else the two places that get most of its weight."""
+    """Describe a head in one sentence: the patterns that it has, or else the two kinds of token that get most of its weight."""
     if fitting := [fit for fit in found if fit.fits]:
         parts = " and ".join(f"{fit.meaning} ({numbers.weight(fit.value)})" for fit in fitting)
         return f"{where} {head} has {parts}."

@@ -1,4 +1,4 @@
-"""Make two kinds of panel that several pages use: dots with intervals, and a map of all heads."""
+"""Make two kinds of panel that several pages use: one of dots with intervals, and one of a map of all heads."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,9 +24,9 @@ def dots_panel(
     tables: Mapping[str, pd.DataFrame] | None = None,
     **parts: Any,
 ) -> Panel:
-    """Make a panel with the chart `dots`. guess, domain: as in `dots`. marked: labels in teal; None: the first label.
+    """Make a panel with the chart `dots` of the frame `drawn`. guess, domain: as in `dots`.
 
-    tables: more tables, by name. parts: other fields of the panel.
+    marked: labels of the dots to draw in teal (None: the first). tables: more tables, by name. parts: other fields of `Panel`.
     """
     colored = drawn["label"].tolist()[:1] if marked is None else marked
     rows = (" ".join(filter(None, (row.series, row.group, row.label))) for row in drawn.itertuples())
@@ -50,7 +50,10 @@ def heads_panel(
     look_of: Mapping[str, Any],
     **parts: Any,
 ) -> Panel:
-    """Make a panel with a map of all heads by a measure. head: the head to outline. look_of: kind, title. parts: other fields."""
+    """Make a panel with a map of all heads, coloured by the column `measure` of `frame`.
+
+    head: the head to outline. look_of: the options `kind` and `title` of `head_map`. parts: other fields of `Panel`.
+    """
     return Panel(
         name=name,
         finding=finding,

@@ -12,8 +12,8 @@ from selfattn.encoders.placed_word import Tokens
 from selfattn.tidy_tables import PARTS, explained_words_frame
 from selfattn.views.shaded import Tint, shaded_data
 
-PRINTED = 5  # percent of the effect with the full tint; smaller effects are printed only in tooltips
-LEAST = 0.1  # part of the answer: the full tint stands for at least this effect, so that small effects look pale
+PRINTED = 5  # an effect below this percentage of the largest effect is printed only in a tooltip
+LEAST = 0.1  # the darkest tint means an effect of at least this part of the answer, so that small effects look pale
 
 Write = Callable[[float], str]
 
@@ -21,9 +21,10 @@ Write = Callable[[float], str]
 def explained_data(
     found: Mapping[str, Explained], what: str, write: Write, wholes: Mapping[str, Tokens] = MappingProxyType({})
 ) -> dict[str, Any]:
-    """Return the data of the component `shaded`, one row per text. found: the results, by the line above the text.
+    """Return the data of the component `shaded`, one row per text.
 
-    what: names the number that changes. write: formats a change. wholes: the full texts of texts that were cut, by the same keys.
+    found: the results; each key is the line printed above its text. what: the name of the number that changes. write: formats a
+    change. wholes: for the same keys, the full text if a text was cut.
     """
     frame = explained_words_frame(found)
     least = LEAST * max((abs(each.number) for each in found.values()), default=0.0)
@@ -34,7 +35,7 @@ def explained_data(
     hidden = "the sentence" if long else "the word"
     key = f"Brown: {what} falls without {hidden}; teal: it rises."
     if long:
-        key += " Grey band: noise level. A click on a sentence shows its words."
+        key += " Grey band: a sentence's noise level. A click on a sentence shows its words."
     leveled = [(each, ~each.level.isnan()) for each in found.values()]
     sizes = [part[known].abs().nan_to_num() for each, known in leveled for part in (each.by_sentence, each.level)]
     largest = max((float(size.max()) for size in sizes if len(size)), default=0.0)
@@ -59,7 +60,7 @@ def _by_sentence(
     found: Explained, segment: int, words: Sequence[dict[str, Any]], places: Sequence[int], what: str, write: Write,
     largest: float, whole: Tokens | None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Return the fields of a row that shows sentences and their words. largest: the effect or level that has the full height."""
+    """Return the fields of a row of sentences and their words. largest: the effect or noise level drawn at full height."""
     named, opened = {*found.named}, {*found.words}
     sentences = [(at, each) for at, each in enumerate(found.sentences) if each.segment == segment]
     starts, first = [each.at for _, each in sentences], sentences[0][1].positions[0]
@@ -68,8 +69,8 @@ def _by_sentence(
     for n, (at, each) in enumerate(sentences, start=1):
         effect, level = float(found.by_sentence[at]), float(found.level[at])
         noise = f"Noise level {numbers.decimal(level, len(write(0.125).partition('.')[2]))}."
-        within = "" if at in named else " The change is within it, so no word is named."
-        more = " Its words were not hidden one by one." if at in closed else within
+        within = "" if at in named else " The change is below this level, so this sentence's words have no numbers."
+        more = " The words of this sentence were not hidden one by one." if at in closed else within
         parts.append(
             {
                 "text": each.text, "gap": n > 1, "kind": "named" if at in named else "sentence",
@@ -95,7 +96,7 @@ def _percent(value: float, largest: float) -> int:
 
 
 def lost(name: str, tokens: Tokens, read: Tokens, where: str) -> str:
-    """State how much of a text the embedder cuts off. name: the encoder's name. where: " of A"."""
+    """State how much of a text the embedder cuts off. name: the encoder's name. where: names the text, as in " of A"."""
     at_end = len(read.ids) - 1 - max(at for at, segment in enumerate(read.segments) if segment is not None)  # special
     words, kept = tokens.words, len(read.ids) - at_end
     left = sum(word.stop <= kept for word in words)

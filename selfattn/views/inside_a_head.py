@@ -25,7 +25,7 @@ from selfattn.panel import Look, Panel, Tables
 from selfattn.views.kernel_row import word_row
 from selfattn.views.kernel_view import kernel_panel
 
-TERMS = 6  # products that have a line of their own in a sum
+TERMS = 6  # the largest products of a sum have a line each; the others share one line
 TITLES = {
     "input": "the layer's input",
     "read": "the projections' input",
@@ -35,7 +35,9 @@ TITLES = {
     "turned query": "the query, turned by its position",
     "turned key": "the key, turned by its position",
 }
-RAMP = "Red is below 0, blue is above. The deepest colour is the largest number of each pair of strips."
+RAMP = (
+    "Red is below 0, blue is above. Each group of strips has its own scale: its largest number has the deepest colour."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,12 +48,12 @@ class Followed:
     word: PlacedWord[Encoding]
     position: int  # of the token
     steps: HeadSteps
-    real: AttentionTrace  # the head's trace, without changes
-    trace: AttentionTrace  # `real`, or a trace with changed steps
+    real: AttentionTrace  # the head's trace, as the model computes it
+    trace: AttentionTrace  # `real`, or a trace whose steps the visitor has changed (analysis/what_if.py)
 
     @property
     def changed(self) -> bool:
-        """True if a step was changed."""
+        """True if the visitor has changed a step of the attention (analysis/what_if.py)."""
         return self.trace is not self.real
 
     @property
@@ -66,7 +68,7 @@ class Followed:
 
     @property
     def projected(self) -> Projected:
-        """The head's projections. Fails if `steps.projected` is None."""
+        """The head's projections. Raises AssertionError if `steps.projected` is None."""
         assert self.steps.projected is not None
         return self.steps.projected
 
@@ -76,7 +78,7 @@ class Followed:
         return self.projected.output(self.trace.context[self.position])
 
     def row(self, step: str) -> Tensor:
-        """Return the token's row of a step."""
+        """Return the token's vector in this step."""
         return self.steps[step].values[self.position]
 
 
@@ -88,16 +90,17 @@ def follow(
     position: int | None = None,
     **changes: Any,
 ) -> Followed:
-    """Return every step of a token through a head. position: the token's; None for the word's first token.
+    """Return every step that a head computes for a token.
 
-    changes: as in `what_if.change`. Raises NotRecomputable for a display-only encoder.
+    position: the token's position; None for the word's first token. changes: as in `what_if.change`. Raises NotRecomputable for
+    an encoder whose attention selfattn can't recompute.
     """
     position, real = word.positions[0] if position is None else position, word.sentence.trace(*head)
     return Followed(name, word, position, head_steps(encoder, word.sentence, *head), real, change(real, **changes))
 
 
 def computed(sides: Sequence[Followed], head: Head, errors: tuple[float, float | None]) -> Panel:
-    """Make the panel of the kernel's steps. errors: as in `kernel_panel`; not shown if a side has changed steps."""
+    """Make the panel of the kernel's steps. errors: as in `kernel_panel`; not shown if the visitor has changed steps."""
     rows = [word_row(side.word, head, side.name, query=side.position, trace=side.trace) for side in sides]
     changed = any(side.changed for side in sides)
     panel = kernel_panel(rows, head=head, errors=None if changed else errors)
@@ -109,7 +112,7 @@ def computed(sides: Sequence[Followed], head: Head, errors: tuple[float, float |
 
 
 def _changed(sides: Sequence[Followed]) -> pd.DataFrame:
-    """Return a row for each token: sentence, place, token, weight (before the changes), changed (the weight after them)."""
+    """Return a table with a row for each token: sentence, place, token, weight (before the changes), changed (weight after)."""
     tables = []
     for side in sides:
         columns = {"sentence": side.name, "place": range(len(side.tokens)), "token": side.tokens}
@@ -119,17 +122,16 @@ def _changed(sides: Sequence[Followed]) -> pd.DataFrame:
 
 
 def _what_changes(side: Followed) -> str:
-    """State the token's largest weight before and after the changes, and the cosine of its context vectors before and after."""
     top = " → ".join(numbers.weight(trace.weights[side.position].max()) for trace in (side.real, side.trace))
     contexts = [trace.context[side.position] for trace in (side.real, side.trace)]
     return (
-        f"With the changes, the largest weight in {side.name} goes {top}, and the context has cosine {_cosine(*contexts)} to the "
-        "unchanged context."
+        f"With the changes, the largest weight in {side.name} goes {top}. The changed context has cosine {_cosine(*contexts)} to "
+        "the unchanged context."
     )
 
 
 def comes_in(sides: Sequence[Followed]) -> Iterator[Panel]:
-    """Yield the panels of the head's input: the token's vectors and projections, and one number of the query as a sum."""
+    """Yield the panels of the head's input: the token's vectors and projections, and how one number of the query is summed."""
     first = sides[0]
     rows = {step.name: [side.row(step.name) for side in sides] for step in first.steps.steps if step.name in TITLES}
     verb = "comes" if len({side.label for side in sides}) == 1 else "come"
@@ -166,7 +168,7 @@ def _written_out(side: Followed, dimension: int) -> Panel:
 
 
 def _terms(side: Followed, dimension: int) -> pd.DataFrame:
-    """Return a row for each number of the input: dimension, first (the input's number), second (W_Q's), product."""
+    """Return a row for each number of the input: dimension, first (the input's number), second (that of W_Q), product."""
     first, second = side.projected.read[side.position], side.projected.query_weight[:, dimension]
     columns = {"first": first, "second": second, "product": first * second}
     return pd.DataFrame({"dimension": range(len(first)), **{name: each.tolist() for name, each in columns.items()}})
@@ -197,7 +199,7 @@ def goes_out(encoder: Encoder, sides: Sequence[Followed], head: Head) -> Iterato
 
 
 def _by_others(encoder: Encoder, side: Followed, head: Head) -> Tensor | None:
-    """Return the sum of the other heads' outputs and the bias, (d_model,); None if W_O reads more than the heads' contexts."""
+    """Return the sum of the other heads' outputs and the bias, (d_model,); None if W_O has other inputs than the contexts."""
     sentence, bias = side.word.sentence, side.projected.output_bias
     contexts = sentence.own_context(head.layer)[:, side.position].float()  # (n_heads, d_head)
     weight = output_weight(encoder, sentence.recordings[head.layer].module)
@@ -210,7 +212,7 @@ def _by_others(encoder: Encoder, side: Followed, head: Head) -> Tensor | None:
 
 
 def _proof(errors: pd.DataFrame, note: str) -> str:
-    """State each step's largest difference from the model's own numbers. note: a peculiarity of the encoder, or ""."""
+    """State each step's largest difference from the model's own numbers. note: a remark about the encoder, or ""."""
     worst = errors.groupby("step", sort=False)["error"].max().dropna()
     said = ", ".join(f"{name} {numbers.error(error)}" for name, error in worst.items())
     text = (
@@ -244,9 +246,10 @@ def _strips(
     more: Mapping[str, Callable[[], pd.DataFrame]] = MappingProxyType({}),
     **said: str,
 ) -> Panel:
-    """Make a panel of vectors: a title for each name in `rows`, and under it a strip for each sentence.
+    """Make a panel of vectors: for each name in `rows` a title, and under it a strip (row of coloured cells) for each sentence.
 
-    lengths: draw all strips on one colour scale, and print each vector's length.
+    lengths: True to draw all strips on one colour scale and to print each vector's length. marked: as in `strips`. more: further
+    tables of the panel. said: its note and method.
     """
 
     @cache

@@ -1,6 +1,7 @@
 """Make the data of the component `kernel`, one head's steps for one token (dashboard/components/kernel.schema.json).
 
-Printed numbers are texts. A strip's numbers are integers, in units of the last decimal.
+A strip is a vector drawn as a row of coloured cells. Its numbers are sent as integers: each number times 10 ** decimals. Other
+numbers are sent as the texts that the figure prints.
 """
 
 import math
@@ -22,7 +23,8 @@ from selfattn.views.kernel_row import QueryRow, leading
 from selfattn.words import fold
 
 VERSION = 2
-VECTORS, HANDED = 4, 3  # decimals of queries, keys and values; of weight x value
+VECTORS = 4  # decimals of queries, keys and values
+HANDED = 3  # decimals of weight x value
 MINUS = "−"
 CONTEXT = "The context is the weighted mean of the values. It is what the head computes for this token."
 # For each column, the variables in `kernel.attend` whose lines compute its numbers.
@@ -43,7 +45,7 @@ def kernel_data(
     places: int,
     back: str = "",
 ) -> dict[str, Any]:
-    """Return the data of one or two rows in the schema's format. key, about, below: fields of the schema.
+    """Return the data of one or two rows in the format of kernel.schema.json. key, about, below: fields of that schema.
 
     findings: one per row. clicks: True if a click on a token selects its row. places: the decimals of scores, e^x and weights.
     back: as in `kernel_panel`.
@@ -70,13 +72,13 @@ def kernel_data(
 
 
 def _plane(row: QueryRow, back: str) -> dict[str, Any]:
-    """Return the vectors, of two numbers each, from which the browser computes the row of a dragged query."""
+    """Return the two-dimensional vectors from which the browser computes the row of a query that the visitor drags."""
     vectors = {"query": row.of("query"), "keys": row.trace.key, "values": row.trace.value}
     return {name: values.tolist() for name, values in vectors.items()} | {"scale": row.trace.scale, "back": back}
 
 
 def _largest(sides: Sequence[dict[str, Any]]) -> dict[str, int]:
-    """Return the largest absolute number of each kind of strip, as an integer in the strip's unit; at least 1."""
+    """Return the integer that gets the deepest colour in each kind of strip: the largest absolute value (of queries only)."""
     rows = [row for side in sides for row in side["rows"]]
     strips = {
         "vectors": [side["query"]["values"] for side in sides],
@@ -89,7 +91,7 @@ def _largest(sides: Sequence[dict[str, Any]]) -> dict[str, int]:
 
 
 def _ends(column: dict[str, Any], sides: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the ends of a column's bars, and the length of its longest text."""
+    """Return the ends of the scale of a column's bars, and the number of characters of its longest text."""
     rows = [row for side in sides for row in (*side["rows"], side["rest"]) if row and column["id"] in row["cells"]]
     texts = [row["cells"][column["id"]] for row in rows]
     finite = [value for value in map(read, texts) if math.isfinite(value)]
@@ -98,7 +100,7 @@ def _ends(column: dict[str, Any], sides: Sequence[dict[str, Any]]) -> dict[str, 
 
 
 def _decimals(rows: Sequence[QueryRow], places: int) -> dict[str, int]:
-    """Return the decimals of each kind of strip. A strip with printed numbers has no more decimals than these numbers need."""
+    """Return the number of decimals of each kind of strip; no more than needed if the figure prints the numbers (FEW or less)."""
     most = {"vectors": VECTORS, "products": places, "handed": max(HANDED, places)}
     if all(max(row.trace.key.shape[-1], row.trace.value.shape[-1]) > FEW for row in rows):
         return most
@@ -130,7 +132,7 @@ def _columns(rows: Sequence[QueryRow]) -> list[dict[str, Any]]:
     masks = any(any(row.hidden) for row in rows)
     symbol = factor(trace)[0]
     before = "scaled" if symbol else "score"
-    columns = [("products", "query × key", f"{trace.query.shape[-1]} products; blue above 0, red below", "strip")]
+    columns = [("products", "query × key", f"{trace.query.shape[-1]} products: positive blue, negative red", "strip")]
     columns.append(("score", "score", "their sum", "number"))
     if symbol:
         columns.append(("scaled", "scaled", symbol, "number"))
@@ -150,14 +152,14 @@ def _columns(rows: Sequence[QueryRow]) -> list[dict[str, Any]]:
 
 
 def _code() -> list[dict[str, str]]:
-    """Return the kernel's lines, each with the name of the variable that it sets, or ""."""
+    """Return the lines of `kernel.attend`, each with the name of the variable that it sets, or ""."""
     lines = source(kernel.attend).splitlines()
     made = [line.strip().split(" = ")[0] for line in lines]
     return [{"text": line, "makes": name if name.isidentifier() else ""} for line, name in zip(lines, made)]
 
 
 def _pairs(rows: Sequence[QueryRow]) -> list[dict[int | None, int | None]]:
-    """Return a map for each row, from its tokens' positions to the matching tokens of the other row, or to None."""
+    """Return, for each of two rows, a map from its tokens' positions to those of matching tokens in the other row, or None."""
     if len(rows) != 2:
         return [{} for _ in rows]
     a, b = ([(special, fold(text)) for text, special in zip(row.tokens, _special(row))] for row in rows)
@@ -213,7 +215,7 @@ def _side(
 
 
 def _rest(row: QueryRow, rest: Sequence[int], places: int, handed: int) -> dict[str, Any]:
-    """Return the sums over the tokens that have no row."""
+    """Return the figure's row for all tokens that have no row of their own: the sums of their e^x, weights and weight x value."""
     exponential, weight = (float(row.of(step).double()[rest].sum()) for step in ("exponentials", "weights"))
     write = _share(places)
     return {
@@ -225,7 +227,6 @@ def _rest(row: QueryRow, rest: Sequence[int], places: int, handed: int) -> dict[
 
 
 def _share(places: int) -> Callable[[float], str]:
-    """Return the function that writes e^x and weights."""
     return numbers.weight if places == 2 else partial(numbers.decimal, places=places)
 
 
@@ -234,7 +235,6 @@ def _total(row: QueryRow) -> float:
 
 
 def _cells(row: QueryRow, places: int) -> dict[str, list[str]]:
-    """Return the texts of each column, one per token."""
     decimal, share = partial(numbers.decimal, places=places), _share(places)
     columns: dict[str, tuple[Tensor, Callable[[float], str]]] = {
         "score": (row.of("scores"), decimal),
@@ -248,15 +248,15 @@ def _cells(row: QueryRow, places: int) -> dict[str, list[str]]:
 
 
 def _short(text: str) -> str:
-    """Return the text as short as a cell needs it: "under 0.0001" becomes "<0.0001"."""
+    """Shorten a text for a cell: "under 0.0001" becomes "<0.0001"."""
     return text.replace("under ", "<")
 
 
-# The arithmetic of one token. Each number has enough printed decimals to compute the next number from it.
+# The functions below print the arithmetic of one token. Each number has enough decimals to compute the next number from it.
 
 
 def factor(trace: AttentionTrace) -> tuple[str, float]:
-    """Return the scaling of a score, as the text after the score and as a factor; ("", 1.0) if there is no scaling."""
+    """Return how a score's scaling is printed after the score, such as "÷ √64", and the factor; ("", 1.0) without scaling."""
     d_head, scale = trace.query.shape[-1], trace.scale
     if scale == 1:
         return "", 1.0
@@ -270,7 +270,7 @@ def factor(trace: AttentionTrace) -> tuple[str, float]:
 
 
 def _lines(row: QueryRow, kept: Sequence[int], places: int) -> list[list[list[str]]]:
-    """Return the steps of each token in `kept`, as [column, text]."""
+    """Return, for each token in `kept`, the printed steps of its arithmetic: a list of [column, text]."""
     total, largest = _total(row), float(row.of("maximum")[0])
     steps = ("scores", "scaled", "masked", "exponentials", "weights")
     columns = zip(*(row.of(step)[list(kept)].tolist() for step in steps))
@@ -286,7 +286,11 @@ def _line(
     total: float,
     places: int,
 ) -> list[list[str]]:
-    """Return one token's steps as texts. steps: score, scaled, masked, e^x, weight. added: terms. places: the fewest decimals."""
+    """Return the printed steps of one token's arithmetic: a list of [column, text].
+
+    steps: the token's score, scaled score, masked score, e^x and weight. added: the terms added to its scaled score. largest:
+    the row's largest masked score. total: the row's sum of e^x. places: the fewest decimals to print.
+    """
     (symbol, times), (score, scaled, masked, exponential, weight) = scale, steps
     if masked == -math.inf:
         shares = [["exponential", f"e^({MINUS}∞) = 0"], ["weight", f"0 ÷ {_text(total, places)} = 0"]]
@@ -309,7 +313,7 @@ def _line(
 
 
 def _division(exponential: float, total: float, weight: float, places: int) -> tuple[str, str, str]:
-    """Return the texts of e^x, the total and the weight, with enough decimals to compute the weight from the first two."""
+    """Return e^x, the total and the weight as texts, with enough decimals to compute the weight from the other two."""
     write = _share(places)
     share, text = write(weight), write(exponential)
     first = max(places, _places(text))
@@ -322,10 +326,10 @@ def _division(exponential: float, total: float, weight: float, places: int) -> t
 
 
 def _fewest(places: int, wanted: str, computed: Callable[[int], float]) -> int:
-    """Return the fewest decimals, at least `places`, with which `computed` gives the wanted text.
+    """Return how many decimals the inputs need, at least `places`, so that the result is printed as `wanted`.
 
-    Return `places` if there is no such number, as for -1e9 + 0.5, whose last digits float32 can't hold. A result half way
-    between two texts counts as wrong.
+    computed: a function from the number of decimals to the result. Return `places` if no number is enough, as for -1e9 + 0.5,
+    whose last digits float32 can't hold. A result that could be rounded up or down, such as 0.125, isn't accepted.
     """
     write = numbers.weight if wanted.startswith("under") else partial(numbers.decimal, places=_places(wanted))
     near = (-1e-9, 1e-9)
@@ -337,7 +341,6 @@ def _text(value: float, places: int) -> str:
 
 
 def _number(value: float, places: int) -> float:
-    """Return the number, rounded as it is printed."""
     return read(_text(value, places))
 
 

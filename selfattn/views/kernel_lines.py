@@ -20,6 +20,6 @@ def source(function: Callable) -> str:
 
 @cache
 def kernel_lines() -> dict[str, str]:
-    """Return the assignments of `kernel.attend` as text without comments, by the name of the variable that each sets."""
+    """Return the assignments of `kernel.attend` as text without comments; the keys are the names of the assigned variables."""
     (attend,) = ast.parse(source(kernel.attend)).body
     return {line.targets[0].id: ast.unparse(line) for line in attend.body if isinstance(line, ast.Assign)}

@@ -11,8 +11,8 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.kernel import AttentionTrace
 
-MOST = 64  # tokens: in a sentence of up to this many, each token has a row in the figure
-LEADING = 24  # tokens of a longer sentence that have a row each; the other tokens share one row
+MOST = 64  # in a sentence of up to this many tokens, each token has a row in the figure
+LEADING = 24  # in a longer sentence, this many tokens have a row each; the other tokens share one row
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -20,7 +20,7 @@ class QueryRow:
     """The row of a head's trace for one query token, with every step."""
 
     trace: AttentionTrace  # of one head: query (n_rows, d_head), key (n, d_head), scores (n_rows, n) ...
-    tokens: tuple[str, ...]  # n
+    tokens: tuple[str, ...]  # n tokens
     query: int  # the query's position; if the query is none of the tokens, `query` and `first` are -1
     name: str = ""  # "A" or "B"
     first: int = 0  # the position of the token in the trace's first row
@@ -35,16 +35,16 @@ class QueryRow:
 
     @property
     def asks(self) -> str:
-        """The query's name: its token, or `text`."""
+        """The name of the query: the token at its position or, if it has none, `text`."""
         return self.text or self.tokens[self.query]
 
     def of(self, step: str) -> Tensor:
-        """Return the query's row of a step: (d_head,) for "query", else (n,), as for "scores", "masked" or "weights"."""
+        """Return the query's row of a step, a field of the trace: (d_head,) for "query", (n,) for "scores" or "weights"."""
         return getattr(self.trace, step)[self.row]
 
     @property
     def terms(self) -> dict[str, Tensor]:
-        """The terms added to the scaled scores, (n,) by name. A float mask that changes this row is the term "mask"."""
+        """The terms added to the scaled scores, by name: (n,) each. A float mask that isn't 0 in this row is the term "mask"."""
         shape, mask = self.trace.scores.shape, self.trace.mask
         found = {term.name: term.values.expand(shape)[self.row] for term in self.trace.terms}
         if mask is not None and mask.dtype != torch.bool:
@@ -72,7 +72,8 @@ def word_row(
 ) -> QueryRow:
     """Return the row of a word's first piece or, if `query` is given, of the token at that position.
 
-    trace: a trace of all tokens, to use instead of the head's trace. Raises NotRecomputable for a display-only encoder.
+    trace: a trace of all tokens, to use instead of the head's trace. Raises NotRecomputable for an encoder whose attention
+    selfattn can't recompute.
     """
     encoding = placed.sentence
     at = placed.positions[0] if query is None else query

@@ -16,12 +16,12 @@ from selfattn.views.kernel_data import kernel_data
 from selfattn.views.kernel_row import LEADING, MOST, QueryRow
 
 NAME = "kernel"
-ALIKE = 1e-6  # weights whose difference is smaller count as equal, because float32 rounds them
+ALIKE = 1e-6  # two weights whose difference is at most this count as equal, because float32 rounds them
 MUCH = 0.5  # a weight of at least this is called "most of its weight"
 METHOD = (
     "Selfattn's own attention code (selfattn/kernel.py) computes every number from the model's queries, keys and values. "
     "Printed numbers are rounded. If two decimals are too few to compute the next number, more are printed. A weight "
-    "says how much a head reads from a token. It doesn't say what effect this has, because later layers decide that."
+    "says how much a head reads from a token. The weight doesn't say what effect this has, because later layers decide that."
 )
 
 
@@ -37,13 +37,13 @@ def kernel_panel(
     finding: str = "",
     back: str = "",
 ) -> Panel:
-    """Make the panel of one token's row, in one sentence or in two ("A" and "B").
+    """Make the panel of one token's row of attention weights, in one sentence or in two ("A" and "B").
 
-    rows: results of `word_row`, or a QueryRow of any trace. errors: the largest differences from the model's own weights, on
-    the same inputs and in a separate pass (None: not known). clicks: True if a click on a token selects that token's row; the
-    component then sets its state "query" to [side, position]. places: the decimals of scores, e^x and weights. finding:
-    replaces the default. back: the label of a button that returns to this query; if it is given, the visitor can drag a
-    query of two numbers.
+    rows: results of `word_row`, or a QueryRow of any trace. errors: the largest difference from the weights that the model's own
+    code computes from the same inputs, and from those of a second forward pass (None: not known). clicks: True if a click on a
+    token selects that token's row; the component then sets its state "query" to [side, position]. places: the decimals of
+    scores, e^x and weights. finding: replaces the default finding. back: if it isn't "", the visitor can drag the query, which
+    must have two numbers; `back` is the label of the button that undoes the drag.
     """
     rows = (rows,) if isinstance(rows, QueryRow) else tuple(rows)
     about, findings = alt(rows, head), [finding or largest_weight(row) for row in rows]
@@ -74,7 +74,7 @@ def kernel_panel(
 
 
 def largest_weight(row: QueryRow) -> str:
-    """State which token gets the largest weight."""
+    """State which token gets the largest weight in this row."""
     weights = row.of("weights")
     at, query = int(weights.argmax()), _query(row)
     if not weights[at] > 0:
@@ -91,7 +91,7 @@ def largest_weight(row: QueryRow) -> str:
 
 
 def alt(rows: Sequence[QueryRow], head: Head | None) -> str:
-    """Return the figure in words, for people who can't see it."""
+    """Describe the figure in words, for people who can't see it."""
     of = f"Head {head.head} of layer {head.layer}" if head else "One head"
     parts = [f"{of}, step by step. Each token has a row, from query times key to weight times value."]
     for row in rows:
@@ -105,9 +105,9 @@ def alt(rows: Sequence[QueryRow], head: Head | None) -> str:
 def steps_frame(rows: Sequence[QueryRow]) -> pd.DataFrame:
     """Return a row for each token: sentence, place, token, special, query (True for the query's token), and every step.
 
-    The steps are score, scaled, each term by its name (also a float mask), masked (minus infinity for hidden tokens), shifted
-    (masked minus the row's maximum), exponential, weight, and share (of the context vector). The shares sum to 1, and
-    single shares may be negative.
+    The steps are score, scaled, a column for each term added to the scores (such as a position bias or a float mask), masked
+    (minus infinity for hidden tokens), shifted (masked minus the row's maximum), exponential, weight, and share (the token's
+    part of the context vector). The shares sum to 1. A share may be negative.
     """
     tables = []
     for row in rows:
@@ -132,7 +132,8 @@ def steps_frame(rows: Sequence[QueryRow]) -> pd.DataFrame:
 def dimensions_frame(rows: Sequence[QueryRow]) -> pd.DataFrame:
     """Return a row for each token and dimension: sentence, place, token, dimension, query, key, product, value, handed.
 
-    handed: weight times value. Dimensions count from 0. If keys and values differ in length, the missing numbers are NaN.
+    product: query times key. handed: weight times value. Dimensions count from 0. If keys and values differ in length, the
+    missing numbers are NaN.
     """
     tables = []
     for row in rows:
@@ -169,7 +170,8 @@ def _below(rows: Sequence[QueryRow], errors: tuple[float, float | None] | None) 
         if len(row.word) > 1 and row.query in row.word and not lines:
             nth, n = row.word.index(row.query) + 1, len(row.word)
             lines.append(
-                f"The word has {n} pieces, each with a query. This is the query of piece {nth}. Click a piece to see its query."
+                f"The word has {n} pieces, each with a query. This is the query of piece {nth}. "
+                "Click another piece to see its query."
             )
     if any(len(row.tokens) > MOST for row in rows):
         lines.append(
@@ -177,12 +179,8 @@ def _below(rows: Sequence[QueryRow], errors: tuple[float, float | None] | None) 
         )
     if errors is not None:
         same, separate = errors
-        text = (
-            f"Recomputed: the weights differ from the model's own by at most {numbers.error(same)} on the same inputs"
-        )
-        lines.append(
-            f"{text}." if separate is None else f"{text}, and by at most {numbers.error(separate)} in a separate pass."
-        )
+        text = f"These weights are recomputed. From the same inputs, the model's own code gets them within {numbers.error(same)}"
+        lines.append(f"{text}." if separate is None else f"{text}; in a second pass, within {numbers.error(separate)}.")
     return lines
 
 

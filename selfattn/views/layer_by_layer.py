@@ -10,11 +10,14 @@ from selfattn.charts.curves import lines
 from selfattn.panel import Panel, Tables
 from selfattn.tidy_tables import hidden_curves_frame
 
-NO_CONTROL = "There is no control: add a third sentence, in which the word has the same meaning as in A."
+NO_CONTROL = "There is no control sentence. Add one: a third sentence, in which the word has the same meaning as in A."
 
 
 def layer_by_layer(pair: HiddenPair) -> Panel:
-    """Make the panel of a pair's cosine after each layer: with nothing hidden, and with each sentence's leading word hidden."""
+    """Make the panel of the cosine after each layer: with nothing hidden, and with each sentence's leading word hidden.
+
+    The leading word moves the chosen word's vector most when it is hidden.
+    """
     frame = cache(lambda: hidden_curves_frame(pair))
     finding, note = compared(pair), beside(pair)
     return Panel(
@@ -31,35 +34,35 @@ def layer_by_layer(pair: HiddenPair) -> Panel:
 
 
 def compared(pair: HiddenPair) -> str:
-    """State the cosine of the last hidden states, with nothing hidden and with the leading words hidden."""
+    """State the cosine after the last layer, with nothing hidden and with the words of the largest effect hidden."""
     text = f'The two vectors of "{pair.placed[0].word.text}" have cosine {numbers.cosine(float(pair.cosine[0, 0]))}'
     hidden = [f'"{words[at].label}"' for words, at in zip(pair.words, pair.top) if at is not None]
     return f"{text}; with {' and '.join(hidden)} hidden, {numbers.cosine(pair.both_hidden)}." if hidden else f"{text}."
 
 
 def beside(pair: HiddenPair) -> str:
-    """State the largest cosine with one other word hidden in each sentence, and the cosine of A and the control."""
+    """State the largest cosine with other words hidden, one in each sentence, and the cosine of A and the control sentence."""
     parts = []
     if (others := pair.other_words) == others:
-        parts.append(f"With any two other words hidden, the cosine is at most {numbers.cosine(others)}.")
+        parts.append(
+            f"With any other word of A and any other of B hidden, the cosine is at most {numbers.cosine(others)}."
+        )
     if pair.control_cosine != pair.control_cosine:
         return " ".join([*parts, NO_CONTROL])
-    control = f"A and the control have cosine {numbers.cosine(pair.control_cosine)}"
+    control = f"A and the control sentence have cosine {numbers.cosine(pair.control_cosine)}"
     if pair.control_hidden == pair.control_hidden:
-        control += f"; with one word hidden in each, {numbers.cosine(pair.control_hidden)}"
+        control += f"; with the word that has the largest effect hidden in each, {numbers.cosine(pair.control_hidden)}"
     return " ".join([*parts, f"{control}."])
 
 
 def beside_its_sense(pair: HiddenPair, sense: str, cosines: Tensor) -> str:
-    """Compare A with other sentences of its sense, and count those no nearer to A than B is. cosines: from `within_sense`."""
+    """Compare the word in A with that in labelled sentences of its sense. cosines: from `within_sense`, one per sentence."""
     far = int((cosines <= pair.cosine[0, 0]).sum())
     as_far = (
-        f"{far} of them {'is' if far == 1 else 'are'} no nearer to A than B is"
-        if far
-        else "all are nearer to A than B is"
+        f"{far} of these cosines {'is' if far == 1 else 'are'} not larger" if far else "All these cosines are larger"
     )
     span = numbers.span(float(cosines.min()), float(cosines.max()), numbers.cosine)
     return (
-        f'Between "{pair.placed[0].word.text}" in A and in {len(cosines)} labelled sentences of the same sense ({sense}), the '
-        f"cosine is {numbers.cosine(float(cosines.mean()))} on average, {span}; {as_far}."
+        f'The "{pair.placed[0].word.text}" of A and that of {len(cosines)} labelled sentences of the same sense ({sense}) have '
+        f"cosine {numbers.cosine(float(cosines.mean()))} on average ({span}). {as_far} than that of A and B."
     )

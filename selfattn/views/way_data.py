@@ -1,4 +1,4 @@
-"""Make the data of the component `way` (dashboard/components/way.schema.json): both sentences, the line, all heads."""
+"""Make the data of the main view's figure, the component `way` (dashboard/components/way.schema.json)."""
 
 import hashlib
 import math
@@ -40,7 +40,7 @@ HABITS = {
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """The line on which A and B move. Its ends, 0 and 1, are the averages of two senses, or A and B themselves."""
+    """The line onto which the chosen word's vectors are projected. Its ends, 0 and 1, are two senses' averages, or A and B."""
 
     between: str  # "senses" or "sentences"
     labels: tuple[str, str]  # of both ends
@@ -53,7 +53,7 @@ class Line:
 
 
 def line_of(pair: HiddenPair, means: SenseMeans | None) -> Line:
-    """Return the pair's line. means: of its senses, if its shares are between senses."""
+    """Return the pair's line. means: the means of the word's senses; None if the line runs from A to B."""
     word = pair.placed[0].word.text
     if pair.senses is None or means is None:
         about = (
@@ -77,7 +77,7 @@ def line_of(pair: HiddenPair, means: SenseMeans | None) -> Line:
         "labelled sentence, the averages leave this sentence out."
     )
     if len(means.senses) > 2:
-        about += f' "{word}" has {len(means.senses)} labelled senses; a sentence moves to the average of all others.'
+        about += f' "{word}" has {len(means.senses)} labelled senses; hidden words move a sentence toward the average of all others.'
     at = (first, second if alike else 1 - second)
     return Line("senses", (a, end), dots, at, (1, 1 if alike else -1), about)
 
@@ -100,10 +100,11 @@ def way_data(
     reason: str,
     head: Head | None,
 ) -> dict[str, Any]:
-    """Return the data for the browser. heads: the effects of heads, one word each. named: the words named in A and in B.
+    """Return the data for the browser.
 
-    attended, head: None to leave out the map of heads and the weights. level: the noise level; NaN: none. reason: why the effects
-    of heads are unknown.
+    heads: for some hidden words, the effect of every head. named: the indices of the words that the finding may name, in A and in
+    B. attended, head: None to leave out the map of heads and the weights. level: the noise level; NaN if there is none. reason:
+    why the effects of heads are unknown.
     """
     between = over_many if pair.senses is not None else None
     return {
@@ -155,7 +156,8 @@ def asking(data: Mapping[str, Any], question: str) -> dict[str, Any]:
 def whole_numbers(rows: Tensor, parts: int) -> list[str]:
     """Return each row as comma-separated integers: each number times `parts`, rounded. An unknown number (NaN) is empty.
 
-    If the integer is half way between two printed values, it moves by 1, so that it is printed as the exact number would be.
+    The browser rounds the integer to the printed hundredths. An integer halfway between two of them is moved by 1, to the side of
+    the exact number.
     """
     exact = rows.float().double().numpy()
     known = np.isfinite(exact)
@@ -171,7 +173,7 @@ def whole_numbers(rows: Tensor, parts: int) -> list[str]:
 
 
 def _close(words: Sequence[Word], share: Tensor, top: int | None) -> list[int]:
-    """Return the words whose share is so near to the leading share that no word is named."""
+    """Return the indices of the words whose share is so near to the largest share that the finding names no word."""
     if top is None or share[top] < NAMED:
         return []
     near = share * CLEAR > share[top]
@@ -229,13 +231,13 @@ def _words(
 
 
 def chance(over_many: HiddenWordsReport, share: float) -> str:
-    """Return a text on how often moves of this length go the wrong way; "" for a move that does, or without data."""
+    """Say how many moves of about this length go away from the other sense. Return "" for a negative share, or without data."""
     often = over_many.chance_of(share) if share > 0 else math.nan
     if often != often:
         return ""
     if often == 0:
-        return "no move about this long goes the wrong way"
-    return f"1 in {numbers.count(max(2, round(1 / often)))} moves about this long goes the wrong way"
+        return "no move of about this length goes away from the other sense"
+    return f"1 in {numbers.count(max(2, round(1 / often)))} moves of about this length goes away from the other sense"
 
 
 def _way(line: Line, level: float) -> dict[str, Any]:
@@ -252,7 +254,7 @@ def _way(line: Line, level: float) -> dict[str, Any]:
 
 
 def hills_of(ends: Sequence[Sequence[float]]) -> list[list[list[float]]]:
-    """Return the density of each end's dots as points [place, height]. The highest point of both hills is 1.
+    """Return the density of each end's dots as points [place, height]. The higher of the two maxima is 1.
 
     Gaussian kernel, bandwidth by Silverman's rule of thumb: (4 / 3n)^(1/5) standard deviations (Density Estimation, 1986,
     section 3.4.2). An end with fewer than three different places has no hill.

@@ -49,7 +49,7 @@ def test_align_has_each_position_of_both_texts_once_and_in_order():
         assert all(first[i] == second[j] for i, j in pairs if None not in (i, j))
 
 
-def test_align_matches_the_anchor_even_against_a_longer_run():
+def test_align_always_matches_the_given_pair_of_positions():
     assert (0, 3) not in align([*"xabc"], [*"abcx"]) and (0, 3) in align([*"xabc"], [*"abcx"], (0, 3))
 
 
@@ -74,7 +74,7 @@ def test_different_tokenisations_of_a_text_are_matched_by_characters():
         np.testing.assert_allclose(split, [[2 / 9, 6 / 9, 1 / 9]] * 3, atol=1e-6)
 
 
-def test_different_tokens_or_texts_are_refused(encoder_of):
+def test_comparing_encodings_of_different_tokens_or_texts_is_refused(encoder_of):
     first, other = (encoder_of(name).encode("The riverbank was muddy.") for name in ("BERT", "RoBERTa"))
     with pytest.raises(ValueError, match="same tokens"):
         counterpart_distances(first, other)

@@ -1,4 +1,4 @@
-"""The parts of a cosine equal plain loops in double precision, and add up to the cosine of sentence-transformers."""
+"""The parts of a cosine, one per pair of words, equal those of plain loops and add up to sentence-transformers' cosine."""
 
 import math
 
@@ -21,7 +21,7 @@ NINE = ["BERT", "RoBERTa", "XLM-R", "ELECTRA", "DistilBERT", "MPNet", "ModernBER
 
 
 def looped(encoder, a, b):
-    """Return the parts of the cosine for each pair of words, and the cosine, by plain loops over transformers' states."""
+    """Return the parts of the cosine for each pair of words, and the cosine, by plain loops over transformers' hidden states."""
     model = AutoModel.from_pretrained(encoder.name, attn_implementation="eager").eval()
     states = []
     for side in (a, b):
@@ -43,7 +43,7 @@ def near(actual, expected):
 
 
 @pytest.mark.parametrize("family", ["BERT", "RoBERTa", "MPNet"])
-def test_parts_match_plain_loops(family, tmp_path):
+def test_parts_of_the_cosine_equal_those_of_plain_loops(family, tmp_path):
     encoder = load_encoder(str(embedder(save_tiny(FAMILIES[family], tmp_path / "mine"))))
     found = cosine_parts(encoder, A, B)
     parts, cosine = looped(encoder, found.a, found.b)
@@ -84,7 +84,7 @@ def test_joined_returns_the_pairs_of_words_with_the_largest_interactions(encoder
     assert all(found.interaction[pair] > 0 for pair in found.joined(1000))
 
 
-def test_hidden_cosines_equal_those_of_explain(encoder):
+def test_cosines_with_hidden_words_equal_the_results_of_explain(encoder):
     pooling = load_pooling(encoder)
     a, b = encoder.encode("The muddy bank of the river."), encoder.encode("The bank approved the loan.")
     found = hidden_cosines(encoder, pooling, a, b)

@@ -1,4 +1,4 @@
-"""In `explain`, hiding a word equals an attention mask of 0, and removing a head equals a hook."""
+"""In `explain`, hiding a word equals setting its attention_mask to 0; removing a head equals zeroing its output by a hook."""
 
 from dataclasses import replace
 from functools import cache
@@ -48,7 +48,7 @@ def transformers_model(kind, folder):
 
 
 def plain(encoder, name, kind, text=TEXT, hidden=(), head=None, scale=0.0):
-    """Return the output of the transformers model with the positions `hidden` masked, and the output of `head` scaled."""
+    """Return the transformers model's output while the positions `hidden` are masked and the output of `head` is scaled."""
     model, calls, slots = transformers_model(kind, encoder.name), [], encoder.d_head
 
     def change(module, given):
@@ -84,7 +84,7 @@ def cosine(encoder, name, hidden=(), **changes):
 
 @pytest.mark.parametrize("name", ENTERING)
 @pytest.mark.slow
-def test_effects_of_words_and_heads_match_plain_transformers(encoder_of, name):
+def test_effects_of_words_and_heads_equal_those_of_plain_transformers(encoder_of, name):
     encoder = encoder_of(name)
     sentence = encoder.tokenize(TEXT)
     targets = {
@@ -108,8 +108,7 @@ def test_effects_of_words_and_heads_match_plain_transformers(encoder_of, name):
         assert found.effect.abs().max() > 1e-3 and abs(found.together - float(found.effect.sum())) > 1e-3
 
 
-def test_heads_by_gradient_equal_finite_differences(encoder_of):
-    """The differences are between hooks that scale a head's output by 0.99 and by 1.01."""
+def test_effects_of_heads_by_gradient_equal_finite_differences(encoder_of):
     encoder = encoder_of("BERT")
     sentence = encoder.tokenize(TEXT)
     slopes = heads_by_gradient(encoder, sentence, class_score(load_class_head(encoder), "POSITIVE")(sentence))
@@ -119,7 +118,7 @@ def test_heads_by_gradient_equal_finite_differences(encoder_of):
 
 
 @pytest.mark.slow
-def test_effects_on_a_masked_word_match_plain_transformers(tmp_path):
+def test_effects_on_the_probability_of_a_masked_word_equal_those_of_plain_transformers(tmp_path):
     encoder = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path, masked_head=True)))
     sentence = encoder.tokenize("The [MASK] of the river was muddy.")
     token = encoder.tokenize("bank").ids[1]
@@ -141,8 +140,8 @@ def test_effects_on_a_masked_word_match_plain_transformers(tmp_path):
     assert found.together == pytest.approx(log_probability(*every) - before, abs=1e-4)
 
 
-def test_words_that_the_target_reads_are_not_hidden(encoder_of):
-    """`together` is NaN if hiding all words leaves no position for the target to read."""
+def test_explain_does_not_hide_the_words_whose_states_give_the_answer(encoder_of):
+    """`together`, the effect of hiding all words, is NaN if no position is left from which the answer is computed."""
     encoder = encoder_of("BERT")
     sentence = encoder.tokenize(TEXT)
     (word,) = sentence.places("muddy")

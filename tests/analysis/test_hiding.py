@@ -1,4 +1,4 @@
-"""Shares of hidden words in two sentences equal plain transformers, plain loops and published figures."""
+"""The share of a hidden word (how far hiding it moves the chosen word toward the other sense) equals plain calculations."""
 
 import functools
 import math
@@ -63,7 +63,7 @@ def percent(share: torch.Tensor, words: tuple) -> dict[str, int]:
 
 
 def moved(encoder, word: tuple, vectors: torch.Tensor, way: torch.Tensor) -> torch.Tensor:
-    """Return how far the word's last hidden state moves along `way` to reach each vector, as a share of the way's length."""
+    """Return how far each vector is from the word's last hidden state along `way`, as a share of the length of `way`."""
     placed = encoder.placed(word)
     before = encoder.encoded(placed).vector(encoder.n_layers, placed.positions)
     after, before = (torch.nn.functional.normalize(each.double(), dim=-1) for each in (vectors, before))
@@ -81,7 +81,7 @@ def moved(encoder, word: tuple, vectors: torch.Tensor, way: torch.Tensor) -> tor
     ],
     ids=["between the sentences", "of the lesson", "between the senses", "of the lesson, between the senses"],
 )  # fmt: skip
-def test_shares_and_cosines_equal_the_published_figures(encoder, sentences, senses, a, b, cosines):
+def test_shares_of_hidden_words_and_cosines_equal_the_published_figures(encoder, sentences, senses, a, b, cosines):
     labelled = labelled_sentences() if senses else None
     pair = hidden_pair(encoder, *((sentence, "bank") for sentence in sentences), senses=labelled)
     assert pair.senses == senses and pair.notes == ()
@@ -92,7 +92,7 @@ def test_shares_and_cosines_equal_the_published_figures(encoder, sentences, sens
     assert all(math.isnan(each) for each in found[3:]) == (sentences is LESSON)
 
 
-def test_notes_report_a_sentence_that_fits_no_sense_and_equal_senses(encoder):
+def test_notes_report_equal_senses_and_a_sentence_that_fits_no_sense(encoder):
     frame = labelled_sentences()
     sides = ("The printer had a paper jam again.", "jam"), ("They ate toast with jam.", "jam")
     jam, unlabelled = hidden_pair(encoder, *sides, senses=frame), hidden_pair(encoder, *sides)
@@ -101,12 +101,12 @@ def test_notes_report_a_sentence_that_fits_no_sense_and_equal_senses(encoder):
     assert re.search(r'^A fits no labelled sense of "jam".*\(traffic block\) is 0.24\. For 95 % .* at most 0.18', note)
     alike = hidden_pair(encoder, (NEW[0], "bank"), (NEW[2], "bank"), senses=frame)
     assert alike.senses == ("riverside", "riverside")
-    assert alike.notes == ("Both sentences are taken for one sense: riverside.",)
+    assert alike.notes == ("The word counts as the same sense in both sentences: riverside.",)
     with pytest.raises(ValueError, match="no labelled sentences of 'river'"):
         hidden_pair(encoder, (NEW[0], "river"), (NEW[0], "river"), senses=frame)
 
 
-def test_every_number_of_hidden_pair_equals_plain_transformers(encoder, model, pair_of):
+def test_hidden_pair_equals_a_calculation_with_plain_transformers(encoder, model, pair_of):
     ours = pair_of("stalagmite", *OWN)
     rows = [plain.placed(encoder, sentence, "stalagmite") for sentence in OWN]
     found = [plain.vectors(model, row) for row in rows]
@@ -141,8 +141,8 @@ def test_every_number_of_hidden_pair_equals_plain_transformers(encoder, model, p
     assert ours.control_hidden == pytest.approx(found[0].hidden[i] @ found[2].hidden[j], abs=1e-5)
 
 
-def test_shares_between_two_senses_match_plain_loops(encoder, model):
-    """The first sentence is labelled, so the mean of its sense leaves this sentence out. The second sentence isn't labelled."""
+def test_shares_of_the_distance_between_two_senses_equal_those_of_plain_loops(encoder, model):
+    """The first sentence is labelled, so it is left out of the mean of its sense. The second sentence isn't labelled."""
     frame = labelled_sentences()
     frame = frame[frame["word"] == "bark"].groupby("sense").head(5)
     rows = plain.rows_of(encoder, frame)
@@ -159,7 +159,7 @@ def test_shares_between_two_senses_match_plain_loops(encoder, model):
 
 
 def test_only_eight_words_of_a_long_sentence_are_hidden(encoder):
-    """The eight words have the largest shares by gradient."""
+    """They are the eight words with the largest effects as estimated by gradient."""
     long = f"We sat on the bank of the river, {'and we saw the boats, the birds, the reeds and the stones ' * 3}there."
     pair = hidden_pair(encoder, (long, "bank"), (NEW[1], "bank"), (long.replace("river", "stream"), "bank"))
     run = ~pair.share[0].isnan()
@@ -168,13 +168,14 @@ def test_only_eight_words_of_a_long_sentence_are_hidden(encoder):
     ranked = sorted(named, key=lambda at: -float(pair.by_head[0][at].sum()))
     assert all(run[ranked[:8]]) and run[pair.top[0]] and pair.share[0][pair.top[0]] == pair.share[0][run].max()
     assert pair.cosine[1:][~run].isnan().all() and not pair.cosine[1:][run].isnan().any()
-    assert pair.notes == (f"In A, only 8 of {len(pair.words[0])} other words were hidden (the first by gradient).",)
+    hidden = f"In A, only 8 of {len(pair.words[0])} other words were hidden"
+    assert pair.notes == (f"{hidden}: those with the largest effects, estimated by gradient.",)
     alone = hidden_pair(encoder, (long, "bank"), (NEW[1], "bank"))
     torch.testing.assert_close(alone.share[0], pair.share[0], equal_nan=True)  # the control doesn't change the shares
     assert not math.isnan(pair.other_words) and not math.isnan(pair.control_hidden)
 
 
-def test_shares_of_heads_can_be_added_later(encoder, pair_of):
+def test_with_heads_adds_the_effects_of_heads_to_a_measured_pair(encoder, pair_of):
     whole, words = pair_of("bank", *NEW[:2]), [(sentence, "bank") for sentence in NEW[:2]]
     passes = []
     pair = hidden_pair(encoder, *words, heads=False, by_gradient=lambda *given: passes.append(given[1]) or [])
@@ -184,7 +185,7 @@ def test_shares_of_heads_can_be_added_later(encoder, pair_of):
     assert with_heads(encoder, whole).by_head[0] is whole.by_head[0]  # nothing is run again
     longer = f"We sat on the bank{' and saw the boats and the birds' * 5}."
     ranked = hidden_pair(encoder, (longer, "bank"), words[1], heads=False)
-    assert ranked.by_head[0].isfinite().all(), "a long sentence's words are chosen by them"
+    assert ranked.by_head[0].isfinite().all(), "In a long sentence, the effects of heads choose the words to hide."
 
     def fails(*_):
         raise NotRecomputable("No gradient.")
@@ -207,7 +208,7 @@ def test_a_label_counts_only_for_the_labelled_word_and_sentence(encoder):
 
 
 @pytest.mark.parametrize("labelled", [True, False])
-def test_within_sense_equals_plain_loops(encoder, labelled):
+def test_within_sense_returns_the_cosines_of_plain_loops(encoder, labelled):
     """A labelled sentence isn't compared with itself. A sentence that fits no sense has no cosines."""
     frame = labelled_sentences()
     means, rows = sense_means(encoder, frame, "bank"), frame[frame["word"] == "bank"]
@@ -226,7 +227,7 @@ def test_within_sense_equals_plain_loops(encoder, labelled):
     assert within_sense(encoder, usable, replace(means, within=1e-3), encoder.placed((NEW[0], "bank"))) is None
 
 
-def test_two_equal_sentences_have_no_shares(encoder):
+def test_between_equal_sentences_shares_of_the_way_are_nan(encoder):
     pair = hidden_pair(encoder, (NEW[0], "bank"), (NEW[0], "bank"))
     assert pair.share[0].isnan().all() and pair.by_head[0].isnan().all() and pair.top == (None, None)
     assert "there is no share of the way" in pair.notes[0] and pair.both_hidden == pytest.approx(1)
@@ -234,14 +235,14 @@ def test_two_equal_sentences_have_no_shares(encoder):
     assert heads.share.isnan().all() and leading_head(encoder, pair, heads) is None
 
 
-def test_a_sentence_without_other_words_has_no_leading_word(encoder):
+def test_a_sentence_without_other_words_has_no_word_with_the_largest_effect(encoder):
     pair = hidden_pair(encoder, ("Bank!", "bank"), (NEW[1], "bank"))
     assert [word.text for word in pair.words[0]] == ["!"] and pair.top[0] is None and pair.top[1] is not None
     assert pair.both_hidden == pytest.approx(float(pair.cosine[0, pair.top[1] + 1])) and math.isnan(pair.other_words)
 
 
 @pytest.mark.parametrize("name", ["T5 (encoder half)", "DeBERTa", "XLM"])
-def test_shares_and_slopes_are_right_in_other_families(encoder_of, name):
+def test_effects_of_hidden_words_and_gradients_of_heads_are_right_in_other_families(encoder_of, name):
     encoder = encoder_of(name)
     first, second = ("She sat by the river bank.", "bank"), ("The bank lent him the money.", "bank")
     pair, positions = hidden_pair(encoder, first, second), encoder.placed(first).positions
@@ -254,7 +255,7 @@ def test_shares_and_slopes_are_right_in_other_families(encoder_of, name):
         return
     at = [word.text for word in pair.words[0]].index("river")
     plain_one = encoder.encode(first[0])
-    # Measure the slope by small steps between the head's context and its context with the word hidden in this head.
+    # Finite differences: move the head's context a little toward the context that it has with the word hidden, and back.
     for layer, head in ((layer, head) for layer in (0, encoder.n_layers - 1) for head in range(encoder.n_heads)):
         hidden = encoder.encode(first[0], hidden=[Hide(positions, words[at], Head(layer, head))])
         without, context = (each.own_context(layer)[head, list(positions)] for each in (hidden, plain_one))
@@ -273,7 +274,7 @@ def test_hidden_pair_refuses_unusable_encoders_and_words(encoder, encoder_of):
         hidden_pair(encoder, ("The swashbuckler.", (2, 3)), (NEW[1], "bank"), senses=labelled_sentences())
 
 
-def test_a_share_along_a_vector_shorter_than_a_millionth_is_nan():
+def test_the_share_along_a_vector_is_nan_if_the_vector_is_shorter_than_a_millionth():
     vector = torch.randn(3, 4).double()
     assert Along((0,), torch.full((4,), 4e-7)).of(vector[None]).isnan().all()
     assert Along((0,), torch.full((4,), 6e-7)).of(vector[None]).isfinite().all()
@@ -287,14 +288,14 @@ def test_words_of_the_second_text_are_hidden_too(encoder):
     assert float(share) == pytest.approx(float(pair.share[0][3]), abs=1e-5)
 
 
-def test_heads_of_word_equals_hidden_heads_if_exact(encoder, pair_of):
+def test_heads_of_word_returns_the_result_of_hidden_heads_if_exact(encoder, pair_of):
     pair, calls = pair_of("bank", *NEW), []
     heads = heads_of_word(encoder, pair, 0, pair.top[0], exact=True, progress=lambda *done: calls.append(done))
     assert heads.exact and heads.word.text == "river" and calls
     torch.testing.assert_close(heads.share, hidden_heads(encoder, (NEW[0], "bank"), "river", pair.ways[0]))
 
 
-def test_an_unmeasured_pair_still_has_words_and_a_cosine_curve(encoder, encoder_of, pair_of):
+def test_unmeasured_pair_returns_words_and_the_cosine_of_each_layer_without_effects(encoder, encoder_of, pair_of):
     sides = [(sentence, "bank") for sentence in NEW]
     plain, pair = unmeasured_pair(encoder, *sides, notes=("Shown only.",)), pair_of("bank", *NEW)
     assert plain.words == pair.words and plain.notes == ("Shown only.",) and plain.senses is None
@@ -309,8 +310,8 @@ def test_an_unmeasured_pair_still_has_words_and_a_cosine_curve(encoder, encoder_
     assert shown.curves[0, 0].isfinite().all() and math.isnan(shown.control_cosine)
 
 
-def test_the_leading_head_is_the_head_with_the_largest_exact_share(encoder):
-    """In this pair, another head has the largest share by gradient."""
+def test_leading_head_returns_the_head_with_the_largest_exact_effect(encoder):
+    """In this pair, another head has the largest effect as estimated by gradient."""
     first, second = (encoder.encode(text).places("bank")[0] for text in REAL.sentences[:2])
     labelled = labelled_sentences()
     means = stored("sense_means", encoder, labelled).report.of("bank", encoder, labelled)

@@ -1,4 +1,4 @@
-"""The measures of heads and the values of named patterns equal plain loops."""
+"""Measures of heads, and how well named attention patterns fit a head, equal those of plain loops."""
 
 import math
 from types import SimpleNamespace
@@ -39,7 +39,7 @@ def loops(weights, special):
 @pytest.mark.parametrize(
     "special", [(True, *[False] * 5, True), (False, False, False, True)], ids=["as in BERT", "as in T5: none in front"]
 )
-def test_measures_equal_plain_loops_on_random_weights(special):
+def test_measures_of_random_weights_equal_those_of_plain_loops(special):
     weights = random_weights(3, 4, len(special), len(special))
     weights[..., 1, 0] = 0  # must not give NaN, although log(0) is infinite
     found = row_measures(weights, SimpleNamespace(special=special))
@@ -56,7 +56,7 @@ def test_head_measures_have_each_head_at_its_index(encoder, encoding):
         assert float(found[name][4, 9]) == pytest.approx(value, abs=1e-5)
 
 
-def test_pattern_values_are_means_over_rows_of_ordinary_tokens(encoding):
+def test_a_patterns_value_is_the_mean_over_queries_that_are_not_special_tokens(encoding):
     n = len(encoding.tokens)
     weights = random_weights(n, n, seed=3)
     found, expected = {fit.name: fit.value for fit in fits(weights, encoding)}, loops(weights, encoding.special)
@@ -69,8 +69,7 @@ def test_pattern_values_are_means_over_rows_of_ordinary_tokens(encoding):
 
 
 @pytest.mark.parametrize("name", PATTERNS)
-def test_a_pattern_fits_from_its_threshold_on(name):
-    """Thresholds: 2/3 of the weight on special tokens, 0.9 of the largest entropy, and else half of the weight."""
+def test_a_pattern_fits_a_head_if_its_value_is_at_least_the_threshold(name):
     least = {"special tokens": 2 / 3, "broad": 0.9}.get(name, 0.5)
     for value in (least, math.nextafter(least, 0)):
         first, *_ = nearest_first(dict.fromkeys(PATTERNS, 0.0) | {name: value})

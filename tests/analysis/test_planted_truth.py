@@ -1,6 +1,6 @@
-"""Encoders are trained so that one planted word decides the answer. Hiding must name this word.
+"""Encoders are trained so that one planted word decides their answer. Hiding each word in turn must find this word.
 
-If the classification head is untrained, hiding must not name the word more often than chance.
+If the classification head is untrained, hiding must not find the word more often than chance.
 Training sentences and test sentences share only the decisive words. Their templates and other words differ.
 """
 
@@ -214,9 +214,9 @@ def of_nouns(tokenizer, inputs, logits, examples):
 
 
 def judged(task: Task, folder: str) -> Counter:
-    """Count the right answers. Also count how often hiding, mean attention and chance name the planted word.
+    """Count the right answers. Also count how often hiding, mean attention and chance rank the planted word first.
 
-    If the word is in both texts of a pair, both occurrences must rank first.
+    If the word is in both texts of a pair, both occurrences must rank before all other words.
     """
     encoder = load_encoder(folder, device="cpu")
     head = (load_tag_head if task.draw is tagged else load_class_head)(encoder)
@@ -244,7 +244,7 @@ def judged(task: Task, folder: str) -> Counter:
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_hiding_names_the_planted_word(name, tmp_path):
+def test_hiding_each_word_finds_the_planted_word(name, tmp_path):
     task = TASKS[name]
     found, untrained = (judged(task, trained(task, tmp_path / str(steps), steps)) for steps in (task.steps, 0))
     row = [found["right"], found["hiding"], found["attention"], untrained["hiding"], round(found["chance"])]

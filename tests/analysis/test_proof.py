@@ -59,7 +59,7 @@ def test_the_proof_detects_an_error_in_one_heads_projection(encoder, monkeypatch
 
 
 @pytest.mark.slow
-def test_a_text_with_too_large_attention_maps_has_no_separate_pass(encoder, monkeypatch):
+def test_prove_skips_the_separate_eager_pass_if_the_attention_maps_are_too_large(encoder, monkeypatch):
     monkeypatch.setenv("SELFATTN_SEPARATE_PASS_MEGABYTES", "1")
     fits = int((2**20 / 4 / 72) ** 0.5)  # four bytes per weight, 72 heads
     assert encoder.separate_pass_fits(fits)
@@ -69,7 +69,7 @@ def test_a_text_with_too_large_attention_maps_has_no_separate_pass(encoder, monk
     assert encoder.separate_pass_fits(256)  # exactly 18 MB
 
 
-def test_the_matmul_precision_is_restored(encoder):
+def test_prove_restores_the_matmul_precision(encoder):
     torch.set_float32_matmul_precision("high")
     try:
         prove(encoder, TEXT)
@@ -78,6 +78,6 @@ def test_the_matmul_precision_is_restored(encoder):
         torch.set_float32_matmul_precision("highest")
 
 
-def test_a_display_only_encoder_has_no_proof(encoder_of):
+def test_prove_refuses_an_encoder_that_cannot_be_recomputed(encoder_of):
     with pytest.raises(NotRecomputable, match="shown, not recomputed"):
         prove(encoder_of("XLNet"), TEXT)

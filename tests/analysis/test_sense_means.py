@@ -1,4 +1,4 @@
-"""The place of each sentence between a word's senses (0: its sense, 1: the others) equals that of a plain loop."""
+"""Each sentence's position between the mean of its sense (0) and that of the other senses (1) equals that of a plain loop."""
 
 import pytest
 import torch
@@ -18,7 +18,7 @@ def unit(encoder, sentence, word):
     return normalize(encoding.vector(encoder.n_layers, placed.positions).double(), dim=0)
 
 
-def test_places_between_the_senses_match_plain_loops(encoder):
+def test_positions_between_sense_means_equal_those_of_a_plain_loop(encoder):
     rows = LABELLED[LABELLED["word"] == "bank"]
     means = sense_means(encoder, rows, "bank")
     units = {row.sentence: (row.sense, unit(encoder, row.sentence, "bank")) for row in rows.itertuples()}
@@ -35,7 +35,7 @@ def test_places_between_the_senses_match_plain_loops(encoder):
         assert means.way(encoder.tokenize(row.sentence), vector).place == pytest.approx(row.place, abs=1e-6)
 
 
-def test_a_sentence_with_a_place_below_one_half_is_nearest_to_its_sense(encoder):
+def test_a_sentence_less_than_half_way_to_the_other_senses_is_nearest_to_its_own(encoder):
     means = sense_means(encoder, LABELLED, "wave")
     ways = [
         means.way(encoder.tokenize(row.sentence), unit(encoder, row.sentence, "wave")) for row in means.rows.values()
@@ -56,14 +56,14 @@ def test_a_word_may_have_three_senses(encoder):
 
 
 def test_labelled_sentences_lie_on_the_side_of_their_sense(encoder):
-    """Check all 24 sentences of "bank", "light" and "trunk", because the main view shows them."""
+    """Check the 24 sentences of each of "bank", "light" and "trunk", because the main view shows them."""
     report = stored("sense_means", encoder, LABELLED).report
     for word in ("bank", "light", "trunk"):
         sides = [row.place < 0.5 for row in report.of(word, encoder, LABELLED).rows.values()]
         assert (sum(sides), len(sides)) == (24, 24), word
 
 
-def test_stored_places_equal_computed_places(encoder):
+def test_stored_positions_between_sense_means_equal_computed_positions(encoder):
     report = stored("sense_means", encoder, LABELLED).report
     kept, now = report.of("bark", encoder, LABELLED), sense_means(encoder, LABELLED, "bark")
     assert kept.rows.keys() == now.rows.keys()
@@ -71,7 +71,7 @@ def test_stored_places_equal_computed_places(encoder):
         assert kept.rows[ids][:2] == row[:2] and kept.rows[ids].place == pytest.approx(row.place, abs=1e-4)
 
 
-def test_place_plus_share_is_the_place_after_hiding(encoder):
+def test_a_position_between_sense_means_plus_a_words_share_is_the_position_with_the_word_hidden(encoder):
     means = sense_means(encoder, LABELLED, "bank")
     pair = hidden_pair(encoder, *((text, "bank") for text in PAIRS[0].sentences[:2]), senses=means)
     for side in (0, 1):
@@ -83,6 +83,6 @@ def test_place_plus_share_is_the_place_after_hiding(encoder):
     assert pair.nearest == pair.senses
 
 
-def test_a_pair_without_senses_has_no_places(encoder):
+def test_a_pair_without_senses_has_nan_positions_between_senses(encoder):
     pair = hidden_pair(encoder, *((text, "bank") for text in PAIRS[0].sentences[:2]))
     assert pair.nearest is None and all(place != place for place in pair.places)

@@ -1,4 +1,4 @@
-"""Effects of hidden sentences equal a plain loop over transformers. No sentence is named by chance."""
+"""Effects of hiding a sentence equal those of a plain loop over transformers. Effects that may be chance aren't reported."""
 
 from dataclasses import replace
 from functools import partial
@@ -54,7 +54,7 @@ def test_every_word_is_in_one_sentence(encoder_of):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ENTERING)
-def test_sentences_and_words_match_plain_transformers(name, tmp_path, monkeypatch):
+def test_effects_of_hidden_sentences_and_words_equal_those_of_plain_transformers(name, tmp_path, monkeypatch):
     monkeypatch.setattr(explaining, "OPENED", 2)
     monkeypatch.setattr(sentences, "DRAWS", 2)
     encoder = load_encoder(embedder(save_tiny(FAMILIES[name], tmp_path / "tiny", classes=CLASSES)))
@@ -99,7 +99,7 @@ def classified(tmp_path):
     return encoder, head
 
 
-def test_no_sentence_is_named_if_the_answer_is_constant(classified):
+def test_no_sentence_is_reported_if_the_class_score_is_constant(classified):
     encoder, head = classified
     tokens = encoder.tokenize(SMALL)
     found = explain(encoder, tokens, class_score(head, "B")(tokens), heads=(), sentences=sentences_of(tokens))
@@ -107,7 +107,7 @@ def test_no_sentence_is_named_if_the_answer_is_constant(classified):
     assert not found.sentence_frame["named"].any()
 
 
-def test_a_text_of_one_sentence_has_no_noise_level_and_no_named_sentence(encoder):
+def test_the_only_sentence_of_a_text_has_no_noise_level_and_is_not_reported(encoder):
     tokens = encoder.tokenize("She sat by the muddy water and the banker waited")
     target = similarity(encoder, load_pooling(encoder), "Mud.")(tokens)
     found = explain(encoder, tokens, target, heads=(), sentences=sentences_of(tokens))
@@ -117,7 +117,7 @@ def test_a_text_of_one_sentence_has_no_noise_level_and_no_named_sentence(encoder
 
 
 @pytest.mark.slow
-def test_a_word_that_the_target_reads_is_not_hidden_with_its_sentence(encoder):
+def test_hiding_a_sentence_does_not_hide_its_word_whose_state_gives_the_answer(encoder):
     tokens = encoder.tokenize(SMALL)
     parts = sentences_of(tokens)
     word = parts[1].words[0]
@@ -130,7 +130,7 @@ def test_a_word_that_the_target_reads_is_not_hidden_with_its_sentence(encoder):
 
 
 @pytest.mark.slow
-def test_the_sentence_that_answers_a_query_is_named(encoder):
+def test_the_sentence_that_answers_a_query_is_reported(encoder):
     """Only one sentence of the text is related to the query."""
     text = TEXT.replace("They rowed home.", "To send back a web order, print the label and post the parcel.")
     tokens = encoder.tokenize(text)

@@ -32,7 +32,7 @@ def test_every_step_has_a_small_error(encoder, pad_to):
     assert table["size"]["weights"] == steps["weights"].size and math.isnan(table["error"]["input"])
 
 
-def test_the_error_of_a_step_is_the_largest_difference(encoder, encoding):
+def test_the_error_of_a_step_is_the_largest_difference_from_the_models_numbers(encoder, encoding):
     step = head_steps(encoder, encoding, 0, 0)["weights"]
     shifted = step.own.clone()
     shifted[2, 3] += 0.25
@@ -50,7 +50,7 @@ TERMS = {
 
 @pytest.mark.parametrize("name", [*TERMS, "RoFormer", "ModernBERT", "MobileBERT", "NomicBERT", "MegatronBERT"])
 @pytest.mark.slow
-def test_steps_work_with_score_terms_norms_and_rotary_positions(name, encoder_of):
+def test_head_steps_are_right_in_families_with_score_biases_layer_norms_or_rotary_positions(name, encoder_of):
     encoder, terms = encoder_of(name), TERMS.get(name, [])
     encoding = encoder.encode("The bank of the river was muddy.")
     for layer, head in encoder.all_heads:
@@ -58,7 +58,7 @@ def test_steps_work_with_score_terms_norms_and_rotary_positions(name, encoder_of
         assert [term.name for term in steps.trace.terms] == terms
         assert all(term.values.abs().max() > 0.1 for term in steps.trace.terms)  # a term of zeros would prove nothing
         assert ("turned query" in steps) == (name in ("ModernBERT", "NomicBERT"))
-        # ModernBERT's first layer has no norm, because the embeddings are already normalised.
+        # ModernBERT's first layer has no layer norm, because the embeddings are already normalised.
         own_norm = name in ("MobileBERT", "T5 (encoder half)", "MegatronBERT") or (name == "ModernBERT" and layer > 0)
         assert ("read" in steps) == own_norm
         far = [step.name for step in steps.steps if step.own is not None and step.error > 1e-4 * max(step.size, 1e-3)]
@@ -74,7 +74,7 @@ def test_steps_start_at_query_key_and_value_if_the_projections_are_unknown(encod
     assert steps["weights"].error <= 1e-5
 
 
-def test_a_display_only_encoder_has_no_steps(encoder_of):
+def test_head_steps_refuses_an_encoder_that_cannot_be_recomputed(encoder_of):
     encoder = encoder_of("XLNet")
     with pytest.raises(NotRecomputable):
         head_steps(encoder, encoder.encode("The bank."), 0, 0)

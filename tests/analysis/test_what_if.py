@@ -1,4 +1,4 @@
-"""A changed head equals torch's attention with the same change."""
+"""Attention with a change (scale, temperature, mask) gives the same result as torch's attention with this change."""
 
 import math
 
@@ -59,7 +59,7 @@ def test_the_causal_mask_keeps_padding_hidden_and_the_position_bias_unchanged(he
         assert (causal.weights.triu(1) == 0).all()
 
 
-def test_the_causal_mask_keeps_the_numbers_of_a_float_mask(heads):
+def test_the_causal_mask_is_added_to_a_float_mask(heads):
     plain, n = heads[0], len(heads[0].query)
     added = torch.linspace(-2, 2, n * n).reshape(n, n)
     real = attend(plain.query, plain.key, plain.value, mask=added)
@@ -76,7 +76,7 @@ def test_uniform_weights_are_equal_over_the_allowed_tokens(heads):
     assert later.weights[2].tolist() == pytest.approx([1 / 3] * 3 + [0.0] * (len(later.weights) - 3))
 
 
-def test_four_ways_to_mask_match_plain_loops(heads):
+def test_four_ways_to_mask_equal_a_plain_implementation(heads):
     for real in heads:
         n = len(real.query)
         allowed = causal_mask(n)

@@ -1,4 +1,4 @@
-"""Tests of attention maps by words, without special tokens, and in bins."""
+"""Test attention maps of words, maps without special tokens, and maps in bins."""
 
 from dataclasses import replace
 
@@ -32,7 +32,7 @@ def test_weights_to_a_word_are_summed_and_weights_from_a_word_averaged(encoding)
     assert places(encoding) == (view.labels, view.groups, view.special)
 
 
-def test_the_attribute_hidden_is_the_mean_weight_on_special_tokens(encoding):
+def test_word_map_hidden_is_the_mean_weight_on_left_out_special_tokens(encoding):
     view = word_map(encoding, WEIGHTS, words=False, special=False)
     assert view.labels == ("un", "##happy", "cat")
     assert view.hidden == pytest.approx((0.3 + 0.3 + 0.3) / 3)

@@ -1,4 +1,4 @@
-"""Define the recorded views of every page, and collect the figures, tables and texts of a view."""
+"""List the views of every page that tests/as_shown records, and collect the figures, tables and texts of a view."""
 
 import re
 from functools import cache
@@ -23,7 +23,7 @@ from selfattn.panel import Look
 from tests.as_shown.record import Lines, figure, table, texts
 from tests.pages.conftest import APP, load_asked
 
-View = dict[str, Any]  # session keys and values; "query": the address's query; "click": the key of a button
+View = dict[str, Any]  # session keys and values; "query": the address's parameters; "click": a button's key
 
 OWN: View = {
     "a": "The old riverbanks were muddy.", "b": "She photographed riverbanks yesterday.", "c": "Wide riverbanks flooded.",

@@ -1,7 +1,7 @@
 """Summarise a page's figures, tables and texts in short lines, store the lines as JSON, and compare two records.
 
-A record has the items of each view: figures, tables and texts. An item is a dict from the name of a line to its text. If an item
-resembles the same item of an earlier view, only the lines that differ are stored.
+A record has the items of each view of a page: figures, tables and texts. An item is a dict from the name of a line to its text.
+If an item resembles the same item of an earlier view, only the lines that differ are stored.
 """
 
 import base64
@@ -27,7 +27,8 @@ LOOKS = re.compile(  # keys that only affect a chart's look: they are not record
     r"^\$schema|^config|^autosize|[sS]ize$|Radius|Limit|Padding|Weight|Extent|Angle|^symbolType|^clamp|^interpolate"
     r"|^align|^baseline|^anchor|^grid|^tick|^orient|^strokeWidth|^filled|^columns|^label[A-Z](?!xpr)|^title[A-Z]"
 )
-# On another processor results may differ by 1e-6 of their size, a printed last digit by one, and noise by any amount.
+# On another processor results differ by up to 1e-6 of their size. Here, numbers in a column may differ by NEAR times its largest
+# number, printed numbers by one in the last digit, and any two numbers by NOISE.
 NEAR, NOISE = 2e-4, 1e-5
 ROW = re.compile(r"(?=.*\d)-?\d*(,-?\d*)+")  # numbers packed in a text: "44,16,,-3" has no third number
 NUMBER = re.compile(r"(?<![\w#])[-+−]?(?:\d+ × 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?(?!\w|\.\d)(?: %)?)")
@@ -50,7 +51,7 @@ def table(frame: pd.DataFrame) -> str:
 
 
 def column(name: str, values: list) -> str:
-    """Return a column's values if there are at most FEW, else a summary of its numbers or texts."""
+    """Return a column's values in one text if there are at most FEW, else a summary of its numbers or texts."""
     if any(isinstance(value, str) and value.startswith(PNG_URI) for value in values):
         return f"{name} = picture {' '.join(map(_picture, values))}"
     if all(value is None or isinstance(value, bool | int | float | np.number) for value in values):
@@ -97,7 +98,7 @@ def _picture(uri: str) -> str:
 
 
 def figure(name: str, caption: str, drawn: pd.DataFrame, spec: dict) -> Lines:
-    """Return a figure's lines: name, caption, marks and titles, numbers, data, and its table if the table isn't the data."""
+    """Return a figure's lines: name, caption, marks and titles, numbers, data, and its table if that differs from the data."""
     chart = Chart()
     chart.read(spec)
     letters = sum(len(NUMBER.sub("#", text)) for text in chart.code)
@@ -183,7 +184,7 @@ def _mark(part: dict) -> str:
 
 
 def write(name: str, views: Record) -> None:
-    """Store a page's record. AS_IN names the earlier view that has the omitted lines. None removes a line of that view."""
+    """Store a page's record. AS_IN: the earlier view whose lines an item repeats. None: a line that it doesn't repeat."""
     kept: dict[str, dict[str, dict[str, str | None]]] = {}
     for number, (view, items) in enumerate(views.items()):
         earlier = [*views][:number]
@@ -202,7 +203,6 @@ def _beside(views: Record, other: str, item: str, own: Lines) -> dict[str, str |
 
 
 def read(name: str) -> Record:
-    """Return a page's stored record."""
     views = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
     for items in views.values():
         for item, own in items.items():
@@ -230,7 +230,7 @@ def differences(name: str, views: Record) -> list[str]:
 
 
 def changed(one: str | None, other: str | None) -> tuple[str | None, str | None]:
-    """Return the columns in which two lines differ, or two empty texts if no column differs."""
+    """Return the differing columns of each line, as a text for each line. Both texts are empty if no column differs."""
     if one is None or other is None:
         return one, other
     first, second = one.split(BESIDE), other.split(BESIDE)
@@ -241,7 +241,7 @@ def changed(one: str | None, other: str | None) -> tuple[str | None, str | None]
 
 
 def alike(one: str, other: str) -> bool:
-    """True if two texts or columns are equal, apart from differences that another processor may cause."""
+    """True if two texts or columns are equal, or differ no more than results of two processors may."""
     first, second = (NUMBER.findall(text) for text in (one, other))
     sizes = [abs(_value(number)) for number in first + second]
     column = bool(NUMERIC.fullmatch(one) and NUMERIC.fullmatch(other))
@@ -254,7 +254,7 @@ def alike(one: str, other: str) -> bool:
 
 
 def _digit(*texts: str) -> float:
-    """Return a unit of the last decimal that both numbers have. Return 0 for whole numbers, which must be equal."""
+    """Return the allowed difference of two printed numbers: a unit of the last decimal that both have; 0 for whole numbers."""
     places = [len(text.partition(".")[2].strip(" %")) for text in texts]
     return 1.01 * 10.0 ** -min(places) if max(places) or "%" in texts[0] else 0.0
 

@@ -1,4 +1,4 @@
-"""Test which texts and columns count as equal to the stored ones, and the messages about differences."""
+"""Test the comparison of a page's texts and columns with its stored record: what counts as equal, and the messages."""
 
 import copy
 
@@ -18,16 +18,15 @@ from tests.as_shown import record
         ('0.0000002, at "a"', '0.0000004, at "b"', True), ('0.2, at "a"', '0.2, at "b"', False),
     ],
 )  # fmt: skip
-def test_alike_allows_only_differences_between_processors(one, other, same):
+def test_only_differences_between_processors_count_as_equal(one, other, same):
     assert record.alike(one, other) == record.alike(other, one) == same
 
 
 def same(one, other):
-    """True if the summaries of two columns are alike."""
     return record.changed(record.column("x", one), record.column("x", other)) == ("", "")
 
 
-def test_column_summary_depends_on_order():
+def test_a_columns_summary_depends_on_the_order_of_its_values():
     values = [0.1 * i for i in range(50)]
     for place in (0, 17, 49):
         assert not same(values, [*values[:place], values[place] + 0.1, *values[place + 1 :]])

@@ -1,4 +1,4 @@
-"""Test that every page still shows what its record says."""
+"""Test that every page still shows what its stored record (tests/as_shown/NAME.json) says."""
 
 import pytest
 

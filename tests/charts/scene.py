@@ -12,7 +12,7 @@ ORIENTS = {"x": ("top", "bottom"), "y": ("left", "right")}
 
 
 def laid_out(spec):
-    """Yield (view, axis side, kind, role, item) for each item, in drawing order. A view is one part of the chart."""
+    """Yield (view, axis side, mark type, role, item) for each item, in drawing order. A view is one part of the chart."""
 
     def walk(node, left, top, view, orient):
         if node.get("name", "").endswith("_group"):
@@ -37,7 +37,7 @@ def scene_of(spec):
 
 
 def drawn(spec, kind, role="mark"):
-    """Return the items of one kind ("rect", "text", "rule" ...) in drawing order. x and y are relative to the chart's corner.
+    """Return the items of one mark type ("rect", "text" ...) in drawing order. x and y are relative to the chart's corner.
 
     role: "mark" for data; "axis-label", "axis-title", "legend-label", "legend-title" or "title-text" for other items.
     """
@@ -47,14 +47,14 @@ def drawn(spec, kind, role="mark"):
 def misplaced(spec, *views):
     """Return a message for each mark that is more than a pixel from its expected place.
 
-    `views` has one dict for each view with marks, in drawing order. Its keys:
-    - "x" and "y": the labels from left to right and from top to bottom, on an axis (which may omit some) or as texts. If a key
-      is missing, the axis has numbers that increase to the right or upwards.
-    - a kind of mark: a dict of lists in drawing order. "x" and "y" have the places of the marks' middles, "x1", "x2" ... the
-      places of their ends, and "text" the marks' texts.
+    `views` has one dict for each part of the chart with marks, in drawing order. For example, {"y": ["a", "b"], "rect": {"y":
+    ["a", "b"]}} expects an axis with the labels a and b from top to bottom, and bars whose middles are at these labels.
+    - "x" and "y" list the labels from left to right and from top to bottom: those of the axis (which may omit some) or, without
+      an axis, texts. If a key is missing, the axis has numbers that increase to the right or upwards.
+    - Every other key is a type of mark. Its dict has lists in drawing order: the places of the marks' middles ("x", "y") or of
+      their ends ("x1", "x2" ...), and their texts ("text").
 
-    A place is a label, a number (the index of a label if labels are names), (label, pixels beyond the label), or None, which
-    isn't checked.
+    A place is a label, a number (among names, a name's index), (label, pixels beyond the label), or None to skip the check.
     """
     found, parts = [], {}
     for view, *item in laid_out(spec):
@@ -126,14 +126,13 @@ def texts(spec, role="mark"):
 
 
 def rgb(color):
-    """Return a colour as three numbers, from "#174f97" or "rgb(23, 79, 151)"."""
     if color.startswith("#"):
         return tuple(int(color[i : i + 2], 16) for i in (1, 3, 5))
     return tuple(int(part) for part in re.findall(r"\d+", color)[:3])
 
 
 def on_ramp(ramp, share):
-    """Return the colour at a share (0 to 1) of a ramp of hex colours, interpolated linearly."""
+    """Return the colour at a point of a ramp of hex colours, interpolated linearly. share: the point, 0 to 1."""
     place = min(max(share, 0), 1) * (len(ramp) - 1)
     first = min(int(place), len(ramp) - 2)
     part = place - first

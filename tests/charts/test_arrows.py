@@ -1,4 +1,4 @@
-"""Test arrows of vectors, arrows of moves, and the arcs from word to word in a recurrence (hops)."""
+"""Test arrows of vectors, arrows of moves, and hops, the arcs from word to word in a recurrent network."""
 
 import numpy as np
 import pandas as pd
@@ -51,7 +51,7 @@ def test_moves_are_arrows_from_start_to_end():
     assert {"A, C", "B"} <= {item["text"] for item in drawn(both, "text")}
 
 
-def test_hops_have_their_widths_and_positions():
+def test_hops_start_at_their_words_and_get_thinner_with_less_information():
     spec = hops(["a", "b", "c", "d"], 1, 3, [1.0, 0.5], LIGHT)
     sets, across = spec["datasets"], spec["layer"][0]["encoding"]
     assert {row["hop"]: row["width"] for row in sets["hops"]} == {1: 8, 2: 4.5}

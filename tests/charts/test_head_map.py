@@ -57,7 +57,7 @@ def test_each_head_has_a_small_map_and_a_bar():
         assert (image["x"], image["y"]) == pytest.approx((line["x"] + 1, line["y"] + 1))
         assert image["width"] == image["height"] == 88 and bar["y"] > image["y"] + 88
         assert bar["x"] == pytest.approx(image["x"], abs=0.02)
-    assert texts(spec)[-1] == "bar beneath a map: effect, at most 1"
+    assert texts(spec)[-1] == "bar beneath a map: effect; a full bar is 1"
 
 
 def test_a_thumbnail_keeps_every_peak():
@@ -71,7 +71,7 @@ def test_a_thumbnail_keeps_every_peak():
     assert larger.tolist() == [[255, 255, 0, 0]] * 2 + [[128, 128, 255, 255]] * 2
 
 
-def test_one_picture_stores_each_map_as_opacity():
+def test_the_picture_of_all_maps_stores_weights_as_opacity():
     maps = [np.full((2, 2), 0.5), np.eye(2), np.array([[1.0, 0.5], [0.0, 0.0]])]
     uri = one_picture([*maps, np.eye(2)], 2, 2)
     image = Image.open(io.BytesIO(base64.b64decode(uri.split(",")[1])))

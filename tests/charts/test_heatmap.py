@@ -19,7 +19,7 @@ MATRIX = np.array([[0.1, 0.9, 0.0], [0.5, 0.2, 0.3]])  # not square, so that the
 
 
 def cells(spec):
-    """Return each cell's mark by (row, column), computed from the size of the marks."""
+    """Return each cell's rectangle by (row, column), computed from the rectangle's position and size."""
     rects = [item for item in drawn(spec, "rect") if "fill" in item and item["width"] < SIZE]
     across, down = rects[0]["width"], rects[0]["height"]
     return {(round(item["y"] / down), round(item["x"] / across)): item for item in rects}
@@ -34,7 +34,7 @@ def test_numbers_on_dark_cells_are_light(theme):
 
 
 @pytest.mark.parametrize("kind", ["signed", "effect"])
-def test_signed_numbers_are_centred_on_the_background(kind):
+def test_the_colours_of_signed_numbers_are_centred_on_the_background(kind):
     spec = heatmap(np.array([[-0.25, 0.5], [0.0, 0.1]]), ["a", "b"], LIGHT, kind=kind)
     ramp, found = getattr(LIGHT, kind), cells(spec)
     assert same_color(found[1, 0]["fill"], LIGHT.background)
@@ -90,11 +90,11 @@ def test_large_maps_are_images():
     assert len(json.dumps(heatmap(np.full((512, 512), 1 / 512), ["the"] * 512, LIGHT))) < 1_000_000
 
 
-def test_palette_levels_take_the_nearest_colour():
+def test_each_level_of_a_palette_takes_the_nearest_colour():
     assert palette(("#000000", "#000001"))[2::3] == [0] * 128 + [1] * 128
 
 
-def test_the_image_has_the_ramps_colours():
+def test_an_image_has_the_colours_of_its_ramp():
     shown = decoded(image_uri(np.array([[0.0, 0.5, 1.0]]), LIGHT, "weights", 1.0)).convert("RGB")
     assert [shown.getpixel((x, 0)) for x in (0, 2)] == [(255, 255, 255), (8, 48, 107)]
     shown = decoded(image_uri(np.array([[-1.0, np.nan, 1.0]]), DARK, "signed", 1.0)).convert("RGB")

@@ -64,7 +64,7 @@ def test_the_picture_prints_every_number_of_the_data(name, width):
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
-def test_bars_and_strips_show_the_numbers_of_the_data(theme):
+def test_bars_and_images_of_vectors_show_the_numbers_of_the_data(theme):
     data = VARIANTS["bank"]
     spec = kernel_figure(data, theme)
     rects, rooms = spec["datasets"]["rects"], []
@@ -139,5 +139,5 @@ def test_read_parses_printed_numbers():
     assert [read(text) for text in ("<0.0001", "−1.50", "−∞", "0.25")] == [0, -1.5, -math.inf, 0.25]
 
 
-def test_a_narrow_picture_has_no_strips():
+def test_a_narrow_picture_leaves_out_the_images_of_vectors():
     assert kernel_figure(VARIANTS["bank"], LIGHT, NARROW - 1)["datasets"]["images"] == []

@@ -21,7 +21,7 @@ from selfattn.charts.vega import Spec
 from selfattn.tidy_tables import heads_frame
 from tests.charts.scene import misplaced
 
-# All public functions that make a chart, as attributes.
+# All public functions of selfattn.charts that make a chart, as attributes of one object.
 draw = SimpleNamespace()
 for file in {found.name for found in pkgutil.iter_modules(charts.__path__)} - {"labels", "theme", "vega"}:
     module = importlib.import_module(f"{charts.__name__}.{file}")
@@ -42,7 +42,6 @@ def cells(rows, columns):
 
 
 def joined(*groups):
-    """Join groups of marks of one kind, in drawing order."""
     return {along: [label for group in groups for label in group[along]] for along in groups[0]}
 
 
@@ -166,7 +165,7 @@ def for_the_schema(spec):
 
 
 @pytest.mark.parametrize("name", CHARTS)
-def test_each_chart_is_valid_and_has_its_marks_at_their_labels(name):
+def test_each_chart_is_valid_and_draws_each_mark_at_its_axis_label(name):
     spec, *views = CHARTS[name]()
     follows_the_window = any("init" in param for param in spec.get("params", ()))
     alt.Root.validate(for_the_schema(spec) if follows_the_window else spec)

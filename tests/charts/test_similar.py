@@ -1,4 +1,4 @@
-"""Test the picture that compares two texts: its curves, the colours of its numbers, and the parts of the sum."""
+"""Test the picture that compares two texts: its curves, the colours of its numbers, and the cosine as a sum."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ def test_a_number_has_the_colour_of_its_sign(panel):
     assert {colors[number] for number in ("+0.30", "+0.20")} == {LIGHT.effect[4]}
 
 
-def test_without_lines_the_sum_has_two_parts(panel):
+def test_if_no_pair_of_words_stands_out_the_cosine_is_a_sum_of_two_parts(panel):
     table = torch.zeros(4, 3)
     table[:3, :2], table[3, 2] = 0.05, 0.3  # no pair of words adds more than the others
     text = " ".join(texts(panel(table).picture(Look())))

@@ -20,8 +20,7 @@ def cells(spec):
 
 
 @pytest.mark.parametrize(("rest", "bias"), [(0.5, -4.0), (-0.25, None), (0.0, 0.0)])
-def test_a_product_has_a_bar_for_each_number(rest, bias):
-    """The largest absolute number has the longest bar. The bar of a negative number goes to the left."""
+def test_the_chart_of_a_dot_product_has_a_bar_for_each_term(rest, bias):
     values = [0.0, 0.0] if bias == 0 else [2.0, -1.0]
     terms = pd.DataFrame({"dimension": [7, 3], "first": [1.0, 0.5], "second": values, "product": values})
     spec = product(terms, rest, bias, ("in", "W", "others", "sum"), LIGHT)
@@ -36,7 +35,7 @@ def test_a_product_has_a_bar_for_each_number(rest, bias):
 
 
 @pytest.mark.parametrize("together", [False, True])
-def test_a_strip_has_one_cell_per_number(together):
+def test_a_strip_has_one_cell_for_each_number_of_its_vector(together):
     spec = strips(GROUPS, LIGHT, together=together, marked=(0, 1))
     wide, largest = WIDTH - 56 - LEFT, (2.0, 2.0 if together else 1.0)
     found = cells(spec)

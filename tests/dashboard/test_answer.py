@@ -1,4 +1,4 @@
-"""Test which labelled sentences are used for a word's senses, and the cache keys of results about them."""
+"""Test which labelled sentences define a word's senses, and the cache keys of results that depend on these sentences."""
 
 import pandas as pd
 import pytest
@@ -35,7 +35,7 @@ def test_uploaded_labels_replace_built_in_labels(upload):
         assert len(answer.labels_of("bank").rows) == 24
 
 
-def test_a_word_with_too_few_labels_has_no_sense_means(upload, encoder):
+def test_a_word_with_too_few_labelled_sentences_has_no_mean_vectors_of_its_senses(upload, encoder):
     upload(own("one", "two"))
     assert answer.means_of_senses(encoder, answer.labels_of("bank")) is None
     upload(None)

@@ -48,7 +48,7 @@ class Thing:
         return self.name
 
 
-def test_the_cache_computes_a_result_once_and_keeps_its_limit():
+def test_the_cache_computes_a_result_once_and_never_exceeds_its_limit():
     cache, made = Cache(10 * (4_000 + OVERHEAD), bytes_of), []
 
     def make(key):
@@ -66,7 +66,7 @@ def test_the_cache_computes_a_result_once_and_keeps_its_limit():
         cache.get(key, lambda key=key: make(key))
     assert [key in cache for key in range(20)] == 10 * [False] + 10 * [True]
     cache.get(19, lambda: pytest.fail("the value was computed again"))
-    for key in ("large", "larger"):  # a value larger than the limit is kept alone
+    for key in ("large", "larger"):  # a value larger than the limit is the only one in the cache
         assert cache.get(key, lambda: torch.zeros(20_000)) is cache.values[0] and len(cache.values) == 1
     cache.get("larger", lambda: pytest.fail("the value was computed again"))
 
@@ -82,7 +82,7 @@ def test_a_key_must_consist_of_strings_numbers_and_tuples(key):
 
 
 @pytest.mark.parametrize("maker_leaves", [False, True])
-def test_a_waiting_thread_gets_the_result_or_makes_it(maker_leaves):
+def test_a_waiting_thread_gets_the_result_or_computes_it_itself(maker_leaves):
     cache, begun, go_on, made = Cache(10_000, bytes_of), threading.Event(), threading.Event(), []
 
     def first():
@@ -166,7 +166,7 @@ def test_cached_error_ignores_the_sign(encoder, results, monkeypatch):
     assert cached_error(encoder, "The bank.", Head(0, 1)) == pytest.approx(0.5)
 
 
-def test_a_bar_in_a_container_appears_after_some_seconds(results, monkeypatch):
+def test_a_progress_bar_in_a_container_appears_after_some_seconds(results, monkeypatch):
     now, calls = [0.0], []
     monkeypatch.setattr(the_cache.time, "monotonic", lambda: now[0])
     place = SimpleNamespace(progress=lambda part, title: calls.append(part), empty=lambda: calls.append("gone"))
@@ -191,7 +191,7 @@ def test_progress_bar_appears_and_disappears(results, monkeypatch):
 
 @pytest.fixture
 def collected():
-    """Return a function that collects garbage. It ignores objects from before the test, which would take seconds."""
+    """Return a function that collects garbage. It ignores objects from before the test; to check them takes seconds."""
     gc.freeze()
     yield gc.collect
     gc.unfreeze()
@@ -204,7 +204,7 @@ def place_for(number):
 
 @pytest.fixture
 def loading(results, monkeypatch):
-    """Return a function that loads a Thing and caches a result that refers to the Thing. Two Things are kept."""
+    """Return a function that loads a Thing and caches a result that refers to the Thing. The cache keeps two Things."""
     monkeypatch.setattr(encoder_picker, "_encoders", place_for(2))
     monkeypatch.setattr(encoder_picker, "load_encoder", lambda name, **_: Thing(name))
     monkeypatch.setattr(encoder_picker, "random_twin", lambda first: Thing(f"{first.name}, random weights"))
@@ -277,7 +277,7 @@ def test_results_of_a_real_encoder_are_removed_with_the_encoder(results, collect
     model = weakref.ref(encoder.model)
     del encoder, pair, view
     collected()
-    assert model() is not None, "The encoder is kept while there is room."
+    assert model() is not None, "The cache removed the encoder although it had room."
     encoder_picker.load(names[1], None, "cpu", "float32")
     collected()
     assert model() is None and not the_cache._results.values

@@ -37,7 +37,7 @@ def _missing(value: object) -> bool:
 
 
 @pytest.mark.parametrize("data", [[{"n": 1}, {"n": "one"}], {"type": "FeatureCollection"}, [{"n": 2**70}], ["a"]])
-def test_other_data_are_passed_to_streamlit_unchanged(data):
+def test_data_that_make_no_table_are_passed_to_streamlit_unchanged(data):
     assert with_tables({"datasets": {"rows": data}})["datasets"]["rows"] is data
 
 

@@ -1,4 +1,4 @@
-"""Test a part of a page that runs alone: its container for progress, and its record of figures."""
+"""Test parts (Streamlit fragments, which rerun without the page): where they show progress and record their figures."""
 
 from types import SimpleNamespace
 
@@ -7,8 +7,8 @@ import streamlit as st
 from selfattn.dashboard import parts, session
 
 
-def test_a_part_that_runs_alone_has_its_own_container_and_record(monkeypatch):
-    """Streamlit doesn't let such a part fill a container outside the part."""
+def test_a_fragment_has_its_own_container_and_its_own_record_of_figures(monkeypatch):
+    """Streamlit doesn't let a fragment fill a container outside the fragment."""
     record, shown = SimpleNamespace(news="the page's", panels=["a figure"], tables={"its": "table"}), []
     monkeypatch.setattr(parts, "this_page", lambda: record)
     monkeypatch.setattr(parts.st, "fragment", lambda function, key: function)

@@ -29,7 +29,7 @@ def worker():
 
 
 @pytest.mark.slow
-def test_the_drawing_process_draws_the_same_picture(worker):
+def test_the_drawing_process_draws_the_same_picture_as_this_process(worker):
     here = files.png(SPEC, Provenance(title="bars"), width=300)
     token = files.painter.set(Painter())
     try:
@@ -44,7 +44,7 @@ def test_the_drawing_process_draws_the_same_picture(worker):
         files.painter.reset(token)
 
 
-def test_a_dead_process_is_replaced(monkeypatch):
+def test_a_dead_drawing_process_is_replaced(monkeypatch):
     broken, drawn = Future(), Future()
     broken.set_exception(BrokenProcessPool())
     drawn.set_result("<svg/>")
@@ -57,11 +57,11 @@ def test_a_dead_process_is_replaced(monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_picture_that_takes_too_long_ends_the_process(worker, monkeypatch):
+def test_a_picture_that_takes_too_long_ends_the_drawing_process(worker, monkeypatch):
     before = worker()
     monkeypatch.setattr(picture_process, "LONGEST", 0.2)
     svg = '<svg xmlns="http://www.w3.org/2000/svg" width="7000" height="7000"><rect width="7000" height="7000"/></svg>'
-    with pytest.raises(RuntimeError, match=r"took more than 0.2 s, or too much memory\. Choose a smaller one"):
+    with pytest.raises(RuntimeError, match=r"took more than 0.2 s, or too much memory\. Choose a smaller width"):
         Painter().svg_to_png(svg)
     assert worker().pid != before.pid
 

@@ -141,8 +141,8 @@ def test_a_page_stops_waiting_for_the_browser_when_the_visitor_moves_on(monkeypa
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_waiting_costly_work_shows_a_message(monkeypatch, fails):
-    """With `fails`, the run ends while it removes the message. Its slot must be free again."""
+def test_costly_work_that_waits_for_a_slot_shows_a_message(monkeypatch, fails):
+    """The run frees its slot even if it is ended while it removes the message (`fails`)."""
     messages = []
     empty = Mock(side_effect=Superseded) if fails else lambda: messages.append("gone")
     place = SimpleNamespace(text=messages.append, empty=empty)
@@ -183,7 +183,7 @@ def test_streamlit_can_stop_a_run_that_waits_for_a_slot():
         assert "reached" not in app.session_state
 
 
-def test_large_passes_share_the_cores_and_small_passes_get_one_thread(monkeypatch):
+def test_large_forward_passes_share_the_cores_and_small_ones_get_one_thread(monkeypatch):
     given = []
     monkeypatch.setattr(torch, "set_num_threads", given.append)
     monkeypatch.setattr(torch, "get_num_threads", lambda: given[-1])
@@ -194,7 +194,7 @@ def test_large_passes_share_the_cores_and_small_passes_get_one_thread(monkeypatc
             return given[-1]
 
     with queue.page_run():
-        assert given == [1], "Outside passes, PyTorch has one thread."
+        assert given == [1], "Outside forward passes, PyTorch has one thread."
         assert threads(queue.SMALL) == 1 and threads(queue.SMALL + 1) == 8
         for others, share in ((1, 4), (2, 2), (9, 1)):  # at least 1, because torch refuses 0
             with ExitStack() as beside:

@@ -1,4 +1,4 @@
-"""A loaded classification head gives the logits of the complete model. Unusable heads are refused."""
+"""A classification head that selfattn loads gives the logits of the complete model. Unusable heads are refused."""
 
 import pytest
 import torch
@@ -24,7 +24,7 @@ TEXT = "The bank of the river was muddy."
 
 @pytest.fixture
 def folder(tmp_path):
-    """Return a function: folder(config={...}, weights=change) saves a tiny classifier, changes its files, and loads it."""
+    """Return a function: folder(config={...}, weights=change) saves a tiny classifier, changes its files and loads it."""
 
     def made(config=None, weights=None, classes=CLASSES):
         path = save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=classes)
@@ -41,7 +41,7 @@ def whole(encoder, text=TEXT):
         return model(**encoder.inputs([encoder.tokenize(text)])).logits[0]
 
 
-def test_a_class_is_found_by_name_or_number(folder):
+def test_a_head_finds_a_class_by_name_or_number(folder):
     head = load_class_head(folder())
     assert [head.number(name) for name in ("POSITIVE", "positive", 2, "1", "Neutral")] == [2, 2, 2, 1, 1]
     with pytest.raises(ValueError, match=r"Expected a class of tiny: NEGATIVE, neutral, POSITIVE; got 'good'"):
@@ -72,7 +72,7 @@ ONE_OUTPUT, MULTI, REGRESSION = ("RISK",), "multi_label_classification", "regres
         ("MegatronBERT", CLASSES[:2], {"problem_type": REGRESSION}, "score"),
     ],
 )
-def test_answers_equal_those_of_the_transformers_pipeline(name, classes, changes, unit, tmp_path):
+def test_probabilities_and_scores_equal_those_of_the_transformers_pipeline(name, classes, changes, unit, tmp_path):
     folder = save_tiny(FAMILIES[name], tmp_path / "tiny", classes=classes)
     change_config(folder, **changes)
     encoder = load_encoder(folder)
@@ -138,7 +138,7 @@ def saved_as(architecture, name, folder):
 @pytest.mark.parametrize(
     ("architecture", "name", "task"),
     [
-        # Earlier versions read the first two as classifiers.
+        # Earlier versions of selfattn read the first two as classifiers.
         ("ModernBertForQuestionAnswering", "ModernBERT", "question answering"),
         ("XLMForMultipleChoice", "XLM", "multiple choice"),
         ("DistilBertForQuestionAnswering", "DistilBERT", "question answering"),
@@ -146,9 +146,9 @@ def saved_as(architecture, name, folder):
         ("XLNetLMHeadModel", "XLNet", "language modelling"),
     ],
 )
-def test_an_error_names_a_head_for_another_task(architecture, name, task, tmp_path):
+def test_an_error_names_the_task_of_a_head_that_selfattn_cannot_show(architecture, name, task, tmp_path):
     encoder = saved_as(architecture, name, tmp_path / "tiny")
-    carried = rf"its checkpoint has a head for {task} \({architecture}\), which isn't shown yet\."
+    carried = rf"its checkpoint has a head for {task} \({architecture}\), which selfattn doesn't show yet\."
     for load, head in ((load_class_head, "classification head"), (load_masked_head, "masked-language head")):
         with pytest.raises(NoHead, match=f"tiny has no {head}: {carried}"):
             load(encoder)
@@ -172,7 +172,7 @@ def test_a_pretraining_head_is_loaded_as_a_masked_language_head(tmp_path):
         (["BertMoodModel"], "names the architecture BertMoodModel, which transformers doesn't have"),
     ],
 )
-def test_an_error_describes_the_architecture_in_config_json(folder, architectures, message):
+def test_an_error_quotes_the_architecture_in_config_json(folder, architectures, message):
     with pytest.raises(NoHead, match=f"tiny has no classification head: .*{message}"):
         load_class_head(folder({"architectures": architectures}))
 
@@ -204,18 +204,18 @@ def with_nan(weights):
         (with_nan, "classification head of tiny computes NaN or infinity"),
     ],
 )
-def test_a_head_with_wrong_weights_is_refused(folder, weights, message):
+def test_a_classification_head_with_wrong_weights_is_refused(folder, weights, message):
     with pytest.raises(NoHead, match=message):
         load_class_head(folder(weights=weights))
 
 
-def test_a_head_that_reads_more_than_hidden_states_is_refused(tmp_path):
+def test_a_classification_head_that_reads_more_than_hidden_states_is_refused(tmp_path):
     encoder = load_encoder(str(save_tiny(FAMILIES["LUKE"], tmp_path / "luke", classes=CLASSES)))
     with pytest.raises(NoHead, match="luke's classification head needs more than last hidden states"):
         load_class_head(encoder)
 
 
-def test_a_head_with_other_logits_than_the_complete_model_is_refused(folder, monkeypatch):
+def test_a_classification_head_whose_logits_differ_from_the_complete_models_is_refused(folder, monkeypatch):
     take_out = classification.take_encoder_out
 
     def other_pooler(model):

@@ -1,4 +1,4 @@
-"""For two texts, a classification head gives CrossEncoder's score. Hiding a word equals an attention mask of 0."""
+"""A cross-encoder's score equals that of CrossEncoder (sentence-transformers). Hiding a word equals an attention mask of 0."""
 
 import logging
 from pathlib import Path
@@ -27,7 +27,7 @@ SAMPLE = ["BERT", "RoBERTa", "ModernBERT", "DeBERTa-v3"]
 
 @pytest.fixture
 def saved(tmp_path):
-    """Return a function: saved("BERT", classes) saves a tiny CrossEncoder, and returns its folder and the CrossEncoder."""
+    """Return a function: saved("BERT", classes) saves a tiny CrossEncoder, and returns its folder and the model."""
 
     def made(family, classes=("LABEL_0",)):
         logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
@@ -39,7 +39,7 @@ def saved(tmp_path):
 
 
 @pytest.mark.parametrize("family", SAMPLE)
-def test_the_score_equals_that_of_cross_encoder(saved, family):
+def test_the_score_of_two_texts_equals_that_of_cross_encoder(saved, family):
     folder, theirs = saved(family)
     encoder = load_encoder(folder)
     head, sentence = load_class_head(encoder), encoder.encode(QUERY, DOCUMENT)
@@ -66,7 +66,7 @@ def test_hiding_a_word_of_either_text_equals_an_attention_mask_of_0(saved, famil
     assert {sentence.segments[found.words[at].start] for at in (1, len(found.words) - 2)} == {0, 1}
 
 
-def test_a_cross_encoder_with_several_labels_is_a_classifier(saved):
+def test_a_cross_encoder_with_several_labels_is_read_as_a_classifier(saved):
     folder, theirs = saved("BERT", ("contradiction", "entailment", "neutral"))
     encoder = load_encoder(folder)
     sentence = encoder.tokenize(QUERY, DOCUMENT)
@@ -78,7 +78,7 @@ def test_a_cross_encoder_with_several_labels_is_a_classifier(saved):
     assert first_asked(encoder, gap=False) == "class"
 
 
-def test_a_cross_encoder_with_one_label_scores_two_texts(saved):
+def test_a_cross_encoder_with_one_label_gives_a_score_for_two_texts(saved):
     folder, theirs = saved("BERT")
     encoder = load_encoder(folder)
     head, raw = load_class_head(encoder), theirs.predict([(QUERY, DOCUMENT)], activation_fn=Identity()).item()
@@ -95,6 +95,7 @@ def test_a_cross_encoder_with_one_label_scores_two_texts(saved):
     assert first_asked(encoder, gap=False) == "pair"
 
 
+# The settings files of a sentence-transformers folder and of its Transformer module.
 WHOLE, STEP = "config_sentence_transformers.json", "sentence_bert_config.json"
 
 
@@ -117,7 +118,7 @@ def test_a_setting_that_changes_the_score_is_refused(saved, file, values, messag
         load_class_head(load_encoder(folder))
 
 
-def test_two_texts_that_cross_encoder_would_cut_are_refused(saved):
+def test_two_texts_that_are_too_long_for_cross_encoder_are_refused(saved):
     folder, theirs = saved("BERT")
     theirs.max_seq_length = 12
     theirs.save_pretrained(folder)

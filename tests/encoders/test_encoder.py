@@ -1,4 +1,4 @@
-"""Encoder encodes texts and batches, removes heads, and refuses wrong inputs."""
+"""Test Encoder: it encodes texts and batches, removes heads, and refuses wrong inputs."""
 
 from contextlib import contextmanager
 from dataclasses import replace
@@ -37,7 +37,7 @@ def test_bank_attends_to_river_in_head_4_of_layer_0(encoder):
 
 
 @pytest.mark.parametrize("rows", [None, slice(3, 5), slice(4, None), slice(0, 9, 2), slice(5, 5)])
-def test_weights_of_one_head_and_of_some_rows_equal_those_of_the_layer(encoder, monkeypatch, rows):
+def test_weights_of_one_head_or_some_rows_equal_the_same_part_of_all_weights(encoder, monkeypatch, rows):
     encoding = encoder.encode(MUDDY)
     whole, own = encoding.recordings[2].trace(), encoding.own_weights(2)
     monkeypatch.setattr(
@@ -53,7 +53,7 @@ def test_weights_of_one_head_and_of_some_rows_equal_those_of_the_layer(encoder, 
 
 
 @pytest.mark.slow
-def test_knock_out_removes_sets_of_heads_and_averages_over_positions(encoder):
+def test_knock_out_can_remove_several_heads_at_once_and_average_over_positions(encoder):
     both = encoder.knock_out(MUDDY, [2, 5])
     assert torch.allclose(both, (encoder.knock_out(MUDDY, 2) + encoder.knock_out(MUDDY, 5)) / 2, atol=1e-5)
     with pytest.raises(ValueError, match='"zero" or "mean", got \'median\''):
@@ -68,8 +68,8 @@ def test_knock_out_removes_sets_of_heads_and_averages_over_positions(encoder):
     assert encoder.knock_out(MUDDY, 2, heads=[]).shape == (0, 384)
 
 
-def test_a_batch_runs_in_passes_of_similar_length_and_bounded_size(encoder, monkeypatch):
-    """A single pass over forty short texts and one long text would have twelve thousand tokens, because of padding."""
+def test_a_batch_is_split_into_passes_over_texts_of_similar_length(encoder, monkeypatch):
+    """In a single pass, padding forty short texts to the length of one long text would give twelve thousand tokens."""
     texts = ["The bank."] * 20 + ["bank " * 300] + ["The bank of the river."] * 20
     passes = []
     run = Encoder.inputs
@@ -86,8 +86,8 @@ def test_one_text_instead_of_a_list_is_refused(encoder):
         encoder.encode_batch("The bank.")
 
 
-def test_an_encoding_of_a_batch_holds_only_its_own_memory(encoder):
-    """If the tensors were views, one short sentence would keep the complete batch in memory."""
+def test_an_encoding_from_a_batch_does_not_keep_the_batch_in_memory(encoder):
+    """If its tensors were views, one short sentence would keep the tensors of the complete batch."""
     short = encoder.encode_batch(["The bank.", "very " * 120])[0]
     held = [*short.states, short.static]
     held += [getattr(layer, name) for layer in short.recordings for name in ("query", "key", "value", "context")]
@@ -124,7 +124,7 @@ def test_an_error_about_nan_or_infinity_names_the_text_and_the_layer(overflowing
     ],
 )
 def test_tokens_without_an_embedding_are_refused_before_the_pass(tmp_path, change, text, pair, message):
-    """On a GPU, a forward pass with a token without an embedding would end the process."""
+    """On a GPU, a token id outside the embedding table would end the process."""
     family = FAMILIES["BERT"]
     encoder = load_encoder(str(save_tiny(replace(family, settings={**family.settings, **change}), tmp_path / "tiny")))
     larger = load_encoder(str(save_tiny(family, tmp_path / "larger")))
@@ -142,7 +142,7 @@ def test_a_position_limit_of_0_or_less_in_the_config_is_ignored(tmp_path, stated
     assert load_encoder(str(save_tiny(replace(family, settings=settings), tmp_path / "tiny"))).max_tokens == 64
 
 
-def test_padding_works_without_an_embedding_for_the_padding_token(encoder_of):
+def test_padding_works_if_the_padding_token_has_no_embedding(encoder_of):
     encoder = encoder_of("BERT")
     texts = ["The bank.", "The bank of the river was muddy."]
     names = ("pad_token", "model_input_names", "unk_token", "unk_token_id")
@@ -161,12 +161,12 @@ def test_padding_works_without_an_embedding_for_the_padding_token(encoder_of):
         ("word " * 2000, "2,002 tokens.*at most 512"),
     ],
 )
-def test_a_text_that_cannot_be_read_is_refused_with_the_reason(encoder, text, message):
+def test_an_error_says_why_a_text_cannot_be_encoded(encoder, text, message):
     with pytest.raises(TextError, match=message):
         encoder.encode(text)
 
 
-def test_an_error_about_an_index_names_the_valid_range(encoder):
+def test_an_index_error_names_the_valid_range(encoder):
     encoding = encoder.encode("The bank.")
     for call, message in {
         lambda: encoding.trace(6, 0): "layer from 0 to 5, got 6",
@@ -178,8 +178,8 @@ def test_an_error_about_an_index_names_the_valid_range(encoder):
             call()
 
 
-def test_every_forward_pass_reports_its_work(encoder):
-    """Each pass runs inside `around(work)`. `work` is tokens (with padding and copies) x layers x d_model."""
+def test_every_forward_pass_reports_its_amount_of_work(encoder):
+    """Each pass runs inside the context manager `around(work)`. work: tokens (with padding and copies) x layers x d_model."""
     given = []
 
     @contextmanager
@@ -198,7 +198,7 @@ def test_every_forward_pass_reports_its_work(encoder):
 
 
 class ExponentialRows(TorchDispatchMode):
-    """Record the number of rows of each softmax, by watching the calls of torch.exp."""
+    """Record how many rows each softmax computes, by watching calls of torch.exp."""
 
     def __init__(self):
         super().__init__()
@@ -211,7 +211,7 @@ class ExponentialRows(TorchDispatchMode):
         return made
 
 
-def test_a_large_attention_map_is_computed_some_rows_at_a_time(encoder, monkeypatch):
+def test_a_large_attention_map_is_computed_in_blocks_of_rows(encoder, monkeypatch):
     encoding = encoder.encode(MUDDY)
     n = len(encoding.tokens)
     whole = encoding.weights(2)

@@ -1,4 +1,4 @@
-"""Each model family is recomputed by selfattn's own attention code (the kernel), display-only, or refused."""
+"""Test every model family. selfattn's attention code (the kernel) recomputes it, or it is display-only, or it is refused."""
 
 from dataclasses import replace
 
@@ -13,11 +13,12 @@ from selfattn.encoders.families import COMMON, FAMILIES, byte_tokenizer, fill
 
 pytestmark = pytest.mark.slow
 
+# Display-only families (selfattn shows the weights that the model reports), each with a part of the reason.
 SHOWN = {
     "XLNet": "has its own attention code, with relative-position terms",
     "LiLT": "the recomputed weights differ",
 }
-PATCHABLE = ["LiLT"]  # display-only, but heads can be replaced
+PATCHABLE = ["LiLT"]  # display-only, but a head's output can be replaced
 REFUSED = {"Longformer": "attend to windows or summaries", "Funnel": "pool tokens together"}
 RECOMPUTED = [name for name in FAMILIES if name not in {*SHOWN, *REFUSED}]
 TEXTS = ["Rain.", "The riverbank was muddy, wasn't it?", "She sat by the water of the river and waited for the banker."]
@@ -25,7 +26,7 @@ TEXTS = ["Rain.", "The riverbank was muddy, wasn't it?", "She sat by the water o
 
 @pytest.mark.parametrize("name", RECOMPUTED)
 def test_the_kernel_gives_the_models_own_attention_weights(encoder_of, name):
-    """Compare with the model's attention function and with a separate eager pass: alone, in a batch and with padding."""
+    """Compare with the model's attention function and a separate eager pass: for a text alone, in a batch, and with padding."""
     encoder = encoder_of(name)
     assert encoder.recomputable, encoder.reason
     near = {"atol": 1e-5, "rtol": 0}
@@ -126,7 +127,7 @@ def test_a_tokeniser_may_have_no_special_tokens(tmp_path):
 
 
 @pytest.mark.parametrize("name", RECOMPUTED)
-def test_with_all_heads_removed_a_word_does_not_depend_on_its_neighbours(encoder_of, name):
+def test_a_word_does_not_depend_on_other_words_if_all_heads_are_removed(encoder_of, name):
     encoder = encoder_of(name)
     texts, off = ["the bank of the river", "the bank in the loan"], encoder.removed(encoder.all_heads)
     first, second = encoder.encode_batch(texts, [off, off])
@@ -138,7 +139,7 @@ def test_with_all_heads_removed_a_word_does_not_depend_on_its_neighbours(encoder
 
 @pytest.mark.parametrize(("name", "limit"), [("BERT", 64), ("RoBERTa", 62), ("ModernBERT", 64)])
 def test_max_tokens_is_the_length_of_the_longest_accepted_text(encoder_of, name, limit):
-    """RoBERTa counts positions from padding_idx + 1, so two rows of a table of 64 are never used."""
+    """RoBERTa counts positions from padding_idx + 1 = 2, so two of the 64 rows of its position table are never used."""
     encoder = encoder_of(name)
     assert encoder.max_tokens == limit
     longest = ("a," * limit)[: limit - sum(encoder.encode("a").special)]
@@ -167,7 +168,7 @@ def test_an_encoder_is_recomputable_if_the_kernels_error_is_small(checkpoint, mo
 
 
 @pytest.mark.parametrize(("factor", "refused"), [(1.03, True), (0.97, True), (1.01, False)])
-def test_a_model_with_weight_rows_that_do_not_sum_to_one_is_refused(checkpoint, monkeypatch, factor, refused):
+def test_a_model_whose_attention_rows_do_not_sum_to_one_is_refused(checkpoint, monkeypatch, factor, refused):
     run = Encoder.eager
 
     def scaled(twin, inputs, hidden=(), weights=True):
@@ -183,7 +184,7 @@ def test_a_model_with_weight_rows_that_do_not_sum_to_one_is_refused(checkpoint, 
         assert not load_encoder(str(checkpoint("BERT"))).recomputable
 
 
-def test_attention_in_bfloat16_is_recomputed_with_a_larger_error(checkpoint):
+def test_attention_in_bfloat16_is_recomputed_with_a_larger_error_than_in_float32(checkpoint):
     encoder = load_encoder(str(checkpoint("BERT")), dtype="bfloat16")
     assert encoder.recomputable, encoder.reason
     error = (encoder.encode(TEXTS[1]).weights(0) - encoder.reference_weights(TEXTS[1])[0]).abs().max()

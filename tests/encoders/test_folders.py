@@ -1,4 +1,4 @@
-"""Folders written by Trainer, PEFT, sentence-transformers or the Hub's cache are opened, or refused with a remedy."""
+"""Folders that Trainer, PEFT, sentence-transformers or the Hub's cache wrote are opened, or an error names a remedy."""
 
 import json
 import logging
@@ -38,7 +38,6 @@ def same(encoder, template):
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    """Train a classifier for one step, and return the Trainer's output folder."""
     root = tmp_path_factory.mktemp("trained")
     start = save_tiny(FAMILIES["BERT"], root / "start", classes=("BAD", "GOOD"))
     tokenizer, model = AutoTokenizer.from_pretrained(start), AutoModelForSequenceClassification.from_pretrained(start)
@@ -50,14 +49,14 @@ def trained(tmp_path_factory):
     return root / "out"
 
 
-def test_the_only_checkpoint_of_a_trainer_is_opened_and_noted(trained):
+def test_the_only_checkpoint_in_a_trainers_output_is_opened_and_named_in_the_note(trained):
     assert {"optimizer.pt", "trainer_state.json", "training_args.bin"} <= {f.name for f in trained.glob("*/*")}
     encoder = load_encoder(trained)
     assert (encoder.title, encoder.note) == ("out", "opened: checkpoint-1")
     assert same(encoder, trained / "checkpoint-1") and load_class_head(encoder).labels == ("BAD", "GOOD")
 
 
-def test_the_last_checkpoint_is_proposed_unless_the_folder_itself_has_a_model(template, tmp_path):
+def test_an_error_proposes_the_last_checkpoint_unless_the_folder_itself_has_a_model(template, tmp_path):
     output = tmp_path / "out"
     for step in range(1, 12):
         shutil.copytree(template, output / f"checkpoint-{step}")
@@ -69,7 +68,7 @@ def test_the_last_checkpoint_is_proposed_unless_the_folder_itself_has_a_model(te
     assert load_encoder(output).note == ""
 
 
-def test_an_error_names_ten_models_of_a_folder_and_counts_the_rest(template, tmp_path):
+def test_an_error_names_the_last_ten_models_in_a_folder_and_counts_the_others(template, tmp_path):
     for number in range(13):
         shutil.copytree(template, tmp_path / "zoo" / f"run{number}")
     shutil.copytree(template, tmp_path / "zoo" / "run0" / "checkpoint-500")  # belongs to run0, so it isn't counted
@@ -77,7 +76,7 @@ def test_an_error_names_ten_models_of_a_folder_and_counts_the_rest(template, tmp
 
 
 def cached(template, hub, *commits):
-    """Copy a model into the layout of the Hub's cache: files in blobs, and links to these files in snapshots."""
+    """Copy a model into the layout of the Hub's cache: files in blobs/, and links to them in snapshots/COMMIT/."""
     root = hub / "models--some--tiny-bert"
     (root / "blobs").mkdir(parents=True)
     (root / "refs").mkdir()
@@ -106,7 +105,7 @@ def test_an_error_names_all_snapshots_in_the_hubs_cache(template, tmp_path):
 
 
 @pytest.mark.parametrize("place", [".", "checkpoint-500"])
-def test_an_error_names_an_adapters_base_and_a_working_remedy(template, tmp_path, place):
+def test_an_error_about_an_adapter_names_its_base_model_and_a_remedy_that_works(template, tmp_path, place):
     adapted = get_peft_model(AutoModel.from_pretrained(template), LoraConfig(r=2, target_modules=["query", "value"]))
     for name, weights in adapted.named_parameters():
         torch.nn.init.normal_(weights) if "lora_B" in name else None  # a new adapter is zero and has no effect
@@ -124,7 +123,6 @@ def test_an_error_names_an_adapters_base_and_a_working_remedy(template, tmp_path
 
 
 def saved_embedder(template, folder, mode="mean", more=()):
-    """Save a sentence-transformers embedder, and return its folder."""
     logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
     steps = [modules.Transformer(str(template)), modules.Pooling(32, mode), *more]
     SentenceTransformer(modules=steps, device="cpu").save(str(folder))
@@ -202,8 +200,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("name", "mode", "more", "file", "values"), CHANGES, ids=[each[0] for each in CHANGES])
-def test_unsupported_settings_that_change_the_vector_are_refused(name, mode, more, file, values, checkpoint, tmp_path):
-    """The test first checks that sentence-transformers gives another vector with the setting."""
+def test_unsupported_settings_that_change_vectors_are_refused(name, mode, more, file, values, checkpoint, tmp_path):
     plain = saved_embedder(checkpoint("RoBERTa"), tmp_path / "plain")
     folder = saved_embedder(checkpoint("RoBERTa"), tmp_path / "mine", mode, more)
     change_config(folder, file, **values)
@@ -215,11 +212,11 @@ def test_unsupported_settings_that_change_the_vector_are_refused(name, mode, mor
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_each_module_type_names_a_class_of_sentence_transformers(name):
+def test_each_known_module_type_is_a_class_of_sentence_transformers(name):
     assert import_from_string(name) is getattr(modules, TYPES[name])
 
 
-def test_a_broken_model_is_not_replaced_by_a_model_inside_its_folder(template, tmp_path):
+def test_a_broken_model_is_refused_even_if_its_folder_contains_another_model(template, tmp_path):
     shutil.copytree(template, tmp_path / "mine" / "checkpoint-1")
     (tmp_path / "mine" / "config.json").write_text("{")
     error = refused(tmp_path / "mine", "config.json can't be read as JSON")
@@ -235,7 +232,7 @@ def test_the_number_of_searched_folders_is_limited(tmp_path, monkeypatch):
     refused(tmp_path, "has more than 3 inner folders. Name the inner folder to open")
 
 
-def test_a_link_out_of_the_operators_folder_is_not_opened(template, tmp_path, monkeypatch):
+def test_a_link_that_leads_out_of_the_operators_folder_is_not_opened(template, tmp_path, monkeypatch):
     shelf = tmp_path / "shelf"
     (shelf / "mine").mkdir(parents=True)
     (shelf / "mine" / "door").symlink_to(template)
@@ -246,7 +243,7 @@ def test_a_link_out_of_the_operators_folder_is_not_opened(template, tmp_path, mo
 
 
 @pytest.mark.parametrize("prefix", ["_orig_mod.", "module.", "encoder.", "module._orig_mod.bert."])
-def test_an_error_names_a_wrappers_prefix_and_a_working_remedy(template, folder, prefix):
+def test_an_error_about_prefixed_weight_names_has_a_remedy_that_works(template, folder, prefix):
     file = folder / "model.safetensors"
     save_file({f"{prefix}{name}": tensor for name, tensor in load_file(file).items()}, file, {"format": "pt"})
     message = str(refused(folder, f"weights have the prefix {prefix!r} before names"))
@@ -268,7 +265,7 @@ def test_sharded_and_half_precision_models_are_opened(template, tmp_path):
     torch.testing.assert_close(half.encode(TEXT).hidden, load_encoder(template).encode(TEXT).hidden, atol=2e-2, rtol=0)
 
 
-def test_a_path_is_never_read_as_a_hub_id_and_a_model_object_is_refused(template, monkeypatch):
+def test_a_path_object_is_never_read_as_a_hub_id_and_a_model_object_is_refused(template, monkeypatch):
     monkeypatch.chdir(template.parent)
     encoder = load_encoder(Path("bert"))
     assert encoder.title == "bert" and encoder.digest == load_encoder(template).digest == load_encoder("bert").digest
@@ -318,7 +315,7 @@ LATE = "Without pooling it computes a vector for each token, as in late interact
         ),
     ],
 )
-def test_models_of_other_kinds_have_no_sentence_vector(kind, head, message, tmp_path):
+def test_pooling_of_models_that_compute_no_sentence_vector_is_refused(kind, head, message, tmp_path):
     tiny = save_tiny(FAMILIES["BERT"], tmp_path / "tiny", **head)
     kind(str(tiny), device="cpu").save_pretrained(str(tmp_path / "mine"))
     with pytest.raises(NoPooling, match=message):
@@ -344,7 +341,7 @@ def static(template):
         (static, "has no config.json, and no folder in it is a saved model"),
     ],
 )
-def test_a_folder_with_two_encoders_or_none_is_refused(made, message, template, tmp_path):
+def test_a_sentence_transformers_folder_with_two_encoders_or_none_is_refused(made, message, template, tmp_path):
     SentenceTransformer(modules=[made(template)], device="cpu").save(str(tmp_path / "mine"))
     with pytest.raises(LoadError, match=message):
         load_encoder(tmp_path / "mine")

@@ -1,4 +1,4 @@
-"""Hiding a token equals setting its score to minus infinity in plain transformers, in every recomputed family."""
+"""Hiding a token gives the same numbers as a score of minus infinity in plain transformers, in every recomputed family."""
 
 from collections.abc import Callable
 from functools import partialmethod
@@ -18,7 +18,10 @@ ONE_MASK = ["XLM"]  # families whose attention takes one mask for all heads
 
 @pytest.fixture
 def plain(checkpoint) -> Callable:
-    """Return a function that runs transformers with hidden scores set to minus infinity, and returns states and weights."""
+    """Return a function that runs plain transformers, with minus infinity as the scores of hidden tokens.
+
+    It returns the hidden states and the attention weights.
+    """
 
     def states(name: str, inputs: dict, hides: list[Hide]) -> tuple[torch.Tensor, torch.Tensor]:
         kind = AutoModelForTextEncoding if "T5" in name else AutoModel
@@ -45,7 +48,7 @@ def plain(checkpoint) -> Callable:
 
 
 def some_hides(encoder) -> list[Hide]:
-    """Return hides with one and with several queries and keys, in all heads and in some heads."""
+    """Return several `Hide` objects: with one or several query and key positions, in all heads or in some."""
     some = [] if encoder.one_head_reason else [Hide((4,), (6, 7), [Head(0, 1), Head(1, 0)]), Hide((5,), (1,), [(1, 1)])]
     return [Hide((2, 3), (5, 8)), *some]
 
@@ -53,7 +56,6 @@ def some_hides(encoder) -> list[Hide]:
 @pytest.mark.parametrize("name", RECOMPUTED)
 @pytest.mark.slow
 def test_hiding_equals_scores_of_minus_infinity_in_transformers(encoder_of, plain, name):
-    """Compare the kernel, the model's attention function, our eager pass and plain transformers."""
     encoder = encoder_of(name)
     hides = some_hides(encoder)
     encoding, reference = encoder.encode(TEXT, hidden=hides), encoder.reference_weights(TEXT, hidden=hides)
@@ -85,7 +87,7 @@ def test_hiding_equals_scores_of_minus_infinity_in_transformers(encoder_of, plai
             encoder.encode(TEXT, hidden=[Hide((2,), (4,), [Head(0, 0)])])
 
 
-def test_hiding_a_key_in_one_head_changes_only_the_querys_weights(encoder):
+def test_hiding_a_key_in_one_head_changes_only_this_querys_weights_in_the_layer(encoder):
     plain, hidden = encoder.encode(TEXT), encoder.encode(TEXT, hidden=[Hide((5,), (3,), [Head(1, 4)])])
     before, after = plain.weights(1), hidden.weights(1)
     changed = (before != after).any(-1)
@@ -109,7 +111,7 @@ def test_hide_returns_a_vector_for_each_hidden_word(encoder):
     assert encoder.hide(text, 3, []).shape == (0, encoder.d_model)
 
 
-def test_hide_counts_positions_over_both_texts_and_reports_its_passes(encoder):
+def test_hide_counts_positions_over_both_texts_and_reports_progress(encoder):
     seen = []
     vectors = encoder.hide(
         "The bank.", "bank", ["river"], pair="A river.", progress=lambda done, of: seen.append((done, of))
@@ -143,7 +145,7 @@ def test_patches_and_hidden_tokens_work_in_one_pass(encoder):
         ([Hide((2,), (5,), [Head(6, 0)])], "L0 H0 to L5 H11, got L6 H0"),
     ],
 )
-def test_invalid_hides_are_refused(encoder, hides, message):
+def test_invalid_hide_objects_are_refused(encoder, hides, message):
     for refused in (
         lambda: encoder.encode(TEXT, hidden=hides),
         lambda: encoder.encode_batch([TEXT], hidden=[hides]),
@@ -170,7 +172,7 @@ def test_hide_refuses_wrong_arguments(encoder):
 
 
 def test_hiding_in_the_bundled_encoder_equals_a_separate_eager_pass(encoder):
-    """Loading the bundled encoder skips the check of hidden words. This test makes up for it."""
+    """Loading skips this check for the bundled encoder, so the test makes it."""
     hides = [Hide((5,), (8,)), Hide((2,), (4,), [Head(layer, layer) for layer in range(6)])]
     encoding, reference = encoder.encode(TEXT, hidden=hides), encoder.reference_weights(TEXT, hidden=hides)
     weights = torch.stack([encoding.weights(layer) for layer in range(6)])
@@ -179,7 +181,7 @@ def test_hiding_in_the_bundled_encoder_equals_a_separate_eager_pass(encoder):
     assert encoder.hide_reason == encoder.one_head_reason == ""
 
 
-def test_hide_accepts_a_single_head_or_position_and_refuses_no_heads(encoder):
+def test_hide_accepts_a_single_head_or_position_but_not_an_empty_list_of_heads(encoder):
     wanted = encoder.encode(TEXT, hidden=[Hide((5,), (8,), [Head(0, 3)])])
     given = encoder.encode(TEXT, hidden=(each for each in [Hide(5, 8, Head(0, 3))]))
     assert torch.equal(given.hidden, wanted.hidden)
@@ -189,7 +191,7 @@ def test_hide_accepts_a_single_head_or_position_and_refuses_no_heads(encoder):
         encoder.hide(TEXT, 4, "river")
 
 
-# Broken versions of Recorder.hide. Each name says where the version still hides tokens.
+# Broken versions of Recorder.hide. The name says where a version still hides tokens.
 def nowhere(hide, recorder, mask, *given):
     return mask
 

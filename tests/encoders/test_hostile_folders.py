@@ -53,7 +53,7 @@ CONFIGS = [
 
 
 @pytest.mark.parametrize("case", CONFIGS, ids=lambda case: str(case[0]))
-def test_a_config_that_names_other_files_or_no_text_encoder_is_refused(folder, case):
+def test_a_config_that_names_other_files_or_is_not_of_a_text_encoder_is_refused(folder, case):
     values, *error = case
     change_config(folder, **values)
     assert len(str(refused(folder, *error))) < 500
@@ -74,13 +74,13 @@ def test_a_tokenizer_config_that_names_other_files_or_is_invalid_is_refused(fold
     refused(folder, "model_max_length is" if "model_max_length" in settings else "")
 
 
-def test_harmless_keys_of_older_versions_are_accepted(folder):
+def test_harmless_config_keys_of_older_transformers_versions_are_accepted(folder):
     change_config(folder, _attn_implementation_autoset=True, quantization_config=None, rope_theta=10_000_000)
     change_config(folder, label2id={"backbone": 0, "hidden_size": 1}, output_attentions=True, return_dict=False)
     assert load_encoder(str(folder)).recomputable
 
 
-def test_a_single_weights_file_wins_over_an_index(folder):
+def test_a_single_weights_file_is_read_instead_of_an_index(folder):
     decoy = {name: torch.zeros_like(tensor) for name, tensor in load_file(folder / "model.safetensors").items()}
     save_file(decoy, folder / "decoy.safetensors", {"format": "pt"})
     index = {"metadata": {}, "weight_map": dict.fromkeys(decoy, "decoy.safetensors")}
@@ -100,13 +100,13 @@ def test_an_index_that_is_invalid_or_names_a_pickle_is_refused(folder, tmp_path,
     assert not canary.exists()
 
 
-def test_a_part_of_a_distributed_checkpoint_is_refused(folder):
-    """transformers would read this part instead of model.safetensors, whose digest is recorded."""
+def test_a_folder_with_a_shard_of_a_distributed_checkpoint_is_refused(folder):
+    """transformers would read this shard instead of model.safetensors, the file whose digest selfattn records."""
     shutil.copy(folder / "model.safetensors", folder / "shard-00000-model-00001-of-00001.safetensors")
     refused(folder, "distributed checkpoint")
 
 
-def test_weights_that_change_between_digest_and_load_are_refused(folder, monkeypatch):
+def test_weights_that_change_after_their_digest_was_computed_are_refused(folder, monkeypatch):
     read = AutoModel.from_pretrained
 
     def changed_in_between(*arguments, **options):
@@ -119,7 +119,7 @@ def test_weights_that_change_between_digest_and_load_are_refused(folder, monkeyp
 
 @pytest.mark.parametrize("digested", ["gone", "exchanged", "back"])
 def test_a_file_that_is_replaced_and_restored_during_loading_is_refused(folder, monkeypatch, digested):
-    """Another thread computes the file's digest at one of three moments. After loading, the file is the same as before."""
+    """Another thread computes the file's digest while the file is gone, exchanged, or back again."""
     file, aside, read = folder / "tokenizer.json", folder.parent / "aside", tokenizer.AutoTokenizer.from_pretrained
     reached, now, done, digest = threading.Event(), threading.Event(), threading.Event(), checkpoint.file_digest
 
@@ -157,8 +157,8 @@ def test_a_file_that_is_replaced_and_restored_during_loading_is_refused(folder, 
 
 
 @pytest.mark.parametrize("of", ["folder", "file"])
-def test_an_inner_link_that_changes_and_changes_back_is_refused(folder, monkeypatch, of):
-    """model.safetensors links to a link to a folder or a file. The target is the same before and after loading."""
+def test_a_link_that_points_elsewhere_only_during_loading_is_refused(folder, monkeypatch, of):
+    """model.safetensors links to `link`, and this to `flipped`, a link to a folder or file. Only `flipped` changes, and back."""
     other, read = shutil.copytree(folder, folder.parent / "other"), AutoModel.from_pretrained
     change_weights(other, lambda tensors: tensors.update({name: tensor + 1 for name, tensor in tensors.items()}))
     mine = folder.parent / "weights"
@@ -187,7 +187,7 @@ def test_an_inner_link_that_changes_and_changes_back_is_refused(folder, monkeypa
     refused(folder, "changed while it was read")
 
 
-def test_a_head_is_refused_if_its_files_changed_after_loading(tmp_path):
+def test_a_masked_language_head_is_refused_if_the_encoders_files_changed_after_loading(tmp_path):
     encoder = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path / "mine", masked_head=True)))
     for file in ("tokenizer.json", "config.json", "model.safetensors"):
         assert encoder.files[file] == file_digest(tmp_path / "mine" / file)
@@ -207,7 +207,7 @@ def test_files_of_the_same_size_and_time_have_different_digests(tmp_path):
     assert file_digest(file) != first
 
 
-def test_an_xmod_model_needs_a_default_language(tmp_path):
+def test_an_xmod_model_without_a_default_language_is_refused(tmp_path):
     config = AutoConfig.for_model(
         "xmod", vocab_size=120, hidden_size=32, num_hidden_layers=1, num_attention_heads=4, intermediate_size=48,
         max_position_embeddings=64, languages=["en_XX", "de_DE"]
@@ -246,7 +246,7 @@ TABLE = base64.b64encode((1024).to_bytes(4, "little") + bytes(range(256)) * 4 + 
     ],
     ids=["merges dropped at random", "a Rust panic"],
 )
-def test_a_tokenizer_that_fails_or_is_random_is_refused(checkpoint, tmp_path, family, parts, words):
+def test_a_tokenizer_that_crashes_or_splits_words_at_random_is_refused(checkpoint, tmp_path, family, parts, words):
     folder = shutil.copytree(checkpoint(family), tmp_path / "mine")
     model = json.loads((folder / "tokenizer.json").read_text())["model"]
     change_config(folder, "tokenizer.json", **{**parts, "model": {**model, **parts.get("model", {})}})
@@ -266,7 +266,7 @@ def test_weights_of_an_impossible_shape_are_refused(folder):
 
 
 @pytest.mark.parametrize("signal", [KeyboardInterrupt, type("RerunException", (BaseException,), {})])
-def test_failing_as_lets_other_exceptions_through(signal):
+def test_failing_as_does_not_convert_exceptions_that_end_the_program(signal):
     with pytest.raises(signal), failing_as(ValueError):
         raise signal()
 
@@ -299,7 +299,7 @@ def test_files_that_are_not_regular_files_are_refused(folder, file, kind):
         assert f"mine/{file}" in str(error)
 
 
-def test_a_loop_of_links_in_an_operators_folder_is_ignored_or_refused(folder, monkeypatch):
+def test_links_that_form_a_loop_in_the_operators_folder_are_ignored_or_refused(folder, monkeypatch):
     (folder / "below").mkdir()
     (folder / "below" / "a").symlink_to("b")
     (folder / "below" / "b").symlink_to("a")
@@ -310,14 +310,14 @@ def test_a_loop_of_links_in_an_operators_folder_is_ignored_or_refused(folder, mo
         assert re.search("is a link that leads out|can't be read", str(refused("mine")))
 
 
-def test_a_dangling_link_is_accepted(folder):
+def test_a_link_to_a_missing_unneeded_file_is_accepted(folder):
     (folder / "pytorch_model.bin").symlink_to("/nowhere/at/all")  # as in a cache with only some of a model's files
     assert load_encoder(str(folder)).family == "bert"
 
 
 @pytest.mark.parametrize("file", ["config.json", "tokenizer_config.json"])
 def test_code_that_comes_with_a_known_family_is_not_run(folder, tmp_path, file):
-    """Nomic, GTE, Jina v3 and EuroBERT name code (auto_map) on the Hub, but transformers loads them without this code."""
+    """On the Hub, the configs of Nomic, GTE, Jina v3 and EuroBERT point to code (auto_map), but transformers needs none of it."""
     canary = tmp_path / "canary"
     (folder / "theirs.py").write_text(f"open({str(canary)!r}, 'w')\n")
     auto_map = {"AutoModel": "theirs.Model", "AutoConfig": "theirs.Config", "AutoTokenizer": ["theirs.T", None]}

@@ -1,4 +1,4 @@
-"""Models are downloaded from a stand-in for the Hub, found in the cache without a network, or refused with a message."""
+"""Models are downloaded from a local server in place of the Hub, found in the cache without a network, or refused."""
 
 import contextlib
 import io
@@ -15,7 +15,7 @@ NOWHERE = "http://127.0.0.1:9"
 
 
 def ask(endpoint: str, *questions: tuple[str, str | None, str]) -> list[dict]:
-    """Load each (name, revision, offline) from the Hub at `endpoint`. Return each encoder's facts or error message."""
+    """Load each (name, revision, offline) from the Hub at `endpoint`. Return the encoder's properties or the error for each."""
     answers = []
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stderr(io.StringIO()) as printed:
         patch.setattr(constants, "ENDPOINT", endpoint)
@@ -47,7 +47,7 @@ REFUSED = {
 
 @pytest.fixture(scope="module")
 def answers(stand_in, tmp_path_factory):
-    """Return the answers for a download into an empty cache, for the same model offline, and for each refused name."""
+    """Load a model into an empty cache, the same model offline, and each of REFUSED. Return the results of `ask`."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(constants, "HF_HUB_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield ask(stand_in.url, ("some/good", None, ""), ("some/good", None, "1"), *REFUSED)
@@ -80,7 +80,7 @@ def test_each_error_of_the_hub_has_its_own_message(answers):
         assert words in refused.get("message", ""), refused
 
 
-def test_a_download_that_breaks_off_raises_a_load_error(monkeypatch):
+def test_an_interrupted_download_raises_a_load_error(monkeypatch):
     def broken(*arguments, **options):
         raise OSError("[Errno 28] No space left on device")
 
@@ -92,7 +92,7 @@ def test_a_download_that_breaks_off_raises_a_load_error(monkeypatch):
     assert stages == ["Downloading some/good: model.safetensors (1 of 1, 2.5 MB)"]
 
 
-def test_each_whole_percent_is_reported_once():
+def test_download_progress_reports_each_whole_percent_once():
     stages: list[str] = []
     bar = hub._reporting("File", 200, stages.append)()
     for n in (1, 1, 1, None, 3, 300):
@@ -102,7 +102,7 @@ def test_each_whole_percent_is_reported_once():
 
 @pytest.mark.slow
 def test_an_incomplete_download_is_not_loaded_offline(stand_in, tmp_path, monkeypatch):
-    """The download breaks off at each of the six files in turn."""
+    """Let the download fail at the first file, then at the second, and so on for all six files."""
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     fetch, fetched = hub.hf_hub_download, []
 
@@ -127,7 +127,7 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 @pytest.fixture
 def cached(monkeypatch, tmp_path):
-    """Make a cache with one model, go offline, and return the model's folder."""
+    """Make a Hub cache with one model, forbid the network, and return the model's folder."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setenv("SELFATTN_OFFLINE", "1")
     folder = tmp_path / "hub" / "models--some--good"
@@ -150,7 +150,7 @@ def test_branches_tags_pull_requests_and_commits_are_accepted_as_revisions(cache
 
 @pytest.mark.parametrize("revision", ["../../../secret", "main/../../secret", "./main", "a//b", "-x", "a b", "x" * 201])
 def test_a_revision_never_leads_out_of_the_cache(cached, tmp_path, revision):
-    """The cache has a file for each revision. A link whose revision had "../" once read /dev/zero until memory was full."""
+    """The cache has a file for each revision. Once, "../" in a revision made selfattn read /dev/zero until memory was full."""
     in_cache(cached, "main", COMMIT)
     (tmp_path / "secret").write_text("../../../elsewhere")
     (tmp_path / "elsewhere").mkdir()

@@ -1,4 +1,4 @@
-"""Copies of an encoder have the same `content`. Everything that affects the numbers changes `content`."""
+"""`Encoder.content` identifies an encoder: copies have the same one, and any change that affects its numbers changes it."""
 
 import json
 import shutil
@@ -35,7 +35,7 @@ def test_a_copy_of_the_bundled_encoder_has_the_same_content(encoder, tmp_path):
     assert other.digest == encoder.digest and other.content != encoder.content
 
 
-def test_changes_without_an_effect_on_numbers_keep_the_digest(sentence_embedder):
+def test_changes_that_do_not_affect_numbers_keep_the_configurations_digest(sentence_embedder):
     before = configuration(sentence_embedder)
     config = json.loads((sentence_embedder / "config.json").read_text())
     config |= {"_name_or_path": "elsewhere", "transformers_version": "4", "dtype": "float16", "torch_dtype": "float16"}
@@ -57,14 +57,14 @@ def test_changes_without_an_effect_on_numbers_keep_the_digest(sentence_embedder)
         ("config_sentence_transformers.json", {"default_prompt_name": "query"}),
     ],
 )
-def test_changes_with_an_effect_on_numbers_change_the_digest(sentence_embedder, file, values):
+def test_changes_that_affect_numbers_change_the_configurations_digest(sentence_embedder, file, values):
     before = configuration(sentence_embedder)
     change_config(sentence_embedder, file, **values)
     assert configuration(sentence_embedder) != before
 
 
-def test_a_changed_pooling_next_to_an_old_model_folder_changes_the_digest(tmp_path):
-    """Before version 2, sentence-transformers saved the model and the pooling in two folders, side by side."""
+def test_a_changed_pooling_in_an_old_folder_layout_changes_the_configurations_digest(tmp_path):
+    """Before version 2, sentence-transformers saved the model and the pooling in two folders next to each other."""
     around = embedder(tmp_path, first="0_Transformer")
     folder = save_tiny(FAMILIES["BERT"], around / "0_Transformer")
     files, before = file_digests(folder), configuration(folder)

@@ -1,4 +1,7 @@
-"""Copies of a sentence may join its forward pass at a later layer. The numbers are those of complete passes."""
+"""Changed copies of a sentence skip the layers before their first change. Their numbers equal those of complete passes.
+
+The copies join the batch of the unchanged sentence at the layer of their first change.
+"""
 
 from dataclasses import replace
 
@@ -10,7 +13,7 @@ from selfattn.encoders.encoder import Encoder
 from tests.encoders.test_families import RECOMPUTED
 from tests.encoders.test_hiding import ONE_MASK, TEXT
 
-# In these families every layer runs all rows, because layers change the input of attention or hooks record all rows.
+# In these families, every layer computes all positions, because layers change the input of attention or hooks need all positions.
 ALL_ROWS = (
     "MobileBERT", "ModernBERT", "EuroBERT", "T5 (encoder half)", "mT5 (encoder half)", "DeBERTa", "DeBERTa-v2",
     "DeBERTa-v3", "RoFormer", "RemBERT", "MegatronBERT", "LUKE",
@@ -19,13 +22,13 @@ ALL_ROWS = (
 
 @pytest.fixture(autouse=True)
 def join_few(monkeypatch):
-    """Join copies even if there are only a few."""
+    """Let copies skip layers even if there are only a few copies."""
     monkeypatch.setattr("selfattn.encoders.encoder.FEW", 1)
 
 
 @pytest.mark.parametrize("name", [name for name in RECOMPUTED if name not in ONE_MASK])
 @pytest.mark.slow
-def test_joined_copies_equal_complete_passes(encoder_of, monkeypatch, name):
+def test_copies_that_skip_layers_equal_complete_passes(encoder_of, monkeypatch, name):
     """Hide a split word in each head, in reverse order, and in two heads together. Then remove the same heads."""
     encoder = encoder_of(name)
     sets = [*([head] for head in reversed(encoder.all_heads)), [Head(0, 0), Head(1, 1)]]
@@ -43,11 +46,11 @@ def test_joined_copies_equal_complete_passes(encoder_of, monkeypatch, name):
         plain = changed()
     for ours, theirs in zip(joined, plain):
         torch.testing.assert_close(ours, theirs, atol=1e-5 * float(theirs.abs().max()), rtol=0)
-        assert len({tuple(row) for row in ours.tolist()}) == len(sets)  # all have different effects
+        assert len({tuple(row) for row in ours.tolist()}) == len(sets)  # all changes have different effects
 
 
-def test_joined_copies_run_only_the_needed_rows(encoder, monkeypatch):
-    """Copies run only the word's row in the layer where they join. In the last layer, the sentence also runs only this row."""
+def test_copies_compute_only_the_positions_that_are_needed(encoder, monkeypatch):
+    """In its first layer, a copy computes only the word's position. In the last layer, the unchanged sentence does so, too."""
     batches, receive = [], encoder.model.encoder.layer[0].output.dense.forward.__func__
     for layer in encoder.model.encoder.layer:
         dense = layer.output.dense
@@ -60,8 +63,8 @@ def test_joined_copies_run_only_the_needed_rows(encoder, monkeypatch):
     assert batches == [[1, n], [1, n], [1, n], [1, 1], [2, n], [2, n], [2, 1], [4, 1]]
 
 
-def test_copies_of_xlm_run_complete_passes(encoder_of):
-    """XLM has no module for a complete layer, so its copies can't join."""
+def test_xlm_computes_each_copy_in_a_complete_pass(encoder_of):
+    """XLM has no module for a complete layer, so copies can't start at a later layer."""
     encoder = encoder_of("XLM")
     assert not encoder.joinable
     vectors = encoder.knock_out(TEXT, 4, heads=[Head(1, 0)])
@@ -69,9 +72,9 @@ def test_copies_of_xlm_run_complete_passes(encoder_of):
     torch.testing.assert_close(vectors[0], removed.hidden[-1, 4], atol=1e-5, rtol=0)
 
 
-def test_joining_is_checked_only_if_enough_copies_run(encoder_of, monkeypatch):
+def test_skipping_layers_is_checked_only_if_there_are_enough_copies(encoder_of, monkeypatch):
     monkeypatch.setattr("selfattn.encoders.encoder.FEW", 3)
-    encoder = replace(encoder_of("BERT"))  # joining isn't checked yet
+    encoder = replace(encoder_of("BERT"))  # not checked yet
     encoder.hide(TEXT, 4, [6] * 2, heads=[[Head(1, 0)]] * 2)
     assert "joinable" not in vars(encoder)
     encoder.hide(TEXT, 4, [6] * 3, heads=[[Head(1, 0)]] * 3)

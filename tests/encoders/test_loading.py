@@ -30,7 +30,6 @@ def change_config(folder, name="config.json", **values):
 
 
 def change_weights(folder, change):
-    """Apply change(tensors) to the checkpoint's weights. `change` works in place."""
     file = folder / "model.safetensors"
     tensors = load_file(file)
     change(tensors)
@@ -54,7 +53,7 @@ def test_an_encoder_folder_loads(folder):
     assert encoder.digest == file_digest(folder / "model.safetensors")
 
 
-def test_loading_prints_nothing_and_reports_its_stages(folder, capfd):
+def test_loading_prints_nothing_and_reports_its_steps(folder, capfd):
     stages = []
     load_encoder(str(folder), report=stages.append)
     shown = capfd.readouterr()
@@ -87,7 +86,7 @@ def test_pickles_are_never_read(folder, tmp_path, file):
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "null", "[" * 100_000])
-def test_a_config_without_a_json_object_is_refused(folder, text):
+def test_a_config_that_is_not_a_json_object_is_refused(folder, text):
     (folder / "config.json").write_text(text)
     refused(folder, "config.json can't be read as JSON")
 
@@ -96,7 +95,7 @@ DISTANCES = "encoder.layer.0.attention.self.distance_embedding.weight"
 
 
 def old_bert(prefix):
-    """Return a change that adds the relative position weights of an old BERT. transformers would ignore them."""
+    """Return a change that adds an old BERT's relative position weights, which transformers would ignore."""
 
     def change(tensors):
         for key in list(tensors):
@@ -129,7 +128,7 @@ def test_a_weight_too_large_for_float16_is_refused(folder):
     refused(folder, "NaN or infinity in float16", dtype="float16")
 
 
-def test_unused_head_weights_are_accepted_and_unused_pooler_weights_are_noted(folder):
+def test_unused_weights_of_a_task_head_are_accepted_and_those_of_a_pooler_are_noted(folder):
     others = {"lm_head.bias": torch.zeros(80), "pooler.extra.weight": torch.zeros(4)}
     change_weights(folder, lambda tensors: tensors.update(others))
     encoder = load_encoder(str(folder))
@@ -170,14 +169,14 @@ def test_an_out_of_memory_error_suggests_a_smaller_encoder(folder, monkeypatch):
 
 
 @pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json"])
-def test_a_changed_bundled_file_is_not_read(monkeypatch, file):
+def test_a_bundled_file_that_was_changed_is_not_read(monkeypatch, file):
     monkeypatch.setattr(loading, "Tokenizer", lambda *args: pytest.fail("The tokeniser was read."))
     monkeypatch.setitem(sources.BUNDLED_DIGESTS, file, "0" * 64)
     with pytest.raises(LoadError, match=f"{file} is not the published file.*--force-reinstall"):
         load_encoder()
 
 
-def test_only_encoders_on_the_allow_list_load(folder, monkeypatch):
+def test_only_encoders_on_the_operators_list_are_loaded(folder, monkeypatch):
     monkeypatch.setenv("SELFATTN_MODELS", f"{folder}, some/model")
     load_encoder(str(folder))
     refused("bert-base-uncased", "some/model")

@@ -1,4 +1,4 @@
-"""Predictions of masked words equal those of the family's own masked-language model."""
+"""Predictions for a masked word equal those of the model family's own masked-language model."""
 
 from functools import cache
 
@@ -44,7 +44,7 @@ def test_predictions_equal_those_of_the_familys_masked_language_model(encoder_of
     assert table["probability"].tolist() == pytest.approx(expected[ids].exp().tolist(), rel=1e-3)
 
 
-def test_the_head_shares_the_embeddings_with_its_encoder(encoder_of):
+def test_a_masked_language_head_shares_the_embeddings_of_its_encoder(encoder_of):
     encoder = encoder_of("BERT")
     head = load_masked_head(encoder)
     names = {id(parameter) for parameter in encoder.model.parameters()}
@@ -67,14 +67,14 @@ def test_a_tokeniser_without_a_mask_token_is_refused(tmp_path):
         load_masked_head(encoder)
 
 
-def test_a_text_must_have_one_mask(encoder_of):
+def test_a_text_without_exactly_one_mask_is_refused(encoder_of):
     head = load_masked_head(encoder_of("BERT"))
     for text in (TEXT, "The [MASK] of the [MASK]."):
         with pytest.raises(TextError, match="one \\[MASK\\], got"):
             head.predictions(head.encoder.encode(text))
 
 
-def test_a_prediction_of_nan_is_refused(encoder_of):
+def test_predicting_nan_raises_an_error(encoder_of):
     head = load_masked_head(encoder_of("BERT"))
     states = torch.full((1, head.encoder.d_model), torch.inf)
     with pytest.raises(

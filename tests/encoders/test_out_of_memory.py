@@ -1,4 +1,4 @@
-"""After an out-of-memory error, a pass runs again in halves. Also tests the choice of a device."""
+"""Test that a batch that ran out of memory is run again as two halves, and which device is chosen."""
 
 import weakref
 
@@ -36,7 +36,7 @@ def test_only_out_of_memory_errors_are_recognised():
 
 @pytest.fixture
 def room_for(encoder, monkeypatch):
-    """Return a function: room_for(n) makes passes over more than n texts fail, and returns a list of all passes' sizes."""
+    """Return a function: room_for(n) makes passes over more than n texts fail, and returns a list of the sizes of all passes."""
 
     def limit(most):
         forward, sizes = encoder.model.forward, []
@@ -53,7 +53,7 @@ def room_for(encoder, monkeypatch):
     return limit
 
 
-def test_a_removal_pass_without_memory_runs_again_in_halves(encoder, room_for):
+def test_a_batch_that_runs_out_of_memory_is_run_again_as_two_halves(encoder, room_for):
     heads = encoder.all_heads[:5]
     expected = encoder.knock_out(TEXT, 2, heads=heads)
     sizes = room_for(3)
@@ -61,7 +61,7 @@ def test_a_removal_pass_without_memory_runs_again_in_halves(encoder, room_for):
     assert sizes == [5, 3, 2]
 
 
-def test_a_half_pass_without_memory_raises_out_of_memory(encoder, room_for):
+def test_half_a_batch_that_still_does_not_fit_raises_out_of_memory(encoder, room_for):
     sizes = room_for(1)
     with pytest.raises(OutOfMemory, match=r"3 text\(s\) of 10 tokens need more memory than cpu has left\. Shorten"):
         encoder.knock_out(TEXT, 2, heads=encoder.all_heads[:5])
@@ -72,7 +72,7 @@ def test_a_half_pass_without_memory_raises_out_of_memory(encoder, room_for):
     assert len(sizes) == 1
 
 
-def test_a_scan_continues_with_half_a_batch(encoder, room_for):
+def test_a_scan_continues_with_half_batches_after_running_out_of_memory(encoder, room_for):
     rows = [Row(i, "table.csv", i + 2, TEXT, "bank", None) for i in range(5)]
     expected, _ = measure(encoder, rows)
     sizes = room_for(3)
@@ -81,7 +81,7 @@ def test_a_scan_continues_with_half_a_batch(encoder, room_for):
     assert table.column("top_word") == expected.column("top_word")
 
 
-def test_gradients_without_memory_raise_out_of_memory(encoder, monkeypatch):
+def test_gradients_that_run_out_of_memory_raise_out_of_memory(encoder, monkeypatch):
     def fail(*arguments, **options):
         raise ERRORS[0]
 
@@ -91,7 +91,7 @@ def test_gradients_without_memory_raise_out_of_memory(encoder, monkeypatch):
 
 
 def test_tensors_of_a_failed_pass_are_freed_before_the_next_pass(monkeypatch):
-    """The traceback of the exception would keep these tensors alive."""
+    """The exception's traceback would keep the tensors of the failed pass in memory."""
     alive, seen = [], []
 
     def run(items):
@@ -128,7 +128,7 @@ def test_an_unknown_device_is_refused(two_gpus, device):
 
 
 def test_seeds_do_not_touch_the_gpu(encoder, monkeypatch):
-    """torch.manual_seed would seed every device, and so change the random numbers of a GPU's other users."""
+    """torch.manual_seed would also seed the GPU, and so change the random numbers of other code that uses it."""
     for device in (torch.cuda, torch.mps):
         name = "manual_seed_all" if device is torch.cuda else "manual_seed"
         monkeypatch.setattr(device, name, lambda seed: pytest.fail("a device was seeded"))

@@ -1,4 +1,7 @@
-"""The check at load compares the fast pass with a plain eager pass, and gives a reason if they differ."""
+"""Loading an encoder compares its recorded (SDPA) pass with a plain eager pass. If they differ, it is display-only.
+
+A display-only encoder isn't recomputable: selfattn shows its attention weights as the model reports them.
+"""
 
 from itertools import product
 from types import SimpleNamespace
@@ -22,7 +25,7 @@ GEMMA = {"num_key_value_heads": 2, "head_dim": 8, "sliding_window": 8, "layer_ty
 
 
 @pytest.mark.parametrize(("is_causal", "causal"), [(None, False), (False, False), (True, True)])
-def test_is_causal_of_the_module_or_the_call_makes_attention_causal(is_causal, causal):
+def test_is_causal_can_be_set_by_the_module_or_by_the_call(is_causal, causal):
     module = nn.Module()
     if is_causal is not None:
         module.is_causal = is_causal
@@ -31,10 +34,10 @@ def test_is_causal_of_the_module_or_the_call_makes_attention_causal(is_causal, c
     mask = torch.ones(5, 5, dtype=torch.bool).tril() if causal else None
     torch.testing.assert_close(context.transpose(1, 2), attend(query, key, value, mask).context, atol=1e-6, rtol=0)
     other, _ = recorded_attention(module, query, key, value, None, is_causal=not causal)
-    assert (other - context).abs().max() > 0.1  # the call's argument wins
+    assert (other - context).abs().max() > 0.1  # the argument of the call overrides the module
 
 
-def test_a_call_without_a_scale_is_recorded_with_the_default_scale():
+def test_attention_without_a_given_scale_is_recorded_with_the_default_scale():
     query, key, value = torch.randn(3, 1, 2, 5, 4, generator=torch.Generator().manual_seed(0))
     recorder, inputs = Recorder(), {"module": nn.Module(), "attention_mask": None}
     context, _ = run(recorded_attention, inputs, recorder, query=query, key=key, value=value)
@@ -52,7 +55,7 @@ def convbert(tmp_path_factory):
     return load_encoder(str(save_tiny(CONVBERT, tmp_path_factory.mktemp("convbert"))))
 
 
-def test_heads_are_counted_in_the_attention_maps(convbert):
+def test_n_heads_is_the_number_of_attention_maps_not_that_in_the_config(convbert):
     """Half of ConvBERT's heads are convolutions, but its config counts all four as heads."""
     assert convbert.model.config.num_attention_heads == 4
     assert (convbert.n_layers, convbert.n_heads, convbert.d_head) == (3, 2, 8)
@@ -62,9 +65,9 @@ def test_heads_are_counted_in_the_attention_maps(convbert):
     assert encoding.rows(1).shape[:2] == (3, 2)
 
 
-def test_only_texts_of_equal_length_share_a_pass_if_padding_changes_numbers(convbert, encoder_of):
+def test_only_texts_of_equal_length_share_a_pass_if_padding_changes_the_models_numbers(convbert, encoder_of):
     assert convbert.equal_lengths
-    assert "padding changes its numbers" in convbert.note
+    assert "padding changes the results" in convbert.note
     assert not encoder_of("BERT").equal_lengths
     assert encoder_of("BERT").note == ""
     for text, batched in zip(TEXTS, convbert.encode_batch(TEXTS)):
@@ -75,7 +78,7 @@ def test_only_texts_of_equal_length_share_a_pass_if_padding_changes_numbers(conv
 
 
 def off(monkeypatch, when, change):
-    """Make the fast pass use change(context) wherever when(recorder, context) is true."""
+    """Falsify the recorded pass: use change(context) instead of each context for which when(recorder, context) is true."""
     receive = Recorder.receive
 
     def wrong(recorder, context, inputs):
@@ -96,7 +99,7 @@ CASES = [*product(["BERT"], PASSES, [1.01]), ("BERT", "padded", float("nan")), *
 
 @pytest.mark.parametrize(("name", "when", "factor"), CASES)
 @pytest.mark.slow
-def test_an_encoder_is_not_recomputable_if_its_fast_pass_differs(checkpoint, monkeypatch, name, when, factor):
+def test_an_encoder_is_display_only_if_its_recorded_pass_is_wrong(checkpoint, monkeypatch, name, when, factor):
     off(monkeypatch, PASSES[when], lambda context: context * factor)
     encoder = load_encoder(name and str(checkpoint(name)), device="cpu")
     assert not encoder.recomputable
@@ -114,7 +117,7 @@ def test_the_short_check_of_the_bundled_encoder_equals_the_complete_check(encode
 
 
 @pytest.mark.parametrize(("n", "error"), [(8, float("nan")), (64, 1e-3)])
-def test_an_encoder_is_not_recomputable_if_the_kernel_differs_in_one_layer(checkpoint, monkeypatch, n, error):
+def test_an_encoder_is_display_only_if_the_kernels_weights_are_wrong_in_one_layer(checkpoint, monkeypatch, n, error):
     """For a text of 64 tokens, the check compares only some rows. Here, all rows except the first are wrong."""
     right, layers = capture.attend_precisely, []
 
@@ -131,9 +134,7 @@ def test_an_encoder_is_not_recomputable_if_the_kernel_differs_in_one_layer(check
 
 @pytest.mark.parametrize("layer", [1, 3])
 @pytest.mark.slow
-def test_an_encoder_is_not_recomputable_in_a_precision_that_gives_nan(checkpoint, monkeypatch, layer):
-    """Only bfloat16 is broken."""
-
+def test_an_encoder_is_display_only_in_bfloat16_if_bfloat16_gives_nan(checkpoint, monkeypatch, layer):
     def when(recorder, context):
         return recorder.n_calls == layer and context.dtype == torch.bfloat16
 
@@ -147,7 +148,7 @@ def test_an_encoder_is_not_recomputable_in_a_precision_that_gives_nan(checkpoint
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 def test_a_model_that_does_not_run_in_a_low_precision_is_refused(checkpoint, dtype):
-    """XLNet's second layer adds float32 positions to states of the lower precision."""
+    """For example, XLNet fails because its second layer adds float32 positions to states of the lower precision."""
     for name, family in (("XLNet", "xlnet"), ("DeBERTa", "deberta")):
         message = rf"\({family}\) runs in float32, but not in {dtype} \(RuntimeError: .*Load it in float32"
         with pytest.raises(LoadError, match=message):
@@ -157,7 +158,7 @@ def test_a_model_that_does_not_run_in_a_low_precision_is_refused(checkpoint, dty
 
 
 @pytest.mark.parametrize("error", [1e-3, float("nan")])
-def test_an_encoder_is_not_recomputable_if_its_contexts_differ(checkpoint, monkeypatch, error):
+def test_an_encoder_is_display_only_if_its_contexts_differ_from_the_kernels(checkpoint, monkeypatch, error):
     right = capture.sdpa_attention_forward
 
     def wrong(*inputs, **options):
@@ -168,7 +169,7 @@ def test_an_encoder_is_not_recomputable_if_its_contexts_differ(checkpoint, monke
     assert "contexts differ" in load_encoder(str(checkpoint("BERT"))).reason
 
 
-def test_filled_keeps_the_special_tokens_at_the_ends(encoder_of):
+def test_filled_repeats_the_text_between_the_special_tokens(encoder_of):
     tokens = encoder_of("BERT").tokenize("the river bank")
     longer = filled(tokens, 10)
     assert (longer.ids[0], longer.ids[-1]) == (tokens.ids[0], tokens.ids[-1])
@@ -177,7 +178,7 @@ def test_filled_keeps_the_special_tokens_at_the_ends(encoder_of):
     assert filled(tokens, len(tokens.ids)).ids == tokens.ids
 
 
-def test_large_scores_raise_the_tolerance_for_contexts():
+def test_contexts_may_differ_more_from_the_models_own_if_scores_are_large():
     value = torch.ones(1, 1, 2, 4)
     recording = SimpleNamespace(value=value, context=(value + 5e-5).transpose(1, 2))
     weights = torch.full((1, 2, 2), 0.5)

@@ -1,4 +1,4 @@
-"""Replacing a head's output equals a hook before W_O, the output projection, in every recomputed family."""
+"""Replacing a head's output (a patch) gives the numbers of a hook before W_O, the output projection, in every family."""
 
 import pytest
 import torch
@@ -12,7 +12,7 @@ TEXT = "She sat by the river."
 
 
 def calls_of_w_o(encoder, text):
-    """Return each layer's W_O, which reads the context, and the number of its call. ALBERT calls one W_O in every layer."""
+    """For each layer, return its W_O, and which call of this module belongs to the layer. (ALBERT has one W_O for all layers.)"""
     seen, counts = [], {}
 
     def watch(module, given):
@@ -32,7 +32,6 @@ def calls_of_w_o(encoder, text):
 
 
 def patched_by_hooks(encoder, text, patches):
-    """Return the last hidden state with slices of W_O's inputs overwritten by plain hooks."""
     calls, counts, hooks = calls_of_w_o(encoder, text), {}, []
 
     def overwrite(module, given):
@@ -66,7 +65,7 @@ def some_patches(encoder, seed=0):
 
 @pytest.mark.parametrize("name", [*RECOMPUTED, *PATCHABLE])
 @pytest.mark.slow
-def test_a_patch_overwrites_the_input_of_w_o(encoder_of, name):
+def test_a_patch_replaces_the_heads_part_of_the_input_of_w_o(encoder_of, name):
     encoder = encoder_of(name)
     patches = some_patches(encoder)
     expected = patched_by_hooks(encoder, TEXT, patches)
@@ -80,7 +79,7 @@ def test_a_patch_overwrites_the_input_of_w_o(encoder_of, name):
     "name", ["BERT", "ALBERT", "DeBERTa-v3", "EuroBERT", "MobileBERT", "T5 (encoder half)", *PATCHABLE]
 )
 @pytest.mark.slow
-def test_the_gradient_is_the_slope_of_small_patches(encoder_of, name):
+def test_the_gradient_equals_finite_differences_of_small_patches(encoder_of, name):
     encoder, place = encoder_of(name), (TEXT, (2, 3))
     generator = torch.Generator().manual_seed(0)
     toward = torch.nn.functional.normalize(torch.randn(2, encoder.d_model, generator=generator), dim=1)

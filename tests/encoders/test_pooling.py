@@ -1,4 +1,4 @@
-"""The pooling is read from the files of every version of sentence-transformers. Unsupported settings are refused."""
+"""selfattn reads a sentence embedder's pooling from the files of every sentence-transformers version, or refuses it."""
 
 import json
 import os
@@ -16,7 +16,6 @@ STEPS = ("Transformer", "Pooling", "Normalize")
 def embedder(
     folder, steps=STEPS, pooling=None, pooled_in="1_Pooling", first="", kind="sentence_transformers.models", **files
 ):
-    """Write the files that sentence-transformers adds to a model, and return the folder."""
     places = dict(zip(STEPS, (first, pooled_in, "2_Normalize")))
     modules = [{"path": places.get(step, f"{i}_{step}"), "type": f"{kind}.{step}"} for i, step in enumerate(steps)]
     (folder / "modules.json").write_text(json.dumps(modules))
@@ -58,7 +57,7 @@ def test_pooling_files_that_changed_after_loading_are_refused(tmp_path):
         ({"pooling_mode": ["mean"]}, "mean", (0, 1, 2, 3)),
     ],
 )
-def test_each_supported_mode_of_pooling_is_read(encoder, tmp_path, settings, mode, positions):
+def test_each_supported_pooling_mode_is_read(encoder, tmp_path, settings, mode, positions):
     pooling = read_pooling(embedder(tmp_path, pooling=settings))
     assert pooling == Pooling(mode, None)
     assert pooling.positions(encoder.tokenize("Two words")) == positions
@@ -99,18 +98,21 @@ REFUSED = [
     ),
     (dict(config_sentence_transformers={"similarity_fn_name": "euclidean"}), "sets similarity_fn_name = 'euclidean'"),
     (dict(steps=STEPS[:2], config_sentence_transformers={"similarity_fn_name": "dot"}), "similarity_fn_name = 'dot'"),
-    (dict(pooled_in="../elsewhere"), "in '.', '../elsewhere', '2_Normalize'; expected '.' and folders such as '1_P"),
-    (dict(first="0_Transformer"), "has its steps in '0_Transformer'"),
+    (
+        dict(pooled_in="../elsewhere"),
+        "the folders '.', '../elsewhere', '2_Normalize'; expected '.' and folders such as '1_P",
+    ),
+    (dict(first="0_Transformer"), "names the folders '0_Transformer'"),
 ]
 
 
 @pytest.mark.parametrize(("changes", "message"), REFUSED, ids=range(len(REFUSED)))
-def test_an_error_names_the_unsupported_setting(tmp_path, changes, message):
+def test_an_error_names_the_pooling_setting_that_selfattn_does_not_support(tmp_path, changes, message):
     with pytest.raises(NoPooling, match=message):
         read_pooling(embedder(tmp_path, **changes))
 
 
-def test_normalisation_of_single_tokens_is_refused(tmp_path):
+def test_an_embedder_that_normalises_single_tokens_is_refused(tmp_path):
     (embedder(tmp_path) / "2_Normalize").mkdir()
     (tmp_path / "2_Normalize" / "config.json").write_text('{"module_input_name": "token_embeddings"}')
     with pytest.raises(NoPooling, match="sets module_input_name = 'token_embeddings'"):
@@ -126,7 +128,7 @@ def test_normalisation_of_single_tokens_is_refused(tmp_path):
         ({"transformer_task": "feature-extraction", "modality_config": TEXT_ONLY, "unpad_inputs": True}, None),
     ],
 )
-def test_settings_that_change_nothing_are_accepted(tmp_path, settings, most):
+def test_settings_that_do_not_change_the_sentence_vector_are_accepted(tmp_path, settings, most):
     general = {"prompts": {"query": "query: "}, "default_prompt_name": None, "similarity_fn_name": "dot"}
     folder = embedder(tmp_path, sentence_bert_config=settings, config_sentence_transformers=general)
     assert read_pooling(folder) == Pooling("mean", most)
@@ -138,7 +140,7 @@ def test_a_folder_without_modules_json_is_refused(encoder_of):
 
 
 @pytest.mark.parametrize("content", [b"{", b'"x"', b'], "a": [', b"[" * 100_000])
-def test_broken_files_are_refused(tmp_path, content):
+def test_broken_pooling_files_are_refused(tmp_path, content):
     embedder(tmp_path)
     (tmp_path / "modules.json").write_bytes(content)
     with pytest.raises(LoadError, match=r"modules\.json can't be read"):
@@ -150,7 +152,7 @@ def test_broken_files_are_refused(tmp_path, content):
         read_pooling(tmp_path)
 
 
-def test_a_deleted_folder_is_refused(checkpoint, tmp_path):
+def test_reading_the_pooling_from_a_deleted_folder_is_refused(checkpoint, tmp_path):
     folder = embedder(shutil.copytree(checkpoint("BERT"), tmp_path / "gone"))
     encoder = load_encoder(str(folder))
     assert load_pooling(encoder) == Pooling("mean", None)

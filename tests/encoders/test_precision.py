@@ -1,4 +1,4 @@
-"""attend_precisely runs in double precision, and `rounded` converts a trace to single precision."""
+"""`attend_precisely` computes attention in double precision, and `rounded` converts its steps to single precision."""
 
 import pytest
 import torch
@@ -21,7 +21,7 @@ def test_rounded_converts_every_step_except_a_boolean_mask(mask):
     assert torch.equal(single.terms[0].values, random(5, 5).float())
 
 
-def test_attend_precisely_uses_double_precision_up_to_a_size(monkeypatch):
+def test_attend_precisely_uses_double_precision_unless_the_map_is_too_large(monkeypatch):
     query, key, value = (random(6, 4, seed=s).float() for s in range(3))
     exact = attend(query.double(), key.double(), value.double())
     assert torch.equal(attend_precisely(query, key, value).context, exact.context)

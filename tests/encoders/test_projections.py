@@ -1,4 +1,4 @@
-"""`project` gives each head's recorded query, key and value. The heads' outputs add up to the output of W_O."""
+"""`project` computes each head's query, key and value from the layer's input. The heads' outputs add up to W_O's output."""
 
 import pytest
 import torch
@@ -13,7 +13,7 @@ KNOWN = [name for name in RECOMPUTED if name not in ("DeBERTa", "RoFormer")]
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_projections_equal_the_recorded_numbers(encoder_of, name):
+def test_projections_equal_the_recorded_query_key_and_value(encoder_of, name):
     encoder = encoder_of(name)
     encoding = encoder.encode(TEXT)
     outputs = []
@@ -38,7 +38,6 @@ def test_projections_equal_the_recorded_numbers(encoder_of, name):
 
 
 def _output_matrices(encoder, encoding):
-    """Yield each layer's W_O, which is found by its name inside or next to the attention module."""
     names = {id(module): name for name, module in encoder.model.named_modules()}
     for recording in encoding.recordings:
         path = names[id(recording.module)]
@@ -58,7 +57,7 @@ def _output_matrices(encoder, encoding):
         ("T5 (encoder half)", "root mean square"),
     ],
 )
-def test_steps_before_the_projections_are_noted(encoder_of, name, words):
+def test_a_note_names_the_steps_before_the_projections(encoder_of, name, words):
     encoder = encoder_of(name)
     projected = project(encoder, encoder.encode(TEXT), 1, 0)
     assert words in projected.read_note

@@ -1,4 +1,4 @@
-"""A token-classification head gives the tags of the pipeline. Hiding a word equals an attention mask of 0."""
+"""A token-classification head gives the tags of transformers' pipeline. Hiding a word equals an attention mask of 0."""
 
 import pytest
 import torch
@@ -19,7 +19,7 @@ SAMPLE = ["BERT", "RoBERTa", "ModernBERT", "DeBERTa-v3"]
 
 @pytest.fixture
 def tagger(tmp_path):
-    """Return a function: tagger("BERT") returns a tiny tagger, loaded by selfattn and by transformers."""
+    """Return a function: tagger("BERT") saves a tiny tagger, and loads it with selfattn and with transformers."""
 
     def made(family):
         folder = str(save_tiny(FAMILIES[family], tmp_path / "tiny", tags=TAGS))

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 @pytest.fixture(params=["short", pytest.param("long", marks=pytest.mark.long)])
 def generated(request) -> Callable:
-    """Return a function: generated(short, long, strategy, check) runs check on `short` or on `long` generated inputs.
+    """Return a function: generated(short, long, strategy, check) runs check on generated inputs, `short` or `long` in number.
 
     The short run generates the same inputs each time. The long run generates new inputs.
     """

@@ -77,18 +77,17 @@ REVISIONS = (
 
 
 def in_any_case(word: str) -> st.SearchStrategy[str]:
-    """Return a strategy for the word in any letter case."""
     return st.tuples(*(st.sampled_from([letter.lower(), letter.upper()]) for letter in word)).map("".join)
 
 
-# Keys in links that belong to no widget, or to a widget that isn't always drawn.
+# Keys in links that belong to no widget, or to a widget that not every page draws.
 LINKED = ("content", "second_content", "digest", "second_digest", "at_a", "at_b", "word", "head", "revision")
 
 
 def queries(keys: list[str]) -> st.SearchStrategy[str]:
     """Return a strategy for the part of a link after "?": known and unknown keys, hostile values, broken syntax."""
     odd = st.one_of(st.sampled_from(ODD_VALUES), st.sampled_from(MARKUP), texts().map(lambda text: text[:200]))
-    digests = st.tuples(st.sampled_from(["53aa5117", "c0ffee00", ""]), odd).map(" ".join)  # with an odd title
+    digests = st.tuples(st.sampled_from(["53aa5117", "c0ffee00", ""]), odd).map(" ".join)  # digest and title
     values = st.one_of(odd, odd, digests, in_any_case("bank"))
     names = st.one_of(st.sampled_from(keys), st.text(st.characters(codec="utf-8"), max_size=8))
     pairs = st.lists(st.tuples(names, values), max_size=6).map(lambda held: urlencode(held, errors="surrogatepass"))

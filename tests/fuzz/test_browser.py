@@ -1,4 +1,4 @@
-"""Generated links and markup cause no traceback, take no effect as Markdown or HTML, and read no forbidden file."""
+"""Generated links and markup cause no traceback, aren't interpreted as Markdown or HTML, and read no forbidden file."""
 
 import re
 from urllib.parse import urlencode
@@ -49,7 +49,7 @@ def test_generated_links_open_a_page_or_give_a_reason(server, page, generated, t
 def test_markup_stays_text_in_the_browser(server, page):
     page.on("dialog", lambda dialog: pytest.fail(f"the page opened a dialog: {dialog.message}"))
     texts = {key: f"The bank {harmless(' '.join(part))}" for key, part in (("a", MARKUP[:6]), ("b", MARKUP[6:12]))}
-    open_page(page, f"{server}/?{urlencode(texts)}")  # typed texts are shown in the same way
+    open_page(page, f"{server}/?{urlencode(texts)}")  # texts that a visitor types are shown in the same way
     page.get_by_role("button", name="Your own ...").click()
     for key, label in (("a", "Sentence A"), ("b", "Sentence B")):
         expect(page.get_by_role("textbox", name=label, exact=True)).to_have_value(texts[key])

@@ -1,4 +1,4 @@
-"""A folder with generated damage loads or is refused with a message."""
+"""An encoder's folder with generated damage loads, or is refused with a message."""
 
 import contextlib
 import json

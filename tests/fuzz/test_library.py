@@ -1,4 +1,4 @@
-"""For generated texts, the library returns right numbers or raises an error with a message."""
+"""For generated texts, the library returns correct numbers or raises an error with a message."""
 
 import json
 import xml.etree.ElementTree as ElementTree
@@ -68,7 +68,7 @@ def _encoded_or_refused(encoder, text, pair=None, pad_to=None):
 
 @pytest.mark.parametrize("tiny", [BERT, *OTHERS], indirect=True, ids=lambda family: family.name)
 def test_every_encoded_text_can_be_drawn_and_exported(tiny, generated):
-    """Without escaping, some characters would crash the renderer and its process."""
+    """Without escaping, some characters would crash the process that draws the chart."""
 
     def drawn(text):
         encoding = _encoded_or_refused(tiny, text)

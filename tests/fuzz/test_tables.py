@@ -1,4 +1,4 @@
-"""Generated uploads are read or refused with a message, and CSV keeps generated texts."""
+"""Generated uploads are read or refused with a message, and generated texts are unchanged after a CSV is written and read."""
 
 import csv
 import io
@@ -59,15 +59,15 @@ def test_a_table_is_read_or_refused_with_a_message(suffix, tables, generated):
         assert len(broken) == 0 or broken["reason"].str.len().min() > 0
         assert len(good) <= 5_000
         cells = [cell for row in good.itertuples(index=False) for cell in row[1:] if isinstance(cell, str)]
-        pa.array(cells, pa.string()).validate(full=True)  # each cell can be written to a part of a scan
+        pa.array(cells, pa.string()).validate(full=True)  # each cell can be written to a Parquet file of a scan
 
     generated(90, 700, tables, read)
 
 
-def test_csv_keeps_every_text_and_contains_no_formula(generated):
+def test_a_written_csv_keeps_every_text_and_contains_no_formula(generated):
     def written(cells):
         text = csv_text(pd.DataFrame({"a": cells, "b": "b"}, dtype=object))
-        _, *rows = csv.reader(io.StringIO(text, newline=""), strict=True)  # a lone CR ends a row too
+        _, *rows = csv.reader(io.StringIO(text, newline=""), strict=True)  # a CR without LF ends a row too
         assert [[unescaped(cell) for cell in row] for row in rows] == [[cell, "b"] for cell in cells]
         assert not [cell for cell, _ in rows if cell.strip()[:1] in {*"=+-@\uff1d\uff0b\uff0d\uff20"}]
 

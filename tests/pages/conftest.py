@@ -1,4 +1,4 @@
-"""Run pages through app.py, as for a visitor."""
+"""Run pages through app.py, as the server does for a visitor."""
 
 import functools
 import sys
@@ -16,7 +16,7 @@ from selfattn.dashboard.navigation import ENTRIES
 from selfattn.encoders.sources import BUNDLED_NAME
 
 APP = Path(__file__).parents[2] / "app.py"
-queue.HEAD_START = 0  # tests without a browser need not wait for one
+queue.HEAD_START = 0  # seconds: tests without a browser need not wait for it to draw
 
 # Every new AppTest searches all installed packages for components. That takes 0.3 s and always gives the same result.
 manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
@@ -48,7 +48,7 @@ def first_page() -> None:
 
 @pytest.fixture
 def nothing_computed(first_page: None) -> None:
-    """Clear the start page's results too, because they refer to an encoder that was loaded earlier."""
+    """Clear all results, even those of `first_page`, because they refer to an encoder that was loaded earlier."""
     cache._results.forget(lambda key: True)
 
 
@@ -108,11 +108,10 @@ def words(at: AppTest) -> str:
 
 @pytest.fixture
 def main_view() -> AppTest:
-    """Return the start page after its first run."""
     return open_link()
 
 
 @pytest.fixture
 def started_with(monkeypatch):
-    """Return a function that sets the server's `--model`; "" means the bundled encoder."""
+    """Return a function that sets the server's option `--model`; "" means the bundled encoder."""
     return lambda model: monkeypatch.setattr(sys, "argv", ["app.py", *(["--model", str(model)] if model else [])])

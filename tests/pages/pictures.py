@@ -37,7 +37,7 @@ def charts(at):
     return [marks for chart in at.get("vega_lite_chart") for marks in _marks(chart)]
 
 
-# For each component, the name of a field that only its data have.
+# For each component, a field that only the data of this component have.
 ONLY = {
     "way": "guess",
     "kernel": "code",
@@ -50,7 +50,7 @@ ONLY = {
 
 
 def live(at, name):
-    """Return the data of the page's component of this name. If there are several, return the data with maps."""
+    """Return the data of the page's component of this name. If there are several, return those with attention maps."""
     every = [json.loads(component.proto.json) for component in at.get("bidi_component")]
     found = [data for data in every if ONLY[name] in data]
     (data,) = [data for data in found if data.get("maps")] or found
@@ -58,7 +58,6 @@ def live(at, name):
 
 
 def mark(chart, kind):
-    """Return the chart's first mark of this kind."""
     return next(each for each in chart if each.kind == kind)
 
 
@@ -77,7 +76,7 @@ def bars(chart):
 
 
 def kernel(at):
-    """Return the kernel figure's texts by column, and its rows of weight × value in thousandths. The last row is their sum."""
+    """Return the printed columns of the figure of a head's steps, and weight × value of each token and their sum, times 1,000."""
     (side,) = live(at, "kernel")["sides"]
     cells = {name: [row["cells"][name] for row in side["rows"]] for name in side["rows"][0]["cells"]}
     strips = [*(row["handed"] for row in side["rows"]), side["context"]]
@@ -85,7 +84,7 @@ def kernel(at):
 
 
 def stage(at):
-    """Return the lesson figure's numbers by name: columns, their parts above and below ("above", "foot"), and marks."""
+    """Return the arrays of a lesson's figure: each column NAME, the matrix "above NAME", the row "foot NAME", and each mark."""
     data = live(at, "stage")
     drawn = {column["name"]: np.array(column["rows"]) for column in data["columns"] if column["rows"]}
     drawn = {name: rows[:, 0] if rows.shape[1] == 1 else rows for name, rows in drawn.items()}
@@ -99,7 +98,7 @@ def stage(at):
 
 
 def lines(chart):
-    """Return each line by its name, as a dict from x to y."""
+    """Return each of the chart's lines by its name, as a dict from x to y."""
     line = mark(chart, "line")
     records = line.records
     series = records[line.field("color")] if "color" in line.channels else pd.Series("", index=records.index)
@@ -116,22 +115,18 @@ def tips(chart):
 
 
 def same(drawn, expected, abs_=1e-6):
-    """True if two arrays hold the same numbers."""
     return np.shape(drawn) == np.shape(expected) and np.allclose(drawn, expected, atol=abs_)
 
 
 def spec_of(chart):
-    """Return the Vega-Lite spec that was sent for a chart."""
     return json.loads(chart.proto.spec)
 
 
 def marks_of(chart):
-    """Return the marks of one chart."""
     return _marks(chart)[0]
 
 
 def records_of(chart, name):
-    """Return the chart's dataset of this name."""
     return _tables(chart.proto)[name]
 
 

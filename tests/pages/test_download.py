@@ -37,7 +37,7 @@ def test_every_figure_has_a_table_and_a_report(path, views):
     assert len(view.panels) >= len(pictures)
     for name, panel in view.panels.items():
         assert len(panel.table) and panel.alt, name
-        assert not name.endswith("..."), name  # a name of its own, not the start of the caption
+        assert not name.endswith("..."), name  # the figure's name, not the start of its caption
     titles = [view.origin(name).title for name in view.panels]
     assert len(set(titles)) == len(titles)
     assert at.selectbox(key="download_figure").options == list(view.panels)
@@ -48,14 +48,14 @@ def test_every_figure_has_a_table_and_a_report(path, views):
     ).replace("http://localhost", "")
 
 
-def test_the_provenance_names_the_head(views):
+def test_the_provenance_of_a_picture_names_its_head(views):
     opened("pages/explore/all_heads.py", head="L3 H7")
     origins = {name.split(". ")[1]: views[-1].origin(name) for name in views[-1].panels}
     assert origins["all heads"].layer is None
     assert (origins["over many sentences"].layer, origins["over many sentences"].head) == (3, 7)
 
 
-def test_missing_fonts_are_named():
+def test_the_page_reports_characters_that_no_installed_font_has():
     """No machine has a font for a character that Unicode hasn't assigned."""
     for address in ("", "all-heads"):
         at = open_link(address, a="The \U000e1234 bank of the river.")
@@ -81,7 +81,7 @@ def test_the_start_page_offers_a_picture_to_share(monkeypatch):
 
 
 @pytest.mark.parametrize(("path", "state"), [("all_heads.py", {}), ("two_sentences/page.py", {"guessed": "asked"})])
-def test_other_pages_and_guesses_offer_no_picture_to_share(path, state, monkeypatch):
+def test_only_the_start_page_with_its_answer_offers_a_picture_to_share(path, state, monkeypatch):
     made = {}
     monkeypatch.setattr(download, "file_button", lambda label, *what: made.update({label: what}))
     opened(f"pages/explore/{path}", **state)

@@ -19,7 +19,6 @@ def test_every_page_file_is_in_the_navigation():
 
 @pytest.fixture(scope="module")
 def visitor():
-    """Return the session of one visitor, who opens all pages in turn."""
     return AppTest.from_file(str(APP), default_timeout=120).run()
 
 
@@ -44,7 +43,7 @@ def _places(block: Block, path: tuple[int, ...] = ()) -> dict[tuple[int, ...], t
     for number, element in block.children.items():
         here, key = (*path, number), getattr(element, "key", None)
         if element.type in ("vega_lite_chart", "bidi_component", "dataframe"):
-            found[here] = (element.type, "")  # no key: after another choice, another chart may be here
+            found[here] = (element.type, "")  # without its key, because another chart may be here after a choice
         elif key:
             found[here] = (element.type, key)
         found |= _places(element, here) if isinstance(element, Block) else {}

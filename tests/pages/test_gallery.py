@@ -1,4 +1,4 @@
-"""Test the gallery: its claims agree with computed numbers, and its links open the views that show these numbers."""
+"""Test the gallery of views: its claims agree with computed numbers, and its links open the views with these numbers."""
 
 import re
 from urllib.parse import parse_qs, parse_qsl

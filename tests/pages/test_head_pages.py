@@ -1,4 +1,4 @@
-"""Test the pages "Inside a head" and "All heads": the effect of each control equals the library's numbers."""
+"""Test the pages "Inside a head" and "All heads": after a change of a widget, they show the library's numbers."""
 
 import pytest
 import torch
@@ -37,21 +37,20 @@ def column(values):
     return pytest.approx(torch.as_tensor(values).flatten().tolist(), abs=2e-5)
 
 
-# Inside a head
+# The page "Inside a head"
 
 
 def printed(at, side, column):
-    """Return a column of the kernel figure as the page shows it."""
+    """Return a column of the figure of a head's steps, as the page prints it."""
     return [row["cells"][column] for row in live(at, "kernel")["sides"][side]["rows"]]
 
 
 def drawn_strip(at, chart, strip):
-    """Return the numbers of one strip in a chart."""
     cells = records_of(at.get("vega_lite_chart")[chart], "cells")
     return cells["v"][cells["strip"] == strip].tolist()
 
 
-def test_an_older_link_opens_with_its_tokens_and_a_note(encoder):
+def test_an_older_link_opens_its_tokens_and_the_page_shows_a_note(encoder):
     at = open_link("inside-a-head", **FIELDS, piece_a="4: ##bank", piece_b="5", step="weights", alone="true")
     assert at.info[-1].value == "This link is from an older version. One figure now shows all steps."
     assert not {"step", "alone"} & {*at.query_params}
@@ -79,12 +78,12 @@ def test_a_click_on_a_token_is_stored_and_invalid_values_are_ignored(encoder, mo
     assert params == {"piece_b": "2"} and list(kept["queries"].values()) == [2]
 
 
-def test_the_switches_change_the_figure(encoder):
+def test_the_what_if_switches_change_the_figure(encoder):
     at = open_page(INSIDE, **OWN, even=True)
     n = len(encoder.encode(A).tokens)
     assert printed(at, 0, "weight") == [numbers.weight(1 / n)] * n
     assert [" the same weight: " in each for each in live(at, "kernel")["findings"]] == [True, True]
-    assert not any(" the same weight" in each.value for each in at.markdown)  # only the figure says so
+    assert not any(" the same weight" in each.value for each in at.markdown)  # only the figure has this text
     assert any(text.startswith("With the changes, the largest weight in A ") for text in texts(at))
     place = encoder.encode(A).places("riverbanks")[0].positions[0]
     at = open_page(INSIDE, **OWN, causal=True, temperature=2.0)
@@ -108,7 +107,7 @@ def test_pages_accept_an_encoder_whose_heads_cannot_be_recomputed(checkpoint, st
     assert not at.error and not any("effect" in each for each in at.selectbox(key="measure").options)
 
 
-# All heads
+# The page "All heads"
 
 
 def numbers_of_all(at):
@@ -131,11 +130,11 @@ def test_the_map_of_the_chosen_head_is_enlarged(encoder):
 
 def test_an_older_link_to_rollout_shows_a_note():
     at = open_link("all-heads", map_of="rollout", words="true")
-    assert at.info[0].value.endswith("rollout are only in selfattn.analysis.measures.")
+    assert at.info[0].value.endswith("rollout are now only in selfattn.analysis.measures.")
     assert "map_of" not in at.query_params
 
 
-def test_a_new_measure_needs_only_one_entry(encoder, monkeypatch):
+def test_a_new_measure_needs_only_an_entry_in_measures(encoder, monkeypatch):
     made = Measure(
         "a new one", "slugs", "text", lambda weights, encoding: weights.amax((-2, -1)), "What it means.", "a new one"
     )
@@ -178,20 +177,20 @@ def test_without_a_stored_report_a_heads_profile_describes_one_sentence(tmp_path
     assert profile(fits(encoding.weights(1, 1), encoding), "L1 H1", "In this sentence") in texts(at)
 
 
-def test_link_to_a_removed_measure_shows_the_default():
+def test_a_link_to_a_measure_that_was_removed_shows_the_default():
     at = open_link("all-heads", measure="swap, A from B")
     assert at.selectbox(key="measure").value == "entropy"
     expected = "The link asks for the measure 'swap, A from B', which this page doesn't have. Shown instead: how widely it looks."
     assert expected in at.warning[0].value.replace("\\", "")
 
 
-def test_an_older_link_names_a_measure_by_its_column():
+def test_a_link_may_give_a_measures_older_name():
     at = open_link("all-heads", measure="itself", sorted="true", tab="Maps")
     assert at.selectbox(key="measure").value == "itself" and not at.warning
     assert at.query_params["measure"] == "weight on the token itself" and not {"sorted", "tab"} & {*at.query_params}
 
 
-def test_effects_below_the_noise_are_drawn_as_0(monkeypatch):
+def test_effects_below_the_rounding_noise_are_drawn_as_0(monkeypatch):
     values = [float(each.replace("−", "-")) for each in numbers_of_all(open_page(ALL, measure="effect"))]
     monkeypatch.setitem(NOISE, "float32", 0.0055)
     at = open_page(ALL, measure="effect")

@@ -1,4 +1,4 @@
-"""Test the lessons outside the guided path: their pictures and texts equal an independent computation."""
+"""Test the lessons outside "From scratch": their pictures and texts equal an independent computation."""
 
 import pytest
 import torch
@@ -28,7 +28,7 @@ def positions(encoding, word):
     return list(encoding.places(word)[0].positions)
 
 
-def test_the_steps_of_a_recurrence_are_counted():
+def test_the_page_counts_the_steps_of_a_recurrence():
     at = page("learn/before_attention")
     assert "Steps through a recurrence: 17." in words(at)
     assert "plain recurrence 0.17, gated recurrence 0.51, attention 0.60." in words(at)
@@ -54,11 +54,11 @@ def test_the_curves_and_the_timing_of_a_recurrence_are_drawn(monkeypatch):
     at.selectbox(key="recurrence.stop").set_value(4)
     at.button(key="recurrence.time").click().run()
     path, gradient, share, cost = charts(at)
-    # The path has two hops and one arc.
+    # The figure of the path: two hops (recurrence) and one arc (attention).
     assert mark(path, "trail").records["left"].nunique() == 2 and len(mark(path, "line").records) == 17
     assert list(lines(gradient)["plain recurrence"].values()) == pytest.approx([1, 0.8, 0.64])
     assert set(lines(gradient)) == {"plain recurrence", "gated recurrence", "attention"}
-    # All words have length 1 and R only rotates: the share at step k is 0.8 ** k / (1 + 0.8 + ... + 0.8 ** (k + 1)).
+    # All word vectors have norm 1 and R only rotates. So this is the start word's share of the state k steps later.
     expected = [0.8**k / sum(0.8**j for j in range(k + 2)) for k in range(3)]
     assert list(lines(share)["plain recurrence"].values()) == pytest.approx(expected)
     assert mark(share, "line").domain("y") == [0, 1]
@@ -110,8 +110,8 @@ def test_the_pronoun_lesson_has_correct_numbers(encoder):
     at = page("learn/pronouns_and_negation", view="pronouns")
     known, empty = charts(at)
     assert max(mark(known, "bar").values("x")) > 0 and not mark(empty, "bar").records["weight"].notna().any()
-    at.radio(key="pronouns.prediction").set_value("no, it gives the animal more").run()
-    assert any("Yes: no, it gives the animal more." in each.value for each in at.markdown)
+    at.radio(key="pronouns.prediction").set_value("no, the head gives the animal more weight").run()
+    assert any("Yes: no, the head gives the animal more weight." in each.value for each in at.markdown)
     preferences = []
     for sentence in PRONOUNS:
         encoding = encoder.encode(sentence.sentence)
@@ -125,7 +125,7 @@ def test_the_pronoun_lesson_has_correct_numbers(encoder):
     best, n = int(chosen_on.double().mean(0).argmax()), len(judged_on)
     of_best = judged_on.flatten(1)[:, best].double()
     low, high = binomtest(int(of_best.sum()), n).proportion_ci(method="wilson")
-    assert (low <= 0.5 <= high) == ("So few sentences can't rule out luck" in words(at))
+    assert (low <= 0.5 <= high) == ("So few sentences rule out neither 50 % (luck)" in words(at))
     assert f"right in {100 * float(of_best.mean()):.0f} % of {n} sentences" in words(at)
     assert f"(95 % interval {100 * low:.0f} to {100 * high:.0f} %)" in words(at)
     right = (preferred > 0).double().mean(0)
@@ -141,9 +141,10 @@ def test_the_pronoun_lesson_has_correct_numbers(encoder):
     at.selectbox(key="pronouns.twin").set_value(twin).run()
     others = [preference for sentence, preference in zip(PRONOUNS, preferences) if sentence.twin != twin]
     chosen = divmod(int(torch.stack(others).mean(0).argmax()), 12)
-    assert "L{} H{} is right in the first sentence and wrong in the second.".format(*chosen) in words(at).replace(
-        "\\", ""
+    said = "L{} H{} gives the right noun more weight in the first sentence, and the wrong noun in the second.".format(
+        *chosen
     )
+    assert said in words(at).replace("\\", "")
     for chart, sentence in zip(charts(at), [each for each in PRONOUNS if each.twin == twin]):
         encoding = encoder.encode(sentence.sentence)
         places = [list(word.positions) for word in encoding.words]
@@ -185,7 +186,7 @@ def test_the_negation_lesson_has_correct_numbers(encoder):
 
 def test_the_lesson_about_many_heads_has_correct_numbers(encoder):
     at = page("learn/pronouns_and_negation", view="heads")
-    assert '"fillOpacity": 0' in at.get("vega_lite_chart")[0].proto.spec  # frames without a fill
+    assert '"fillOpacity": 0' in at.get("vega_lite_chart")[0].proto.spec  # the outlines have no fill
     at.radio(key="many-heads.prediction").set_value("a special token").run()
     assert ":green[**Yes: a special token.**]" in words(at)
     at.text_input(key="many-heads.sentence").set_value("Dog bites man").run()

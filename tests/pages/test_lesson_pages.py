@@ -1,6 +1,6 @@
-"""Test the stops (lesson pages) of "From scratch": their pictures and texts equal an independent computation.
+"""Test the lesson pages ("stops") of "From scratch": their pictures and texts equal an independent computation.
 
-tests/as_shown records what every stop shows.
+tests/as_shown records what every lesson page shows.
 """
 
 import json
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.slow
 
 
 def stop(slug, reveal=True, **typed):
-    """Open a stop (a lesson page), enter these values in its widgets, and reveal its answer unless `reveal` is false."""
+    """Open a lesson page, enter these values in its widgets, and reveal its answer unless `reveal` is false."""
     at = open_link("from-scratch", stop=slug, **({"reveal": "yes"} if reveal else {}))
     if "example" in typed:
         change(at, slug, example=typed.pop("example"))
@@ -45,7 +45,7 @@ def stop(slug, reveal=True, **typed):
 
 @cache
 def opened(slug):
-    """Open a stop and reveal its answer. Tests share the result: never change it."""
+    """Open a lesson page and reveal its answer. Tests share the result: never change it."""
     return stop(slug)
 
 
@@ -82,11 +82,10 @@ def assert_drawn(shown, *expected):
             assert same(matrix(chart), wanted, 1e-5)
 
 
-# The guided path
+# The path through the lesson pages
 
 
 def views(spec):
-    """Return all views with a mark in a chart's specification."""
     inner = [each for name in ("layer", "vconcat", "hconcat", "concat") for each in spec.get(name, [])]
     return [spec] * ("mark" in spec) + [view for each in inner for view in views(each)]
 
@@ -134,7 +133,7 @@ def test_a_guess_or_the_button_reveals_the_answer():
     assert f"The answer: **{answer}**" in words(at.button(key="scaling.show").click().run())
 
 
-def test_the_buttons_lead_along_the_path():
+def test_the_buttons_open_the_next_and_the_previous_lesson_page():
     at = open_link("from-scratch")
     assert at.button(key="previous").disabled
     boxes = [(box["text"], box["stop"]) for box in live(at, "stage")["outline"]]
@@ -163,7 +162,7 @@ def test_lesson_pages_have_their_numbers_and_order():
     assert [NUMBERS[slug] for slug in CORE] == [str(n + 1) for n in range(10)]
     assert [NUMBERS[slug] for slug in ("magnitude", "causal-mask", "kernel")] == ["4a", "6b", "7d"]
     steps = [PARTS.index(STOPS[slug].part) for slug in CORE]
-    assert steps == sorted(steps)  # the parts are in order
+    assert steps == sorted(steps)  # the lesson's parts are in order
     assert [slug for slug in STOPS if slug in CORE] == list(CORE) and next(iter(STOPS)) == CORE[0]
     for slugs in (CORE, tuple(STOPS)):
         for one, other in pairwise(slugs):
@@ -178,14 +177,14 @@ def text_counts(block):
 
 @cache
 def texts(slug):
-    """Reveal a stop's answer. Return the texts outside expanders, and the number of pictures."""
+    """Reveal a lesson page's answer. Return the texts outside expanders, and the number of pictures."""
     main = opened(slug).main
     shown = text_counts(main) - sum(map(text_counts, main.expander), Counter())
     pictures = sum(
         len(main.get(kind)) - sum(len(each.get(kind)) for each in main.expander)
         for kind in ("vega_lite_chart", "bidi_component")
     )
-    drawn = live(opened(slug), "stage")  # a stage without a picture has only the outline
+    drawn = live(opened(slug), "stage")  # a component "stage" without a picture has only the outline of the path
     on_stage = [drawn["finding"], drawn["note"], *drawn["lines"][max(drawn["lit"], 0) :][:1]]
     return [*shown.elements(), *STOPS[slug].options, *on_stage], pictures - (not drawn["about"])
 
@@ -221,7 +220,7 @@ def test_a_lesson_page_has_at_most_three_new_terms(order):
     assert explained == TERMS.keys() or order == CORE
 
 
-def test_classroom_links_open_questions_without_answers():
+def test_a_classroom_link_does_not_reveal_the_answer():
     address = link("http://host:8501/from-scratch?stop=order&reveal=yes", "scaling")
     assert address == "http://host:8501/from-scratch?stop=scaling"
     shown = opened("scaling").code[-1].value.split("\n")
@@ -257,7 +256,7 @@ def test_the_lesson_plan_fills_45_minutes():
 def test_unusable_numbers_do_not_change_the_picture(slug, typed, expected, kept):
     at = stop(slug, **typed)
     assert at.error[0].value == "These numbers can't be used."
-    assert expected in words(at) and f"Until you correct them, {kept}" in words(at)
+    assert expected in words(at) and f"Until you correct your numbers, {kept}" in words(at)
     drawn, published = (
         [each.proto.spec for each in page.get("vega_lite_chart")]
         + [each.proto.json for each in page.get("bidi_component")]
@@ -271,7 +270,7 @@ def test_unusable_numbers_do_not_change_the_picture(slug, typed, expected, kept)
 
 
 def two_by_hand(query, keys, values):
-    """Compute one query's scores, scaled scores and weights, and the rows of weight × value. The last row is their sum."""
+    """Compute one query's scores, scaled scores and weights, and the rows weight × value with their sum as the last row."""
     scores = np.array(keys) @ query
     weights = softmax(scores / math.sqrt(2))
     parts = weights[:, None] * np.array(values)
@@ -288,7 +287,7 @@ def twelve(causal, **rows):
 
 
 def per_word(sign, approved, hidden=None):
-    """Compute half of each word's weight × value for "bank". sign: 1 in the sentence with "river", -1 with "loan"."""
+    """Compute half of weight × value of each word for the query "bank". sign: 1 in the sentence with "river", -1 with "loan"."""
     value = np.array([[0, 0], [0, 0], [1, -1] if approved else [0, 0], [0, 0], [-3 * sign, 3 * sign]])
     return masked(hidden, approved)[:, None] * value / 2
 
@@ -298,7 +297,7 @@ def thread(sign, approved, hidden=None):
 
 
 def masked(hidden, approved):
-    """Compute the weights of "bank". hidden: the position of a hidden word, or None."""
+    """Compute the weights of the query "bank". hidden: the position of a hidden word, or None."""
     scores = np.array([-2, 2, -1 if approved else -2, -2, 3]) / math.sqrt(2)
     return softmax(np.where(np.arange(5) == hidden, -np.inf, scores))
 
@@ -327,7 +326,7 @@ def followed(steps, rate):
     return gradients[0], dict(zip(worked_example.TOKENS, np.transpose(history)))
 
 
-THREAD = np.array([-2, 2, -2, -2, 3])  # the scores of "bank" with "river"
+THREAD = np.array([-2, 2, -2, -2, 3])  # the scores of "bank" in the sentence with "river"
 LOOKUP = np.array([(2, 0), (1, 1), (-1, -1), (-1, -1), (0, 3)]) @ [1, -0.5]
 SHARPER = LOOKUP / math.sqrt(2) / 0.3
 LENGTHS = np.array([(1.5, 0.5), (0, 5), (3, 1)])
@@ -357,7 +356,7 @@ TYPED = [
 
 
 @pytest.mark.parametrize(("slug", "typed", "expected"), TYPED, ids=[slug for slug, *_ in TYPED])
-def test_charts_follow_typed_numbers(slug, typed, expected):
+def test_charts_show_results_of_typed_numbers(slug, typed, expected):
     assert_drawn(charts(stop(slug, **typed)), *expected)
 
 
@@ -399,7 +398,7 @@ ON_STAGE = [
 
 
 @pytest.mark.parametrize(("slug", "typed", "expected"), ON_STAGE, ids=[slug for slug, *_ in ON_STAGE])
-def test_the_lesson_figure_follows_typed_numbers(slug, typed, expected):
+def test_the_lesson_figure_shows_results_of_typed_numbers(slug, typed, expected):
     drawn = stage(stop(slug, **typed))
     for name, numbers in expected.items():
         assert same(drawn[name], numbers, 6e-4 if name in ("bank", "context", "query") else 6e-5), name
@@ -422,7 +421,7 @@ BY_KERNEL = [
 
 
 @pytest.mark.parametrize(("slug", "typed", "expected"), BY_KERNEL, ids=[slug for slug, *_ in BY_KERNEL])
-def test_the_kernel_figure_follows_typed_numbers(slug, typed, expected):
+def test_the_figure_of_a_heads_steps_shows_results_of_typed_numbers(slug, typed, expected):
     (scores, scaled, weights, handed), (cells, drawn) = expected, kernel(stop(slug, **typed))
     assert cells["score"] == list(map(decimal, scores)) and cells["scaled"] == list(map(decimal, scaled))
     assert cells["exponential"] == list(map(weight, np.exp(scaled - max(scaled))))
@@ -440,7 +439,7 @@ def test_the_map_of_twelve_tokens_is_drawn_before_the_answer(causal):
 # Lesson pages that run the encoder
 
 
-def test_vectors_of_one_word_are_compared(encoder):
+def test_vectors_of_a_word_in_several_sentences_are_compared(encoder):
     typed = ("A bat flew by.", "He swung the wooden bat. | sport", "The bat hung from the roof.")
     at = change(stop("one-vector"), "one-vector", text="\n".join(typed), word="bat", landmarks="cave, ball", layer=3)
     encodings = [encoder.encode(line.partition("|")[0].strip()) for line in typed]
@@ -452,7 +451,7 @@ def test_vectors_of_one_word_are_compared(encoder):
     drawn = stage(at)
     assert all(same(drawn[str(n)], place, 6e-4) for n, place in enumerate(near.numpy(), start=1))
     asked = stage(stop("one-vector", reveal=False))
-    # Before the answer, all dots have the same place.
+    # Before the answer is shown, all dots are at the same point.
     assert same(asked["1"], asked["6"]) and not same(drawn["1"], drawn["2"])
     last = cosine_similarity(vectors[:, None, -1], vectors[None, :, -1], dim=-1)  # (sentence, sentence)
     (baselines,) = charts(at)
@@ -489,7 +488,7 @@ def test_texts_state_the_numbers_of_real_heads(encoder):
 
 
 def encoder_shares(encoder):
-    """Return how far "bank" moves if "The", "loan", or both "approved" and "loan" are hidden."""
+    """Return how far "bank" moves to its other sense if "The", "loan", or both "approved" and "loan" are hidden."""
     loan = encoder.encode(REAL.second).places("bank")[0]
     own = normalize(loan.sentence.vector(6, loan.positions), dim=0)
     way = sense_means(encoder, labels_of("bank").rows, "bank").way(loan.sentence, own.double()).axis
@@ -517,7 +516,7 @@ def test_padding_gets_no_weight(encoder):
     assert trace.weights[n:, :n].sum(-1).tolist() == pytest.approx([1] * 5, abs=1e-5)  # the answer states this
 
 
-def test_the_kernel_page_runs_all_heads_of_a_layer(encoder):
+def test_the_lesson_page_about_the_kernel_computes_all_heads_of_a_layer(encoder):
     at = stop("kernel", example="all heads of a real layer")
     encoding = encoder.encode(REAL.first)
     n = len(encoding.tokens)
@@ -526,7 +525,7 @@ def test_the_kernel_page_runs_all_heads_of_a_layer(encoder):
     assert kernel(at)[0]["weight"] == list(map(weight, weights))
 
 
-def test_hidden_words_move_the_vector_in_the_real_encoder(encoder):
+def test_the_drawn_effects_of_hiding_words_equal_those_in_the_real_encoder(encoder):
     a, b = (encoder.encode(sentence).places("bank")[0] for sentence in REAL.sentences[:2])
     means = sense_means(encoder, labels_of("bank").rows, "bank")
 

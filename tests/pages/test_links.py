@@ -58,7 +58,7 @@ def folder(tmp_path_factory):
     ],
     ids=["word", "example", "model", "occurrence"],
 )  # fmt: skip
-def test_impossible_link_values_are_reported(query, asked):
+def test_the_page_reports_values_of_a_link_that_it_cannot_show(query, asked):
     at = open_link(**query)
     sentences = {
         f"The link asks for the {each} {REMEDY}".replace("for the occurrence", "for occurrence") for each in asked
@@ -99,7 +99,7 @@ def test_the_address_keeps_the_digest_of_a_missing_encoder(key):
 
 @pytest.fixture
 def asked_for(nothing_computed, monkeypatch):
-    """Return a list of the names passed to `load_encoder`. Loading fails, as if the Hub didn't have these encoders."""
+    """Return a list of the names passed to `load_encoder`. Loading fails, as if the Hub didn't have an encoder of this name."""
     names = []
 
     def load(name, **options):
@@ -117,10 +117,10 @@ def infos(at: AppTest) -> list[str]:
     return [info.value.replace("\\", "") for info in at.info]
 
 
-HUB = "It would be read from a folder of this name, or else fetched from the Hugging Face Hub or its cache."
+HUB = "selfattn would read it from a folder of this name, or else from the Hugging Face Hub or its cache."
 
 
-LISTED = {"model": "bert-base-uncased", "content": "c0ffee00"}  # the picker lists it
+LISTED = {"model": "bert-base-uncased", "content": "c0ffee00"}  # the picker lists this encoder
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ LISTED = {"model": "bert-base-uncased", "content": "c0ffee00"}  # the picker lis
         *((page, LISTED, "bert-base-uncased", HUB) for page in ("", "from-scratch")),
         ("", {"model": "another ...", "other": "nobody/knows"}, "nobody/knows", HUB),
         ("", {"model": "another ...", "other": BUNDLED_NAME, "revision": "main"}, BUNDLED_NAME, HUB),
-        ("", {"model": "another ...", "other": "/no/such"}, "/no/such", "It would be read from this folder."),
+        ("", {"model": "another ...", "other": "/no/such"}, "/no/such", "selfattn would read it from this folder."),
     ],
 )
 def test_the_page_asks_before_it_loads_a_links_encoder(asked_for, page, query, name, where):
@@ -170,7 +170,7 @@ def test_the_page_loads_a_known_encoder_without_asking(folder, nothing_computed,
     link = {"model": "another ...", "other": str(folder)}
     monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
     assert infos(at_address(**link).run()) == [
-        f"Load {folder}? The link names this encoder. It would be read from this folder."
+        f"Load {folder}? The link names this encoder. selfattn would read it from this folder."
     ]
     open_link(**link)
     assert infos(at_address(**link).run()) == []  # already loaded
@@ -186,7 +186,7 @@ def test_the_page_loads_a_known_encoder_without_asking(folder, nothing_computed,
     assert infos(at_address(model=str(folder)).run()) == []
 
 
-def test_a_link_may_have_the_bundled_encoders_full_name(folder, monkeypatch):
+def test_a_link_may_name_the_bundled_encoder_by_its_full_name(folder, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["app.py", "--model", str(folder)])
     for page, key in (("", "model"), ("two-encoders", "second")):
         at = open_link(page, **{key: BUNDLED_NAME})
@@ -206,7 +206,7 @@ def test_a_missing_or_different_second_encoder_is_reported(folder):
     assert at.query_params["second_content"] in (begins, [begins])
 
 
-def test_the_word_of_a_link_ignores_case():
+def test_a_links_word_is_found_in_another_case():
     at = open_link(a="A crane by the bank.", b="The crane saw the bank.", word="BANK")
     assert (warnings(at), at.selectbox(key="word").value) == ([], "bank")
     assert fresh(at).selectbox(key="word").value == "bank"
@@ -247,7 +247,7 @@ def test_the_address_has_a_chosen_word_unless_it_is_the_default():
 
 @pytest.fixture(scope="module")
 def begins(folder):
-    """Return the start of each encoder's content digest by folder; "" is the bundled encoder."""
+    """Return the start of each encoder's content digest, keyed by folder; "" is the bundled encoder."""
     return {"": BUNDLED_CONTENT[:8], str(folder): load_encoder(str(folder)).content[:8]}
 
 
@@ -271,8 +271,8 @@ def test_a_link_opened_with_another_encoder_gives_a_warning(folder, begins, star
     started_with(opened)
     sentence = (
         f"The link was made with {title[made]}, whose sha256 begins {begins[made]}. Shown instead: "
-        f"the numbers of {title[opened]}, whose sha256 begins {begins[opened]}. For the link's numbers, "
-        "choose its encoder, start selfattn with it, or ask whoever made the link."
+        f"the numbers of {title[opened]}, whose sha256 begins {begins[opened]}. To see the link's numbers, "
+        "choose the link's encoder or start selfattn with it, or ask whoever made the link."
     )
     at = open_link(**link)
     assert warnings(at) == warnings(fresh(at)) == [sentence]  # a reload repeats the warning
@@ -281,7 +281,7 @@ def test_a_link_opened_with_another_encoder_gives_a_warning(folder, begins, star
     at.selectbox(key="model").set_value(BUNDLED_NAME if elsewhere else "another ...").run()
     if not elsewhere:
         at.text_input(key="other").set_value(made).run()
-    assert warnings(at) == []  # the link's encoder is chosen now
+    assert warnings(at) == []  # now the page shows the link's encoder
 
 
 @pytest.fixture(scope="module")
@@ -304,7 +304,7 @@ def test_a_link_detects_a_changed_configuration(folder, relu, started_with):
 
 
 def test_an_older_link_opens_with_a_note(relu, started_with):
-    """Older links hold only the start of the weights' digest."""
+    """Of its encoder, an older link has only the start of the weights' sha256."""
     started_with(str(relu))
     encoder = load_encoder(str(relu))
     at = open_link(digest=f"{encoder.digest[:8]} tiny")
@@ -369,9 +369,9 @@ def sent(monkeypatch):
         ({"model": "another ...", "other": "some/model"}, "is not among this server's encoders"),
         ({"model": "another ...", "other": "broken"}, "broken's weights don't fit"),
         ({"page": "two-encoders", "second": "another ...", "second_other": "broken"}, "broken's weights don't fit"),
-        ({"model": "another ...", "other": BUNDLED_NAME, "revision": "refs/pr/21"}, "in its operator's revision only"),
+        ({"model": "another ...", "other": BUNDLED_NAME, "revision": "refs/pr/21"}, "only in the revision that"),
         ({"source": "mine"}, "mine holds no scan"),
-        ({"source": "../models"}, "'../models' is no folder inside this server's"),
+        ({"source": "../models"}, "'../models' isn't inside this server's folder of scans"),
     ],
 )  # fmt: skip
 def test_no_server_path_is_sent_beyond_localhost(private, started_with, public, sent, monkeypatch, query, answer):
@@ -388,7 +388,7 @@ def test_no_server_path_is_sent_beyond_localhost(private, started_with, public, 
     at.run()
     assert any(answer in message.replace("\\", "") for message in sent)
     assert not [message for message in sent if str(private) in message]
-    if not query:  # the download's link opens on this server
+    if not query:  # the link in the downloaded file opens on this server
         link = dict(parse_qsl(urlparse(view_link(load_encoder(str(shelf / "tiny")))).query))
         assert link["model"] == "tiny" and warnings(open_link(**link)) == []
 

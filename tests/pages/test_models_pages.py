@@ -37,7 +37,7 @@ def page_text(at: AppTest) -> str:
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
-    """Save tiny checkpoints with masked-language heads: BERT before and after "fine-tuning", and RoBERTa."""
+    """Save tiny checkpoints with masked-language heads: two of BERT ("before" and "after" fine-tuning) and one of RoBERTa."""
     made = {"before": ("BERT", 0), "after": ("BERT", 1), "other": ("RoBERTa", 0)}
     root = tmp_path_factory.mktemp("folders")
     return {name: str(save_tiny(FAMILIES[family], root / name, seed, True)) for name, (family, seed) in made.items()}
@@ -61,13 +61,13 @@ def test_the_proof_states_the_largest_differences(folders):
     by_layer = at.dataframe[1].value
     for column, theirs in (
         ("weights, on the same inputs", own),
-        ("weights, compared with a separate slow pass", reference),
+        ("weights, against a separate pass with eager attention", reference),
     ):
         largest = (mine - theirs).abs().amax((1, 2, 3)).tolist()
         assert by_layer[column].tolist() == [error(value) for value in largest]
         assert f"{error(max(largest))} ({column})" in page_text(at)
     at.text_input(key="proof_text").set_value("One more text.").run()
-    assert "Largest differences over" not in page_text(at)  # that proof was for the previous text
+    assert "Largest differences over" not in page_text(at)  # that proof was computed for the previous text
     at.text_input(key="proof_text").set_value("  ").run()
     at.button(key="run_proof").click().run()
     assert "empty" in page_text(at)
@@ -125,11 +125,10 @@ def answers(at):
 
 
 def effects(at):
-    """Return each head's effect as the map shows it."""
     return pd.Series([float(each.split(" ")[0].replace("−", "-")) for each in live(at, "heads")["said"]])
 
 
-def test_predictions_start_with_the_checkpoints_own_task(folders, tmp_path):
+def test_the_page_predictions_starts_with_the_task_of_the_checkpoint(folders, tmp_path):
     folder = str(embedder(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("BAD", "GOOD"))))
     at = open_link("predictions", model="another ...", other=folder, a=RIVER, head="L0 H0")
     classes = answers(at)["token"].tolist()
@@ -143,7 +142,7 @@ def test_predictions_start_with_the_checkpoints_own_task(folders, tmp_path):
     assert "tiny has no masked-language head" in page_text(at) and not at.get("vega_lite_chart")
 
 
-def test_reranker_compares_two_documents_for_a_query(tmp_path):
+def test_a_reranker_compares_two_documents_for_a_query(tmp_path):
     folder = str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("LABEL_0",)))
     link = {"model": "another ...", "other": folder, "a": "Was it muddy?", "head": "L0 H0"}
     at = open_link("predictions", b=RIVER, document="She sat by the water.", **link)
@@ -159,7 +158,7 @@ def test_reranker_compares_two_documents_for_a_query(tmp_path):
     assert f"score {decimal(scores[0])}" in page_text(at) and "in document" not in page_text(at)
 
 
-def test_the_question_follows_the_encoder_until_the_visitor_chooses(folders, tmp_path):
+def test_the_encoder_decides_the_question_until_the_visitor_chooses_one(folders, tmp_path):
     folder = str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("LABEL_0",)))
     at = open_link("predictions", model="another ...", other=folders["before"], a=RIVER, head="L0 H0")
     assert at.button_group(key="asked").value == "gap"
@@ -203,7 +202,7 @@ def test_the_page_first_asks_about_the_most_certain_tag(tmp_path):
     assert f"the margin of {tags['tag'][4]} moves by" in page_text(at) and "tag" not in at.query_params
 
 
-def test_regression_shows_scores(tmp_path):
+def test_a_regression_model_shows_scores(tmp_path):
     folder = save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("RISK",))
     change_config(folder, problem_type="regression")
     at = open_link("predictions", model="another ...", other=str(folder), a=RIVER, head="L0 H0")
@@ -226,11 +225,11 @@ def test_the_page_says_how_much_of_a_text_an_embedder_reads(tmp_path):
     whole = torch.nn.functional.cosine_similarity(*(own.mean(dim=0) for own in states), dim=0)
     assert f"Without the cut, it would be {decimal(float(whole))}." in page_text(at)
     assert [word["text"] for word in live(at, "similar")["sides"][0]["words"]] == ["The", "bank", "of", "the"]
-    at = open_link("predictions", a="bank " * 100, b="She sat.", **link)  # too long even for the encoder itself
+    at = open_link("predictions", a="bank " * 100, b="She sat.", **link)  # too long for the encoder itself too
     assert "tiny reads 6 of the 102 tokens of A." in page_text(at) and "read whole" not in page_text(at)
 
 
-def test_a_long_text_is_explained_by_its_sentences(tmp_path, monkeypatch):
+def test_in_a_long_text_the_effect_of_hiding_each_sentence_is_shown(tmp_path, monkeypatch):
     monkeypatch.setattr(sentences, "LONG", 20)
     folder = str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("BAD", "GOOD")))
     text = "The bank was muddy. She sat by the water.\nThe loan was approved. It rained."
@@ -304,7 +303,7 @@ def test_the_chosen_word_is_masked(folders, monkeypatch):
 
 
 def test_the_page_shows_a_message_if_memory_runs_out(monkeypatch):
-    """The page still shows the part above the failed computation."""
+    """The page still shows what is above the figure, whose computation failed."""
 
     def fail(encoder, *arguments, **options):
         raise OutOfMemory("96 text(s) of 9 tokens need more memory than cuda has left.")
@@ -317,8 +316,8 @@ def test_the_page_shows_a_message_if_memory_runs_out(monkeypatch):
     assert at.text_input(key="a").value == "A swan on a lake."
 
 
-def test_garbage_is_collected_after_the_pictures_if_an_encoder_was_loaded(tmp_path, monkeypatch):
-    """Later collections then skip the model. A collection before the pictures would delay them by a quarter of a second."""
+def test_after_an_encoder_was_loaded_garbage_is_collected_after_the_pictures(tmp_path, monkeypatch):
+    """The page then freezes all objects, so later collections skip the model. Collecting first would delay pictures by 0.25 s."""
     events, show, collect = [], figures.show_live, gc.collect
     monkeypatch.setattr(figures, "show_live", lambda *given: (events.append("picture"), show(*given)))
     monkeypatch.setattr(gc, "collect", lambda: events.append("collection") or collect())

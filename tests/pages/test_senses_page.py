@@ -38,14 +38,13 @@ def table(rows, columns=("sentence", "word", "sense")):
 
 
 def some(n, *words):
-    """Return n labelled sentences for each sense of these words. No report about them is stored."""
+    """Return n labelled sentences for each sense of these words. No stored report is about exactly these sentences."""
     few = labelled_sentences()
     return few[few["word"].isin(words)].groupby(["word", "sense"]).head(n)
 
 
 @pytest.fixture
 def few(nothing_computed, monkeypatch):
-    """To be quick, use few labelled sentences, few shuffles and no stored report."""
     monkeypatch.setattr(senses, "separation", partial(senses.separation, shuffles=50))
     few = some(4, "bank", "bat")
     monkeypatch.setattr(view, "labelled", lambda: few)
@@ -55,7 +54,7 @@ def few(nothing_computed, monkeypatch):
 
 @pytest.fixture
 def clicked(monkeypatch):
-    """Return a function that sends one click on the n-th sentence."""
+    """Return a function: clicked(n) makes the browser send one click on sentence n in the next run."""
     show, clicks = figures.show_live, []
 
     def shown(live, key, choose, *states):
@@ -75,7 +74,6 @@ def kept_from(module, name, monkeypatch):
 
 
 def page_text(at):
-    """Return the findings, notes and messages of the page."""
     elements = (*at.get("text"), *at.markdown, *at.info)
     return "\n".join(element.value.replace("\\", "") for element in elements)
 
@@ -118,7 +116,7 @@ def test_a_click_opens_a_sentence_on_the_start_page(encoder, clicked, click):
     assert next(word["text"] for word in first["words"] if word["at"] == first["leader"]) == row["first"]
 
 
-def test_a_visitor_can_measure_an_encoder_and_stop(few, monkeypatch):
+def test_a_visitor_can_start_and_stop_the_measurement_of_hidden_words(few, monkeypatch):
     made, whole = [], stored("hidden_words", load_encoder(), labelled_sentences()).report
     own = replace(whole, words=whole.words[whole.words["row"].isin(few.index)])
     monkeypatch.setattr(stored_reports, "measured", lambda encoder, progress: made.append(encoder) or own)
@@ -134,7 +132,7 @@ def test_a_visitor_can_measure_an_encoder_and_stop(few, monkeypatch):
     assert finding in page_text(at.button(key="ask_hidden").click().run()) and len(made) == 1
 
 
-def test_a_report_is_looked_up_until_it_is_found(nothing_computed, encoder, monkeypatch):
+def test_a_stored_report_is_looked_up_until_it_is_found(nothing_computed, encoder, monkeypatch):
     found = [None, "report"]
     monkeypatch.setattr(reports, "stored", lambda *_: found.pop(0))
     assert [reports.stored_report(senses.HiddenWordsReport, encoder) for _ in range(3)] == [
@@ -148,7 +146,7 @@ def test_the_page_says_why_no_word_can_be_hidden(few, checkpoint, monkeypatch):
     monkeypatch.setattr(view, "labelled", lambda: some(3, "bank"))
     at = open_page(PAGE)
     assert (
-        "These sentences can't show which word brings the sense in: 'bank' has 3 usable sentences in the sense"
+        "These sentences can't show which other word gives a word its sense: 'bank' has 3 usable sentences in the sense"
         in page_text(at)
     )
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(checkpoint("XLNet")))
@@ -233,10 +231,10 @@ def test_a_damaged_scan_is_refused(tmp_path, damaged):
     assert "can't be read" in at.error[0].value.replace("\\", "")
 
 
-def test_the_page_reports_a_scan_without_sources_and_a_missing_scan(tmp_path):
+def test_the_page_reports_a_scan_made_without_the_option_sources_and_a_missing_scan(tmp_path):
     (tmp_path / "table.csv").write_bytes(table(GOOD))
     assert scan([str(tmp_path / "table.csv"), "--output", str(tmp_path / "scan"), "--device", "cpu"]) == 0
     at = open_page(PAGE, source="scan", scan=str(tmp_path / "scan"))
-    assert "This scan hasn't measured which word brings the sense in." in page_text(at)
+    assert "This scan hasn't measured which words move the scanned word farthest when hidden." in page_text(at)
     at.text_input(key="scan").set_value(str(tmp_path / "absent")).run()
     assert "holds no scan" in at.error[0].value

@@ -1,4 +1,4 @@
-"""Test the start page: the effect of each control, and bad input. tests/as_shown records the page's pictures."""
+"""Test the start page: what each widget changes, and how bad input is reported. tests/as_shown records the page's pictures."""
 
 import json
 import re
@@ -13,8 +13,9 @@ from selfattn.analysis.word_map import WordMap
 from selfattn.dashboard import answer, download, figures, pickers, queue, session, word_figure
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.stored_reports import stored
+from selfattn.views.finding import finding, named_words
 from selfattn.views.layer_by_layer import NO_CONTROL
-from selfattn.views.main_view import finding, measured, named_words
+from selfattn.views.main_view import measured
 from tests.pages.conftest import open_link
 from tests.pages.pictures import charts, live, matrix, same, spec_of
 
@@ -38,12 +39,10 @@ def messages(elements):
 
 
 def figure(at):
-    """Return the data sent to the browser for the main figure."""
     return live(at, "way")
 
 
 def chosen_head(at):
-    """Return the head that the page shows in detail."""
     (named,) = (named for text in messages(at.markdown) if (named := re.match(r"\*\*Head (\d+) of layer (\d+)", text)))
     return f"L{named[2]} H{named[1]}"
 
@@ -53,7 +52,7 @@ def words_of(at, side=0):
 
 
 def finding_of(encoder, pair, way="senses"):
-    """Compute the finding with the library, from the stored mean vectors of the word's senses."""
+    """Compute the figure's first sentence with the library, from the stored mean vectors of the word's senses."""
     places = [encoder.encode(text).places(pair.word)[0] for text in (pair.first, pair.second, pair.control)]
     labelled = labelled_sentences()
     means = stored("sense_means", encoder, labelled).report.of(pair.word, encoder, labelled)
@@ -66,7 +65,7 @@ def example(word):
     return next(pair for pair in PAIRS if pair.word == word)
 
 
-def test_the_leading_head_is_shown_until_the_visitor_chooses_a_head(main_view, encoder):
+def test_the_head_with_the_largest_effect_is_shown_until_the_visitor_chooses_a_head(main_view, encoder):
     at = main_view
     assert sentences(at) == PAIRS[0].sentences and chosen_head(at) == "L0 H10"
     at = at.button_group(key="example").set_value("mouse").run()
@@ -88,14 +87,14 @@ def test_other_examples_open_from_the_list(main_view):
     assert at.selectbox(key="more").value is None
 
 
-def test_the_line_can_run_between_the_sentences(main_view, encoder):
+def test_the_move_can_be_measured_between_the_sentences_instead_of_the_senses(main_view, encoder):
     assert figure(main_view)["way"]["between"] == "senses"
     at = main_view.button_group(key="way").set_value("sentences").run()
     assert figure(at)["finding"] == finding_of(encoder, PAIRS[0], way="sentences")
     assert figure(at)["way"]["between"] == "sentences" and "not about senses" in figure(at)["beyond"]["text"]
 
 
-def test_every_part_of_the_page_shows_the_hidden_words(encoder):
+def test_every_part_of_the_page_shows_the_words_that_a_link_hides(encoder):
     at = open_link(hide_a="river", hide_b="loan")
     assert figure(at)["chosen"]["hidden"] == [6, 6]
     titles = [part["title"]["text"] for part in spec_of(at.get("vega_lite_chart")[0])["hconcat"]]
@@ -137,7 +136,7 @@ def test_invalid_values_from_the_browser_are_ignored(encoder, monkeypatch, state
 
 
 @pytest.mark.parametrize(("value", "chosen"), [(43, "L3 H7"), (10, "L0 H10"), (72, None), (True, None), ("4", None)])
-def test_a_head_chosen_in_the_kernel_figure_is_shown(encoder, main_view, monkeypatch, value, chosen):
+def test_a_head_chosen_in_the_figure_of_a_heads_steps_is_shown(encoder, main_view, monkeypatch, value, chosen):
     show, clicks = figures.show_live, [value]
 
     def clicked(live, key, choose, *states):
@@ -151,7 +150,7 @@ def test_a_head_chosen_in_the_kernel_figure_is_shown(encoder, main_view, monkeyp
     assert at.query_params.get("head") == (chosen if chosen == "L3 H7" else None)
 
 
-def test_the_word_follows_edited_sentences_until_the_visitor_chooses(main_view):
+def test_the_word_is_chosen_anew_after_an_edit_until_the_visitor_chooses_a_word(main_view):
     main_view.session_state["a"] = "The gnome left the bank."
     at = main_view.text_input(key="b").set_value("The gnome found a bank.").run()
     assert at.selectbox(key="word").value == "gnome" and at.button_group(key="example").value is None
@@ -160,10 +159,10 @@ def test_the_word_follows_edited_sentences_until_the_visitor_chooses(main_view):
     assert at.selectbox(key="word").value == "bank"
 
 
-NEXT = 'No control yet: write a third sentence with "bank" in A\'s sense.'
+NEXT = 'There is no control yet. Write a third sentence in which "bank" has the same sense as in A.'
 
 
-def test_a_change_of_sentence_a_clears_or_questions_the_control(main_view):
+def test_a_change_of_sentence_a_empties_the_control_or_the_page_asks_about_it(main_view):
     main_view.session_state["layers"] = True
     at = main_view.text_input(key="b").set_value("The bank lent us money.").run()
     # Sentence A hasn't changed, so the control stays.
@@ -175,7 +174,7 @@ def test_a_change_of_sentence_a_clears_or_questions_the_control(main_view):
     assert not messages(at.info) and not has(at, NO_CONTROL)
     at = at.text_input(key="a").set_value("The bank of the Nile.").run()
     assert at.text_input(key="c").value == "They robbed the bank."
-    assert messages(at.info) == ['A has changed. Does the control still have "bank" in A\'s sense?']
+    assert messages(at.info) == ['A has changed. Does "bank" still have the same sense in the control as in A?']
     at = at.text_input(key="c").set_value("A sentence that has it not.").run()
     assert messages(at.info)[0].startswith('The control has no "bank", so it isn\'t used.')
 
@@ -187,10 +186,10 @@ def test_a_link_to_two_sentences_has_no_control_and_no_example():
 
 
 def test_a_word_that_the_tokeniser_does_not_know_is_reported(main_view):
-    """A control whose word the tokeniser doesn't know must not show a cosine."""
+    """If the control sentence has the word only in such a form, the page must not show a cosine with the control."""
     glued, unknown = (
         "They lay on the bank🏦 of the stream.",
-        'doesn\'t know "bank🏦". It reads [UNK] there, as for any text',
+        'doesn\'t know "bank🏦". It reads [UNK] instead, as for any text',
     )
     main_view.session_state["layers"] = True
     at = main_view.text_input(key="c").set_value(glued).run()
@@ -203,20 +202,20 @@ def test_a_word_that_the_tokeniser_does_not_know_is_reported(main_view):
     assert "bank🏦 [UNK]" in words_of(at)
 
 
-def test_a_sentence_without_finite_numbers_is_reported(overflowing):
+def test_a_sentence_whose_vectors_are_not_finite_is_reported(overflowing):
     (error,) = messages(open_link(model="another ...", other=str(overflowing)).error)
     assert error.startswith("Sentence B: ") and "in float32, first in the embeddings" in error
 
 
-def test_heads_are_run_when_their_map_is_opened(nothing_computed):
+def test_effects_in_each_head_are_measured_when_the_map_of_heads_opens(nothing_computed):
     at = open_link()
     assert not any(side["exact"] for side in figure(at)["sides"])
-    at.session_state[session.HEADS] = at.session_state[session.HIDDEN][0]  # as the figure's trigger does
+    at.session_state[session.HEADS] = at.session_state[session.HIDDEN][0]  # as if the visitor opened the map
     assert all(side["exact"] for side in figure(at.run())["sides"])
 
 
-def test_download_offers_the_exact_effects_of_heads(main_view, monkeypatch):
-    """The page's script runs once."""
+def test_download_offers_measured_effects_of_heads_instead_of_estimates(main_view, monkeypatch):
+    """The page measures the effects in the run that opens the download, not in a second run."""
     runs, offered, noted = [], [], word_figure.note_hidden
     monkeypatch.setattr(word_figure, "note_hidden", lambda *given: (runs.append(given), noted(*given)))
     shown = download.show_download
@@ -227,7 +226,7 @@ def test_download_offers_the_exact_effects_of_heads(main_view, monkeypatch):
     runs.clear()
     at.run()
     assert len(runs) == 1 and all(side["exact"] for side in offered[-1][0].live.data["sides"])
-    assert offered[-1][-1].name == "layers"  # though its curves are folded
+    assert offered[-1][-1].name == "layers"  # although the box with these curves is folded
 
 
 def test_a_new_session_shows_the_sentences_while_hiding_takes_long(nothing_computed, monkeypatch):
@@ -272,14 +271,14 @@ def test_a_change_of_sentence_b_does_not_recompute_sentence_a(main_view, monkeyp
 
 
 @pytest.mark.parametrize("family", ["XLNet", "LiLT"])
-def test_an_encoder_without_hiding_first_shows_the_head_that_attends_most_to_another_word(checkpoint, family):
+def test_if_no_word_can_be_hidden_the_first_head_shown_attends_most_to_another_word(checkpoint, family):
     folder = str(checkpoint(family))
     at = open_link(model="another ...", other=folder)
     assert not at.error and figure(at)["finding"].startswith('No word can be hidden from "bank" in this encoder')
     assert figure(at)["heads"]["reason"] and not any(side["exact"] or side["named"] for side in figure(at)["sides"])
     shown = load_encoder(folder)
     assert (
-        has(at, "How this head computes them can't be shown: in lilt, layer 0, the recomputed weights")
+        has(at, "How this head computes its weights can't be shown: in lilt, layer 0, the recomputed weights")
         == shown.patchable
     )
     most = 0
@@ -325,7 +324,7 @@ MINT = {
 }  # fmt: skip
 
 
-def test_the_line_can_run_between_senses_of_an_uploaded_table(encoder):
+def test_the_move_can_be_measured_between_the_senses_of_an_uploaded_table(encoder):
     a, b = "They brought the metal to the mint for new coins.", "We cut some mint for a cup of tea."
     at = open_link(a=a, b=b, word="mint")
     assert not any(button.key == "way" for button in at.button_group)
@@ -343,7 +342,7 @@ def test_the_line_can_run_between_senses_of_an_uploaded_table(encoder):
     ] is None
 
 
-def test_answer_is_hidden_until_the_guess(encoder):
+def test_the_answer_is_not_shown_before_the_guess(encoder):
     at = open_link(guess="yes")
     asked = figure(at)
     assert asked["guess"] and asked["finding"] == 'Which word would change "bank" most? Click one.'
@@ -351,12 +350,12 @@ def test_answer_is_hidden_until_the_guess(encoder):
     assert not any(word["share"] for side in asked["sides"] for word in side["words"])
     at.session_state["guessed"] = (0, 4)
     at = at.run()
-    assert 'Your guess: "of" in A (16 %). The word that moves it most there: "river" (44 %).' in texts(at)
+    assert 'Your guess: "of" in A. Hiding it moves "bank" 16 % of the way, hiding "river" most: 44 %.' in texts(at)
     assert any("Ask a friend the same" in element.value and "guess=yes" in element.value for element in at.markdown)
     assert "guess" not in at.query_params and figure(at)["finding"] == finding_of(encoder, PAIRS[0])
     assert figure(at)["guessed"] == [0, 4]
     at.session_state["guessed"] = (1, 6)
-    assert 'Your guess: "loan" in B (20 %). Right: no word of this sentence moves it further.' in texts(at.run())
+    assert 'Your guess: "loan" in B. Right: hiding it moves "bank" most, 20 % of the way.' in texts(at.run())
 
 
 BAD = {
@@ -371,12 +370,12 @@ def test_bad_input_shows_a_message(main_view):
         assert any(message in error for error in messages(at.error))
 
 
-def test_a_long_text_is_drawn_in_bins_and_can_be_zoomed(main_view, monkeypatch):
+def test_the_map_of_a_long_text_is_shrunk_and_can_be_zoomed(main_view, monkeypatch):
     monkeypatch.setattr(WordMap.binned, "__defaults__", (32,))  # 32 rows instead of 256, to be quick
     monkeypatch.setattr(pickers, "ZOOM", 32)
     at = main_view.text_input(key="a").set_value("The bank of the river. " + "It was a quiet day. " * 8).run()
     assert has(at, "Each cell shows the largest of 2 × 2 weights")
-    assert any("other words were hidden (the first by gradient)" in line for line in figure(at)["below"])
+    assert any("those with the largest effects, estimated by gradient" in line for line in figure(at)["below"])
     (zoom,) = [slider for slider in at.slider if slider.label == "Rows and columns drawn"]
     zoom.set_value((0, 20)).run()
     assert not has(at, "Each cell shows the largest")
@@ -385,7 +384,7 @@ def test_a_long_text_is_drawn_in_bins_and_can_be_zoomed(main_view, monkeypatch):
 def test_a_frequent_word_has_a_list_of_its_occurrences():
     at = open_link(a="bank " * 12, b="A bank.", word="bank")
     picker = at.selectbox(key="at_a")
-    assert picker.label == "The word occurs 12 times in A: which one?" and len(picker.options) == 12
+    assert picker.label == "The word occurs 12 times in A. Which occurrence do you mean?" and len(picker.options) == 12
     at = picker.set_value(12).run()
     assert [word["kind"] for word in figure(at)["sides"][0]["words"]].index("chosen") == 11
 

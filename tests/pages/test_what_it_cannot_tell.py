@@ -27,7 +27,7 @@ def pictures(at: AppTest) -> int:
 
 
 def longer(folder):
-    """Save a tiny BERT that reads 512 tokens. The page's passage is too long for other tiny encoders."""
+    """Save a tiny BERT that reads 512 tokens. The page's long text is too long for other tiny encoders."""
     family = FAMILIES["BERT"]
     made = save_tiny(replace(family, settings={**family.settings, "max_position_embeddings": 512}), folder / "tiny")
     settings = made / "tokenizer_config.json"
@@ -42,8 +42,8 @@ def test_each_limit_has_a_picture_from_stored_reports(monkeypatch):
     assert len(limits(at)) == pictures(at) == 6
 
 
-def test_the_page_measures_few_sentences_if_no_report_is_stored(encoder, tmp_path, monkeypatch):
-    """To be quick, `made` returns the bundled encoder's stored reports instead of measuring."""
+def test_the_page_measures_only_a_few_sentences_if_no_report_is_stored(encoder, tmp_path, monkeypatch):
+    """`made` returns the bundled encoder's stored reports instead of measuring, to be quick."""
     asked = []
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(longer(tmp_path)))
 
@@ -59,7 +59,7 @@ def test_the_page_measures_few_sentences_if_no_report_is_stored(encoder, tmp_pat
         assert frame["word"].unique().tolist() == labelled_sentences()["word"].unique()[:3].tolist()
 
 
-def test_without_hiding_the_page_leaves_out_some_limits(checkpoint, monkeypatch):
+def test_some_limits_are_left_out_if_no_word_can_be_hidden(checkpoint, monkeypatch):
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(checkpoint("XLNet")))
     at = open_page(PAGE)
     texts = [element.value for element in at.text]
@@ -69,7 +69,7 @@ def test_without_hiding_the_page_leaves_out_some_limits(checkpoint, monkeypatch)
 
 
 @pytest.mark.parametrize(("most", "without"), [(64, 2), (16, 5)])
-def test_the_page_says_that_an_encoder_reads_too_few_tokens(tmp_path, monkeypatch, most, without):
+def test_the_page_says_so_if_an_encoder_reads_too_few_tokens(tmp_path, monkeypatch, most, without):
     family = FAMILIES["BERT"]
     folder = save_tiny(replace(family, settings={**family.settings, "max_position_embeddings": most}), tmp_path)
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(folder))

@@ -162,17 +162,17 @@ def test_another_scan_in_the_same_folder_is_refused(made, capsys):
     table, output, more = made
     before = {path: path.read_bytes() for path in output.rglob("*") if path.is_file()}
     for other, message in {
-        ("--vectors",): "vectors was False and is True",
-        ("--sources",): "sources was False and is True",
-        ("--word", "bank"): "words was [] and is ['bank']",
-        ("--heads", "L0H10"): "heads was ['L0 H0', 'L0 H1', ",
-        ("--part-rows", "5"): "part_rows was 4 and is 5",
+        ("--vectors",): "vectors = False; yours has True",
+        ("--sources",): "sources = False; yours has True",
+        ("--word", "bank"): "words = []; yours has ['bank']",
+        ("--heads", "L0H10"): "heads = ['L0 H0', 'L0 H1', ",
+        ("--part-rows", "5"): "part_rows = 4; yours has 5",
     }.items():
         assert scan(table, output, *more, *other) == 2
-        assert f"another scan: {message}" in capsys.readouterr().err
+        assert f"another scan, with {message}" in capsys.readouterr().err
     table.write_text(table.read_text().replace("number 7", "Number 7"))
     assert scan(table, output, *more) == 2
-    assert "another scan: input table.csv was '" in capsys.readouterr().err
+    assert "another scan, with input table.csv = '" in capsys.readouterr().err
     assert before == {path: path.read_bytes() for path in output.rglob("*") if path.is_file()}
 
 
@@ -264,10 +264,10 @@ def test_a_scan_continues_with_a_copy_but_not_with_a_changed_encoder(tmp_path, c
     assert PartWorker(asked).scan(part) == 2 and read_scan(output).finished
     with open(folder / "tokenizer.json", "a") as file:
         file.write("\n")
-    with pytest.raises(ScanError, match="holds another scan: content was '"):
+    with pytest.raises(ScanError, match="holds another scan, with content = '"):
         PartWorker(asked).scan(part)
     assert scan(table, output, "--model", str(folder)) == 2
-    assert "another scan: content was '" in capsys.readouterr().err
+    assert "another scan, with content = '" in capsys.readouterr().err
 
 
 def test_read_scan_reads_an_older_scan_with_file_digests(tmp_path, encoder):
@@ -285,8 +285,8 @@ def test_an_error_names_a_truncated_part(made, capsys, length):
     part = read_scan(output).parts[1]
     part.write_bytes(part.read_bytes()[:length])
     assert scan(table, output, *more) == 2
-    assert f"{part} holds no scan that can be read here" in capsys.readouterr().err
-    with pytest.raises(ScanError, match=r"Move it away, and the same command makes it again\."):
+    assert f"{part} holds no scan that selfattn can read" in capsys.readouterr().err
+    with pytest.raises(ScanError, match=r"Move the file away, and give the command again\."):
         read_scan(output)
     part.rename(output / "moved")
     assert scan(table, output, *more) == 0 and read_scan(output).finished
@@ -330,11 +330,11 @@ def test_a_scan_of_an_older_version_is_refused_and_not_changed(tmp_path, capsys)
 )
 def test_an_invalid_scan_json_is_refused(made, text):
     (made[1] / "scan.json").write_text(text)
-    with pytest.raises(ScanError, match="holds no scan that can be read here"):
+    with pytest.raises(ScanError, match="holds no scan that selfattn can read"):
         read_scan(made[1])
     (made[1] / "scan.json").unlink()
     os.mkfifo(made[1] / "scan.json")  # a pipe without a writer
-    with pytest.raises(ScanError, match="holds no scan that can be read here"):
+    with pytest.raises(ScanError, match="holds no scan that selfattn can read"):
         read_scan(made[1])
 
 

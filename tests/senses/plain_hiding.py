@@ -1,7 +1,7 @@
 """A second, plain implementation of hiding a word: a transformers model with the attention function of this file.
 
-The model runs in float64, on copies of one sentence. Each copy hides other words. Only the tokeniser and its words are
-shared with selfattn. "Read as" marks a choice that the definition leaves open.
+The model runs in float64, on a batch of copies of one sentence, each with other words hidden. This file shares with selfattn
+only the tokeniser and the words that a sentence is split into. "Interpretation:" marks what a definition leaves open.
 
     u           (d_model,) the word's unit vector, with nothing hidden; the sentence has m other words
     hidden[w]   (m, d_model) u with word w hidden: no token of the word attends to a token of w, in any head of any layer
@@ -34,7 +34,7 @@ class Row:
     word: tuple[int, ...]  # the positions of its tokens
     others: list[tuple[int, ...]]  # the positions of the other words and punctuation marks
     texts: list[str]
-    named: list[int]  # the indices in `others` of words that aren't punctuation
+    named: list[int]  # the indices in `others` of the words, without punctuation marks
     distance: list[int]  # the distance of each named word from the word, in words
     special: list[int]
     sense: str
@@ -51,8 +51,8 @@ class Vectors:
 class Hiding:
     """Arguments of the attention function, and the (weights, values) that it records in each layer."""
 
-    edges: Tensor  # (copies, n_layers, n_heads, n, n), True: hidden
-    strength: float  # 1: hidden. Near 0: a small step toward hidden, for first-order effects
+    edges: Tensor  # (copies, n_layers, n_heads, n, n), True: the query can't attend to the key
+    strength: float  # 1: hidden. Near 0: hidden a little, for first-order effects
     renormalised: bool  # False: the other tokens' weights don't change (value zeroing)
     seen: list[tuple[Tensor, Tensor]] = field(default_factory=list)
 
@@ -86,7 +86,10 @@ def load(folder):
 
 
 def run(model, ids: Tensor, edges: Tensor, strength: float = 1.0, renormalised: bool = True):
-    """Run all copies. Return the hidden states (copies, n_layers + 1, n, d_model) and the Hiding. ids: (n,) or (copies, n)."""
+    """Run copies of the sentence as one batch: one copy for each of `edges`. ids: (n,), or (copies, n) for different copies.
+
+    Return the hidden states, (copies, n_layers + 1, n, d_model), and the Hiding, which holds the weights and values.
+    """
     hiding = Hiding(edges, strength, renormalised)
     states = model(ids.expand(len(edges), -1), output_hidden_states=True, hiding=hiding).hidden_states
     if len(hiding.seen) != edges.shape[1]:
@@ -95,7 +98,7 @@ def run(model, ids: Tensor, edges: Tensor, strength: float = 1.0, renormalised: 
 
 
 def edges_of(model, row: Row, keys: Sequence[Collection[int]], heads=None) -> Tensor:
-    """Return hidden edges. Copy i hides the positions keys[i] from the word, in all heads or in heads[i]."""
+    """Return `Hiding.edges`: in copy i, the word can't attend to the positions keys[i], in all heads or in heads[i]."""
     n, shape = len(row.ids), (model.config.num_hidden_layers, model.config.num_attention_heads)
     edges = torch.zeros(len(keys), *shape, n, n, dtype=torch.bool)
     for copy, positions in enumerate(keys):
@@ -112,12 +115,12 @@ def unit_vectors(row: Row, states: np.ndarray) -> np.ndarray:
 
 
 def without(model, row: Row, keys: Sequence[Collection[int]], heads=None, **how) -> np.ndarray:
-    """Return u with the positions keys[i] hidden, for each i: (len(keys), d_model)."""
+    """Return the word's unit vector u with the positions keys[i] hidden, for each i: (len(keys), d_model)."""
     return unit_vectors(row, run(model, row.ids, edges_of(model, row, keys, heads), **how)[0][:, -1])
 
 
 def first_order(model, row: Row, keys: Sequence[Collection[int]], step: float = 1e-4) -> np.ndarray:
-    """Return the first-order change of u, (len(keys), d_model), from a small step toward hidden and one away from hidden."""
+    """Return the first-order change of u by hiding, (len(keys), d_model), from runs with strength step and -step."""
     ends = [without(model, row, keys, strength=sign * step) for sign in (1, -1)]
     return (ends[0] - ends[1]) / (2 * step)
 
@@ -153,29 +156,29 @@ def vectors(model, row: Row) -> Vectors:
 
 
 def shares(u: np.ndarray, u_without: np.ndarray, way: np.ndarray) -> np.ndarray:
-    """Return the signed share of each word, or NaN if the way is shorter than 1e-6."""
+    """Return how far hiding each word moves u along `way`, as a signed share of its length; NaN if `way` is shorter than 1e-6."""
     length = np.linalg.norm(way)
     return (u_without - u) @ way / length**2 if length >= 1e-6 else np.full(len(u_without), np.nan)
 
 
 def largest(row: Row, scores: np.ndarray) -> int:
-    """Return the index of the named word with the largest score. Among equal scores, the first wins."""
+    """Return the index in `others` of the word (no punctuation) with the largest score. Of equal scores, the first wins."""
     return max(row.named, key=lambda w: scores[w])
 
 
 def cosines(a: Vectors, b: Vectors) -> np.ndarray:
-    """Return the cosines with each pair of words hidden, (m_A + 1, m_B + 1). In row and column 0, nothing is hidden."""
+    """Return the cosines with a word of each hidden: (m_A + 1, m_B + 1). Row 0 hides no word of A, and column 0 no word of B."""
     return np.vstack([a.u, a.hidden]) @ np.vstack([b.u, b.hidden]).T
 
 
 def both_hidden(a: Row, b: Row, cosine: np.ndarray, i: int, j: int):
-    """Return the cosine with word i of A and word j of B hidden, and the largest cosine with two other words hidden."""
+    """Return the cosine with word i of A and word j of B hidden, and the largest cosine with another word of each hidden."""
     others = [cosine[v + 1, w + 1] for v in a.named for w in b.named if v != i and w != j]
     return cosine[i + 1, j + 1], max(others, default=np.nan)
 
 
 def by_head(model, row: Row, word: int, way: np.ndarray, **how) -> np.ndarray:
-    """Return a word's share for each head, with the word hidden in this head alone: (n_layers, n_heads). how: see `run`."""
+    """Return, per head, the share of `way` that u moves if only this head hides the word: (n_layers, n_heads). how: see `run`."""
     shape = model.config.num_hidden_layers, model.config.num_attention_heads
     heads = [[head] for head in np.ndindex(shape)]
     moved = without(model, row, [row.others[word]] * len(heads), heads, **how) - without(model, row, [()])[0]
@@ -183,7 +186,7 @@ def by_head(model, row: Row, word: int, way: np.ndarray, **how) -> np.ndarray:
 
 
 def is_named(row: Row, share: np.ndarray) -> bool:
-    """Return True if the largest share is at least 0.1, and at least 1.5 times the second largest."""
+    """Return True if a word is named: the largest share is at least 0.1, and at least 1.5 times the second largest."""
     first = largest(row, share)
     runner_up = max((share[w] for w in row.named if w != first), default=-np.inf)
     return share[first] >= max(0.1, 1.5 * runner_up)
@@ -202,9 +205,9 @@ def axis_without(u: np.ndarray, senses: Sequence[str], sense: str, i: int | None
 
 
 def taken_for(typed: np.ndarray, u: np.ndarray, senses: Sequence[str], i: int | None):
-    """Return the nearest sense, the squared distance to its mean, and the 95 % quantile of the rows' squared distances.
+    """Return the sense with the nearest mean, the squared distance to this mean, and the 95 % quantile of squared distances.
 
-    Read as: the quantile is over the rows of all senses, and each row is compared with its own sense. Row i counts too.
+    Interpretation: the quantile is over all rows (row i too), each with its squared distance to the mean of its own sense.
     """
 
     def squared(vector, sense, left_out):
@@ -230,11 +233,12 @@ def deals(senses: Sequence[str]) -> Iterator[tuple[int, list[int], list[int]]]:
 
 
 def judgements(rows: Sequence[Row], found: Sequence[Vectors], weight: Sequence[np.ndarray]) -> pd.DataFrame:
-    """Return ten judgements per row. In each, one half of the other rows picks a word, and the other half judges WHAT.
+    """Return ten judgements per row. Each splits the other rows into halves and uses the sense means of each half.
 
-    Other columns: row, picked (an index in `others`), and way (the axis between the senses in the half that picks).
-    weight: the word's attention to the other words, (m,) for each row. Every row has two or more other named words.
-    Read as: a sentence's sense is its label, not the nearest sense.
+    Those of one half pick the row's word with the largest share along `way`, the vector between them. Those of the other half
+    judge each kind of vector in WHAT: 1 if it is on the side of the row's sense, else 0. Columns: row, picked (an index in
+    `others`), way, *WHAT. weight: the word's attention to the other words, (m,) per row; at least two aren't punctuation.
+    Interpretation: the sense of a sentence is its label, not the nearest sense.
     """
     senses, u = [row.sense for row in rows], np.stack([each.u for each in found])
     table = []
@@ -260,15 +264,15 @@ def judgements(rows: Sequence[Row], found: Sequence[Vectors], weight: Sequence[n
 
 
 def nearest(row: Row) -> list[int]:
-    """Return the named words at the smallest distance: one word, or one on each side."""
+    """Return the words (no punctuation) at the smallest distance from the chosen word: one, or one on each side."""
     return [w for w, distance in zip(row.named, row.distance) if distance == min(row.distance)]
 
 
 def between(rows: Sequence[Row], found: Sequence[Vectors]) -> dict[bool, float]:
-    """Return the share of sentence pairs in which both sentences have a named word.
+    """Return the fraction of sentence pairs in which both sentences have a named word (see `is_named`).
 
     The key is True for pairs of one sense, and False for pairs of two senses.
-    Read as: shares are measured between the two sentences, and all pairs count instead of random pairs.
+    Interpretation: shares are measured between the two sentences, and all pairs count instead of random pairs.
     """
     named: dict[bool, list[bool]] = {False: [], True: []}
     for a, b in itertools.combinations(range(len(rows)), 2):
@@ -279,14 +283,14 @@ def between(rows: Sequence[Row], found: Sequence[Vectors]) -> dict[bool, float]:
 
 
 def moves(largest: Sequence[float], smallest: Sequence[float], t: float) -> tuple[int, int]:
-    """Return how many sentences move toward the other senses by t or more, and how many move away by t or more."""
+    """Return how many sentences move toward the other senses by t or more (largest share), and how many away (smallest share)."""
     return sum(share >= t for share in largest), sum(share <= -t for share in smallest)
 
 
 def noise_level(largest: Sequence[float], smallest: Sequence[float]) -> float:
     """Return the first t of .01, .02, ... with away <= toward / 8 at this t and at every larger t.
 
-    toward and away are the counts of `moves`. A t with toward < 20 doesn't count.
+    toward, away = moves(largest, smallest, t). Values of t with toward < 20 don't count.
     """
     grid = [step / 100 for step in range(1, 1000)]
     judged = [(t, away <= toward / 8) for t in grid for toward, away in [moves(largest, smallest, t)] if toward >= 20]
@@ -295,7 +299,7 @@ def noise_level(largest: Sequence[float], smallest: Sequence[float]) -> float:
 
 
 def first_order_by_head(model, row: Row, word: int, way: np.ndarray) -> np.ndarray:
-    """Return a word's first-order share for each head, with the word hidden in this head alone: (n_layers, n_heads)."""
+    """Return the derivative of `by_head` with respect to `strength`, at strength 0: (n_layers, n_heads)."""
     ends = [by_head(model, row, word, way, strength=strength) for strength in (1e-4, -1e-4)]
     return (ends[0] - ends[1]) / 2e-4
 
@@ -319,7 +323,7 @@ def attended(model, row: Row) -> np.ndarray:
 
 
 def without_axis(model, row: Row) -> dict[str, np.ndarray]:
-    """Return the scores (m,) of the ranking methods that need no axis. Only BERT is supported."""
+    """Return a score for each other word, (m,), by each ranking method that doesn't use a vector `way`. Only for BERT."""
     _, hiding = run(model, row.ids, edges_of(model, row, [()]))
     norm, rollout = np.zeros(len(row.others)), torch.eye(len(row.ids), dtype=torch.float64)
     for layer, (weights, values) in enumerate(hiding.seen):
@@ -334,7 +338,7 @@ def without_axis(model, row: Row) -> dict[str, np.ndarray]:
 
 
 def along_axis(model, row: Row, mask_id: int) -> dict[str, np.ndarray]:
-    """Return the changes of u (m, d_model) for the ranking methods that are measured along an axis, like hiding."""
+    """Return the changes of u (m, d_model) by the ranking methods that, like hiding, are measured along a vector `way`."""
     u = without(model, row, [()])[0]
     masked = row.ids.repeat(len(row.others), 1)
     for copy, positions in enumerate(row.others):

@@ -26,12 +26,12 @@ def encoders(tmp_path_factory):
 
 
 def apart(one, other, layer, head, of):
-    """Return the mean distance between two heads' attention rows on a text, without the rows of special tokens."""
+    """Return the mean distance of two heads' attention rows on the text `of`, without special tokens. other: (encoder, head)."""
     first, second = one.reference_weights(of)[layer, head], other[0].reference_weights(of)[layer, other[1]]
     return float((first - second)[1:-1].abs().sum(-1).mean() / 2)
 
 
-def test_means_and_intervals_match_plain_loops(encoders):
+def test_mean_distances_and_their_intervals_equal_those_of_plain_loops(encoders):
     one, other = encoders["before"], encoders["after"]
     report = compare_checkpoints(one, other, TEXTS)
     row = report.heads.set_index(["layer", "head"]).loc[(2, 1)]
@@ -47,7 +47,7 @@ def test_means_and_intervals_match_plain_loops(encoders):
 
 
 @pytest.mark.slow
-def test_the_table_by_chance_counts_heads_paired_with_wrong_heads(encoders):
+def test_by_chance_counts_the_heads_that_are_nearer_to_a_wrong_counterpart(encoders):
     one, other = encoders["before"], encoders["after"]
     report = compare_checkpoints(one, other, TEXTS)
     usable, counted = [TEXTS[0], TEXTS[2], TEXTS[3]], [0, 0, 0, 0]
@@ -79,7 +79,7 @@ def test_only_a_changed_head_has_a_distance_above_zero(encoders):
 
 def test_different_architectures_and_unusable_texts_are_refused(encoders):
     one, other = encoders["before"], encoders["after"]
-    with pytest.raises(ValueError, match=r"are no counterparts of one another: they are built differently \(family"):
+    with pytest.raises(ValueError, match=r"don't correspond: they are built differently \(family"):
         compare_checkpoints(one, encoders["other"], TEXTS)
     with pytest.raises(ValueError, match=r"None of the 1 texts can be used\. .*empty"):
         compare_checkpoints(one, other, [""])
@@ -101,7 +101,7 @@ def test_different_architectures_and_unusable_texts_are_refused(encoders):
         (f"{SNAPSHOTS}/{'a' * 40}", f"{SNAPSHOTS}/{'b' * 40}", ("some/bert aaaaaaa", "some/bert bbbbbbb")),
     ],
 )
-def test_told_apart_gives_the_shortest_different_names(encoders, first, second, names, monkeypatch):
+def test_told_apart_returns_the_shortest_names_that_differ(encoders, first, second, names, monkeypatch):
     assert told_apart(*(replace(encoders["before"], name=name) for name in (first, second))) == names
     both = [replace(encoders["before"], name="some/bert", revision=letter * 40) for letter in "ab"]
     assert told_apart(*both) == ("some/bert aaaaaaa", "some/bert bbbbbbb")

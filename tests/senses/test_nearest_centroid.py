@@ -1,4 +1,4 @@
-"""Sense separation equals plain loops, its statistics equal calculations by hand, and bad rows are rejected."""
+"""The accuracies of `separation` equal those of plain loops, its statistics those by hand, and bad rows are rejected."""
 
 import math
 
@@ -26,7 +26,7 @@ def unit(vector):
 
 
 def nearest_centroid_scores(vectors, senses):
-    """Return each sentence's score by the definition, in plain loops: 1, 0, or a share in a tie."""
+    """Return each sentence's score by plain loops: 1 if its sense's centroid is nearest, 1 / k if k centroids tie, else 0."""
     vectors = [unit(vector.tolist()) for vector in vectors]
     scores = []
     for i, vector in enumerate(vectors):
@@ -42,7 +42,7 @@ def nearest_centroid_scores(vectors, senses):
 
 
 def loop_vectors(encoder, frame):
-    """Return the vectors of each layer, head and baseline, from single sentences without padding."""
+    """Return the word's vectors in each layer, head and baseline, from sentences that run one by one, without padding."""
     kinds = {}
     for row in frame.itertuples():
         encoding = encoder.encode(row.sentence)
@@ -67,7 +67,7 @@ def small(encoder, labelled):
 
 
 def beyond_baselines_loop(scores, baselines, senses):
-    """Return each sentence's score minus the score of one baseline: the better baseline on the other half."""
+    """Return each sentence's score minus that of a baseline: the one that did better on the half without this sentence."""
     seen, halves = {}, []
     for sense in senses:
         seen[sense] = seen.get(sense, 0) + 1
@@ -81,12 +81,11 @@ def beyond_baselines_loop(scores, baselines, senses):
 
 
 @pytest.mark.slow
-def test_the_accuracy_of_every_layer_and_head_equals_the_plain_loop(encoder, small):
+def test_the_accuracy_of_every_layer_and_head_equals_that_of_a_plain_loop(encoder, small):
     frame, report = small
     words = {word: loop_vectors(encoder, rows) for word, rows in frame.groupby("word")}
 
     def scores(*kind):
-        """Return one list of scores for each word."""
         return [nearest_centroid_scores(words[word][kind], list(rows["sense"])) for word, rows in frame.groupby("word")]
 
     def mean(*kind):
@@ -110,7 +109,7 @@ def test_the_accuracy_of_every_layer_and_head_equals_the_plain_loop(encoder, sma
         assert [row.adds, row.adds_low, row.adds_high] == pytest.approx([np.mean(added), low[0], high[0]], abs=1e-9)
 
 
-def test_beyond_baselines_matches_the_plain_loop():
+def test_beyond_baselines_returns_the_same_as_a_plain_loop():
     labels = [0, 0, 1, 0, 1, 1, 0, 1, 0]
     generator = np.random.default_rng(2)
     head_scores, *baselines = generator.choice([0.0, 0.5, 1.0], size=(3, 40, 9))
@@ -119,7 +118,7 @@ def test_beyond_baselines_matches_the_plain_loop():
         assert found[at].tolist() == pytest.approx(beyond_baselines_loop(scores, (first, second), labels), abs=1e-9)
 
 
-def test_each_left_out_matches_the_plain_loop():
+def test_scores_with_each_vector_left_out_in_turn_equal_those_of_a_plain_loop():
     generator = torch.Generator().manual_seed(3)
     vectors, senses = torch.randn(9, 4, generator=generator), [0, 1, 0, 1, 1, 0, 1, 0, 1]
     starts = [5, 1, 2, 4, 9, 7, 3, 1, 2]
@@ -145,7 +144,7 @@ def test_a_heads_accuracy_is_the_mean_score_of_its_sentences(small):
         assert (sentences["nearest"] != sentences["sense"])[sentences["score"] == 0].all()
 
 
-def test_senses_in_a_tie_share_the_score():
+def test_a_sentence_gets_a_part_of_the_score_if_its_sense_ties_with_others():
     alike = torch.ones(4, 1, 3)  # four sentences, one feature, all with the same vector
     labels = torch.tensor([[0, 0, 1, 1]])
     assert score(centroid_cosines(cosines(alike), labels, 2), labels).tolist() == [[[0.5] * 4]]
@@ -158,7 +157,7 @@ def test_senses_in_a_tie_share_the_score():
     assert score(centroid_cosines(cosines(zeros), three, 3), three)[0, 0].tolist() == pytest.approx([1 / 3] * 6)
 
 
-def test_shuffled_accuracy_equals_one_run_for_each_shuffle():
+def test_shuffled_accuracy_equals_separate_runs_for_each_shuffle():
     generator = torch.Generator().manual_seed(0)
     between = cosines(torch.randn(7, 3, 5, generator=generator))
     labels = torch.tensor([0, 0, 0, 1, 1, 2, 2])
@@ -172,7 +171,7 @@ def test_shuffled_accuracy_equals_one_run_for_each_shuffle():
     assert together.std(dim=1).min() > 0
 
 
-def test_each_word_keeps_the_seed_of_its_shuffles(encoder, labelled, monkeypatch):
+def test_the_seed_for_shuffling_the_nth_words_labels_is_always_n(encoder, labelled, monkeypatch):
     """With other seeds, the p-values of stored reports would change."""
     seeds, one_word = [], nearest_centroid._one_word
     keep = lambda model, rows, n, seed: (seeds.append(seed), one_word(model, rows, n, seed))[1]  # noqa: E731
@@ -186,7 +185,7 @@ def test_separation_makes_1000_shuffles_by_default(encoder_of):
     assert p * 1001 == pytest.approx((p * 1001).round(), abs=1e-6) and p.min() < 1
 
 
-def test_the_floor_is_the_accuracy_of_the_random_twin(encoder_of):
+def test_the_floor_is_the_accuracy_of_an_encoder_with_random_weights(encoder_of):
     encoder = encoder_of("BERT")
     report = separation(encoder, tiny_table(), shuffles=1)
     twin = separation(random_twin(encoder), tiny_table(), shuffles=1, floor=False)
@@ -194,15 +193,15 @@ def test_the_floor_is_the_accuracy_of_the_random_twin(encoder_of):
         assert own["floor"].tolist() == pytest.approx(other["accuracy"].tolist())
 
 
-def test_p_values_and_threshold_equal_calculations_by_hand():
-    shuffled = np.array([[0.5, 0.6, 0.4, 0.5], [0.5, 0.3, 0.7, 0.2]])  # the better head of each shuffle: .5 .6 .7 .5
+def test_p_values_and_the_95_percent_threshold_equal_calculations_by_hand():
+    shuffled = np.array([[0.5, 0.6, 0.4, 0.5], [0.5, 0.3, 0.7, 0.2]])  # the best head of each shuffle: .5 .6 .7 .5
     assert p_values(np.array([0.6, 0.8, 0.5]), shuffled) == pytest.approx([3 / 5, 1 / 5, 1.0])
     assert threshold(np.arange(1000)[None] / 1000) == pytest.approx(0.950)
     assert threshold(shuffled) == 1.0  # with four shuffles, p < .05 is impossible
 
 
 @pytest.mark.slow
-def test_the_random_twin_has_new_weights_and_keeps_the_random_state(encoder):
+def test_random_twin_draws_new_weights_and_does_not_change_torchs_random_state(encoder):
     torch.manual_seed(123)
     before = torch.get_rng_state()
     twin = random_twin(encoder)

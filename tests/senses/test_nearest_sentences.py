@@ -38,7 +38,7 @@ def test_nearest_by_stage_ranks_the_sentences_at_three_stages(encoder):
     assert text not in set(nearest_by_stage(encoder, encoder.locate(text, "bank")[0], labelled)["alone"]["sentence"])
 
 
-def test_an_encoder_that_cannot_hide_words_has_no_third_stage(encoder_of):
+def test_an_encoder_that_cannot_hide_words_has_no_stage_with_a_word_hidden(encoder_of):
     encoder = encoder_of("XLNet")
     word = encoder.encode("the rain fell.").places("rain")[0]
     labelled = pd.DataFrame({"sentence": ["no rain."], "sense": ["wet"]}), torch.ones(1, 4, encoder.d_model)

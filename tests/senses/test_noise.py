@@ -1,4 +1,4 @@
-"""The noise level equals plain loops. Meaningless labels give no level or a level above 0.7."""
+"""The noise level equals that of plain loops. Random labels give no noise level, or one above 0.7."""
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ def drawn(n=320, seed=3, shift=0.1):
 
 @pytest.mark.parametrize("shift", [0.1, 0.3])
 @pytest.mark.slow
-def test_the_noise_level_matches_plain_loops(shift):
+def test_the_noise_level_equals_that_of_plain_loops(shift):
     largest, smallest = drawn(shift=shift)
     counts = noise_counts(largest, smallest)
     for share, toward, away in counts.itertuples(index=False):
@@ -37,17 +37,18 @@ def test_the_noise_level_matches_plain_loops(shift):
     assert found[1:] == pytest.approx(np.nanpercentile(levels, [2.5, 97.5]))
 
 
-def test_too_many_moves_away_by_a_larger_share_raise_the_level():
+def test_the_level_rises_if_too_many_large_moves_go_away_from_the_other_senses():
     largest = np.concatenate([np.full(280, 0.05), np.full(40, 0.305)])
     smallest = np.concatenate([np.full(6, -0.2), np.zeros(314)])
-    assert noise_level(largest, smallest, 1).level == 0.21  # from .06 to .20: 6 away > 40 toward / 8
+    # At .06 to .20, 6 sentences move away from the other senses: more than 1/8 of the 40 that move toward them.
+    assert noise_level(largest, smallest, 1).level == 0.21
     smallest[5] = 0.0
-    assert noise_level(largest, smallest, 1).level == 0.01  # 5 away <= 40 toward / 8
-    smallest[:3] = -0.5  # shares over .30 don't count: fewer than 20 sentences move toward
+    assert noise_level(largest, smallest, 1).level == 0.01  # 5 is not more than 1/8 of 40
+    smallest[:3] = -0.5  # over .30, fewer than 20 sentences move toward, so these shares don't count
     assert noise_level(largest, smallest, 1).level == 0.01
 
 
-def test_a_share_counts_only_if_twenty_sentences_move_toward():
+def test_a_level_needs_twenty_sentences_that_move_toward_the_other_senses():
     largest = np.concatenate([np.full(280, 0.05), np.full(20, 0.305)])
     smallest = np.concatenate([np.full(3, -0.2), np.zeros(297)])
     assert noise_level(largest, smallest, 1).level == 0.21
@@ -55,7 +56,7 @@ def test_a_share_counts_only_if_twenty_sentences_move_toward():
     assert noise_level(largest, smallest, 1).level == 0.01
 
 
-def test_few_sentences_or_pure_noise_have_no_noise_level():
+def test_the_level_is_nan_for_few_sentences_and_for_noise_alone():
     largest, smallest = drawn(shift=0.3)
     assert not np.isnan(noise_level(largest[:300], smallest[:300], 1).level)
     assert np.isnan(noise_level(largest[:299], smallest[:299], 1)).all()
@@ -63,7 +64,7 @@ def test_few_sentences_or_pure_noise_have_no_noise_level():
     assert np.isnan(noise_level(np.zeros(300), np.zeros(300), 1)).all()
 
 
-def test_chance_of_counts_moves_of_similar_size():
+def test_chance_of_returns_the_fraction_of_similar_moves_that_go_away():
     shares = np.array([0.0749, 0.0751, 0.1, 0.1249, 0.125, -0.1, -0.0751, -0.07, 0.3])
     words = pd.DataFrame({"text": ["a"] * 9 + ["!"], "share": [*shares, -0.1]})
     report = HiddenWordsReport(words, *[pd.DataFrame()] * 6, reason="")
@@ -84,8 +85,8 @@ def test_the_built_in_sentences_have_the_published_noise_level(encoder):
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
-def test_meaningless_labels_have_no_noise_level_below_0_7(encoder):
-    """In earlier measurements, eight shuffles of the labels and four random splits of each sense had no level at all."""
+def test_random_labels_give_no_noise_level_or_one_above_0_7(encoder):
+    """In earlier measurements, eight shuffles of the labels and four random splits of each sense gave no level at all."""
     items, _ = require_rows(encoder, labelled_sentences(), per_sense=4)
     generator, shuffled, split = np.random.default_rng(0), [], []
     for _, group in items.groupby("word"):
@@ -108,7 +109,7 @@ def hides(word):
 
 
 def extremes(units, moved, rows, labels):
-    """Return each row's largest and smallest share along the axis between the two labels."""
+    """Return each row's largest and smallest share of the way to the other label's mean by which hiding a word moves it."""
     found = []
     for at, row in enumerate(rows):
         axis = plain_hiding.axis_without(units[list(rows)], labels.tolist(), labels[at], at)

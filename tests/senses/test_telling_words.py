@@ -1,4 +1,4 @@
-"""The report on hidden words over labelled sentences equals plain loops (plain_hiding.py) and published figures."""
+"""The numbers of the report on hidden words equal those of plain loops (plain_hiding.py) and the published figures."""
 
 import copy
 import dataclasses
@@ -36,13 +36,12 @@ ROUNDING = 1e-5  # the tolerance for shares in float32. The largest measured dif
 
 
 def in_float64(encoder: Encoder) -> Encoder:
-    """Return the encoder in float64, like the plain loops."""
     return dataclasses.replace(encoder, model=copy.deepcopy(encoder.model).double())
 
 
 @torch.no_grad()
 def assert_agrees(report, encoder: Encoder, folder, frame, rounding=EXACT, heads=True):
-    """Compare the report's tables with the plain loops. If `heads` is False, leave out the table of heads."""
+    """Compare the report's tables with the loops of plain_hiding.py. If `heads` is False, leave out the table of heads."""
     model, blank = plain_hiding.load(folder), encoder.tokenizer.mask_token_id
     accuracy, ways, through = {}, {}, {}
     for word, group in frame.groupby("word"):
@@ -101,7 +100,7 @@ def assert_agrees(report, encoder: Encoder, folder, frame, rounding=EXACT, heads
 
 
 def assert_heads(lines, share, values, groups):
-    """Compare one word's lines of the table of heads with `share`, and with 1,000 resamples of `values` in each group."""
+    """Check a word's rows in the table of heads: `share`, and bounds from 1,000 bootstrap resamples of `values` in each group."""
     np.testing.assert_allclose(lines["share"], share, atol=2e-6)
     generator, means = np.random.default_rng(0), []
     for name in sorted(set(groups)):
@@ -120,7 +119,7 @@ def rank_correlation(first, second) -> float:
 
 
 @pytest.mark.slow
-def test_three_senses_and_a_split_word_match_plain_loops(encoder_of, checkpoint):
+def test_the_report_on_three_senses_and_a_split_word_equals_plain_loops(encoder_of, checkpoint):
     encoder = in_float64(encoder_of("BERT"))
     assert_agrees(hidden_words(encoder, tiny_table()), encoder, checkpoint("BERT"), tiny_table())
 
@@ -128,14 +127,14 @@ def test_three_senses_and_a_split_word_match_plain_loops(encoder_of, checkpoint)
 @pytest.mark.long
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("words", [["bank", "pitcher"], None], ids=["two words live", "every word, stored"])
-def test_built_in_words_match_plain_loops(whole, encoder, words):
+def test_the_report_on_built_in_sentences_equals_plain_loops(whole, encoder, words):
     table = labelled_sentences()
     table = table if words is None else table[table["word"].isin(words)]
     live = whole if words is None else hidden_words(in_float64(encoder), table)
     assert_agrees(live, encoder, resolve().folder, table, ROUNDING if words is None else EXACT, heads=words is not None)
 
 
-def test_stored_shares_equal_those_of_hidden_pair(whole, encoder):
+def test_stored_shares_of_hidden_words_equal_those_computed_by_hidden_pair(whole, encoder):
     frame = labelled_sentences()
     rows = frame[frame["word"] == "pitcher"].groupby("sense").head(1)
     means = stored("sense_means", encoder, frame).report.of("pitcher", encoder, frame)
@@ -147,7 +146,7 @@ def test_stored_shares_equal_those_of_hidden_pair(whole, encoder):
 
 
 def test_the_built_in_sentences_have_the_published_figures(whole):
-    """Both selfattn and the plain loops in float64 gave these figures."""
+    """Both selfattn and plain_hiding.py (in float64) gave these figures."""
     every = whole.accuracy.query("word == 'all'").set_index("what")
     expected = [92.28, 77.49, 92.28, 85.95, 89.64, 89.14, 55.31, 71.68, 61.11]
     assert (100 * every["accuracy"]).round(2).tolist() == expected
@@ -165,7 +164,7 @@ def test_the_built_in_sentences_have_the_published_figures(whole):
     assert len(whole.words["word"].unique()) == 32 and whole.rejected.empty
 
 
-def test_head_10_of_layer_0_leads_on_the_built_in_sentences(whole):
+def test_head_10_of_layer_0_has_the_largest_mean_share_on_the_built_in_sentences(whole):
     """The ranks of the heads in two random halves of the words have a mean correlation of .92."""
     every = whole.heads[whole.heads["word"] == "all"].sort_values("share", ascending=False)
     assert every[["layer", "head"]].head(4).to_numpy().tolist() == [[0, 10], [0, 1], [0, 3], [0, 2]]
@@ -180,7 +179,7 @@ def test_head_10_of_layer_0_leads_on_the_built_in_sentences(whole):
     assert round(np.mean(correlations), 2) == 0.92
 
 
-def test_intervals_over_all_words_come_from_resampled_words(whole):
+def test_intervals_of_means_over_all_words_come_from_resampling_the_words(whole):
     for table, by, value in ((whole.accuracy, "what", "accuracy"), (whole.between, "senses", "named")):
         for _, lines in table.groupby(by):
             singly, every = lines[lines["word"] != "all"][value].to_numpy(), lines[lines["word"] == "all"].iloc[0]
@@ -196,7 +195,7 @@ def interval(values):
     return np.percentile(means, [2.5, 97.5]).tolist()
 
 
-def test_the_interval_over_pairs_of_sentences_resamples_sentences():
+def test_the_interval_of_a_mean_over_pairs_of_sentences_comes_from_resampling_sentences():
     named = np.array(
         [[False, True, True, False], [True, False, True, True], [True, False, False, True], [True, True, True, False]]
     )
@@ -226,8 +225,8 @@ def test_unusable_rows_are_rejected_with_their_reason(encoder_of):
 
 
 @pytest.mark.slow
-def test_a_report_on_one_word_has_no_interval_over_words(encoder_of):
-    """The word is "all", which is also the name of the lines over all words."""
+def test_a_mean_over_words_has_no_interval_if_the_report_has_one_word(encoder_of):
+    """The word is "all", which is also the name of the rows with means over all words."""
     report = hidden_words(encoder_of("BERT"), tiny_table("water", "money", words=["all"]))
     for lines in (report.accuracy, report.between):
         single, overall = lines.iloc[: len(lines) // 2], lines.iloc[len(lines) // 2 :]
@@ -279,7 +278,7 @@ def test_an_unavailable_ranking_method_is_nan_and_has_a_reason(encoder_of, monke
 
 
 @pytest.mark.slow
-def test_a_ranking_method_that_is_nan_for_one_word_is_nan_over_all_words(encoder_of):
+def test_a_ranking_methods_mean_over_words_is_nan_if_it_is_nan_for_one_word(encoder_of):
     tables = [tiny_table("water", "money", words=[word]) for word in ("bank", "riverbank")]
     first, second = (hidden_words(encoder_of("BERT"), table) for table in tables)
     lines = first.agreement.copy()
@@ -294,8 +293,8 @@ def test_an_encoder_that_cannot_hide_words_is_refused(encoder_of):
 
 
 @pytest.mark.slow
-def test_identical_vectors_have_no_shares(encoder_of, monkeypatch):
-    """If a word's vectors differ only by rounding, shares are NaN, and no word is named."""
+def test_between_identical_vectors_shares_are_nan_and_no_word_is_called_telling(encoder_of, monkeypatch):
+    """If a word's vectors differ only by rounding, its senses have no distance to measure a share of."""
     noise = np.random.default_rng(1)
     monkeypatch.setattr(telling_words, "_units", lambda vectors: 0.5 + 1e-9 * noise.standard_normal((len(vectors), 4)))
     monkeypatch.setattr(word_rankings.WordRankings, "along", lambda *given: {})

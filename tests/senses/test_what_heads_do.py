@@ -1,4 +1,4 @@
-"""Head profiles equal plain loops over the model's own attention weights, on a small table with a split word."""
+"""Head profiles equal those that plain loops compute from the model's own attention weights."""
 
 import pandas as pd
 import pytest
@@ -7,7 +7,7 @@ from selfattn.senses import head_profiles, what_heads_do
 
 
 @pytest.mark.slow
-def test_profiles_match_plain_loops_over_eager_weights(encoder, labelled, monkeypatch):
+def test_head_profiles_equal_those_of_plain_loops_over_eager_weights(encoder, labelled, monkeypatch):
     monkeypatch.setattr(what_heads_do, "TOP", 3)
     frame = labelled[labelled["sense"] != "row"].set_axis(range(5, 5 + sum(labelled["sense"] != "row")))
     ranks = sorted({0, 1, 2, (len(frame) - 1) // 2, len(frame) // 2})  # the three largest and the middle weights

@@ -1,4 +1,4 @@
-"""Methods of ranking words equal plain transformers in every family, and plain_hiding.py in supported families."""
+"""Methods of ranking words give the numbers of plain transformers code and, except in HOOKED, of plain_hiding.py."""
 
 import pytest
 import torch
@@ -12,13 +12,14 @@ from tests.encoders.test_families import RECOMPUTED
 from tests.senses import plain_hiding
 
 TEXT = "She sat by the riverbank of the river and the well-known bank, in the rain."
-# The norms of these families stay in single precision, so finite differences are rough.
+# Even in a float64 model, the normalisation layers of these families compute in float32, so finite differences are rough.
 SINGLE = ["ModernBERT", "EuroBERT", "T5 (encoder half)", "mT5 (encoder half)"]
+# These families don't use transformers' AttentionInterface, so plain_hiding.py can't run them.
 HOOKED = ["DeBERTa", "DeBERTa-v2", "DeBERTa-v3", "MPNet", "RoFormer", "RemBERT", "MegatronBERT", "XLM", "LUKE"]
 
 
 def ranked(encoder):
-    """Return the placed word, the positions of the other words, the unit vector, and each method's changes (m, d_model)."""
+    """Return the word, the positions of m other words, the word's unit vector, and its changes by each method: (m, d_model)."""
     encoding = encoder.encode(TEXT)
     word = encoding.places("riverbank")[0]
     groups = [other.positions for other in encoding.words if other.positions != word.positions]
@@ -30,7 +31,7 @@ def ranked(encoder):
 
 
 def plainly(model, inputs, word, group=()):
-    """Return the word's last unit vector by transformers, with its weights to the group set to 0 after softmax."""
+    """Compute the word's unit vector in the last layer with transformers. After softmax, its weights to `group` are set to 0."""
     softmax = torch.Tensor.softmax
 
     def zeroing(scores, *args, **options):
@@ -48,7 +49,7 @@ def plainly(model, inputs, word, group=()):
 
 @pytest.mark.parametrize("name", RECOMPUTED)
 @pytest.mark.slow
-def test_value_zeroing_and_mask_tokens_match_plain_transformers(encoder_of, checkpoint, name):
+def test_value_zeroing_and_mask_tokens_give_the_changes_of_plain_transformers(encoder_of, checkpoint, name):
     encoder = encoder_of(name)
     word, groups, unit, moves = ranked(encoder)
     inputs, kind = encoder.inputs([word.sentence]), AutoModelForTextEncoding if "T5" in name else AutoModel
@@ -65,7 +66,7 @@ def test_value_zeroing_and_mask_tokens_match_plain_transformers(encoder_of, chec
 
 @pytest.mark.parametrize("name", [name for name in RECOMPUTED if name not in HOOKED])
 @pytest.mark.slow
-def test_the_gradient_equals_hiding_to_first_order(encoder_of, checkpoint, name):
+def test_the_method_gradient_equals_finite_differences_of_hiding(encoder_of, checkpoint, name):
     encoder = encoder_of(name)
     *_, moves = ranked(encoder)
     row = plain_hiding.placed(encoder, TEXT, "riverbank")
@@ -76,7 +77,7 @@ def test_the_gradient_equals_hiding_to_first_order(encoder_of, checkpoint, name)
 
 
 @pytest.mark.parametrize("name", ["BERT", "ModernBERT", "MobileBERT", "MPNet", "T5 (encoder half)"])
-def test_weights_x_v_uses_the_output_matrix(encoder_of, name):
+def test_the_score_weights_x_v_includes_the_output_matrix(encoder_of, name):
     encoder = encoder_of(name)
     encoding = encoder.encode(TEXT)
     word, group = encoding.places("riverbank")[0], encoding.places("well-known")[0].positions

@@ -1,4 +1,4 @@
-"""Tests of word vectors with masks, split words and display-only encoders."""
+"""Test word vectors with attention masks, split words and encoders that can't be recomputed."""
 
 import pytest
 import torch
@@ -30,12 +30,12 @@ def test_the_uniform_baseline_averages_only_over_allowed_tokens():
     assert head_vectors(recording(value), [0])[1].item() == 4
 
 
-def test_a_sentence_of_one_word_has_an_empty_bag_of_words(encoder):
+def test_the_bag_of_words_leaves_out_the_word_itself(encoder):
     assert word_vectors(encoder, encoder.locate("bank", "bank")).bag.abs().max() == 0
 
 
 @pytest.mark.slow
-def test_a_display_only_encoder_has_layers_but_no_heads(encoder_of):
+def test_an_encoder_that_cannot_be_recomputed_has_accuracies_of_layers_but_not_of_heads(encoder_of):
     report = separation(encoder_of("XLNet"), tiny_table(), shuffles=5)
     assert report.layers["layer"].tolist() == ["embedding", 0, 1, 2]
     assert report.layers["accuracy"].between(0, 1).all()

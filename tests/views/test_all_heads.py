@@ -37,7 +37,7 @@ def panel(measure, chosen, **columns):
     return every_head(MAPPED, MAPS, frame, MEASURES[measure], chosen, compared=COMPARED)
 
 
-def test_a_measures_panel_names_the_largest_and_smallest_head():
+def test_the_panel_of_a_measure_names_the_heads_with_the_largest_and_smallest_value():
     own = panel("entropy", Head(0, 1), entropy=[2.75, 0.25, 1.5])
     assert own.finding == "How widely it looks: most in L0 H0 (2.75 bits), least in L0 H1 (0.25 bits)."
     assert own.live.data["chosen"] == 1 and own.live.data["said"][1] == "0.25 bits"
@@ -58,7 +58,7 @@ def test_a_measures_panel_names_the_largest_and_smallest_head():
         (None, "Without a control sentence, this effect may have nothing to do with the word's meaning."),
     ],
 )
-def test_the_effect_of_removal_is_compared_with_the_control(control, expected):
+def test_the_effect_of_removing_a_head_is_compared_with_the_control_pair(control, expected):
     own = panel(
         "effect",
         Head(0, 0),
@@ -69,7 +69,7 @@ def test_the_effect_of_removal_is_compared_with_the_control(control, expected):
     assert own.note.startswith(expected)
 
 
-def test_the_chosen_heads_weights_are_sent_as_text():
+def test_the_weights_of_the_chosen_head_are_sent_as_text():
     own = panel("entropy", Head(0, 1), entropy=[2.75, 0.25, 1.5]).live.data["maps"]
     assert own == MAPS | {"said": "0.25,0.00,0.00,0.00,0.002,0.00,0.00,0.00,2.00"}
     frame = heads_frame(entropy=torch.ones(1, 3))
@@ -101,9 +101,9 @@ def test_example_sentences_mark_the_attended_word(encoder):
     headings = [row.get("heading", "") for row in own.live.data["rows"]]
     strongest, typical = (
         "The largest weights in 768 sentences: from the underlined word to the blue one",
-        "Typical sentences: in half of the 768, this weight is larger",
+        "Typical sentences: this weight is near its median over the 768 sentences",
     )
-    assert [text.partition("; in half")[0] for text in headings] == [strongest, "", "", "", typical, ""]
+    assert headings == [strongest, "", "", "", typical, ""]
     assert own.table["rank"].tolist() == [0, 1, 2, 3, 4, 384]
     drawn = str(own.picture(Look()))
     assert strongest in drawn and typical in drawn
@@ -111,7 +111,7 @@ def test_example_sentences_mark_the_attended_word(encoder):
     assert [word["text"] for word in words if word["kind"] == "chosen"] == [frame["word"][place["row"]]]
 
 
-def test_the_note_states_the_rank_of_a_head(encoder):
+def test_the_note_counts_the_heads_that_move_the_word_further(encoder):
     moves = stored("hidden_words", encoder, labelled_sentences()).report
     every = moves.heads.query("word == 'all'").sort_values("share", ascending=False).reset_index(drop=True)
     every.loc[2, "leads"] = 0.005
@@ -119,20 +119,16 @@ def test_the_note_states_the_rank_of_a_head(encoder):
     for place in (0, 1, 2, 40):
         row = every.loc[place]
         own = moved_word(moves, Head(int(row["layer"]), int(row["head"])))
-        assert f"moves {numbers.decimal(100 * row['share'], 1)}\u00a0% of the way" in own.finding
+        assert f"moves {numbers.decimal(100 * row['share'], 1)}\u00a0% of the distance" in own.finding
         assert own.live.data["chosen"] == 12 * row["layer"] + row["head"]
         assert own.live.data["said"][own.live.data["chosen"]].endswith(
             f"{numbers.decimal(100 * row['share'], 1)}\u00a0%"
         )
-        wanted = {
-            0: "Of the other 71 heads, none moves",
-            1: "Of the other 71 heads, 1 moves",
-            2: "Of the other 71 heads, 2 move",
-            40: "Of the other 71 heads, 40 move",
-        }
-        assert own.note.startswith(f"{wanted[place]} the word further.")
+        assert own.note.startswith(
+            f"In {place or 'none'} of the other 71 heads, hiding that word moves the labelled word further."
+        )
         head = Head(int(row["layer"]), int(row["head"]))
-        drawn = f"In {numbers.share(row['leads'])} of random resamples, {head} moves the word furthest."
+        drawn = f"In {numbers.share(row['leads'])} of random resamples of the words, {head} has the largest effect."
         assert own.note.endswith(drawn) == (row["leads"] >= 0.005)
 
 

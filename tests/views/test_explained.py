@@ -19,7 +19,7 @@ TEXT = "We sat. It rained. She ran home."
 
 @pytest.fixture
 def hidden(encoder):
-    """Return an explanation: sentence 1 exceeds its noise level, sentence 3 doesn't. The words of both were hidden."""
+    """Return an explanation of TEXT. The effect of sentence 1 exceeds its noise level, that of sentence 3 doesn't."""
     tokens = encoder.tokenize(TEXT)
     parts = sentences_of(tokens)
     found = explained((0.1, -0.3, 0.2, -0.4, 0.05, 0.1, 0.0))
@@ -37,7 +37,7 @@ def shown(*rows, answer="", whole=None):
     return words(dict(zip(asked, (found for _, found in rows))), answer)
 
 
-def test_a_sentence_above_its_noise_level_is_named(hidden):
+def test_a_sentence_whose_effect_is_above_its_noise_level_is_named(hidden):
     panel = shown(("", hidden), answer="Score 0.80.")
     assert panel.finding == panel.live.data["finding"] == 'Hide "We sat.", and the score moves by −0.50.'
     assert panel.note == 'Score 0.80. In this sentence, "sat" has the largest effect: −0.30.' and panel.live.data[
@@ -56,14 +56,15 @@ def test_a_sentence_above_its_noise_level_is_named(hidden):
     assert [word["number"] for word in last] == [""] * 4 and last[0]["depth"] == -100  # shown without numbers
     tips = [each["tip"] for each in row["words"]]
     assert tips[0] == "Sentence 1 of 3: change of the score −0.50. Noise level 0.25."
-    assert tips[1].endswith("Noise level 0.25. Its words were not hidden one by one.")
-    assert tips[2].endswith("Noise level 0.25. The change is within it, so no word is named.")
+    assert tips[1].endswith("Noise level 0.25. The words of this sentence were not hidden one by one.")
+    assert tips[2].endswith(
+        "Noise level 0.25. The change is below this level, so this sentence's words have no numbers."
+    )
     assert panel.tables["sentences"]["named"].tolist() == [True, False, False]
     assert panel.tables["words"]["effect"].notna().sum() == 7
 
 
-def test_the_sentence_with_the_largest_effect_is_open(encoder, hidden):
-    """Test also a short second text, and two texts of three sentences each."""
+def test_the_sentence_with_the_largest_effect_is_opened(encoder, hidden):
     short = encoder.tokenize("We sat.")
     more = replace(explained(), sentence=short, words=short.words, target=hidden.target)
     panel = shown((" in A", replace(hidden, level=torch.tensor([0.15] * 3))), (" in B", more))
@@ -75,7 +76,7 @@ def test_the_sentence_with_the_largest_effect_is_open(encoder, hidden):
         "named",
     ]
     assert data["legend"].startswith(
-        "Brown: the score falls without the sentence; teal: it rises. Grey band: noise level."
+        "Brown: the score falls without the sentence; teal: it rises. Grey band: a sentence's noise level."
     )
     first = hidden.sentences[0]
     for text, quoted in (("x" * 70, "x" * 70), ("x" * 71, "x" * 66 + " ...")):
@@ -90,7 +91,7 @@ def test_the_sentence_with_the_largest_effect_is_open(encoder, hidden):
     assert [[each["text"] for each in row["words"]] for row in rows] == [["We sat.", "It rained.", "She ran home."]] * 2
 
 
-def test_no_sentence_is_named_below_the_noise_level(hidden):
+def test_a_sentence_whose_effect_is_below_the_noise_level_is_not_named(hidden):
     panel = shown((" in A", replace(hidden, level=torch.tensor([0.6] * 3))))
     assert panel.finding == "Hiding a sentence never has a larger effect than hiding as many random words of the text."
     assert panel.note == "" and "opened" not in panel.live.data
@@ -132,7 +133,7 @@ def test_cut_off_text_is_reported(encoder, hidden):
     }  # fmt: skip
 
 
-def test_the_picture_has_bars_and_noise_bands(encoder, hidden):
+def test_the_picture_has_a_bar_and_a_noise_band_for_each_sentence(encoder, hidden):
     whole = encoder.tokenize(f"{TEXT} Then we all slept.")
     spec = shown(("", hidden), whole=whole).picture(Look(dark=True, width=600))
     unread = [shown(("", hidden), whole=each).picture(Look())["datasets"]["rects"] for each in (whole, None)]

@@ -39,5 +39,5 @@ def test_rows_are_sorted_and_a_missing_head_is_not_chosen():
     assert data["said"][1] == "+2.000 (by gradient)" and data["scale"]["about"] == "one, two"
 
 
-def test_a_plain_map_has_the_chosen_head():
+def test_a_map_without_numbers_marks_the_chosen_head():
     assert Live("heads", plain_heads(24, 16, Head(2, 3), "Head")).data["chosen"] == 35

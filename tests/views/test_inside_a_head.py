@@ -31,7 +31,7 @@ def near(values):
     return pytest.approx(torch.as_tensor(values).tolist(), abs=1e-5)
 
 
-def test_incoming_vectors_equal_the_trace(encoder, sides, words):
+def test_the_vectors_that_enter_the_head_equal_those_of_the_trace(encoder, sides, words):
     panel, product = comes_in(sides)
     for side in sides:
         trace = words[side.name].sentence.trace(*HEAD)
@@ -50,7 +50,7 @@ def test_incoming_vectors_equal_the_trace(encoder, sides, words):
     assert panel.picture(Look())["layer"] and (panel.one_head, product.one_head) == (True, True)
 
 
-def test_the_printed_products_add_up_to_the_query(encoder, words):
+def test_the_printed_products_add_up_to_one_number_of_the_query(encoder, words):
     side = follow(encoder, "A", words["A"], Head(0, 10))  # its largest terms have both signs
     _, product = comes_in([side])
     query = side.trace.query[side.position]
@@ -69,7 +69,7 @@ def test_the_printed_products_add_up_to_the_query(encoder, words):
     assert numbers.decimal(by_size["product"][6:].sum(), 3) in written and "the other 378 together" in written
 
 
-def test_outgoing_vectors_equal_the_models_layer(encoder, sides, words):
+def test_the_heads_output_and_the_residual_sum_equal_those_of_the_model(encoder, sides, words):
     out, residual = goes_out(encoder, sides, HEAD)
     block, seen = encoder.model.encoder.layer[2].attention.output, []
     hook = block.register_forward_hook(lambda module, given, result: seen.append(result[0]))
@@ -92,7 +92,7 @@ def test_outgoing_vectors_equal_the_models_layer(encoder, sides, words):
 
 def test_the_kernel_panel_compares_changed_weights_with_the_real_weights(encoder, words, sides):
     real = computed(sides, HEAD, (1e-7, None))
-    assert not real.note and any("Recomputed" in line for line in real.live.data["below"])
+    assert not real.note and any("recomputed" in line for line in real.live.data["below"])
     changed = [follow(encoder, name, word, HEAD, uniform=True) for name, word in words.items()]
     panel = computed(changed, HEAD, (1e-7, None))
     n = len(words["A"].sentence.tokens)
@@ -103,12 +103,12 @@ def test_the_kernel_panel_compares_changed_weights_with_the_real_weights(encoder
     assert panel.tables["steps"].query("sentence == 'A'")["weight"].tolist() == near([1 / n] * n)
     cosine = torch.cosine_similarity(before.context[position], after.context[position], dim=0)
     top = f"{numbers.weight(before.weights[position].max())} → {numbers.weight(1 / n)}"
-    note = f"With the changes, the largest weight in A goes {top}, and the context has cosine {numbers.cosine(float(cosine))} to"
+    note = f"With the changes, the largest weight in A goes {top}. The changed context has cosine {numbers.cosine(float(cosine))}"
     assert panel.note.startswith(note) and computed([changed[0], sides[1]], HEAD, (1e-7, None)).note.startswith(note)
-    assert not any("Recomputed" in line for line in panel.live.data["below"])
+    assert not any("recomputed" in line for line in panel.live.data["below"])
 
 
-def test_the_panels_can_follow_another_token(encoder, words):
+def test_the_panels_can_show_a_token_of_another_word(encoder, words):
     side = follow(encoder, "A", words["A"], HEAD, 2)
     panel, product = comes_in([side])
     assert panel.finding == '"sat" comes in as 384 numbers.' and 'of the query of "sat"' in product.finding

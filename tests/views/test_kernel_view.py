@@ -1,4 +1,4 @@
-"""Test the data of the kernel figure: each printed number equals the trace and follows from the numbers before."""
+"""Test the data of the kernel figure: each printed number equals the trace's, and follows from the step before it."""
 
 import inspect
 import json
@@ -49,12 +49,11 @@ def strip(values, places):
 
 
 def printed(text, places):
-    """Return a strip's numbers as the browser prints them."""
+    """Return the numbers of a vector as the browser prints them. text: integers in units of 10**-places, with commas."""
     return [numbers.decimal(int(part) / 10**places, places) for part in text.split(",")]
 
 
 def check_cells(data, rows):
-    """Check that every printed number equals the trace."""
     places = data["places"]
     for side, row in zip(data["sides"], rows):
         assert side["query"]["at"] == row.query
@@ -130,7 +129,7 @@ def places(text):
 
 
 @pytest.mark.parametrize("head", [(0, 10), (2, 3), (5, 7)])
-def test_every_printed_number_equals_the_trace(encoder, head):
+def test_every_printed_number_equals_the_number_in_the_trace(encoder, head):
     rows = [word_row(encoder.encode(text).places("bank")[0], Head(*head), name) for name, (text, _) in TEXTS.items()]
     data = data_of(rows)
     assert [column["id"] for column in data["columns"]] == [
@@ -157,8 +156,8 @@ def test_the_default_pair_has_known_numbers(encoder):
     ]
     assert panel.live.data["sides"][0]["sums"] == {"scaled": "3.09", "exponential": "1.58", "weight": "1.00"}
     assert panel.live.data["below"] == [
-        "Recomputed: the weights differ from the model's own by at most 0.0000002 on the same inputs, and by at most 0.0000003 "
-        "in a separate pass."
+        "These weights are recomputed. From the same inputs, the model's own code gets them within 0.0000002; in a second pass, "
+        "within 0.0000003."
     ]
     assert panel.alt.startswith("Head 10 of layer 0") and '"river" 0.63' in panel.alt
 
@@ -185,7 +184,7 @@ def test_a_hidden_word_has_weight_0(encoder):
     assert grown == pytest.approx([1 / (1 - 0.6327)] * 3, rel=1e-3)
 
 
-def test_a_long_sentence_keeps_its_sums(encoder):
+def test_in_a_long_sentence_one_row_sums_up_the_tokens_left_out(encoder):
     placed = encoder.encode(LONG).places("bank")[0]
     row = word_row(placed, HEAD)
     n, weights = len(row.tokens), row.of("weights")
@@ -232,7 +231,7 @@ def test_long_sentences_put_small_weights_in_one_row(n):
 
 
 def test_a_hand_made_row_has_the_expected_columns_and_steps():
-    """Keys have two numbers, values four. A mask of zeros has no column, but a term of zeros has a column."""
+    """Each key has two numbers, each value four. A mask of zeros has no column, but a score term of zeros has one."""
     terms = [Term("bias", torch.tensor([[math.log(2), 0.0, 0.0]])), Term("none", torch.zeros(1, 3))]
     keys, values = torch.tensor([[0.5, 1.0], [2.0, -1.5], [0.0, 3.0]]), torch.tensor([[0.4, 0.8, -0.4, 0.0]] * 3)
     trace = attend(torch.zeros(1, 2), keys, values, torch.zeros(1, 3), terms=terms)
@@ -292,7 +291,7 @@ def test_each_term_of_the_scores_has_a_column(encoder_of, name):
 
 
 @pytest.mark.parametrize("name", ["BERT", "ModernBERT", "RoFormer"])
-def test_rotary_and_windowed_families_print_the_trace(encoder_of, name):
+def test_the_numbers_of_rotary_and_windowed_families_equal_the_trace(encoder_of, name):
     """Rotary families show the rotated query and key. Only ModernBERT hides tokens, because it attends within a window."""
     encoder = encoder_of(name)
     placed = encoder.encode("the rain fell on the river bank and on the loan of the bank that we saw.").places("rain")[
@@ -327,7 +326,7 @@ def test_a_split_word_uses_the_query_of_its_first_token(encoder):
     assert sum(each["word"] for each in data["sides"][0]["rows"]) == n
 
 
-def test_changed_traces_print_correct_arithmetic(encoder):
+def test_the_printed_arithmetic_is_correct_if_the_attention_is_changed(encoder):
     placed = encoder.encode(TEXTS["A"][0]).places("bank")[0]
     own = placed.sentence.trace(*HEAD)
     about = {}
@@ -377,7 +376,7 @@ def wide(magnitude, n=30, d=16, **more):
         wide(2.0, mask=torch.zeros(30, 30, dtype=torch.bool)),
     ],
 )
-def test_arithmetic_is_correct_at_other_magnitudes(trace: AttentionTrace):
+def test_the_printed_arithmetic_is_correct_for_very_small_and_large_scores(trace: AttentionTrace):
     for query in (0, 7, 29):
         row = QueryRow(trace=trace, tokens=tuple(f"t{i}" for i in range(30)), query=query)
         assert row.of("query").equal(trace.query[query])
@@ -402,7 +401,7 @@ def test_a_fully_masked_row_has_weights_of_0():
     assert panel.live.data["sides"][0]["sums"] == {"exponential": "0.00", "weight": "0.00"}
 
 
-def test_tables_and_arrays_hold_the_trace(encoder):
+def test_tables_and_arrays_have_the_numbers_of_the_trace(encoder):
     rows = rows_of(encoder, hidden=True)
     panel = kernel_panel(rows)
     steps, dimensions = panel.tables["steps"], panel.tables["dimensions"]

@@ -1,4 +1,4 @@
-"""Test the sentences about cosines: between the last vectors, and to labelled sentences of the same sense."""
+"""Test the texts about cosines: of the word's last hidden states in A and B, and in A and labelled sentences of its sense."""
 
 import math
 
@@ -20,21 +20,25 @@ UNMEASURED = {
         (
             {},
             '; with "river" and "A" hidden, 0.74',
-            "A and the control have cosine 0.55; with one word hidden in each, 0.66.",
+            "A and the control sentence have cosine 0.55; with the word that has the largest effect hidden in each, 0.66.",
         ),
-        ({"top": (None, 0), "control_hidden": NAN}, '; with "A" hidden, 0.07', "A and the control have cosine 0.55."),
+        (
+            {"top": (None, 0), "control_hidden": NAN},
+            '; with "A" hidden, 0.07',
+            "A and the control sentence have cosine 0.55.",
+        ),
         (UNMEASURED, "", NO_CONTROL),
     ],
 )
-def test_sentences_state_the_cosines_of_the_last_vectors(pair, expected, control):
+def test_the_text_states_the_cosines_of_the_last_hidden_states(pair, expected, control):
     pair = hidden_pair_of(**pair)
     assert compared(pair) == f'The two vectors of "bank" have cosine 0.03{expected}.'
     assert beside(pair).endswith(control)
 
 
-def test_a_sentence_counts_the_labelled_sentences_no_nearer_than_b():
+def test_the_text_counts_labelled_sentences_that_are_no_nearer_to_sentence_a_than_sentence_b_is():
     pair, cosines = hidden_pair_of(cosine=torch.full((6, 4), 0.125)), torch.tensor([0.125, 0.92])
     assert beside_its_sense(pair, "riverside", cosines) == (
-        'Between "bank" in A and in 2 labelled sentences of the same sense (riverside), the cosine is 0.52 on average, 0.13 to '
-        "0.92; 1 of them is no nearer to A than B is."
+        'The "bank" of A and that of 2 labelled sentences of the same sense (riverside) have cosine 0.52 on average (0.13 to '
+        "0.92). 1 of these cosines is not larger than that of A and B."
     )

@@ -38,7 +38,6 @@ def test_the_number_of_columns_sets_the_layout():
 
 
 def size(svg):
-    """Return the width and height in pixels."""
     return [float(part) for part in svg.split('viewBox="0 0 ')[1].split('"')[0].split()]
 
 

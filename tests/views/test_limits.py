@@ -1,4 +1,4 @@
-"""Test the panels of the page "What it cannot tell": other weights, removed heads, a lucky head, random vectors."""
+"""Test the panels of "What it cannot tell": other weights, removed heads, the best of many heads, weights of random vectors."""
 
 import json
 from types import SimpleNamespace
@@ -54,7 +54,7 @@ def test_other_weights_with_the_same_result_are_shown(monkeypatch):
 
 
 @pytest.mark.parametrize("low", [0.3, 0.45])
-def test_the_best_head_is_compared_with_luck(monkeypatch, low):
+def test_the_best_head_is_compared_with_the_best_of_heads_that_guess(monkeypatch, low):
     chosen = SimpleNamespace(
         chosen_with=0.9, luck=0.85, accuracy=0.5, interval=(low, 0.7), n=20, head=Head(0, 1), p_value=0.4
     )

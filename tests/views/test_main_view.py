@@ -22,32 +22,16 @@ from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.panel import Live, Look
 from selfattn.senses.noise import NoiseLevel
 from selfattn.stored_reports import stored
-from selfattn.views.main_view import (
-    _alt,
-    _below,
-    _method,
-    _most_to_another,
-    _none_in_the_other,
-    _places,
-    _then,
-    _why_no_heads,
-    chosen,
-    finding,
-    leading_words,
-    main_view,
-    measured,
-    named_words,
-    put_together,
-)
+from selfattn.views.finding import _then, alt, below, finding, leading_words, method, named_words, why_no_heads
+from selfattn.views.main_view import _most_to_another, _places, chosen, main_view, measured, put_together
 from selfattn.views.way_data import Line, _close, chance, hills_of, line_of, whole_numbers
 from tests.small_hidden_pair import hidden_pair_of
 
 LABELLED = labelled_sentences()
 EXAMPLES = {example.word: example for example in PAIRS}
-RIVER = 'Hide "river", and "bank" moves 44 % of the distance between its senses, toward finance.'
-UNKNOWN_NOISE = (
-    'Of all words, "river" moves "bank" most when hidden: 44 % of the distance between its senses, toward finance.'
-)
+RIVER = 'Hide "river", and "bank" moves toward finance, 44 % of the distance between the senses.'
+FAR = "toward finance, 44 % of the distance between the senses."
+UNKNOWN_NOISE = f'Hiding "river" moves "bank" more than any other word does: {FAR}'
 OTHER = {"jam": ("The printer had a paper jam again.", "They ate toast with jam.")}
 
 
@@ -85,7 +69,7 @@ def ints(text):
     ("word", "expected"),
     [
         ("bank", RIVER),
-        ("star", 'No single word moves "star" further than the noise level, 21 %.'),
+        ("star", 'No single word moves "star" far enough to rule out chance.'),
         ("wave", "The encoder takes both for sea swell: it does not tell these two apart."),
     ],
 )
@@ -95,19 +79,23 @@ def test_findings_between_senses_have_three_forms(made, word, expected):
 
 def test_without_a_fitting_sense_the_line_runs_between_the_sentences(made):
     pair, panel = made("jam")
-    assert pair.senses is None and plain(panel.finding).endswith('of the way to the other sentence\'s "jam".')
+    assert (
+        pair.senses is None and plain(panel.finding).startswith("Hide ") and panel.finding.endswith("of the distance.")
+    )
     assert panel.live.data["below"][0].startswith('A fits no labelled sense of "jam"')
     assert panel.live.data["way"]["between"] == "sentences" and panel.live.data["way"]["level"] is None
 
 
 def test_a_text_says_that_a_line_between_sentences_is_not_about_senses(made):
     _, panel = made("bank", senses=False)
-    assert plain(panel.finding) == 'Hide "river", and "bank" moves 35 % of the way to the other sentence\'s "bank".'
+    assert plain(panel.finding) == (
+        'Hide "river", and "bank" moves toward the other sentence\'s "bank", 35 % of the distance.'
+    )
     data = panel.live.data
     assert data["way"]["at"] == [0.0, 1.0] and data["way"]["toward"] == [1, -1] and data["way"]["dots"] == [[], []]
     assert plain(data["beyond"]["text"]) == (
-        "This is about these two sentences, not about senses. A word is named in 34 of 100 pairs with one sense, and in 33 of "
-        "100 pairs with two senses."
+        "The result above compares these two sentences, not two senses. In such comparisons, this page names a word in 34 of 100 "
+        "pairs with one sense, and in 33 of 100 pairs with two senses."
     )
     assert all("chance" not in word for side in data["sides"] for word in side["words"])
 
@@ -149,7 +137,7 @@ def test_a_report_without_a_noise_level_states_the_reason(encoder, made, reports
     none = replace(report)
     none.__dict__["level"] = NoiseLevel(math.nan, math.nan, math.nan)
     panel = put_together(encoder, pair, [], means=means, over_many=none)
-    assert panel.live.data["below"][-1].endswith("moves of every length go the wrong way too often.")
+    assert panel.live.data["below"][-1].endswith("too many moves of every length go away from the other sense.")
 
 
 def test_findings_of_pairs_without_an_answer_state_the_reason(encoder, encoder_of):
@@ -157,14 +145,12 @@ def test_findings_of_pairs_without_an_answer_state_the_reason(encoder, encoder_o
         sides = [reader.encode(each).places("bank")[0] for each in (text, other)]
         return next(main_view(reader, *sides))
 
-    assert panel_of("A bank.", "A bank.").finding == (
-        "A and B are the same sentence: change one of them, and the word has a way to move."
-    )
+    assert panel_of("A bank.", "A bank.").finding == ("A and B are the same sentence: change one of them.")
     alone = panel_of("Bank.", "Bank!")
     assert alone.finding == 'There is no other word to hide from "Bank": write a longer sentence.'
     shown = panel_of("The bank of the river.", "The bank lends.", encoder_of("XLNet"))
     assert shown.finding == (
-        'No word can be hidden from "bank" in this encoder: choose another to see which word its meaning comes from.'
+        'No word can be hidden from "bank" in this encoder: choose another encoder to see where its meaning comes from.'
     )
     data = shown.live.data
     assert data["way"] is None and data["heads"]["reason"] and data["beyond"] == {"text": ""}
@@ -243,7 +229,7 @@ def test_the_nearest_mean_decides_and_not_the_label(encoder, made):
     assert pair.senses == ("sea swell", "hand greeting") and pair.nearest == ("sea swell", "sea swell")
     assert panel.finding == "The encoder takes both for sea swell: it does not tell these two apart."
     assert panel.live.data["way"]["toward"] == [1, -1] and max(panel.live.data["way"]["at"]) < 0.5
-    assert not any("clue" in line for line in panel.live.data["below"])
+    assert not any("several words" in line for line in panel.live.data["below"])
 
 
 def test_the_data_say_whether_heads_can_be_run(encoder, made):
@@ -266,30 +252,34 @@ def test_each_positive_share_states_how_often_chance_gives_it(made, reports):
     pair, panel = made("bank")
     river = next(word for word in panel.live.data["sides"][0]["words"] if word["text"] == "river")
     often = reports["hidden_words"].chance_of(float(pair.share[0][pair.top[0]]))
-    assert river["chance"] == f"1 in {round(1 / often)} moves about this long goes the wrong way"
+    assert river["chance"] == f"1 in {round(1 / often)} moves of about this length goes away from the other sense"
     negative = [word for side in panel.live.data["sides"] for word in side["words"] if (word["share"] or 0) < 0]
     assert negative and all("chance" not in word for word in negative)
 
 
 def test_texts_around_the_figure_state_the_reports_numbers(made, reports):
     _, panel = made("bank")
-    other = 'In B no word moves "bank" further than noise.'
-    assert panel.live.data["below"] == [f"It stays nearer to riverside. {other}"]
+    chance = "Moves up to 21 % (grey) could be chance."
+    assert [*map(plain, panel.live.data["below"])] == [f"Even then it stays nearer to riverside. {chance}"]
     beyond, own = panel.live.data["beyond"], reports["hidden_words"].of()["accuracy"]
-    assert plain(beyond["text"]) == (
-        "Beyond these two: how often this encoder finds the right sense, in 768 sentences of 32 ambiguous words."
-    )
-    rates = [("as they are", "as it is", 0.92), ("without the most telling word", "the word hidden", 0.77)]
+    assert beyond["text"].startswith("In 768 sentences, hide the word that moves the meaning most.")
+    rates = [
+        ("with all words", "as it is", 0.92), ("with another word hidden", "any other hidden", 0.92),
+        ("with that word hidden", "the word hidden", 0.77),
+    ]  # fmt: skip
     assert [(bar["label"], bar["value"]) for bar in beyond["bars"]] == [
         (one, round(own[what], 4)) for one, what, _ in rates
     ]
     assert [bar["value"] for bar in beyond["bars"]] == pytest.approx([rate for *_, rate in rates], abs=0.005)
     assert beyond["tick"] == {"label": "by guessing", "value": 0.5}
     assert beyond["link"] == {"text": "All 768 sentences", "href": "senses"}
-    click = 'Click any word to hide it: "{}" then can\'t attend to it in any head of all-MiniLM-L6-v2.'
+    click = (
+        'Click a word to hide it: "{0}" then can\'t attend to it in any head of all-MiniLM-L6-v2. The width of a ribbon: how far '
+        '"{0}" moves without that word.'
+    )
     assert panel.live.data["hint"] == click.format("bank")
     star = made("star")[1].live.data
-    assert star["below"] == ["The clue may be spread over several words."]
+    assert [*map(plain, star["below"])] == [f"Its meaning may come from several words together. {chance}"]
     assert star["hint"] == click.format("star") and star["beyond"] == beyond
 
 
@@ -297,27 +287,23 @@ def test_a_hand_made_pair_gives_the_expected_findings():
     """Between senses, words at or above the noise level are named. Between sentences, only the leading word is named."""
     pair = hidden_pair_of(senses=("money", "water"), nearest=("money", "water"), places=(0.0, 0.01))
     assert leading_words(pair) == [(0, 3), (1, 0)]
-    gap = 'Hide "river", and "bank" moves 50 % of the distance between its senses, toward water.'
-    none = 'No single word moves "bank" further than the noise level, 60 %.'
-    for level, named, said, other in (
-        (0.2, ([1, 3], [0]), gap, ""), (0.5, ([3], []), gap, ' In B no word moves "bank" further than noise.'),
-        (0.6, ([], []), none, ""),
-    ):  # fmt: skip
+    gap = 'Hide "river", and "bank" moves toward water, 50 % of the distance between the senses.'
+    none = 'No single word moves "bank" far enough to rule out chance.'
+    for level, named, said in ((0.2, ([1, 3], [0]), gap), (0.5, ([3], []), gap), (0.6, ([], []), none)):
         assert (named_words(pair, level), plain(finding(pair, named, level))) == (named, said)
-        assert _none_in_the_other(pair, named) == other
     back = replace(pair, share=(pair.share[0] * 0, pair.share[1]))
     assert (
         plain(finding(back, ([], [0]), 0.2))
-        == 'Hide "A", and "bank" moves 25 % of the distance between its senses, toward money.'
+        == 'Hide "A", and "bank" moves toward money, 25 % of the distance between the senses.'
     )
     alike = replace(pair, senses=("money", "money"))
     assert (
         plain(finding(alike, ([3], []), 0.21))
-        == 'Hide "river", and "bank" moves 50 % of the distance to its other senses.'
+        == 'Hide "river", and "bank" moves toward its other senses, 50 % of the distance.'
     )
     for at, place, said in (
-        (3, 0.0, "It stays nearer to money."), (3, 0.01, "It ends nearer to water."),
-        (4, -0.1, "It stays nearer to money, since it starts far on that side."),
+        (3, 0.0, "Even then it stays nearer to money."), (3, 0.01, "It ends nearer to water."),
+        (4, -0.1, "Even then it stays nearer to money, since it starts far on that side."),
     ):  # fmt: skip
         share = torch.tensor([0.1, 0.2, 0.0, 0.5, 0.52]), pair.share[1]
         assert _then(replace(pair, places=(place, 0.01), share=share), 0, at) == said
@@ -325,21 +311,19 @@ def test_a_hand_made_pair_gives_the_expected_findings():
     faint = torch.tensor([0.0, 0.0, 0.0, 0.0052, 0.9]), torch.tensor([math.nan] * 3)
     (at,) = leading_words(visible := replace(pair, share=faint, top=(3, None)))
     assert at == (0, 3)
-    said = 'Of all words, "river" moves "bank" most when hidden: 1 % of the distance between its senses, toward water.'
+    said = 'Hiding "river" moves "bank" more than any other word does: toward water, 1 % of the distance between the senses.'
     assert plain(finding(visible, ([], []), math.nan)) == said
     fainter = replace(visible, share=(faint[0] / 2, faint[1]))
     assert finding(fainter, ([], []), math.nan) == 'No single word moves "bank" toward its other sense.'
     assert named_words(replace(pair, senses=None), math.nan) == ([3], [0])
-    assert _why_no_heads(SimpleNamespace(hide_reason=""), pair) == "no word was hidden."
+    assert why_no_heads(SimpleNamespace(hide_reason=""), pair) == "no word was hidden."
     told = replace(pair, notes=("Heads have no shares: they are too many.",))
-    assert _why_no_heads(SimpleNamespace(hide_reason=""), told) == "they are too many."
+    assert why_no_heads(SimpleNamespace(hide_reason=""), told) == "they are too many."
     few, many = (SimpleNamespace(sentences=n) for n in (299, 300))
-    lines = [
-        _below(SimpleNamespace(title="us/mine"), pair, ([3], []), math.nan, each)[-1] for each in (few, many, None)
-    ]
+    lines = [below(SimpleNamespace(title="us/mine"), pair, ([3], []), math.nan, each)[-1] for each in (few, many, None)]
     assert lines == [
         "This could be chance: a noise level needs 300 labelled sentences; there are 299.",
-        "This could be chance: in this encoder's labelled sentences, moves of every length go the wrong way too often.",
+        "This could be chance: in labelled sentences, too many moves of every length go away from the other sense.",
         "This could be chance: the noise level of this encoder is not measured yet.",
     ]
 
@@ -371,8 +355,8 @@ def test_words_close_to_the_leading_word_are_found():
     said = [
         chance(SimpleNamespace(chance_of=lambda share, often=often: often), 0.2) for often in (0.3, 0.9, 0.0, math.nan)
     ]
-    counts = [f"1 in {n} moves about this long goes the wrong way" for n in (3, 2)]
-    assert said == [*counts, "no move about this long goes the wrong way", ""]
+    counts = [f"1 in {n} moves of about this length goes away from the other sense" for n in (3, 2)]
+    assert said == [*counts, "no move of about this length goes away from the other sense", ""]
     assert chance(SimpleNamespace(chance_of=lambda share: 0.3), 0.0) == ""
 
 
@@ -381,12 +365,12 @@ def test_the_alt_text_describes_a_hand_made_pair():
     pair, line = hidden_pair_of(), Line("senses", ("money", "water"), ((), ()), (0.0, 1.0), (1, -1), "")
     share = torch.tensor([[math.nan, 0.1], [0.2, -0.5]])
     heads = [SimpleNamespace(share=share, word=pair.words[0][3], exact=exact) for exact in (True, False)]
-    assert plain(_alt(pair, line, heads[:1])) == (
-        'A: the bank of the river . B: A huge bank . In A, hiding "river" moves "bank" 50 % of the way, from 0 % to 50 % of the '
-        'line. In B, hiding "A" moves "bank" 25 % of the way, from 100 % to 75 % of the line. The line runs from money (0 %) to '
-        'water (100 %). Hidden in head 0 of layer 1 alone, "river" moves it 20 %.'
+    assert plain(alt(pair, line, heads[:1])) == (
+        'A: the bank of the river . B: A huge bank . In A, hiding "river" moves "bank" 50 % of the distance, from 0 % to 50 % of '
+        'the line. In B, hiding "A" moves "bank" 25 % of the distance, from 100 % to 75 % of the line. The line runs from money '
+        '(0 %) to water (100 %). Hiding "river" only in head 0 of layer 1 moves "bank" 20 %.'
     )
-    assert _alt(pair, line, heads[1:]).endswith("water (100\u00a0%)."), "a share by gradient isn't given"
+    assert alt(pair, line, heads[1:]).endswith("water (100\u00a0%)."), "a share by gradient isn't given"
     assert _places(pair, line)["place"].tolist() == [0, 0.5, 1, 0.75]
 
 
@@ -414,7 +398,7 @@ def test_a_hand_made_pair_is_placed_on_its_line(senses, known, end, near, far, t
     assert [[row.place for row in dots] for dots in line.dots] == [near, far]
     assert (" labelled senses; a sentence" in line.about) == ("boat" in known)
     encoder = SimpleNamespace(hide_reason="", one_head_reason="")
-    assert ("more than two senses" in _method(encoder, pair, means, None)) == ("boat" in known)
+    assert ("more than two senses" in method(encoder, pair, means, None)) == ("boat" in known)
 
 
 def test_without_effects_the_head_that_attends_most_to_another_word_is_shown():

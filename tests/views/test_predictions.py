@@ -1,4 +1,4 @@
-"""Test the panels of the page "Predictions": their sentences about hidden words and removed heads."""
+"""Test the panels of the page "Predictions": their texts about hidden words and removed heads."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -26,12 +26,12 @@ def asked(where="", answers=None):
 
 @pytest.fixture
 def found(encoder):
-    """In "We sat ." the word "sat" leads, although the full stop has a larger effect."""
+    """In "We sat .", hiding "sat" has the largest effect of all words. The full stop's is larger, but it isn't a word."""
     sentence = encoder.tokenize("We sat .")
     return replace(explained(), sentence=sentence, words=sentence.words, target=SimpleNamespace(positions=()))
 
 
-def test_the_finding_names_the_word_that_moves_the_answer_most(found):
+def test_the_finding_names_the_word_that_changes_the_margin_most_if_hidden(found):
     panel = predictions.words({asked(" in A"): found, asked(" in B"): replace(found, effect=found.effect / 2)})
     assert panel.finding == 'Hide "sat" in A, and the margin moves by −0.30.'
     assert (
@@ -57,7 +57,7 @@ def test_small_changes_have_a_pale_tint(found):
     assert [word["depth"] for word in none.live.data["rows"][0]["words"]] == [0, 0, 0]
 
 
-def test_the_note_states_the_margin_before_and_after(found):
+def test_the_note_states_the_margin_before_and_after_hiding_the_word(found):
     other = predictions.words({asked(): replace(found, number=0.25)})
     assert (
         "from 0.25 to −0.05 (a margin is a logit minus the largest other logit): the label is no longer the likeliest."
@@ -146,7 +146,7 @@ def test_each_word_has_its_tag(encoder):
     assert predictions.most_certain(found.assign(tag="O")) == 2
 
 
-def test_texts_with_one_word_or_none_have_their_own_sentences(found, encoder):
+def test_the_panel_of_a_text_with_one_word_or_none_is_worded_differently(found, encoder):
     one = encoder.tokenize("sat")
     one = replace(explained((-0.3,)), sentence=one, words=one.words, target=found.target)
     assert predictions.words({asked(): one}).note == f"{GOES}: the label stays the likeliest."
@@ -181,7 +181,7 @@ def test_answers_are_drawn_as_bars():
     assert scores.finding == '"POSITIVE" has the largest score: 0.90.'
 
 
-def test_a_gaps_question_is_about_one_of_its_likeliest_words(monkeypatch):
+def test_the_question_about_a_gap_names_one_of_the_words_predicted_for_it(monkeypatch):
     columns = {"id": [7, 5, 9, 2], "text": ["river", "sea", "lake", "pond"], "probability": [0.5, 0.25, 0.125, 0.0625]}
     head = SimpleNamespace(predictions=lambda masked, most: pd.DataFrame(columns))
     monkeypatch.setattr(predictions, "gap_word", lambda head, token: token)

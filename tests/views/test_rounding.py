@@ -1,4 +1,4 @@
-"""Test that effects below a precision's noise are drawn as 0 and counted, and that the noise is a tight bound."""
+"""Test that effects smaller than a precision's rounding noise are drawn as 0 and counted, and that its bound is tight."""
 
 import pytest
 import torch
@@ -43,7 +43,7 @@ def test_the_note_counts_the_heads_below_the_noise(measure, precision, columns, 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("precision", NOISE)
-def test_noise_bounds_are_tight(encoder, precision):
+def test_the_bounds_on_the_rounding_noise_are_tight(encoder, precision):
     pair = ("The bank of the river.", (2,)), ("The bank approved the loan.", (2,))
     coarse = removal_effect(load_encoder(device="cpu", dtype=precision), *pair)
     moved = float((coarse - removal_effect(encoder, *pair)).abs().max())

@@ -63,11 +63,10 @@ def share(value, places=0):
 
 
 def printed(panel):
-    """Return the texts that a picture draws."""
     return [item["text"] for item in drawn(panel.picture(Look(width=700)), "text")]
 
 
-def test_the_sum_over_heads_is_compared_with_all_heads_at_once(report, other):
+def test_hiding_in_one_head_at_a_time_is_compared_with_hiding_in_all_heads_at_once(report, other):
     sums = []
     for own in (report, *other.values()):
         largest = own.named.groupby(["word", "row"])["share"].max().groupby("word").mean().mean()
@@ -85,12 +84,12 @@ def test_the_sum_over_heads_is_compared_with_all_heads_at_once(report, other):
     assert np.round(sums, 2).tolist() == [[0.14, 0.20], [0.04, 0.10]]  # the sums fall short by 30 % and 57 %
 
 
-def test_stored_numbers_of_made_up_pairs_equal_the_benchmarks():
+def test_the_stored_result_for_made_up_pairs_equals_that_in_the_benchmarks():
     (row,) = re.findall(r"\| most attended \| (.*) \|", Path("benchmarks/RESULTS.md").read_text("utf-8"))
     assert MADE_UP["most attended"] == float(row.split(" | ")[0]) and raw_c_measured("another") == {}
 
 
-def test_the_row_of_a_sentence_has_its_words_and_shares(panels, report):
+def test_a_sentences_row_shows_its_words_and_how_far_each_moves_the_chosen_word(panels, report):
     rows, shown = senses.opened(report, FRAME, "bank"), panels["sentences"].live.data["rows"]
     assert len(shown) == len(rows) == 24
     assert rows["sense"].tolist() == ["riverside", "finance"] * 12
@@ -112,7 +111,7 @@ def test_the_row_of_a_sentence_has_its_words_and_shares(panels, report):
         ({"the_word_alone": 0.7, "the_word_hidden": 0.7}, "needed and not enough: the right sense is found in 70 of 100"),
         ({"the_word_alone": 0.59}, "No single word is enough: with only the most telling word, the right sense is found in 59 "),
         ({"as_it_is": 0.52}, "Even with all words, the encoder finds the right sense in only 52 of 100 sentences."),
-        # At each limit: an interval that begins at 0.5, a word alone that is no better than another, shares of 80 % and 50 %.
+        # Exactly at each limit: an interval from 0.5, a word alone that is no better than another, 80 % and 50 % of the gain.
         ({"as_it_is": 0.53125}, "Even with all words, the encoder finds the right sense in only 53 of 100 sentences."),
         ({"the_word_alone": 0.75, "any_other_alone": 0.6875}, "No single word is enough: with only the most telling word"),
         ({"as_it_is": 1.0, "the_word_alone": 0.9, "the_word_hidden": 0.75}, "rarely needed and usually enough: the right sense"),
@@ -149,7 +148,7 @@ def test_the_note_warns_of_few_words(report):
     assert "over the sentences of one word." in senses.one_word({"": one}).note
 
 
-def test_the_finding_compares_attention_with_luck(report):
+def test_the_finding_compares_attention_with_chance(report):
     assert (
         senses.attention(report).finding
         == "The most attended word is also the most telling word in 35 of 100 sentences."
@@ -163,7 +162,7 @@ def test_the_finding_compares_attention_with_luck(report):
     assert "35 %" not in printed(unknown) and "38 %" in printed(unknown)
 
 
-def test_without_a_noise_level_the_finding_names_the_leading_word(encoder, report):
+def test_without_a_noise_level_the_finding_names_the_word_with_the_largest_effect(encoder, report):
     own = replace(report, words=report.words[report.words["word"] == "bank"])
     panel, first = senses.sentences(encoder, own, FRAME, "bank"), senses.opened(own, FRAME, "bank").iloc[0]
     moved = f'"bank" moves {share(first["share"])} of the distance to its other sense.'
@@ -175,7 +174,7 @@ def test_without_a_noise_level_the_finding_names_the_leading_word(encoder, repor
 
 
 def test_only_the_first_and_last_of_many_sentences_are_shown(encoder, report):
-    """Each sentence of "bank" occurs twice. Only shares of 5 % and more are printed."""
+    """Each sentence of "bank" occurs twice. Only shares (of the distance between senses) of 5 % and more are printed."""
     bank, frame = report.words[report.words["word"] == "bank"], pd.concat([FRAME, FRAME.set_axis(FRAME.index + 1000)])
     bank = bank.assign(
         share=bank["share"].where(bank.index > bank.index[1], 0.05).where(bank.index > bank.index[0], 0.0499)
@@ -192,15 +191,15 @@ def test_only_the_first_and_last_of_many_sentences_are_shown(encoder, report):
     assert sum(printed) == (shades["share"] >= 0.05).sum()
 
 
-def test_a_share_at_the_noise_level_counts(encoder, report):
+def test_a_sentence_whose_largest_share_equals_the_noise_level_is_counted(encoder, report):
     largest = report.named[report.named["word"] == "bank"].groupby("row")["share"].max()
     own = replace(report)
     own.__dict__["level"] = NoiseLevel(largest.nlargest(5).min(), 0.1, 0.3)
     assert senses.sentences(encoder, own, FRAME, "bank").finding.startswith("In 5 of 24 sentences, hiding one word")
 
 
-def test_random_shares_name_no_word_and_no_head(encoder, report):
-    """Each share has a random sign, and the interval of each head includes 0."""
+def test_if_the_shares_are_random_the_findings_name_no_word_and_no_head(encoder, report):
+    """Each share of the distance between senses has a random sign. The interval of each head includes 0."""
     signs = np.random.default_rng(0).choice([-1, 1], len(report.words))
     words = report.words.assign(share=report.words["share"] * signs).sort_values("word", key=lambda own: own != "bank")
     words = words[words.groupby(["word", "row"], sort=False).ngroup() < 300]  # 300 are the minimum for a noise level
@@ -228,7 +227,7 @@ def test_the_finding_counts_heads_on_which_attention_adds_accuracy(separated):
     )
 
 
-def test_the_separation_of_one_word_has_no_interval(separated):
+def test_the_accuracy_of_separating_the_senses_of_one_word_has_no_interval(separated):
     layers, gain = separated.layers.assign(low=math.nan), separated.heads["adds"].clip(lower=0)
     heads = separated.heads.assign(adds_low=math.nan, adds=gain)
     one = replace(separated, layers=layers, heads=heads, words=separated.words[separated.words["word"] == "bank"])
@@ -246,7 +245,7 @@ def test_the_separation_of_one_word_has_no_interval(separated):
     assert adds.note.endswith("There is no interval, because all sentences have the same word.")
 
 
-def test_the_panels_of_a_scan_state_its_sources_and_means(encoder):
+def test_the_panels_of_a_scan_name_the_word_with_the_largest_effect_and_the_head_with_the_largest_mean(encoder):
     rows = [
         ("bank", "river", 12, 0.6, 0.0812, "The bank of the river."),
         ("bank", "loan", 5, 0.25, 0.1, "A bank's loan."),

@@ -1,4 +1,4 @@
-"""Test the picture of sentences with tinted words. The depth of a tint follows the word's number."""
+"""Test the picture of sentences with tinted words. The larger a word's number, the deeper its tint."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Test the panel that compares two texts: sentences about cosine, its parts and hidden words, and the picture."""
+"""Test the panel that compares two texts: its texts about the cosine and hidden words, and its picture."""
 
 import math
 from collections import Counter
@@ -63,7 +63,7 @@ def test_two_related_texts_give_the_expected_panel(sides, parts):
     assert panel.arrays["cosines"].shape == (4, 3)
 
 
-def test_words_that_matter_without_a_line_are_named(sides, parts):
+def test_words_with_a_large_effect_that_no_line_joins_are_named(sides, parts):
     table = torch.zeros(4, 3, dtype=torch.float64)
     table[:3, :2] = torch.tensor([[0.05, -0.05], [0, 0], [-0.05, 0.05]])
     panel = put_together(*sides, COSINES, CosineParts(a=sides[0], b=sides[1], cosine=0.0, table=table))
@@ -108,7 +108,7 @@ def test_a_cosine_is_compared_with_unrelated_pairs():
         assert beside(cosine, MANY) == said
 
 
-def test_an_encoder_without_mean_pooling_has_no_sum(tmp_path):
+def test_without_mean_pooling_the_cosine_is_not_shown_as_a_sum(tmp_path):
     from selfattn import load_encoder
 
     own = load_encoder(str(embedder(save_tiny(FAMILIES["BERT"], tmp_path / "mine"), pooling={"pooling_mode": "cls"})))
@@ -122,7 +122,7 @@ def test_an_encoder_without_mean_pooling_has_no_sum(tmp_path):
 
 
 @pytest.mark.parametrize("width", [None, 300])
-def test_the_picture_has_words_lines_and_the_cosine(sides, parts, width):
+def test_the_picture_shows_the_words_and_the_lines_and_the_cosine(sides, parts, width):
     spec = put_together(*sides, COSINES, parts, MANY).picture(Look(width=width))
     texts = [item["text"] for item in drawn(spec, "text")]
     assert {"We", "sat", "She", "−0.20", "−0.30"} <= {*texts}
@@ -145,7 +145,7 @@ def test_the_picture_has_words_lines_and_the_cosine(sides, parts, width):
     assert max(bar["y2"] - bar["y"] for bar in bars) == TALLEST
 
 
-def test_each_part_of_a_sum_starts_where_the_last_part_ends(sides, parts):
+def test_each_part_of_a_sum_starts_where_the_previous_part_ends(sides, parts):
     """A negative part goes to the left. Between two parts there is a gap of a pixel."""
     data = dict(put_together(*sides, COSINES, parts).live.data)
     data["sum"] = {"lines": 0.25, "others": -0.1, "special": 0.45, "difference": "0"}

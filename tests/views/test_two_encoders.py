@@ -57,7 +57,7 @@ def test_bars_show_the_word_that_differs_most():
     assert row.table["difference"].tolist() == COMPARED.difference[1].tolist()
 
 
-def test_the_map_of_differences_names_another_word():
+def test_the_finding_of_the_map_is_about_another_word_than_the_first_panel():
     _, difference, first, second = one_sentence()
     assert (
         difference.finding
@@ -76,14 +76,14 @@ def test_the_map_of_differences_names_another_word():
     ]
 
 
-def test_the_finding_says_less_after_the_encoders_are_swapped():
+def test_the_finding_says_less_instead_of_more_after_the_encoders_are_swapped():
     row, difference, first, second = one_sentence(replace(COMPARED, first=SECOND, second=FIRST))
     assert row.finding == 'In head 1 of layer 0, "bank" gives "the (2)" 0.60 less weight than in other.'
     assert difference.finding.endswith('the full stop gives "the (1)" 0.80 less weight than in other.')
     assert {texts(each.picture(Look()), "legend-label")[-1] for each in (first, second)} == {"0.90"}
 
 
-def test_two_heads_are_both_named():
+def test_two_different_heads_are_both_named():
     row, difference, *_ = one_sentence(heads=(Head(0, 1), Head(2, 3)))
     assert row.finding == 'In L0 H1 of one, "bank" gives "the (2)" 0.60 more weight than in L2 H3 of other.'
     assert difference.finding.startswith("In the other rows of the same heads, the full stop")
@@ -159,7 +159,7 @@ def test_the_finding_names_the_head_that_differs_most_over_many_sentences():
         ),
     ],
 )
-def test_heads_are_compared_with_chance(nearer, by_chance, finding):
+def test_the_number_of_heads_nearer_to_their_twin_is_compared_with_chance(nearer, by_chance, finding):
     chance = pd.DataFrame({"shift": range(1, 1 + len(by_chance)), "nearer": by_chance})
     panel = over(replace(REPORT, heads=FRAME.assign(nearer=nearer), by_chance=chance), "twin")[1]
     assert panel.finding == finding
@@ -168,7 +168,7 @@ def test_heads_are_compared_with_chance(nearer, by_chance, finding):
     assert coloured == nearer and len(panel.picture(Look())["datasets"]["heads"]) == 2
 
 
-def test_only_heads_nearer_to_their_counterpart_have_a_number():
+def test_only_a_head_nearer_to_its_counterpart_than_to_others_has_a_printed_number():
     data = over()[1].live.data
     assert data["said"] == ["+0.400 (+0.300 to +0.450)", "(−0.050 to +0.250)"]
     assert data["scale"]["about"] == "nearer to its own counterpart than to other heads' counterparts by"
@@ -176,7 +176,7 @@ def test_only_heads_nearer_to_their_counterpart_have_a_number():
     assert of_one.live.data["said"] == ["+0.400", ""]
 
 
-def test_the_untrained_twin_is_explained():
+def test_the_method_explains_the_comparison_with_an_untrained_encoder():
     *_, chance = over(REPORT, "untrained twin")
     assert "new random parameters" in chance.method and "random weights" not in over()[1].method
 

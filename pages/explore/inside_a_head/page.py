@@ -1,4 +1,4 @@
-"""Follow one token through one head: the input, each step of attention with switches, and the output."""
+"""Follow one token through one head: the input, each step of attention, and the output. Switches change the steps."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

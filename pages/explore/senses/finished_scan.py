@@ -24,7 +24,7 @@ from selfattn.views import scanned as views
 
 
 def show_scan(encoder: Encoder, head: Head) -> None:
-    """Show the summary of a finished scan, read from its folder on the server."""
+    """Draw the field for a scan's folder on the server, and show the summary of that scan."""
     folder = st.text_input("Folder of the scan", key="scan", bind="query-params", placeholder="scan")
     st.caption("`python -m selfattn.scan INPUT --output DIR --sources` makes a scan of a table of any size.")
     if not folder.strip():
@@ -46,7 +46,7 @@ def show_scan(encoder: Encoder, head: Head) -> None:
         return
     if sources is None:
         say(
-            "This scan hasn't measured which word brings the sense in. Make a new scan that does: "
+            "This scan hasn't measured which words move the scanned word farthest when hidden. Make a new scan that does: "
             "python -m selfattn.scan INPUT --output NEW_DIR --sources"
         )
     elif len(sources):
@@ -65,7 +65,7 @@ def show_scan(encoder: Encoder, head: Head) -> None:
 
 
 def _show_sources(encoder: Encoder, sources: pd.DataFrame) -> None:
-    """Show a word's sources: the words that bring in its sense. A click opens a sentence with this source and one without."""
+    """Show the words that, when hidden, move a word farthest (its sources). A click opens the source's sentence and another."""
     words = list(sources["word"].unique())
     word = st.selectbox("Word", words, key="scan_word", width=240) if len(words) > 1 else words[0]
     table = sources[sources["word"] == word].reset_index(drop=True)
@@ -73,13 +73,13 @@ def _show_sources(encoder: Encoder, sources: pd.DataFrame) -> None:
 
 
 def _open(table: pd.DataFrame, word: str, state: str, at: Any) -> None:
-    """Open a sentence with the source, and a sentence with another source. at: the row number, from a browser."""
+    """Open the sentence of the clicked row as A, and a different sentence as B. at: the row's number, sent by the browser."""
     if isinstance(at, int) and 0 <= at < len(table) and (pair := views.opened(table, at)):
         open_pair(*pair, "", word)
 
 
 def _read(encoder: Encoder, folder: Path) -> tuple[Scan, pd.DataFrame, pd.DataFrame | None, pd.DataFrame, pd.DataFrame]:
-    """Return the scan, its heads' means, its sources (None: not measured), its first rows and its rejected rows.
+    """Return the scan, its heads' means, its sources (`Scan.sources`; None: not measured), its first rows and its rejected rows.
 
     The result is cached until the folder changes. Raises ScanError.
     """

@@ -1,4 +1,4 @@
-"""Show results over many labelled sentences: which word brings the sense in, and which layers and heads separate senses."""
+"""Show results over many labelled sentences: which word gives another its sense, and which layers and heads separate senses."""
 
 from functools import partial
 from typing import Any
@@ -29,7 +29,7 @@ SOURCES = {"labelled": "the labelled set", "table": "your own table", "scan": "a
 
 
 def show_hidden_words(asked: Labelled, word: str, head: Head) -> None:
-    """Show which word brings the sense in. If no report is stored, offer a button to compute it."""
+    """Show which other word gives `word` its sense. If no report is stored, offer a button to compute it."""
     if why := asked.encoder.hide_reason:
         say(f"No word can be hidden in this encoder: {why} Choose another encoder.")
         return
@@ -52,8 +52,8 @@ def show_hidden_words(asked: Labelled, word: str, head: Head) -> None:
 
 
 def show_separation(asked: Labelled, head: Head) -> None:
-    """Show where the senses separate and what attention adds. For the labelled set, wait until the visitor opens the expander."""
-    label, is_table = "Where the senses separate, and what attention adds", asked.key != BUILT_IN
+    """Show in which layers and heads the senses separate. With the built-in sentences, the visitor opens the expander first."""
+    label, is_table = "In which layers the senses separate, and how much heads contribute", asked.key != BUILT_IN
     key = "separation of a table" if is_table else "separation"
     place = st.expander(label, expanded=is_table, key=key, on_change="rerun")
     if not place.open:
@@ -78,7 +78,7 @@ def _others(asked: Labelled) -> dict[str, HiddenWordsReport]:
 
 
 def _open(report: HiddenWordsReport, frame: pd.DataFrame, word: str, state: str, at: Any) -> None:
-    """Open a sentence as A, with B of another sense and a control of the same sense. at: the row number, from a browser."""
+    """Open the sentence of row `at` (sent by the browser) as A, with B of another sense and a control of A's sense."""
     rows = views.opened(report, frame, word)
     if isinstance(at, int) and 0 <= at < len(rows):
         table = leading_words_frame(report, frame)
@@ -86,21 +86,21 @@ def _open(report: HiddenWordsReport, frame: pd.DataFrame, word: str, state: str,
 
 
 def _made(asked: Labelled) -> HiddenWordsReport | None:
-    """Compute the report if the visitor has asked for it. Return None if not, or if the report can't be computed."""
+    """Compute the report, or draw the button that asks for it and return None. Also None if the report can't be computed."""
     encoder, frame, what = asked.encoder, asked.frame, "hidden words"
     key = (encoder_key(encoder), (what, asked.key))
     place = st.empty()  # to clear the button at once; otherwise "Stop" would move while the visitor clicks it
     if session.HIDDEN_ASKED.get() == key and session.STOPPED.get() != key:
         make = _measured if asked.key == BUILT_IN else hidden_words
         try:
-            return asked.report(HiddenWordsReport, what, "Hiding each other word, sentence", make)
+            return asked.report(HiddenWordsReport, what, "Hiding the other words one by one, sentence", make)
         except ValueError as error:
-            say(f"These sentences can't show which word brings the sense in. {error}")
+            say(f"These sentences can't show which other word gives a word its sense. {error}")
             return None
     check = partial(check_rows, encoder, frame, per_sense=PER_SENSE, most=MOST, others=OTHERS)
     usable, rejected = cached(encoder, ("rows to hide words in", asked.key), lambda _: check())
     if usable.empty:
-        say(f"These sentences can't show which word brings the sense in: {rejected['reason'].iloc[0]}")
+        say(f"These sentences can't show which other word gives a word its sense: {rejected['reason'].iloc[0]}")
         return None
     with place.container(horizontal=True, vertical_alignment="center"):
         if session.STOPPED.get() == key:
@@ -108,7 +108,9 @@ def _made(asked: Labelled) -> HiddenWordsReport | None:
         label = "Measure this encoder" if asked.key == BUILT_IN else f"Measure {len(usable)} sentences"
         st.button(label, key="ask_hidden", on_click=_ask, args=(key,))
         kept = " The result is kept." if asked.key == BUILT_IN else ""
-        st.caption(f"This hides each word of {len(usable)} sentences in turn, about a second per sentence.{kept}")
+        st.caption(
+            f"This hides the words of {len(usable)} sentences one by one, and takes about a second per sentence.{kept}"
+        )
     return None
 
 

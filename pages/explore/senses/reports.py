@@ -67,8 +67,8 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
     """Return the visitor's table and its digest, or None if there is no readable table. Show errors on the page."""
     with st.expander("What the table looks like", expanded=False):
         say(
-            "A CSV (UTF-8, a header line) or JSON Lines file with the columns sentence, word and sense. Each sentence must "
-            "contain its word once, and each word needs two senses with two sentences each. For sentences without senses, run "
+            "A CSV file (UTF-8, with a header line) or a JSON Lines file. The columns are sentence, word, sense. Each sentence "
+            "must contain its word once, and each word needs two senses with two sentences each. If you have no senses, run "
             "selfattn scan TABLE --output DIR --sources, and open the result here as a finished scan."
         )
         sample = labelled().groupby(["word", "sense"]).head(2).head(16)
@@ -113,7 +113,7 @@ def open_pair(a: str, b: str, control: str, word: str) -> None:
 
 
 def show_opened() -> None:
-    """Switch to the main view if a sentence was opened. Call this before the page draws anything."""
+    """Switch to the main view if a callback called `open_pair`. Call this before the page draws anything."""
     if opened := session.OPENED.get():
         session.OPENED.set(None)
         st.switch_page(ENTRIES[""].path, query_params=opened)

@@ -5,12 +5,12 @@ from urllib.parse import urlencode
 # A claim about the bundled encoder (checked by tests/pages/test_gallery.py), and the page and parameters that show it.
 GALLERY = (
     ("Hide one word, \"river\", and \"bank\" moves nearly half the way to its other sense.", "", {"example": "bank"}),
-    ("The trunk of an elephant: hide \"elephant\", and it moves half the way to the trunk of a car.", "",
+    ("The trunk of an elephant: hide \"elephant\", and \"trunk\" moves half the way to the trunk of a car.", "",
      {"example": "trunk"}),
-    ("A head that attends to the token before, whatever it is.", "all-heads", {"head": "L0 H2"}),
+    ("A head that attends to the token before, whatever token it is.", "all-heads", {"head": "L0 H2"}),
     ("A head that gives nearly all its weight to [CLS] and [SEP].", "all-heads", {"head": "L4 H5"}),
-    ("No single word counts: hide any word, and the star above the roofs moves 5 % at most.", "", {"example": "star"}),
-    ("A failure: the encoder takes both sentences of \"wave\" for the sense of the sea.", "",
-     {"example": "wave"}),
+    ("No single word counts: hide any word, and \"star\" (above the roofs) moves at most 5 % of the way to its other sense.",
+     "", {"example": "star"}),
+    ("A failure: the encoder reads \"wave\" as a wave of the sea in both sentences.", "", {"example": "wave"}),
 )  # fmt: skip
 LINKS = [f"- [{text}](./{page}?{urlencode({'model': 'all-MiniLM-L6-v2'} | view)})" for text, page, view in GALLERY]

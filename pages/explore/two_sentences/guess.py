@@ -1,4 +1,4 @@
-"""Let the visitor guess which word changes the chosen word most, before the page shows the answer."""
+"""Let the visitor guess which hidden word moves the chosen word's vector most, before the page shows the answer."""
 
 import streamlit as st
 
@@ -13,14 +13,14 @@ LINK = "guess"  # the parameter of a link that asks for a guess
 
 
 def asked() -> bool:
-    """Return True while the page asks for a guess. A button starts this, or the link that opened the page."""
+    """Return True while the visitor is asked to guess. A button on the page, or the link to the page, starts the question."""
     if session.GUESS.get() is None and LINK in st.query_params:
         session.GUESS.set(ASKED)
     return session.GUESS.get() == ASKED
 
 
 def show(pair: HiddenPair) -> None:
-    """While the page asks, show the button "Show the answer". Otherwise show the last guess and the button to guess."""
+    """While the visitor is asked, show the button "Show the answer". Otherwise show the last guess and "Guess it yourself"."""
     guessed, page = session.GUESS.get(), this_page()
     if guessed == ASKED:
         page.address[LINK] = "yes"
@@ -35,11 +35,12 @@ def show(pair: HiddenPair) -> None:
 
 
 def _beside(pair: HiddenPair, side: int, at: int) -> str:
-    """Return a text that compares the guess with the answer; "" for a guess about another pair."""
+    """Return a text that compares the guess (word `at` of sentence `side`) with the answer; "" if there is no such word."""
     words, share, top = pair.words[side], pair.share[side], pair.top[side]
     if at >= len(words):
         return ""
-    own = f'Your guess: "{words[at].label}" in {"AB"[side]} ({numbers.share(float(share[at]))}).'
+    own, moved = f'Your guess: "{words[at].label}" in {"AB"[side]}.', f'"{pair.placed[side].word.label}"'
     if top is None or top == at:
-        return f"{own} Right: no word of this sentence moves it further."
-    return f'{own} The word that moves it most there: "{words[top].label}" ({numbers.share(float(share[top]))}).'
+        return f"{own} Right: hiding it moves {moved} most, {numbers.share(float(share[at]))} of the way."
+    most = f'hiding "{words[top].label}" most: {numbers.share(float(share[top]))}'
+    return f"{own} Hiding it moves {moved} {numbers.share(float(share[at]))} of the way, {most}."

@@ -1,4 +1,4 @@
-"""Show the chosen head: its attention maps of A and B, and how it computes the word's row."""
+"""Show the chosen head: its attention maps of sentences A and B, and how it computes the chosen word's row of weights."""
 
 from functools import partial
 
@@ -22,7 +22,7 @@ MISSING = "The link asks for the maps {!r}, which this page doesn't have.".forma
 
 
 def pick(encoder: Encoder) -> None:
-    """Show the controls of the maps."""
+    """Show the widgets that choose which maps are drawn."""
     redraw = partial(st.rerun, "head")
     with st.container(horizontal=True, vertical_alignment="center"):
         sources = SOURCES if encoder.recomputable else SHOWN_ONLY
@@ -33,7 +33,7 @@ def pick(encoder: Encoder) -> None:
 
 
 def show(encoder: Encoder, answer: Answer) -> None:
-    """Show the head's maps and the kernel figure. Words that the visitor hides are hidden here too."""
+    """Show the head's maps and its computation step by step. Words that the visitor hides are hidden here too."""
     head = this_page().head = chosen_head(encoder, this_page().leading)
     sides = dict(answer.pair.sides)
     hidden = {} if encoder.hide_reason else hidden_words_now(answer)
@@ -45,7 +45,7 @@ def show(encoder: Encoder, answer: Answer) -> None:
         panel = kernel_of(encoder, sides, head, queries_now(encoder, sides))
         show_kernel(panel, encoder, sides, partial(keep_choice, encoder, answer), method=False)
     elif encoder.patchable:
-        say(f"How this head computes them can't be shown: {encoder.reason}")
+        say(f"How this head computes its weights can't be shown: {encoder.reason}")
 
 
 def _show_maps(sides: Sides, head: Head, source: str) -> None:

@@ -23,7 +23,7 @@ from selfattn.views.nearest_sentences import nearest_sentences
 
 
 def answer_now() -> Answer:
-    """Return the answer, measured between the senses or between the sentences, as the visitor chooses."""
+    """Return the effect of hiding each word. The visitor chooses whether moves are measured between senses or sentences."""
     page = this_page()
     answer = answers.answer_of(page.encoder, page.pair)
     if answer.found.senses is None:
@@ -34,7 +34,7 @@ def answer_now() -> Answer:
 
 
 def show_layers(encoder: Encoder, answer: Answer) -> None:
-    """Show, if unfolded, the cosines layer by layer, and cosines with labelled sentences of A's sense."""
+    """If unfolded, show the cosine of the word's two vectors after each layer, and cosines with sentences of A's sense."""
     panel, asked = layer_by_layer(answer.found), st.expander("Layer by layer", key="layers", on_change="rerun")
     if not asked.open:
         note_panel(panel)
@@ -46,9 +46,9 @@ def show_layers(encoder: Encoder, answer: Answer) -> None:
 
 
 def show_nearest(encoder: Encoder, answer: Answer) -> None:
-    """Show, if unfolded, the labelled sentences whose vectors are nearest to the vector of A's word.
+    """If unfolded, show the labelled sentences in which the word's vector is nearest to its vector in A.
 
-    The visitor chooses the vector: of the word alone, in its sentence, or in its sentence with the hidden word hidden.
+    The visitor chooses A's vector: of the word alone, of the word in its sentence, or with another word hidden from it.
     """
     asked = st.expander("The sentences with the nearest vectors", key="nearest", on_change="rerun")
     if not asked.open:
@@ -77,10 +77,10 @@ with page.headline.container(key="question"):
 new, unmeasured = session.HIDDEN.get() == session.HIDDEN.first, show_unmeasured(encoder, pair)
 answer = answer_now()
 asked = guess.asked()
-missed = st.container()  # for warnings about a head or words that the link asks for
+missed = st.container()  # for warnings if the link asks for a head or words that don't exist
 show_part("figure", lambda: show_figure(encoder, answer))
 if method := page.panels[0].method:
-    show_method(method)  # outside the part, because no choice changes it
+    show_method(method)  # outside the part that reruns, because no choice changes the method
 unmeasured.empty()
 with missed:
     page.leading = answers.leading_head_of(encoder, answer)
@@ -97,7 +97,7 @@ if not asked:  # the rest of the page would give the answer away
     one_head.pick(encoder)
     show_part("head", lambda: one_head.show(encoder, answer))
     if encoder.recomputable:
-        show_method(METHOD)  # outside the part, because no choice changes it
+        show_method(METHOD)  # outside the part that reruns, as above
     show_layers(encoder, answer)
     show_nearest(encoder, answer)
     with st.expander("Six views to open"):

@@ -9,9 +9,9 @@ from selfattn.dashboard import permissions
 MINUTES = 4  # per core stop: two minutes to read at most 250 words aloud, two to vote and to do the exercise
 LAST = "Open *Next: guess which word*, and let the students type a sentence of their own. The worksheet is homework"
 ASKED = {  # questions that students ask, and the answers
-    "Hiding *The* moves *bank* 10 %, hiding *loan* 12 %. Why nearly the same?": "Neither counts: over many sentences, moves "
-    "under 21 % go the wrong way too often. No single word of this sentence settles the sense. *approved* and *loan*, hidden "
-    "together, move *bank* 29 %.",
+    "Hiding *The* moves *bank* 10 % of the distance to its other sense, and hiding *loan* 12 %. Why nearly the same?": "Both "
+    "moves may be chance: over many sentences, moves under 21 % lead away from the other sense too often. No single word of "
+    "this sentence settles the sense. Hiding *approved* and *loan* together moves *bank* 29 %.",
     "Why does *bank* attend to itself?": "The key of *bank* fits its own query, too. In the hand-made head this changes nothing, "
     "because the value of *bank* is [0, 0].",
     "Who wrote the numbers?": "We wrote those of the hand-made head. The numbers of the real encoder come from training alone.",
@@ -19,7 +19,7 @@ ASKED = {  # questions that students ask, and the answers
 
 
 def rows(address: str = "") -> list[tuple[str, str, str]]:
-    """Return the rows of the lesson plan: minutes, the stop (a link if the address is known), and the exercise."""
+    """Return the lesson plan, a row for each lesson page: minutes, title (a link if the address is known) and exercise."""
     listed = []
     for begin, slug in zip(range(0, 100, MINUTES), CORE):
         name = f"{NUMBERS[slug]}. {STOPS[slug].title}"
@@ -37,7 +37,7 @@ def show() -> None:
         st.markdown(
             "**Students' questions**\n\n" + "\n".join(f"- {question} {answer}" for question, answer in ASKED.items())
         )
-        st.markdown("Each link opens a question with its answer hidden. Add `&reveal=yes` to show the answer.")
+        st.markdown("Each link opens a question with its answer hidden. Add `&reveal=yes` to show it.")
         if not permissions.beyond_localhost():
             st.markdown(
                 "The links open on this computer only. For the class, start `selfattn --address` with "
@@ -46,8 +46,8 @@ def show() -> None:
         lines = (f"{NUMBERS[slug]}. {plain_question(slug)}\n{link(address, slug)}" for slug in STOPS)
         st.code("\n\n".join(lines), language=None, wrap_lines=True)
         st.markdown(
-            "Homework on paper: the worked example and the map of *bank*. Download a sheet and print it. The browser also prints "
-            "each stop on one page."
+            "Homework on paper: the worked example and the attention map of *bank*. Download the worksheet and print it. You can "
+            "also print any page of this lesson from the browser, on one sheet."
         )
         for name, answers in (("Worksheet", False), ("Answer sheet", True)):
             file = f"self-attention-{name.lower().replace(' ', '-')}.html"
@@ -55,11 +55,11 @@ def show() -> None:
 
 
 def plain_question(slug: str) -> str:
-    """Return the stop's question with its choices, as plain text."""
+    """Return a lesson page's question with its choices, as plain text."""
     stop = STOPS[slug]
     return f"{stop.question} ({' / '.join(sorted(stop.options))})".replace("*", "").replace("`", "")
 
 
 def link(address: str, stop: str) -> str:
-    """Return the address that opens a stop with its answer hidden."""
+    """Return the link to a lesson page. It opens with the answer to its question hidden."""
     return f"{address.partition('?')[0]}?stop={stop}"

@@ -22,7 +22,7 @@ from selfattn.views.stage import Scene, stage_data, stage_panel
 
 
 def go(slug: str) -> None:
-    """Put a stop into the address, and remove ?reveal=yes, which belongs to the previous stop."""
+    """Put a lesson page ("stop") into the address. Remove ?reveal=yes, which shows the answer of the previous page."""
     st.query_params["stop"] = slug  # set this first, so that the history keeps ?reveal=yes for the previous stop
     st.query_params.pop("reveal", None)
 
@@ -33,7 +33,7 @@ def step(way: str, slug: str | None) -> None:
 
 
 def show_strip() -> None:
-    """Draw the strip that doesn't scroll: Previous, the picker of stops, Next, and Projector."""
+    """Draw the bar that doesn't scroll: Previous, the list of lesson pages, Next, and the switch Projector."""
     behind = f"[data-testid=stLayoutWrapper]:has(>.st-key-strip){{background:{current_look().theme.background}}}"
     looks = Path(__file__).with_suffix(".html").read_text("utf-8")
     st.html(f"<style>{behind}</style>{looks}", unsafe_allow_javascript=True)
@@ -48,7 +48,7 @@ def show_strip() -> None:
 
 
 def outline() -> list[dict[str, Any]]:
-    """Return the parts of the path, each with its first stop and its state."""
+    """Return the parts of the course, each with its first lesson page and whether it is past, current or to come."""
     now = PARTS.index(stop.part)
     first = {STOPS[slug].part: slug for slug in reversed(CORE)}
     states = ("past" if at < now else "now" if at == now else "to come" for at in range(len(PARTS)))
@@ -56,13 +56,13 @@ def outline() -> list[dict[str, Any]]:
 
 
 def choose(_: str, clicked: Any) -> None:
-    """Go to the stop that a click on the outline names. `clicked` comes from a browser, so check it."""
+    """Go to the lesson page that a visitor clicked in the outline. `clicked` comes from a browser, so check it."""
     if clicked in STOPS:
         go(clicked)
 
 
 def show_stage(scene: Scene | None, answered: bool) -> None:
-    """Show the stop's figure, or only its outline if there is no scene. All stops share one component, so that marks can move."""
+    """Show the outline and the page's figure, if it has one. All pages share a component, so that arrows move between figures."""
     if scene and answered:
         show_panel(stage_panel(scene, outline(), here), choose=choose, states=("stop",))
     else:
@@ -71,7 +71,7 @@ def show_stage(scene: Scene | None, answered: bool) -> None:
 
 
 def ask() -> bool:
-    """Show the idea, the question and the new terms; return True if the question is answered."""
+    """Show the page's idea, question and new terms. Return True if the visitor has answered the question."""
     if not projected:
         teaching.prose(stop.idea)
     # Shuffle the options, because the right option is first in the file.
@@ -84,7 +84,7 @@ def ask() -> bool:
 
 
 def show_ways_on() -> None:
-    """Draw links to the side pages of this stop. At the last core stop, also draw a link to the main view."""
+    """Draw links to the optional pages beside this lesson page. On the last main page, also draw a link to the main view."""
     if here == CORE[-1]:
         guess = {"model": "all-MiniLM-L6-v2", **dict(zip("abc", REAL.sentences)), "word": REAL.word, "guess": "yes"}
         show_link("", "Next: guess which word changes “bank” most, in any sentence", "arrow_forward", **guess)

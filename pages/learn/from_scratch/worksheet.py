@@ -45,7 +45,7 @@ def _by_hand(given: Mapping[str, Tensor], found: pd.DataFrame, power: str, weigh
 
 
 def _map_row(at: int, word: str, weights: Tensor) -> str:
-    """Return a shaded row of the map. The worksheet leaves the row of "bank" blank."""
+    """Return one word's row of the attention map, with shaded cells. The worksheet leaves the row of "bank" blank."""
     kind = ' class="answer"' if at == BANK else ""
     shades = (f"background:rgba(8, 48, 107, {w:.2f});color:{'#fff' if w > 0.5 else '#111'}" for w in weights.tolist())
     cells = (f'<td{kind} style="{shade}">{w:.2f}</td>' for shade, w in zip(shades, weights.tolist()))

@@ -1,6 +1,6 @@
-"""Test whether a negated word attends more to its negator than to the word at the same place in the plain sentence.
+"""Test whether a negated word ("good" in "not good") attends to its negator, or to any word at the negator's position.
 
-Source: the published lesson prints an illustrative row of "good" in the movie sentence; the comparison is ours.
+Source: a published lesson prints made-up weights of "good" in the sentence MOVIE. The comparison with other sentences is ours.
 """
 
 import math
@@ -25,11 +25,11 @@ from selfattn.views.lesson import drawing
 from selfattn.words import split_words, to_groups
 
 OPTIONS = (
-    "yes, “amazing” gives “not” at most half as much weight",
-    "no, “amazing” gives “not” more than half as much weight",
+    "yes, at most half the weight that “good” gives “not”",
+    "no, more than half the weight that “good” gives “not”",
 )
-GOOD, AMAZING, NOT = 4, 10, 3  # word numbers in the movie sentence
-# The row of "good" that the source prints for "The movie was not good , but the soundtrack was amazing ."
+GOOD, AMAZING, NOT = 4, 10, 3  # indices of these words in MOVIE
+# The attention weights of "good" that the published lesson prints, one for each word of MOVIE.
 ILLUSTRATIVE_ROW = (0.01, 0.02, 0.03, 0.55, 0.10, 0.02, 0.05, 0.02, 0.03, 0.05, 0.11, 0.01)
 POSITIVE, NEGATIVE = ("good", "amazing", "great"), ("bad", "boring", "awful")
 
@@ -46,7 +46,7 @@ def show(encoder: Encoder) -> None:
     )
     mean = cached(encoder, "negations", lambda _: torch.stack(list(pairs)).mean(0), "Reading the negation pairs ...")
     negator, instead = mean
-    gain = negator - instead  # weight on the negator minus weight on the word at its place in the plain sentence
+    gain = negator - instead  # see `negator_weights`
     best = Head(*divmod(int(gain.argmax()), encoder.n_heads))
     this_page().python = f"{load(encoder)}\nnotebook.attention(encoder, {MOVIE!r}, {best.layer}, {best.head})"
     movie = cached_encode(encoder, MOVIE)
@@ -58,30 +58,34 @@ def show(encoder: Encoder) -> None:
         teaching.prose(
             f"A model that only counts words finds {positive} positive words, *good* and *amazing*, and {negative} negative "
             "words. So it calls the film good, because it misses *not*. Attention could link *not* to *good* only. Does it? "
-            "One lesson prints made-up weights for *good*, with .55 on *not*."
+            "One published lesson prints made-up weights for *good*, with .55 on *not*."
         )
-        question = f"{best} is the head that follows negators most. Does *amazing* give *not* far less weight than *good* does?"
+        question = (
+            f"Of all heads, {best} links negated words most clearly to their negators. Is the weight that *amazing* gives "
+            "*not* far smaller than the weight that *good* gives *not*?"
+        )
         measured = f"*good* gives *not* {good:.2f}, *amazing* gives *not* {amazing:.2f}."
         answered = teaching.predict("negation", question, OPTIONS, OPTIONS[amazing > 0.5 * good], measured)
     with picture:
         _movie(movie, best, rows, answered)
     if not answered:
         return
-    st.markdown("#### Does the head follow the negator, or its position?")
+    st.markdown("#### Does the word attend to the negator, or to any word at that position?")
     teaching.prose(
-        f"We compare {len(NEGATION_PAIRS)} pairs such as *the soup was good* and *the soup was not good*. A head that always "
-        "attends one word back would pass a test on the second sentence alone. So we subtract the weight that the same "
-        "position gets in the plain sentence. The map shows the difference."
+        f"We compare {len(NEGATION_PAIRS)} pairs such as *the soup was good* and *the soup was not good*. If a head always "
+        "attends one word back, it passes a test on the second sentence alone. So from the weight that *good* gives *not*, we "
+        "subtract the weight that *good* gives *was* in the first sentence. The map shows this difference."
     )
     teaching.steps(
         "negator",
-        f"{best} gives the negator {float(negator[best]):.2f}, the same position without a negator {float(instead[best]):.2f}.",
-        {"Weight on the negator minus weight on its position": teaching.heads_chart(gain, kind="signed")},
-        note=f"In {int((gain > 0.1).sum())} of {gain.numel()} heads, the difference is more than .10.",
+        f"In {best}, the negator gets weight {float(negator[best]):.2f}. Without a negator, the word at its position gets "
+        f"{float(instead[best]):.2f}.",
+        {"Weight on the negator minus weight on the word in its place": teaching.heads_chart(gain, kind="signed")},
+        note=f"In {int((gain > 0.1).sum())} of {gain.numel()} heads, the difference is more than 0.10.",
     )
     teaching.prose(
-        "A head that attends to *not* needn't understand it: the weights don't show what the head does with the value. "
-        "The head was also chosen on these pairs, so its number is a little too high."
+        "A head that attends to *not* needn't understand *not*: the weights don't show what the head does with its value. "
+        f"We also chose {best} on these same pairs, so its difference is a little too high."
     )
 
 
@@ -95,13 +99,13 @@ def _movie(movie: Encoding, head: Head, rows: Mapping[str, Tensor], answered: bo
     charts = {title: drawing(bar_list, frame, "weight", domain=(0, 1.4), width=100) for title, frame in frames.items()}
     given = ", ".join(f'"{word}" gives "not" {float(row[NOT]):.2f}' for word, row in rows.items())
     rest = ", ".join(f"{max(0.0, 1 - float(row.sum())):.2f} from “{word}”" for word, row in rows.items())
-    finding = f'In the lesson, "good" gives "not" {ILLUSTRATIVE_ROW[NOT]:.2f}. In {head}, {given}.'
-    note = f"Special tokens, which are not drawn, get {rest}."
+    finding = f'In the published lesson, "good" gives "not" the weight {ILLUSTRATIVE_ROW[NOT]:.2f}. In {head}, {given}.'
+    note = f"Special tokens aren't drawn; they get {rest}."
     teaching.steps("movie", finding, charts, note=note, answered=answered)
 
 
 def negator_weights(negated: Encoding, plain: Encoding, pair: Negation) -> Tensor:
-    """Return the negated word's weight on its negator, and on the word at the same place in the plain sentence.
+    """Return two weights that the negated word gives: to its negator and, in the plain sentence, to the word in its place.
 
     The result has shape (2, n_layers, n_heads). Raises ValueError if a word is missing.
     """
@@ -114,5 +118,5 @@ def negator_weights(negated: Encoding, plain: Encoding, pair: Negation) -> Tenso
 
 
 def row_by_words(encoding: Encoding, index: int) -> Tensor:
-    """Return the weights from word number `index` to each word, without special tokens: (n_layers, n_heads, n_words)."""
+    """Return the weights from the word at `index` to each word, without special tokens: (n_layers, n_heads, n_words)."""
     return to_groups(encoding.word_rows(encoding.words[index].positions), [word.positions for word in encoding.words])

@@ -1,4 +1,4 @@
-"""Test pronouns, negation and many heads on the visitor's encoder, compared with luck and simple baselines."""
+"""Draw a page of three tests of attention heads: on pronouns, on negation, and on the claim "one head, one relation"."""
 
 from pages.learn.pronouns_and_negation import many_heads, negation, pronouns
 from selfattn.dashboard import session, teaching
@@ -10,8 +10,8 @@ VIEWS = {"pronouns": pronouns, "negation": negation, "heads": many_heads}
 
 heading("Pronouns and negation")
 teaching.prose(
-    'Which word does "it" attend to? Does "good" attend to "not"? Famous examples make it look easy. Here we test '
-    "all heads on many sentences, and compare them with luck and with position alone."
+    'Which word does "it" attend to? Does "good" attend to "not"? Famous examples suggest that one head answers this. Here we '
+    "test all heads on many sentences, and compare them with luck and with a rule that knows only the words' positions."
 )
 teaching.explain("encoder", "token", "weight", "head", "layer")
 encoder = current_encoder()
@@ -21,6 +21,6 @@ view = segmented("View", labels, key=session.VIEW, label_visibility="collapsed")
 VIEWS[view].show(encoder)
 if teaching.answered({"heads": "many-heads"}.get(view, view)):
     teaching.take(
-        "A head that attends where we expect is only a hint. Test the head on sentences that didn't choose it, and compare it "
-        "with luck and distance."
+        "A head that attends where we expect is only a hint. Test the head on sentences that weren't used to choose it. Compare "
+        "it with luck, and with a rule that knows only the distance between the words."
     )

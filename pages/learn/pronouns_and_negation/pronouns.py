@@ -1,4 +1,4 @@
-"""Score every head on attending from a pronoun to its noun, compared with luck and with distance alone."""
+"""Count for every head how often a pronoun attends more to its noun than to another noun; compare with luck and a baseline."""
 
 import math
 from collections.abc import Sequence
@@ -21,8 +21,12 @@ from selfattn.numbers import share, span, weight
 from selfattn.views.lesson import drawing
 from selfattn.words import to_groups
 
-LEAN = 0.05  # the smallest difference between two weights that counts as a lean
-OPTIONS = ("no, it gives the animal more", "yes, it gives the street more", "no, it gives both the same")
+LEAN = 0.05  # a head "leans to" one of two nouns if it gives this noun at least so much more weight
+OPTIONS = (
+    "no, the head gives the animal more weight",
+    "yes, the head gives the street more weight",
+    "no, the head gives both about the same weight",
+)
 
 
 def show(encoder: Encoder) -> None:
@@ -32,14 +36,14 @@ def show(encoder: Encoder) -> None:
     with words:
         teaching.prose(
             "Two sentences differ in one word. With *too tired*, *it* is the animal; with *too wide*, *it* is the street. The "
-            f"head shown is the best at finding the noun in {len(PRONOUNS) - 2} other sentences."
+            f"head shown here is the one that finds the right noun best in {len(PRONOUNS) - 2} other sentences."
         )
         best = _best(weights, names[0])
         wide = [place for place, sentence in enumerate(PRONOUNS) if sentence.twin == names[0]][1]
         meant, other = (float(side[wide][best]) for side in (weights.antecedent, weights.distractor))
         answer = OPTIONS[2 if abs(meant - other) < LEAN else int(meant > other)]
         measured = f"With *too wide*, {best} gives *street* {weight(meant)} and *animal* {weight(other)}."
-        question = "With *too wide*, does the head give the street more weight than the animal?"
+        question = f"In the sentence with *too wide*, does {best} give *street* more weight than *animal*?"
         answered = teaching.predict("pronouns", question, OPTIONS, answer, measured)
         name = names[0]
         if answered:
@@ -58,14 +62,14 @@ def show(encoder: Encoder) -> None:
 
 
 def _best(weights: pronouns.PronounWeights, twin: str) -> Head:
-    """Return the head that prefers the right noun most. Leave out the two sentences `twin`, where it might win by luck."""
+    """Return the head that prefers the right noun most, over all sentences but the pair `twin`, on which the page shows it."""
     others = [place for place, sentence in enumerate(PRONOUNS) if sentence.twin != twin]
     preference = weights.preference[others].mean(0)
     return Head(*divmod(int(preference.argmax()), preference.shape[1]))
 
 
 def _twins(encoder: Encoder, head: Head, twins: Sequence[PronounSentence], answered: bool) -> None:
-    """Draw the pronoun's row in both sentences, with the right noun in deep blue. The second row is empty until the answer."""
+    """Draw the pronoun's weights in both sentences, the right noun in deep blue. The second chart is empty until the answer."""
     charts, right = {}, []
     for twin in twins:
         encoding = cached_encode(encoder, twin.sentence)
@@ -82,36 +86,38 @@ def _twins(encoder: Encoder, head: Head, twins: Sequence[PronounSentence], answe
         charts[f"“{twin.pronoun}” is the {twin.antecedent}: … {' '.join(twin.sentence.split()[-2:])}"] = drawing(
             bar_list, frame, "weight", **look
         )
-    finding = f"{head} is {right[0]} in the first sentence and {right[1]} in the second."
+    finding = (
+        f"{head} gives the {right[0]} noun more weight in the first sentence, and the {right[1]} noun in the second."
+    )
     teaching.steps("twins", finding, charts, answered=answered)
 
 
 def _verdict(chosen: pronouns.ChosenHead, n_first: int, n_heads: int) -> None:
     with st.container(horizontal=True, gap="large"):
         for label, accuracy in (
-            (f"Chosen head, on the half that chose it ({n_first})", chosen.chosen_with),
-            (f"Best of {n_heads} heads by luck, up to", chosen.luck),
-            (f"Chosen head, on the other half ({chosen.n})", chosen.accuracy),
-            ("Same head, by distance alone", chosen.position_only),
+            (f"Chosen head's accuracy on the {n_first} sentences used to choose it", chosen.chosen_with),
+            (f"Accuracy that the best of {n_heads} heads can reach by luck", chosen.luck),
+            (f"Chosen head's accuracy on the other {chosen.n} sentences", chosen.accuracy),
+            ("Chosen head's accuracy if it knew only distances", chosen.position_only),
         ):
             st.metric(label, share(accuracy), width="content")
     low, high = chosen.interval
-    few = f" So few sentences can't rule out luck, 50 %, nor {share(high)}." if low <= 0.5 <= high else ""
+    few = f" So few sentences rule out neither 50 % (luck) nor {share(high)}." if low <= 0.5 <= high else ""
     st.markdown(f"#### Over {len(PRONOUNS)} sentences")
     teaching.prose(
-        "In half of our sentences the noun that the pronoun refers to comes first. A head is right if the pronoun gives "
-        "this noun more weight than the other noun. We choose the best head on one half of the sentences and test it on the "
-        "other half."
+        "Each sentence has two nouns. In half of the sentences, the pronoun refers to the first noun. A head is right if the "
+        "pronoun gives the noun that it refers to more weight than the other noun. We choose the best head on one half of the "
+        "sentences and test it on the other half."
     )
     beyond = "more" if chosen.chosen_with > chosen.luck else "no more"
     say(
-        f"{chosen.head} is right {beyond} often than luck on the half that chose it. On the other half, it is right "
-        f"in {share(chosen.accuracy)} of {chosen.n} sentences (95 % interval {span(low, high, share)}).{few}"
+        f"On the half used to choose it, {chosen.head} is right {beyond} often than the best head by luck. On the other half, "
+        f"it is right in {share(chosen.accuracy)} of {chosen.n} sentences (95 % interval {span(low, high, share)}).{few}"
     )
     teaching.prose(
         "**This is one encoder's result.** In BERT-base, Clark et al. (2019, *What Does BERT Look At?*, section 4.3) found a "
-        "head (5-4 in their numbering) that attends from a mention to its antecedent in 65 % of cases; the nearest mention is "
-        "right in 27 %. An encoder tuned to compare sentences, like the bundled encoder, may have no such head."
+        "head (5-4 in their numbering) that attends from a mention to its antecedent in 65 % of cases. A rule that chooses the "
+        "nearest mention is right in 27 %. An encoder tuned to compare sentences, as ours is, may have no such head."
     )
 
 
@@ -119,11 +125,11 @@ def _map(weights: pronouns.PronounWeights) -> None:
     right = pronouns.accuracy(weights.preference)
     best = Head(*divmod(int(right.argmax()), right.shape[1]))
     finding = (
-        f"{best} is right in {share(float(right.max()))} of all sentences; {int((right > 0.5).sum())} heads are right more "
-        "often than wrong."
+        f"In {share(float(right.max()))} of all sentences, {best} gives the right noun more weight than the other noun. "
+        f"{int((right > 0.5).sum())} heads do so in more than half of the sentences."
     )
     chart = teaching.heads_chart(right - 0.5, kind="signed", maximum=0.5)
-    teaching.steps("pronouns", finding, {"Share of right sentences minus .50": chart})
+    teaching.steps("pronouns", finding, {"Share of sentences in which the head is right, minus 0.50": chart})
 
 
 def _unresolved(encoder: Encoder, head: Head) -> None:
@@ -143,5 +149,5 @@ def _unresolved(encoder: Encoder, head: Head) -> None:
         "unresolved",
         f'{head} {lean}. Of all {row.preference.numel()} heads, {counted[0]} lean to "{nouns[0]}", {counted[1]} to "{nouns[1]}".',
         {f"Weights from “{UNRESOLVED.pronoun}”": drawing(bar_list, bars, "weight", number=".3f", domain=(0, 1.2))},
-        note=f"A lean is a difference of {LEAN:.2f} or more.",
+        note=f"A head leans to a noun if it gives this noun at least {LEAN:.2f} more weight than the other noun.",
     )

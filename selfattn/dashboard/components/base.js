@@ -1,4 +1,4 @@
-/* Shared by all components: elements, numbers, tooltip, keyboard, map of heads. Text is never set as HTML. */
+/* Functions of all components, for elements, numbers, tooltips, the keyboard and the map of heads. No text is parsed as HTML. */
 
 function filled(node, attributes, children = []) {
   const all = typeof attributes === "string" ? { class: attributes } : attributes;
@@ -10,7 +10,7 @@ function filled(node, attributes, children = []) {
   return node;
 }
 
-/** Return an HTML element. attributes: the class, or an object; "onclick" adds a listener. children: nodes and texts. */
+/** Return an HTML element. attributes: the class, or an object, in which "onclick" adds a listener. children: nodes and texts. */
 function element(tag, attributes = {}, children = []) {
   return filled(document.createElement(tag), attributes, children);
 }
@@ -31,7 +31,7 @@ function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-/** Add or remove classes: {named: true, hidden: false}. */
+/** Add the classes that are true in `flags`, such as {named: true, hidden: false}, and remove those that are false. */
 function flag(node, flags) {
   for (const [name, on] of Object.entries(flags)) node.classList.toggle(name, Boolean(on));
 }
@@ -42,18 +42,18 @@ function decimal(value, places = 2) {
   return value < 0 && /[1-9]/.test(digits) ? `−${digits}` : digits;
 }
 
-/** Format a share (0 to 1) as a percentage: "44 %", with a no-break space. */
+/** Format a fraction (0 to 1) as a percentage: "44 %", with a no-break space. */
 function percent(value) {
   return `${decimal(100 * value, 0)}\u00a0%`;
 }
 
-/** Format an attention weight: "0.31". If two decimals would round it to 0, write more decimals, down to 0.0001. */
+/** Format an attention weight: "0.31". A weight that two decimals would round to 0 gets up to four decimals. */
 function weight(value) {
   if (value > 0 && value < 0.0001) return "under 0.0001";
   return decimal(value, value > 0 && value < 0.005 ? -Math.floor(Math.log10(value)) : 2);
 }
 
-/** Parse a row of numbers: "8,,-3" with unit 100 gives [0.08, null, -0.03]. An empty or missing row gives []. */
+/** Parse numbers between commas: "8,,-3" with unit 100 gives [0.08, null, -0.03]. An empty or missing row gives []. */
 function numbersOf(row, unit) {
   return (row ? row.split(",") : []).map((text) => (text === "" ? null : Number(text) / unit));
 }
@@ -63,7 +63,7 @@ function quoted(text) {
   return /[\u0590-\u08ff\ufb1d-\ufefc]/.test(text) ? `"\u2068${text}\u2069"` : `"${text}"`;
 }
 
-/** Append a sentence's words and blanks to `text`. Punctuation stays on its word's line. nodes: a node for each word. */
+/** Append a sentence's words and blanks to an element. Punctuation stays on its word's line. nodes: a node for each word. */
 function appendWords(text, words, nodes) {
   let glued = null;
   words.forEach((word, i) => {
@@ -73,7 +73,7 @@ function appendWords(text, words, nodes) {
   });
 }
 
-/** Tint an element. depth: in percent; below 0 the tint is brown. */
+/** Tint an element. depth: the strength of the tint in percent; if it is negative, the tint is brown. */
 function tint(node, depth) {
   node.style.setProperty("--depth", `${Math.abs(depth)}%`);
   flag(node, { away: depth < 0 });
@@ -103,7 +103,7 @@ function previewing(show, thing) {
   };
 }
 
-/** Add a tooltip, which shows the data-tip of the element under the pointer or focus. Return a function to show a node's tip. */
+/** Add a tooltip with the data-tip text of the hovered or focused element. Return a function that shows an element's tooltip. */
 function addTooltip(root) {
   const box = element("div", { class: "tip", role: "tooltip", hidden: "" });
   const hide = () => assign(box, "hidden", "");
@@ -147,7 +147,7 @@ class View {
 
   layOut() {}
 
-  /** Store the visitor's choices, and paint again if one has changed. */
+  /** Store the visitor's choices as attributes, and paint again if a choice has changed. */
   set(choices) {
     if (Object.entries(choices).every(([name, value]) => this[name] === value)) return;
     Object.assign(this, choices);
@@ -157,7 +157,7 @@ class View {
 
 const views = new WeakMap(); // by parentElement
 
-/** Show the data in parentElement's view, which the first call makes with new Kind(). Return a clean-up function. */
+/** Show the data in the view of parentElement. The first call makes this view with new Kind(). Return a clean-up function. */
 function showIn(Kind, name, { data, parentElement, setStateValue, setTriggerValue }) {
   const view = views.get(parentElement) ?? new Kind(parentElement, name);
   views.set(parentElement, view);
@@ -172,7 +172,7 @@ function showIn(Kind, name, { data, parentElement, setStateValue, setTriggerValu
   };
 }
 
-/** Give items (`columns` per row) one tab stop. Arrow keys, Home and End move it. Return a function that sets it. */
+/** Make one of the items (`columns` per row) the tab stop. Arrow keys, Home and End move it. Return a function that sets it. */
 function addArrowKeys(items, columns) {
   const setStop = (at) => items.forEach((item, i) => assign(item, "tabindex", i === at ? 0 : -1));
   items.forEach((item, from) => {
@@ -204,12 +204,12 @@ function arrowPaths([x0, y0], [x, y], thick) {
   ];
 }
 
-/** Estimate the width of a label. To measure it, the browser would lay out the whole page. */
+/** Estimate the width of a label. A measurement would make the browser lay out the whole page. */
 function widthOf(text) {
   return 8.6 * text.length;
 }
 
-/** Place labels { tip, width, node } beside their tips, clear of each other and of dots. side: the size of the drawing. */
+/** Place labels { tip, width, node } near their tips, where they cover the fewest labels and dots. side: the drawing's width. */
 function placeLabels(labels, dots, side) {
   const [taken, high] = [[], 15];
   for (const { tip, width, node } of labels) {
@@ -235,7 +235,7 @@ function headName(head, heads) {
   return `head ${head % heads} of layer ${Math.floor(head / heads)}`;
 }
 
-/** Return a map of layers x heads as buttons. A click calls choose(head). Pointer and focus call preview(head or null). */
+/** Return a map with a button per head. A click calls choose(head). preview gets the hovered or focused head, or null. */
 function headMap(layers, heads, choose, preview) {
   const range = (length, make) => Array.from({ length }, (_, i) => make(i));
   const cells = range(layers * heads, (head) => {

@@ -1,11 +1,11 @@
-/* A map of all heads, layers x heads, as coloured cells or small maps. heads.schema.json describes the data. */
+/* A map with a row per layer and a coloured cell or a small map of weights per head. heads.schema.json describes the data. */
 
 /** Streamlit calls this for each change of data. A click sends a head's number, counted layer by layer, as the trigger "head". */
 export default function heads(given) {
   return showIn(HeadsView, "heads", given);
 }
 
-/** The map, and below it the chosen head's number and the legend of the colours. */
+/** Shows the map and, below it, the chosen head's measured value and the legend of the colours. */
 class HeadsView extends View {
   show(data, _, send) {
     Object.assign(this, { data, send: data.clicks ? send : () => {} });
@@ -32,7 +32,7 @@ class HeadsView extends View {
     this.body.replaceChildren(this.map.node, this.below);
   }
 
-  /** Cut each head's map of weights from one picture of all maps, in which opacity is weight. */
+  /** Show each head's map of attention weights, cut from one picture of all maps. In the picture, opacity is weight. */
   drawMaps() {
     const { layers, heads, maps } = this.data;
     flag(this.root, { pictured: maps });
@@ -57,7 +57,7 @@ class HeadsView extends View {
     this.body.append(this.large.node);
   }
 
-  /** Return a short address of the picture. With the whole picture (1 MB) in each cell's style, Chromium takes seconds. */
+  /** Return a short URL of the picture. If each cell's style held the whole picture (1 MB), Chromium would take seconds. */
   addressOf(picture) {
     if (picture === this.picture) return this.address;
     const bytes = Uint8Array.from(atob(picture.split(",")[1]), (letter) => letter.charCodeAt(0));

@@ -1,18 +1,18 @@
-/* The kernel figure: how a head computes one token's row of attention, token by token. kernel.schema.json describes the data. */
+/* The kernel figure: how a head computes one token's attention weights, token by token. kernel.schema.json describes the data. */
 
-const FITTING = 26; // tokens in all: a wide figure with at most this many shows both sentences; others have a switch
+const FITTING = 26; // tokens: a wide figure shows both sentences if they have at most this many together, and otherwise one
 const WIDE = 720; // pixels: the least width of a wide figure
 const MANY = 4; // columns of numbers: if there are more, a phone draws them smaller
 
 /**
- * Streamlit calls this for each change of data. A click on a token sends the state "query", [side, position]. A choice in the
- * figure above is sent as the trigger "head" or "hidden".
+ * Streamlit calls this for each change of data. A click on a token sends the state "query", [sentence (0 or 1), position]. A
+ * choice in the page's two-sentence figure (way.js), above this one, is sent as the trigger "head" or "hidden".
  */
 export default function kernel(given) {
   return showIn(KernelView, "kernel", given);
 }
 
-/** The data, the row that is lit (highlighted) in each sentence, and the lit column. */
+/** Keeps the data, the lit (highlighted) row of each sentence, and the lit column. */
 class KernelView extends View {
   constructor(parent, name) {
     super(parent, name);
@@ -37,7 +37,7 @@ class KernelView extends View {
     this.draw();
   }
 
-  /** Show the row of the query that the visitor drags in the plane. */
+  /** Compute and show the row of a query that the visitor drags in the 2-d drawing. */
   move(query) {
     this.query = query;
     this.draw();
@@ -102,7 +102,7 @@ class KernelView extends View {
   }
 }
 
-/** Return attributes for an element of a column. The pointer highlights the column. */
+/** Return attributes for an element of a column: hovering the element highlights the column. */
 function ofColumn(view, column) {
   const light = (to) => () => view.set({ column: to });
   return { "data-column": column, onpointerenter: light(column), onpointerleave: light(null) };
@@ -135,7 +135,7 @@ function badgeOf({ name }) {
   return name ? [element("span", `badge ${name.toLowerCase()}`, name)] : [];
 }
 
-/** Return one sentence's part: its query, a row for each token, the sums, and the arithmetic of the highlighted row. */
+/** Return one sentence's rows: its query, its tokens, the sums of the columns, and the arithmetic of the highlighted row. */
 function sidePart(view, side) {
   const { name, query, rows, rest, sums, context } = view.data.sides[side];
   const strips = {
@@ -197,7 +197,7 @@ function cellsOf(view, cells, strips) {
   });
 }
 
-/** Return a token's row. beside: the strips of the sentence's query and context. */
+/** Return a token's row. beside: the strips (rows of coloured cells) of the sentence's query and context. */
 function tokenRow(view, side, row, beside) {
   const { at, text, special, word, hidden, cells, fine, steps } = row;
   const { query } = view.data.sides[side];
@@ -243,7 +243,7 @@ function restRow(view, { text, cells, fine, handed }, { context }) {
   ]);
 }
 
-/** Return the button that unfolds the strips on a phone. Short strips aren't folded. */
+/** Return the button that shows the strips of cells on a phone. Short strips are always shown. */
 function foldPart(view) {
   const [{ query }] = view.data.sides;
   const few = query.values.split(",").length <= FEW;
@@ -258,7 +258,7 @@ function foldPart(view) {
   return { button, paint };
 }
 
-/** Return the kernel's lines of code, behind a button. The lines that compute the highlighted column are highlighted. */
+/** Return the kernel's code, and a button that shows it. The lines that compute the highlighted column are highlighted. */
 function codePart(view) {
   const { code, columns } = view.data;
   const about = { type: "button", class: "toggle", "data-id": "code" };

@@ -66,7 +66,7 @@ function withQuery(data, query) {
   return { ...data, about: found, findings: [found], places, largest, columns, sides: [own] };
 }
 
-/** Return a column with a scale for the rows' numbers, at least as large as before. */
+/** Return the column with a scale that spans the rows' numbers. The scale never gets smaller than it was. */
 function wide(column, rows) {
   if (column.kind === "strip") return column;
   const texts = rows.map(({ cells }) => cells[column.id]);
@@ -78,7 +78,7 @@ function wide(column, rows) {
   };
 }
 
-/** Return the finding, as `largest_weight` of selfattn/views/kernel_view.py does if no token is hidden. */
+/** Describe the largest weight, as `largest_weight` of selfattn/views/kernel_view.py does if no token is hidden. */
 function largestWeight(query, rows, weights) {
   const [most, n, asks] = [Math.max(...weights), weights.length, quoted(query.text)];
   const alike = weights.filter((each) => each >= most - ALIKE).length;
@@ -101,7 +101,7 @@ function cellsAt({ scores, scaled, exponentials, weights }, i) {
   };
 }
 
-/** Return one token's steps as [column, text]. Each number can be computed from the printed numbers before it. */
+/** Return the arithmetic of a token's row, as [column, text] per step. Each number follows from the printed numbers before it. */
 function stepsAt({ scores, scaled, maximum, exponentials, total, weights }, i, symbol, scale) {
   const [power, sum, share] = division(exponentials[i], total, weights[i]);
   const x = fewest(power, (places) => Math.exp(Math.min(asPrinted(scaled[i], places) - asPrinted(maximum, places), 0)));
@@ -119,7 +119,7 @@ function stepsAt({ scores, scaled, maximum, exponentials, total, weights }, i, s
   ];
 }
 
-/** Return e^x, the total and the weight as texts, with enough decimals to compute the weight from the other two. */
+/** Return e^x, the total and the weight as texts, with enough decimals to compute the weight from the first two. */
 function division(exponential, total, share) {
   const wanted = weight(share);
   let power = weight(exponential);
@@ -132,7 +132,7 @@ function division(exponential, total, share) {
   }
 }
 
-/** Return the smallest number of decimals for which computed(decimals) gives the wanted text, or CELL. */
+/** Return the smallest number of decimals, from CELL on, for which computed(decimals) prints as `wanted`; CELL if none does. */
 function fewest(wanted, computed) {
   const text = wanted.startsWith("under") ? weight : (value) => decimal(value, places(wanted));
   for (let places = CELL; places < 12; places++) {
@@ -149,7 +149,7 @@ function places(text) {
   return (text.split(".")[1] ?? "").length;
 }
 
-/** Return a number times 10 to the power of places, rounded half away from zero. */
+/** Return value * 10 ** places as a whole number; halves are rounded away from zero. */
 function whole(value, places) {
   return Math.sign(value) * Math.floor(Math.abs(value) * 10 ** places + 0.5);
 }

@@ -1,9 +1,9 @@
-/* Two planes of vectors with two numbers: keys with a query that can be dragged, and values with their context. */
+/* Two drawings of 2-d vectors (planes): the keys with a query that can be dragged, and the values with the context. */
 
-const PER_UNIT = 10; // steps of the query per unit
+const PER_UNIT = 10; // the query's coordinates are multiples of 1 / PER_UNIT
 const SIDE = 300; // side of a plane, in units of the drawing
 
-/** Return the planes. A drag of the query calls view.move(query). paint(trace, finding) draws. */
+/** Return both drawings, and paint(trace, finding), which redraws them. Dragging the query calls view.move(query). */
 function planePart(view) {
   const { plane, sides } = view.given;
   const names = sides[0].rows.map(({ text }) => text);
@@ -110,7 +110,7 @@ function vectorText(vector, places) {
   return `[${vector.map((part) => decimal(part, places)).join(", ")}]`;
 }
 
-/** Return a square plane with room for the vectors and the origin. room: the width of the margin. */
+/** Return a square drawing with room for the vectors and the origin. room: the margin's width, on the scale of the vectors. */
 function planeOf(vectors, room) {
   const low = Math.floor(Math.min(0, ...vectors.flat())) - room;
   const high = Math.ceil(Math.max(0, ...vectors.flat())) + room;

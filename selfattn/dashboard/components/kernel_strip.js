@@ -1,4 +1,4 @@
-/* Strips of coloured cells, and numbers with bars, on scales that both sentences share. */
+/* Strips (a coloured cell for each number of a vector), and numbers with bars. Both sentences have the same scales. */
 
 const LEVELS = 16; // depths of colour
 const FEW = 4; // a strip with at most this many numbers prints them
@@ -8,7 +8,7 @@ function read(text) {
   return text.startsWith("<") ? 0 : Number(text.replace("−", "-").replace("∞", "Infinity"));
 }
 
-/** Return a text with the exponents of "e^x" and "e^(...)" raised. */
+/** Return a text in which the exponents of "e^x" and "e^(...)" are superscripts. */
 function powers(text) {
   return text
     .split(/\^(x|\((?:[^()]|\([^()]*\))*\))/)
@@ -39,7 +39,7 @@ function numberCell({ ends: [low, high], digits }, text) {
   return [value, element("span", "track", bar)];
 }
 
-/** Return a strip with a cell per number. A marked cell is marked in the strip `beside` too. tip(i, text): its tooltip. */
+/** Return a strip. Marking a cell also marks the same dimension in the strip `beside`. tip(i, text): the tooltip of cell i. */
 function strip(view, kind, label, text, tip, beside) {
   const [values, texts] = [numbersOf(text, 10 ** view.data.places[kind]), written(view, kind, text)];
   const [n, shades, largest] = [values.length, new Map(), view.data.largest[kind] / 10 ** view.data.places[kind]];

@@ -1,13 +1,13 @@
-/* Sentences with words tinted by a number, or a long text with tinted sentences. shaded.schema.json describes the data. */
+/* Sentences whose words are tinted by a number, or a long text whose sentences are. shaded.schema.json describes the data. */
 
-/** Streamlit calls this for each change of data. A click sends a row as "open", a word as "word", a sentence as "opened". */
+/** Streamlit calls this for each change of data. Clicks send the states "open" (a row), "word", "opened" (a sentence). */
 export default function shaded(given) {
   return showIn(ShadedView, "shaded", given);
 }
 
-const TALL = 36; // pixels: height of the largest effect, above and below 0
+const TALL = 36; // pixels: the height of the largest effect in the chart of a long text
 
-/** The data, and the visitor's choices in a long text: the sentence whose words are shown, and the hovered sentence. */
+/** Keeps the data, and the visitor's choices in a long text: the sentence whose words are shown, and the hovered sentence. */
 class ShadedView extends View {
   show(data, send) {
     this.send = send;
@@ -47,7 +47,7 @@ function wordsRow(view, { said, dir, words }, at) {
   return { node: element("button", { ...about, onclick: () => view.send("open", at) }, parts) };
 }
 
-/** Return words with their numbers. press(n): attributes that make word n a button, or null. */
+/** Return a sentence's words with their numbers, in an element. press(n): attributes that make word n a button, or null. */
 function wordsOf(words, dir, press = () => null) {
   const text = element("span", { class: "text", dir });
   const about = ({ kind, tip }, n) => {
@@ -62,7 +62,7 @@ function wordsOf(words, dir, press = () => null) {
   return text;
 }
 
-/** Return a long text: the curve of its sentences' effects, the sentences, and the words of the opened sentence. */
+/** Return the row of a long text: a chart of its sentences' effects, the sentences, and the words of the opened sentence. */
 function longRow(view, { said, dir, words: sentences, tokens, read }, row) {
   const parts = sentences.map((sentence, n) => sentencePart(view, sentence, [row, n]));
   const text = element("p", { class: "sentences", dir });
@@ -88,7 +88,7 @@ function longRow(view, { said, dir, words: sentences, tokens, read }, row) {
   return { node, paint };
 }
 
-/** Return a sentence of the text. It isn't a button element, in which lines can't break. */
+/** Return a sentence of the text as a span, because lines can't break inside a button element. */
 function sentencePart(view, sentence, place) {
   const { text, kind, depth, tip, number } = sentence;
   if (kind === "lost") return { node: element("span", { class: "lost", "data-tip": tip }, text) };
@@ -118,7 +118,7 @@ function sentencePart(view, sentence, place) {
   return part;
 }
 
-/** Draw each sentence's effect at its place in the text, with its noise band. Text that is cut off is hatched. */
+/** Draw the effect of hiding each sentence, at its position in the text, with its noise level as a band. Cut-off text is grey. */
 function curvePart(sentences, tokens, read, parts) {
   const x = (token) => `${(100 * token) / tokens}%`;
   const box = (from, to, low, high, more) => {
@@ -139,7 +139,7 @@ function curvePart(sentences, tokens, read, parts) {
   return element("div", {}, [curve, element("p", "small ends", ends)]);
 }
 
-/** Return a button that shows the rows after the first ones, if there are more. */
+/** Hide all rows but the first `first`. Return [a button that shows the other rows], or [] if there are none. */
 function moreButton(rows, first) {
   const rest = rows.slice(first);
   if (!rest.length) return [];

@@ -1,11 +1,11 @@
-/* Two texts with lines between words, and their cosine with words hidden. similar.schema.json describes the data. */
+/* Two texts with lines between words, and the texts' cosine, also with words hidden. similar.schema.json describes the data. */
 
 /** Streamlit calls this for each change of data. A click sends the hidden words as the state "hidden". */
 export default function similar(given) {
   return showIn(SimilarView, "similar", given);
 }
 
-/** The data, and the visitor's choices: a hidden word in each text, and the word under the pointer. */
+/** Keeps the data, and the visitor's choices: a hidden word in each text, and the word under the pointer. */
 class SimilarView extends View {
   show(data, send) {
     this.send = send;
@@ -33,17 +33,17 @@ class SimilarView extends View {
     return this.data.sides[side].words[at];
   }
 
-  /** Return the cosine with these words hidden, [word of A, word of B], or null if no token is left. */
+  /** Return the cosine with a word of A and a word of B hidden (null: none). Return null if no token is left. */
   cosine([a, b] = [null, null]) {
     return this.rows[a === null ? 0 : a + 1][b === null ? 0 : b + 1];
   }
 
-  /** Return the hidden words after a click on this word. */
+  /** Return which words are hidden after a click on this word. */
   pressed(side, at) {
     return this.hidden.with(side, this.hidden[side] === at ? null : at);
   }
 
-  /** Name the hidden words, such as "return" and "back". */
+  /** Return the hidden words as text, such as: "return" and "back". */
   named(hidden) {
     return hidden.flatMap((at, side) => (at === null ? [] : [quoted(this.word(side, at).text)])).join(" and ");
   }
@@ -57,7 +57,7 @@ function textsPart(view) {
   const largest = Math.max(0, ...view.data.lines.map(([, , , interaction]) => interaction));
   let drawn = [];
 
-  /** Return the lines of the word under the pointer, or else the largest lines of all words. */
+  /** Return the connecting lines of the word under the pointer, or else those that the figure shows at first. */
   function lines() {
     const { hovered, data } = view;
     const own = hovered && view.word(...hovered).lines;
@@ -195,7 +195,7 @@ function cosinePart(view) {
     requestAnimationFrame(() => flag(svg, { moves: true }));
   }
 
-  /** Compare a cosine with unrelated pairs: ", above 99.8 % of 1,000 unrelated pairs (median 0.05)". */
+  /** Return text that compares a cosine with unrelated pairs: ", above 99.8 % of 1,000 unrelated pairs (median 0.05)". */
   function place(cosine) {
     if (!others.length) return "";
     const below = others.filter((value) => value < cosine).length;
@@ -232,7 +232,7 @@ function cosinePart(view) {
   return { node: element("section", {}, [said, svg, sumText(view.data)]), paint, layOut };
 }
 
-/** Return the parts of the cosine as [class, name, value]: pairs with a line, other word pairs, pairs with a special token. */
+/** Return [class, name, value] of the cosine's parts: pairs with a line, other pairs of words, pairs with a special token. */
 function sumOf({ sum, lines }) {
   if (!sum) return [];
   const joined = lines.length === 1 ? "the pair with a line" : `the ${lines.length} pairs with a line`;

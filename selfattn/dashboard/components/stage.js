@@ -1,9 +1,9 @@
-/* A lesson's picture, which stays for all stops (pages): shared parts move. stage.schema.json describes the data. */
+/* The picture of a lesson page (stop). From one page to the next, shared parts move. stage.schema.json describes the data. */
 
 const BAR = 100; // pixels: width of a column of bars
 const STEP = 110; // ms between rows, so that an answer appears word by word
 
-/** Streamlit calls this for each change of data. A click on a part of the lesson's path sends the trigger "stop". */
+/** Streamlit calls this for each change of data. A click in the lesson's outline sends the trigger "stop", with a page's name. */
 export default function stage(given) {
   return showIn(StageView, "stage", given);
 }
@@ -42,7 +42,7 @@ class StageView extends View {
     if (data.columns.length) left.push(tablePart(this), this.line);
     const room = data.columns.reduce((sum, { kind, across }) => sum + (kind === "cells" ? 44 * across : BAR), BAR / 2);
     const table = element("div", "numbers", left);
-    table.style.flexBasis = `min(100%, ${data.sentences.length ? 340 : room}px)`; // side by side with a plane if both have room
+    table.style.flexBasis = `min(100%, ${data.sentences.length ? 340 : room}px)`; // beside a 2-d drawing if both have room
     const planes = this.planes.map(({ node }) => node);
     const side = element("div", planes.length > 1 ? "side two" : "side", [table, ...planes]);
     const about = { class: "picture", role: "group", "aria-label": data.about };
@@ -61,7 +61,7 @@ class StageView extends View {
     if (this.root.clientWidth) for (const plane of this.planes) plane.draw(null, 0);
   }
 
-  /** Return the position of each named part, and the length of its bar. */
+  /** Return the position of each element with a data-name, and the length of its bar. */
   places() {
     const found = new Map();
     for (const node of this.body.querySelectorAll("[data-name]")) {
@@ -73,7 +73,7 @@ class StageView extends View {
     return found;
   }
 
-  /** Move each named part from its old position, and its bar from the old length. New parts appear row by row. */
+  /** Move each element with a data-name from its old position, its bar from the old length. New elements appear row by row. */
   move(before) {
     const shift = before.get("outline")?.top - this.places().get("outline").top; // the page above may have moved
     for (const node of this.body.querySelectorAll("[data-name]")) {
@@ -104,7 +104,7 @@ function moving() {
   return !matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
 
-/** Return the parts of the lesson's path, as buttons that lead to their stops. */
+/** Return the lesson's outline: a button for each part, which opens a page (stop) of the lesson. */
 function outlinePart(view) {
   const boxes = view.data.outline.flatMap(({ text, stop, state }, i) => {
     const about = { type: "button", class: state.replace(" ", "-"), "data-id": `part ${i}` };
@@ -195,7 +195,7 @@ function cellsFor({ largest }, column, values, tips) {
   });
 }
 
-/** Return the matrix or query by which a column is computed, or "?" before the answer. */
+/** Return what is above a column: the matrix or query that computes the column, or "?" before the answer is shown. */
 function abovePart(view, column) {
   if (!column.above) return element("span");
   const { title, rows } = column.above;
@@ -232,7 +232,7 @@ function barOf(column, row) {
   return node;
 }
 
-/** Return a column's foot: its sum, or a bar that is divided into the words' shares. */
+/** Return what is below a column: its sum, or a bar with a part for each word. */
 function footOf(view, column) {
   if (!column.foot) return element("span");
   const { title, row } = column.foot;

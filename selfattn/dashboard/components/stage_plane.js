@@ -1,9 +1,9 @@
-/* A plane of the stage, with dots and arrows. A mark moves if two stops have a mark of its name. */
+/* A 2-d drawing with marks (dots and arrows) in a lesson. From one lesson page to the next, marks with the same name move. */
 
 const DURATION = 800; // ms of a movement
 const WIDE = 320; // units: the drawing's width
 
-/** Return the plane. draw(old, duration) moves the marks from their places in the data `old`; null: no movement. */
+/** Return the drawing. draw(old, duration) moves marks from their places in `old`, the last page's data; null: no movement. */
 function planePart(plane) {
   const [[left, right], [low, high]] = plane.ends;
   const x = (value) => (WIDE * (value - left)) / (right - left);
@@ -56,7 +56,7 @@ function entering(mark) {
   return { ...mark, at: mark.origin ?? mark.at };
 }
 
-/** Return a mark on its way between two stops. part: 0 to 1. */
+/** Return a mark between its states `from` and `to`. part: how much of the movement is done, 0 to 1. */
 function between(from, to, part) {
   const mix = (a, b) => a.map((value, i) => value + part * (b[i] - value));
   const origin = to.origin && mix(from.origin ?? from.at, to.origin);

@@ -2,7 +2,8 @@
 
 const PRINTED = 0.05; // the map and the bars print numbers from this one up
 const TYPE = { largest: 38, smallest: 22, wrapped: 27 }; // pixels: the sentences side by side
-const CLOSE = 0.02; // a share that exceeds the noise level by less is called "just above noise"
+const STACKED = { largest: 24, smallest: 18, wrapped: 24 }; // one above the other
+const FLOW = 64; // pixels: the width of a ribbon for a share of 100 %
 const SCROLLED = 24; // tokens: a longer list has a scroll bar
 
 /**
@@ -19,7 +20,6 @@ class WayView extends View {
     if (data.key !== this.data?.key) {
       const { hidden, head, open } = data.chosen;
       Object.assign(this, { hidden: [...hidden], head, open, hovered: null, hoveredHead: null, last: null });
-      this.onLine = [null, null]; // by side: the word whose share is printed on the line
     }
     const others = data.sides.map(({ words }) => words.filter(({ at }) => at !== null));
     Object.assign(this, {
@@ -49,16 +49,16 @@ class WayView extends View {
     if (focused) this.root.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus();
   }
 
-  /** Paint the last part first, because the sentences print the numbers that find no room on the line. */
   paint() {
-    for (const part of this.parts.toReversed()) part.paint?.();
+    for (const part of this.parts) part.paint?.();
   }
 
+  /** Lay out the sentences first, because the streams of the landscape start at their words. */
   layOut() {
-    if (this.root.clientWidth) for (const part of this.parts.toReversed()) part.layOut?.();
+    if (this.root.clientWidth) for (const part of this.parts) part.layOut?.();
   }
 
-  /** The word that the line shows as hidden: the word that the visitor hides, else the leading word. */
+  /** Return the word that the line shows as hidden: the word that the visitor hides, else the one with the largest share. */
   drawn(side) {
     return this.hidden[side] ?? this.data.sides[side].leader;
   }
@@ -67,7 +67,7 @@ class WayView extends View {
     return this.byAt[side].get(at)?.share ?? null;
   }
 
-  /** A word's printed share. If it rounds up to the noise level, it gets a decimal. */
+  /** Return a word's share as text. If the percentage would round up to the noise level, it gets a decimal. */
   printed(side, at) {
     const [share, level] = [this.share(side, at), this.data.way?.level];
     const value = percent(share);
@@ -78,13 +78,13 @@ class WayView extends View {
     return quoted(this.byAt[side].get(at)?.text ?? "");
   }
 
-  /** The side whose leading word has the larger share. */
+  /** The side (0 for A, 1 for B) whose largest share is larger. */
   get leading() {
     const [a, b] = [0, 1].map((side) => this.share(side, this.data.sides[side].leader) ?? -Infinity);
     return b > a ? 1 : 0;
   }
 
-  /** The word whose heads are shown: the word under the pointer, the word hidden last, or the leading word. `at` may be null. */
+  /** The word for which the map of heads is drawn: under the pointer, hidden last, or with the largest share (`at` null: none). */
   get subject() {
     if (this.hovered) return this.hovered;
     const side = this.last ?? [0, 1].find((each) => this.hidden[each] !== null) ?? this.leading;
@@ -114,7 +114,7 @@ class WayView extends View {
     return true;
   }
 
-  /** Send a choice. If the page has a kernel figure, that figure sends it instead, so that only its part of the page runs. */
+  /** Send a choice. If the page has a kernel figure, that figure sends it, so that Streamlit reruns only that figure's part. */
   choose(state, value) {
     const event = new CustomEvent("selfattn-choice", { detail: { state, value }, cancelable: true });
     if (dispatchEvent(event)) this.send(state, value);
@@ -124,13 +124,13 @@ class WayView extends View {
 function findingPart(view) {
   const [finding, below] = [element("h2", "finding"), element("div", "below")];
 
-  /** The sentence that the finding is about, or undefined. */
+  /** Return the side of the word that the finding names, or undefined if it names none. */
   function about({ sides, way }) {
     const { leading } = view;
     return way ? [leading, 1 - leading].find((side) => sides[side].named.length) : undefined;
   }
 
-  /** The finding's number, word and senses in the colours that the pictures give them. */
+  /** Return the finding in parts: its number, word and senses have the colours of the figure. */
   function coloured({ finding: text, word, sides, way }, named) {
     if (named === undefined) return [text];
     const { at, text: telling } = sides[named].words.find((each) => each.at === sides[named].leader) ?? {};
@@ -152,29 +152,7 @@ function findingPart(view) {
   return { node: element("div", {}, [finding, below]), show };
 }
 
-/** What the encoder does in many sentences. */
-function beyondPart(view) {
-  const node = element("div", "beyond");
-  const placed = (name, part, children) => {
-    const made = element("div", name, children);
-    made.style.setProperty("--part", part);
-    return made;
-  };
-  const show = () => {
-    const { text, bars = [], tick, link } = view.data.beyond;
-    const more = link ? [" ", element("a", { href: link.href, target: "_self" }, link.text)] : [];
-    const count = (value) => `${decimal(100 * value, 0)} of 100`; // not "%", which is a part of the distance here
-    const rates = bars.flatMap(({ label, value }) => [
-      element("div", {}, [element("strong", {}, count(value)), ` ${label}`]),
-      element("div", "whole", [placed("filled", value), placed("tick", tick.value)]),
-    ]);
-    if (tick) rates.push(placed("below-tick", tick.value, `${count(tick.value)} ${tick.label}`));
-    node.replaceChildren(element("p", {}, [text, ...more]), element("div", "rates", rates));
-  };
-  return { node, show };
-}
-
-/** A text in parts: before, at and after each of the `sought` texts. */
+/** Split a text before and after each of the `sought` texts. */
 function splitAt(text, sought) {
   const found = sought.filter((each) => each && text.includes(each));
   if (!found.length) return [text];
@@ -197,20 +175,20 @@ function sentencesPart(view) {
   const layOut = () => {
     const beside = nodes[0].offsetLeft !== nodes[1].offsetLeft;
     fit(node, nodes, beside);
-    const all = sides.map((side) => side.arcs());
-    const rooms = all.map(({ room, first }) => (first ? room : 0));
-    sides.forEach((side, i) => side.draw(all[i], beside ? Math.max(...rooms) : rooms[i]));
+    const all = sides.map((side) => side.flows());
+    const scale = Math.min(FLOW, ...all.map(({ sum, to }) => (0.9 * to.width) / sum)); // they fit on the chosen word
+    const heights = all.map((each) => stackRibbons(each, scale));
+    sides.forEach((side, i) => side.draw(all[i], beside ? Math.max(...heights) : heights[i]));
     paint();
   };
   const node = element("div", "sentences", [hint, ...nodes]);
   return { node, paint, layOut };
 }
 
-/** Set the largest type in which each sentence fits on one line. If none is small enough, let the lines wrap, in `wrapped`. */
+/** Set the largest type in which each sentence fits on one line. If none is small enough, let the lines wrap, in the size `wrapped`. */
 function fit(node, sentences, beside) {
-  node.style.removeProperty("--size");
-  if (!beside) return;
-  let size = TYPE.largest;
+  const type = beside ? TYPE : STACKED;
+  let size = type.largest;
   flag(node, { single: true });
   for (let tries = 0; tries < 4; tries++) {
     node.style.setProperty("--size", `${size}px`);
@@ -218,8 +196,8 @@ function fit(node, sentences, beside) {
     if (over <= 1) break;
     size = Math.floor(size / over) - 1; // numbers beneath words keep their size
   }
-  flag(node, { single: false });
-  node.style.setProperty("--size", `${size < TYPE.smallest ? TYPE.wrapped : size}px`);
+  flag(node, { single: false, unwrapped: size >= type.smallest });
+  node.style.setProperty("--size", `${size < type.smallest ? type.wrapped : size}px`);
 }
 
 function sentencePart(view, side) {
@@ -236,44 +214,39 @@ function sentencePart(view, side) {
   );
   const boxOf = (node) => node.querySelector(".ink").getBoundingClientRect();
 
-  /** The named words on the chosen word's line, nearest first; the room for their arcs; `first`: that line is the first. */
-  function arcs() {
+  /** Return the words on the chosen word's line of text, nearest first, and the sum of their shares. first: it is line one. */
+  function flows() {
     const to = boxOf(chosen);
-    const { named } = view.data.sides[side];
     const far = (box) => box.left + box.width / 2 - to.left - to.width / 2;
     const found = nodes
-      .filter(({ word }) => named.includes(word.at) && !view.data.guess)
-      .map(({ word, node }) => ({ word, box: boxOf(node) }))
+      .filter(({ word }) => word.kind === "word" && word.share > 0 && !view.data.guess)
+      .map(({ word, node }) => ({ word, box: boxOf(node), size: word.share }))
       .filter(({ box }) => Math.abs(box.bottom - to.bottom) < box.height / 2)
-      .sort((one, other) => Math.abs(far(one.box)) - Math.abs(far(other.box)))
-      .map(({ word, box }, i) => ({ word, dx: far(box), height: Math.min(22 + 12 * i, 16 + Math.abs(far(box)) / 4) }));
-    const room = Math.max(0, ...found.map((arc) => arc.height + 12));
-    return { found, room, first: Math.abs(badge.getBoundingClientRect().bottom - to.bottom) < to.height };
+      .map((flow) => ({ ...flow, dx: far(flow.box) }))
+      .sort((one, other) => Math.abs(one.dx) - Math.abs(other.dx));
+    const sum = found.reduce((all, { size }) => all + size, 0.01);
+    return { found, sum, to, first: Math.abs(badge.getBoundingClientRect().bottom - to.bottom) < to.height };
   }
 
-  function draw({ found, room, first }, above) {
-    text.style.paddingTop = `${above}px`;
-    chosen.style.marginTop = `${first ? 0 : room}px`;
+  function draw({ found, first }, above) {
+    text.style.paddingTop = `${first ? above : 0}px`;
+    chosen.style.marginTop = `${first ? 0 : above}px`;
     const [to, around] = [boxOf(chosen), text.getBoundingClientRect()];
-    const [top, centre] = [to.top - around.top - 3, to.left + to.width / 2 - around.left];
-    const paths = found.map(({ word, dx, height }, i) => {
-      const width = 2 + 6 * clamp(word.share, 1);
-      const [from, end] = [centre + dx, centre + Math.sign(dx) * (4 + 6 * i)];
-      const [high, half] = [top - height * 1.3, 4 + width / 2];
-      const d = `M${from} ${top} C${from} ${high} ${end} ${high} ${end} ${top - 5 - width}`;
-      return shape("g", { class: "arc", "data-at": word.at }, [
-        shape("path", { d, fill: "none", "stroke-width": width }),
-        shape("path", { stroke: "none", d: `M${end} ${top} l${-half} ${-half * 1.3} h${2 * half} z` }),
-      ]);
-    });
-    lines.replaceChildren(...paths);
+    const [top, centre] = [to.top - around.top, to.left + to.width / 2 - around.left];
+    const { named } = view.data.sides[side];
+    const paths = found.map((flow) => ribbon(flow, centre, top, named.includes(flow.word.at)));
+    lines.replaceChildren(shade("flowLeft", 0, 1), shade("flowRight", 1, 0), ...paths);
   }
 
   const paint = () => {
     nodes.forEach((each) => each.paint?.());
-    for (const arc of lines.children) assign(arc, "opacity", Number(arc.dataset.at) === view.hidden[side] ? 0.3 : 1);
+    const over = view.hovered?.side === side ? view.hovered.at : null;
+    for (const path of lines.querySelectorAll(".flow")) {
+      const at = Number(path.dataset.at);
+      flag(path, { cut: at === view.hidden[side], over: at === over, dim: over !== null && at !== over });
+    }
   };
-  return { node: element("div", `sentence ${name.toLowerCase()}`, text), paint, arcs, draw };
+  return { node: element("div", `sentence ${name.toLowerCase()}`, text), paint, flows, draw };
 }
 
 function wordNode(view, side, word) {
@@ -292,8 +265,6 @@ function wordNode(view, side, word) {
     const hidden = view.hidden[side] === at;
     const named = sides[side].named.includes(at);
     const leader = !sides[side].named.length && [sides[side].leader, ...sides[side].close].includes(at);
-    const noise = leader && share < way?.level;
-    const doubt = noise ? ", noise" : named && share < way?.level + CLOSE ? ", just above noise" : "";
     const mine = guessed?.[0] === side && guessed[1] === at;
     const value = share === null ? "not run" : percent(share);
     const said = share === null ? value : `${value} of the way`;
@@ -303,7 +274,7 @@ function wordNode(view, side, word) {
     const more = chance ? ` ${chance.replace(/\.?$/, ".")}` : "";
     assign(node, "data-tip", `Hide ${quoted(word.text)} from ${quoted(asked)}: ${said}.${more}`);
     ink.style.setProperty("--share", `${Math.round(25 + 65 * clamp(share, 1))}%`);
-    const told = (named || leader) && view.onLine[side] !== at ? view.printed(side, at) + doubt : "";
+    const told = (named || (leader && !way)) && view.drawn(side) !== at ? view.printed(side, at) : "";
     write(number, mine ? `your guess: ${value}` : told);
   }
   return { word, node, paint };
@@ -321,14 +292,14 @@ function headsPart(view) {
   map.node.style.setProperty("--height", `${layers > 12 ? 8 : layers > 6 ? 14 : 19}px`);
   const reads = view.knowsHeads ? readsPart(view) : null;
 
-  /** The effects of heads for a hidden word: exact if known, else by gradient; null: unknown. */
+  /** Return how far the chosen word moves if word `at` is hidden in each head: exact, else estimated by gradient; null: unknown. */
   function effects(side, at) {
     const { exact, gradient } = view.data.sides[side];
     const row = at === null ? "" : exact[at] || gradient[at];
     return row ? numbersOf(row, 10000) : null;
   }
 
-  /** The text that explains the map. share: the word's share if it is hidden in all heads. */
+  /** Return the text that explains the map. share: the share of the word hidden in all heads. */
   function key(values, share, gradient) {
     const { word, heads: about, way } = view.data;
     const noise = about.level ?? 0;
@@ -348,7 +319,10 @@ function headsPart(view) {
     const largest = Math.max(PRINTED, share < way?.level ? way.level : 0, ...leading.map(Math.abs)); // noise stays pale
     const known = share !== null && !about.reason && (values || !reads);
     write(title, known ? `Hide ${view.text(side, at)} in one head alone` : "Heads");
-    write(summary.lastChild, known ? `${view.text(side, at)} hidden in each of ${layers * heads} heads alone` : "");
+    write(
+      summary.lastChild,
+      known ? `Hide ${view.text(side, at)} in one of the ${layers * heads} heads at a time` : "",
+    );
     write(badge, known ? sides[side].name : "");
     assign(badge, "class", `badge ${"ab"[side]}`);
     const waiting = reads ? "" : "Running the heads ...";
@@ -368,7 +342,7 @@ function headsPart(view) {
   return { node, paint };
 }
 
-/** The weights of the head under the pointer, else of the chosen head. */
+/** Make the part with the attention weights of the head under the pointer, or of the chosen head. */
 function readsPart(view) {
   const [badge, title, note] = [element("span"), element("h3"), element("p", "small")];
   const lists = view.data.sides.map((side) => tokenList(view, side));
@@ -400,7 +374,7 @@ function readsPart(view) {
   return { node: element("section", "reads", [element("div", "titled", [badge, title]), note, both]), paint };
 }
 
-/** The tokens of a sentence, each with a bar. */
+/** Make the list of a sentence's tokens, each with a bar for its weight. */
 function tokenList(view, { name, tokens }) {
   const rows = tokens.map((token) => {
     const [text, bar, value] = [element("bdi", "token", token.text), element("span", "bar"), element("span", "value")];
@@ -418,7 +392,7 @@ function tokenList(view, { name, tokens }) {
   const node = element("div", `tokens ${name.toLowerCase()}`, [badge, list, note]);
   let last = null; // head
 
-  /** asked: the word whose heads are shown; undefined on the other side. */
+  /** asked: the index of the word for which the map is drawn; undefined if that word is in the other sentence. */
   function paint(head, hidden, asked) {
     const { weights: all, named } = view.data.sides["AB".indexOf(name)];
     const weights = numbersOf(all[head], 1000);

@@ -1,16 +1,17 @@
-/* The way: one line between the two senses (or sentences), with A and B as they are and with a word hidden. */
+/* The landscape: the senses (or sentences) as hills over one line, and where A and B land, as they are and with a word hidden. */
 
 const MARK = 14; // radius
-const SPACE = 8; // between labels
-const ROW = 66; // pixels: if A and B would overlap, B moves to another row
+const SPACE = 10; // between labels
 const DOT = 5.5; // radius
-const HILL = 90; // pixels: the height of the higher hill
-const NAME = 26; // pixels above a hill, for its name
-const WIDE = 60; // pixels of a band that has room for a note
-const NOTE = 18; // pixels beneath a mark, for the word "noise"
-const RULER = 10; // pixels: the height of the ruler's line
+const FALL = { long: 112, short: 72 }; // pixels from the sentences to the first row of marks: with streams from words, or without
+const ROW = 66; // pixels: if A and B would overlap, B moves to a row of its own
+const NEAR = 150; // pixels: A and B need so much room between them for their labels
+const HILL = { one: 104, two: 76 }; // pixels: the height of the higher hill, with A and B in one row or two
+const CLEAR = 42; // pixels between the last row of marks and the higher hill
+const EDGE = 74; // pixels: without hills, room for a label beside an outer mark
+const STREAM = 17; // pixels from the middle of a word to each of its streams
 
-/** Set the `left` of each label from its centre `x` and its `size`, so that all fit side by side between 0 and `width`. */
+/** Set the `left` of each label from its anchor `x` and its `size`, so that all fit side by side between 0 and `width`. */
 function spread(labels, width) {
   const over = labels.reduce((sum, label) => sum + label.size + SPACE, -SPACE) - width;
   const longest = labels.reduce((one, other) => (other.size > one.size ? other : one));
@@ -23,26 +24,33 @@ function spread(labels, width) {
 }
 
 function move(node, x, y, scale = 1) {
-  node.style.transform = `translate(${x.toFixed(1)}px, ${y}px) scale(${scale}, 1)`;
+  node.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px) scale(${scale.toFixed(2)}, 1)`;
 }
 
-/** The marks of one sentence, from back to front, drawn at the origin. */
+/** Return the SVG shapes that stand for one sentence, from back to front. Transforms move them to their places. */
 function sideMarks(name) {
+  const side = name.toLowerCase();
   const dot = (kind) =>
-    shape("g", `mark ${name.toLowerCase()} ${kind}`, [
+    shape("g", `mark ${side} ${kind}`, [
       shape("circle", { r: MARK - 1, "stroke-dasharray": kind === "ghost" ? 3 : null }),
       shape("text", { "text-anchor": "middle", y: 5 }, name),
     ]);
+  const path = (kind) => shape("path", `${kind} ${side}`);
   return {
-    band: shape("rect", { class: "band", y: -MARK, width: 1, height: 2 * MARK }),
-    noise: shape("text", { class: "note", "text-anchor": "middle", y: MARK + NOTE - 4 }),
-    much: shape("text", "label much"),
-    shaft: shape("rect", { class: "arrow", y: -3, width: 1, height: 6 }),
-    head: shape("path", { class: "arrow", d: "M0 0 l-15 -9 v18 z" }),
+    fan: path("fan"),
+    pale: path("stream pale"),
+    full: path("stream full"),
+    faint: path("stream faint"),
+    stem: path("stem"),
+    landing: path("stem"),
+    shaft: shape("rect", { class: "moved", y: -5, width: 1, height: 10 }),
+    band: shape("rect", { class: "band", y: -5, width: 1, height: 10 }), // the part of the shaft up to the noise level
+    head: shape("path", { class: "moved", d: "M0 0 l-18 -12 v24 z" }),
     hollow: dot("hollow"),
     ghost: dot("ghost"),
     solid: dot("solid"),
-    before: shape("text", "label", "as it is"),
+    much: shape("text", { class: "much", "text-anchor": "middle" }),
+    before: shape("text", "label"),
     after: shape("text", "label"),
   };
 }
@@ -62,19 +70,35 @@ function swarm(ends, x) {
 }
 
 function linePart(view) {
-  const still = shape("g"); // the line itself, which is redrawn if the width changes
+  const still = shape("g"); // the landscape itself, which is redrawn if the width changes
+  const front = shape("g"); // its dots and its ruler
   const marks = view.data.sides.map(({ name }) => sideMarks(name));
-  const all = marks.flatMap((each) => Object.values(each));
-  const svg = shape("svg", { class: "line", width: "100%", role: "group" }, [still, ...all]);
-  const names = [0, 1].map(() => element("bdi", "name"));
-  const [ends, key] = [element("div", "ends", names), element("p", "small")];
+  const parts = (...names) => marks.flatMap((each) => names.map((name) => each[name]));
+  const svg = shape("svg", { class: "line", width: "100%", role: "group" }, [
+    still,
+    ...parts("fan", "pale", "full", "faint"),
+    front,
+    ...parts("stem", "landing", "shaft", "band", "head", "hollow", "ghost", "solid", "much", "before", "after"),
+  ]);
+  const names = [0, 1].map(() => element("div", "name"));
+  const ends = element("div", "ends", names);
   let drawn = null; // what `layOut` computed last
 
-  /** Every position that a side's marks may take. */
+  /** Return the positions on the line of A or B (`side`): as it is, and with each word hidden. */
   function positions(side) {
-    const { at, toward, level } = view.data.way;
+    const { at, toward } = view.data.way;
     const words = view.data.sides[side].words.filter((word) => word.kind === "word" && word.share !== null);
-    return [0, level ?? 0, ...words.map((word) => word.share)].map((share) => at[side] + toward[side] * share);
+    return [0, ...words.map((word) => word.share)].map((share) => at[side] + toward[side] * share);
+  }
+
+  /** Return where the streams begin: [x, y] under each chosen word. Null if the sentences are not side by side. */
+  function sources() {
+    const inks = [...view.body.querySelectorAll(".sentence .chosen .ink")].map((ink) => ink.getBoundingClientRect());
+    const around = svg.getBoundingClientRect();
+    if (inks.length < 2 || Math.abs(inks[0].left - inks[1].left) < inks[0].width) return null;
+    const [a, b] = view.body.querySelectorAll(".sentence");
+    if (a.offsetLeft === b.offsetLeft) return null;
+    return inks.map(({ left, width, bottom }) => [left + width / 2 - around.left, bottom - around.top - 1]);
   }
 
   function layOut() {
@@ -82,67 +106,65 @@ function linePart(view) {
     const width = svg.clientWidth;
     const hills = way.hills.flat();
     const places = [...way.dots.flat().map((dot) => dot.x), ...hills.map(([place]) => place)];
-    const values = [0, 1, ...places, ...positions(0), ...positions(1)];
-    const of = JSON.stringify([way, width, values]);
+    const gates = way.at.map((at, side) => at + way.toward[side] * (way.level ?? 0));
+    const values = [0, 1, ...places, ...gates, ...positions(0), ...positions(1)];
+    const from = sources();
+    const of = JSON.stringify([way, width, values, from]);
     if (of === drawn?.of) return paint(); // the focus stays on its dot
-    const [low, high, pad] = [Math.min(...values), Math.max(...values), 2 * MARK];
+    const [low, high, pad] = [Math.min(...values), Math.max(...values), hills.length || !from ? 2 * MARK : EDGE];
     const x = (value) => pad + ((value - low) / (high - low)) * (width - 2 * pad);
     const [a, b] = [0, 1].map((side) => positions(side).map(x));
-    const apart = Math.max(...a) + 110 < Math.min(...b) || Math.max(...b) + 110 < Math.min(...a);
-    write(key, explained(way));
-    way.ends.forEach(({ label }, end) => {
-      write(names[end], label);
-      assign(names[end], "class", `name ${colour(way, end)}`);
-    });
-    const first = 66 + MARK;
+    const apart = Math.max(...a) + NEAR < Math.min(...b) || Math.max(...b) + NEAR < Math.min(...a);
+    const first = from ? FALL.long : FALL.short;
     const rows = [first, apart ? first : first + ROW];
+    way.ends.forEach(({ label, count }, end) => {
+      assign(names[end], "class", `name ${colour(way, end)}`);
+      names[end].replaceChildren(
+        element("bdi", {}, label),
+        " ",
+        element(
+          "span",
+          "count",
+          count ? [element("span", { "aria-hidden": "true" }, "● "), `${count} other sentences`] : [],
+        ),
+      );
+    });
     const dots = swarm(way.dots, x);
-    const axis = rows[1] + MARK + NOTE + NAME + (hills.length ? HILL : 0);
-    const foot = axis + 20 + 2 * DOT * Math.max(0, ...dots.map((dot) => dot.level + 1));
-    drawn = { x, rows, axis, foot, width, of, dots };
-    placeNames(way);
+    const tall = hills.length ? HILL[apart ? "one" : "two"] : 0;
+    const axis = rows[1] + CLEAR + tall;
+    const foot = axis + 14 + 2 * DOT * Math.max(0, ...dots.map((dot) => dot.level + 1));
+    drawn = { x, axis, high: tall, foot, width, of, dots, from, rows };
+    placeNames();
     assign(svg, "aria-label", way.about);
-    drawLine(way, axis);
+    drawLand(way);
     paint();
     requestAnimationFrame(() => flag(svg, { moves: true }));
   }
 
-  /** Place each end's name above its hill, or below the line without a hill. Set the height of the picture. */
-  function placeNames({ hills }) {
-    const { x, axis, foot, width } = drawn;
-    const highest = (points) => points.reduce((one, other) => (other[1] > one[1] ? other : one), [null, 0]);
-    const tops = hills.map((points, end) => (points.length ? highest(points) : [end, 0]));
-    const [a, b] = names.map((name) => name.offsetWidth);
-    const [left, right] = tops.map(([place]) => x(place));
-    const middle = clamp((left + right) / 2, width - b - SPACE);
-    const lefts = [Math.min(left - a / 2, middle - a - SPACE), Math.max(right - b / 2, middle + SPACE)];
-    let bottom = foot;
+  /** Place each end's name under its average. Set the height of the picture. */
+  function placeNames() {
+    const { x, foot, width } = drawn;
+    const sizes = names.map((name) => name.offsetWidth);
+    const [left, right] = [x(0) - sizes[0] / 2, x(1) - sizes[1] / 2];
+    const over = Math.max(0, left + sizes[0] + 2 * SPACE - right) / 2;
+    const lefts = [clamp(left - over, width - sizes[0]), clamp(right + over, width - sizes[1])];
     names.forEach((name, end) => {
-      const high = hills[end].length ? axis - HILL * tops[end][1] - name.offsetHeight - 2 : foot + 8;
-      name.style.left = `${clamp(lefts[end], width - name.offsetWidth)}px`;
-      name.style.top = `${high}px`;
-      bottom = Math.max(bottom, high + name.offsetHeight);
+      name.style.left = `${lefts[end]}px`;
+      name.style.top = `${foot + 11}px`;
     });
-    assign(svg, "height", bottom);
+    assign(svg, "height", foot + 11 + Math.max(...names.map((name) => name.offsetHeight)));
   }
 
-  function explained(way) {
-    const { between, level } = way;
-    if (between !== "senses") return "";
-    const dots = `Dots: ${quoted(view.data.word)} in other sentences${colour(way, 0) && ", coloured by labelled sense"}.`;
-    return `${dots}${level === null ? "" : ` Noise: moves under ${percent(level)} could be chance.`}`;
-  }
-
-  /** The colour class of an end; none (grey) if A and B have the same sense. */
+  /** Return the CSS class of an end of the line: A's or B's colour, or "" (grey) if A and B have the same sense. */
   function colour({ toward }, end) {
     return toward[0] === toward[1] ? "" : "ab"[end];
   }
 
-  function drawLine(way, axis) {
-    const { x, width } = drawn;
-    const [left, right, middle] = [x(0), x(1), x(0.5)];
+  function drawLand(way) {
+    const { x, width, axis, high, foot } = drawn;
+    const middle = x(0.5);
     const dots = drawn.dots.map(({ at, level, text, end }) => {
-      const place = { cx: at.toFixed(1), cy: axis + DOT + 2 + 2 * DOT * level, r: DOT - 0.5 };
+      const place = { cx: at.toFixed(1), cy: axis + DOT + 5 + 2 * DOT * level, r: DOT - 0.5 };
       return shape("circle", {
         class: `dot ${colour(way, end)}`,
         ...place,
@@ -151,60 +173,67 @@ function linePart(view) {
         "data-tip": text,
       });
     });
-    const about = { tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about };
-    const ruler = `M${left} ${RULER - 5} v10 m0 -5 H${right} m0 -5 v10`;
-    const length = shape("text", { ...about, class: "note", x: middle, y: RULER + 4, "text-anchor": "middle" });
+    const between = way.between === "senses";
+    const shores = [`M0 ${axis} H${middle}`, `M${middle} ${axis} H${width}`];
     still.replaceChildren(
-      shape("path", { class: "rail", d: `M0 ${axis} H${width}` }),
-      shape("path", { class: "rail bracket", d: ruler }),
-      length,
-      ...dots,
+      ...way.hills.flatMap((points, end) => (points.length ? hill(points, end, colour(way, end)) : [])),
+      ...shores.map((d, end) => shape("path", { class: `shore ${between ? colour(way, end) : ""}`, d })),
     );
-    const ends = way.between === "senses" ? "from one sense's average to the other's" : "from A to B, as they are";
-    for (const text of [`${percent(1)}: ${ends}`, percent(1)]) {
-      write(length, text);
-      if (length.getComputedTextLength() < right - left - 30) break;
-    }
+    front.replaceChildren(...ruler(way, foot + 4), ...dots);
     addArrowKeys(dots, dots.length);
-    if (way.between !== "senses") return;
-    still.prepend(
-      shape("path", { class: "rail", "stroke-dasharray": "2 4", d: `M${middle} ${RULER + 10} V${axis}` }),
-      ...way.hills.map((points, end) => hill(points, end, colour(way, end))),
+    if (!between) return;
+    still.append(
+      shape("path", { class: "rail", "stroke-dasharray": "2 4", d: `M${middle} ${axis - high} V${axis + 6}` }),
     );
-    still.append(...[0, 1].map((end) => nearer(way.ends[end].label, end)));
-  }
-
-  /** Draw the text beside the middle of the line, shortened if there is no room. */
-  function nearer(label, end) {
-    const { x, width } = drawn;
-    const at = x(0.5) + (end ? SPACE : -SPACE);
-    const text = shape("text", { class: "note", x: at, y: RULER + 24, "text-anchor": end ? "start" : "end" });
-    still.append(text); // to be measured
-    for (const words of [`nearer to ${label}`, label, ""]) {
-      write(text, end ? `${words} →` : `← ${words}`);
-      if (text.getComputedTextLength() <= (end ? width - at : at)) break;
+    const nearer = way.ends.map(({ label }, end) => {
+      const place = { x: end ? width : 0, y: axis + 19, "text-anchor": end ? "end" : "start" };
+      return shape("text", { class: `note nearer ${colour(way, end)}`, ...place }, `nearer to ${label}`);
+    });
+    front.append(...nearer);
+    for (const text of nearer) {
+      const { x: left, width: size } = text.getBBox();
+      const covers = (at) => left - SPACE < at && at < left + size + SPACE;
+      assign(text, "visibility", [middle, ...drawn.dots.map(({ at }) => at)].some(covers) ? "hidden" : null);
     }
-    return text;
   }
 
-  /** A hill over the line, filled with a gradient. Few dots have none. */
+  /** Return the shapes of the ruler from end to end, with its length, 100 %. */
+  function ruler(way, y) {
+    const [start, end] = [drawn.x(0), drawn.x(1)];
+    const middle = (start + end) / 2;
+    const about = { tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about };
+    const text = shape("text", { ...about, class: "note", x: middle, y: y + 5, "text-anchor": "middle" });
+    front.append(text); // to be measured
+    const length = way.between === "senses" ? "distance between the averages" : "distance between A and B";
+    for (const words of [`${length}: ${percent(1)}`, percent(1)]) {
+      write(text, words);
+      if (text.getComputedTextLength() < end - start - 40) break;
+    }
+    const gap = text.getComputedTextLength() / 2 + 7;
+    const halves = `M${start} ${y - 5} v10 m0 -5 H${middle - gap} M${end} ${y - 5} v10 m0 -5 H${middle + gap}`;
+    const line = shape("path", { class: "rail ruler", d: halves });
+    return [line, text];
+  }
+
+  /** Return the density curve (hill) of an end's dots, filled with a gradient. */
   function hill(points, end, side) {
-    const { x, axis } = drawn;
-    const ridge = points.map(([place, high]) => `${x(place).toFixed(1)} ${(axis - HILL * high).toFixed(1)}`).join(" L");
-    const stops = [0.28, 0.05].map((opacity, i) => shape("stop", { offset: i, "stop-opacity": opacity }));
+    const { x, axis, high } = drawn;
+    const ridge = points.map(([place, part]) => `${x(place).toFixed(1)} ${(axis - high * part).toFixed(1)}`).join(" L");
+    const stops = [0.62, 0.12].map((opacity, i) => shape("stop", { offset: i, "stop-opacity": opacity }));
     const shade = shape("linearGradient", { id: `hill${end}`, x2: 0, y2: 1 }, stops);
+    const [first, last] = [points[0], points.at(-1)].map(([place]) => x(place).toFixed(1));
     return shape("g", `hill ${side}`, [
       shade,
-      shape("path", { d: ridge && `M${ridge} z`, fill: `url(#hill${end})` }),
-      shape("path", { class: "ridge", d: ridge && `M${ridge}` }),
+      shape("path", { d: `M${first} ${axis} L${ridge} L${last} ${axis} z`, fill: `url(#hill${end})` }),
+      shape("path", { class: "ridge", d: `M${ridge}` }),
     ]);
   }
 
-  /** Place a side's marks. Returns the side's two labels, which the caller places. */
+  /** Place the shapes of A or B (`side`). Returns the two labels, which the caller places. */
   function place(side) {
-    const { x, rows } = drawn;
+    const { x, rows, axis, from: starts } = drawn;
     const { way, sides } = view.data;
-    const [at, y, mark] = [view.drawn(side), rows[side], marks[side]];
+    const [at, mark, y] = [view.drawn(side), marks[side], rows[side]];
     const { hovered } = view;
     const moved = (share) => x(way.at[side] + way.toward[side] * share);
     const share = view.share(side, at);
@@ -212,57 +241,76 @@ function linePart(view) {
     const hidden = share !== null && view.hidden[side] !== null;
     const ghost = hovered?.side === side && hovered.at !== at ? view.share(side, hovered.at) : null;
     const [sign, length] = [to < from ? -1 : 1, Math.abs(to - from) - MARK - 1];
-    const covered = share === null || length < MARK / 2; // the solid mark covers the hollow mark
-    move(mark.band, from, y, moved(way.level ?? 0) - from);
-    move(mark.noise, moved((way.level ?? 0) / 2), y);
-    const room = way.level === null ? 0 : Math.abs(moved(way.level) - from);
-    write(mark.noise, room > WIDE ? `noise: ${percent(way.level)}` : "");
-    move(mark.shaft, from, y, sign * Math.max(0, length - 10));
+    const covered = share === null || length < 0; // the solid mark covers the hollow mark
+    const named = sides[side].named.includes(at);
+    const [startX, startY] = starts?.[side] ?? [(from + to) / 2, y - 64];
+    const knee = y - MARK - 6;
+    const stream = (out, end) => {
+      const start = startX + out * sign * STREAM;
+      return `M${start} ${startY} ${fall(start, startY, end, y, knee)}`;
+    };
+
+    assign(mark.fan, "d", covered ? "" : beam(startX, startY, 2 * STREAM, [from, to], y, knee));
+    assign(mark.fan, "fill", named ? "url(#beam)" : null);
+    assign(mark.full, "d", hidden ? stream(1, to) : stream(-1, from));
+    assign(mark.pale, "d", covered ? "" : hidden ? stream(-1, from) : stream(1, to));
+    assign(mark.faint, "d", ghost === null ? "" : stream(0, moved(ghost)));
+    for (const [stem, place] of [
+      [mark.stem, from],
+      [mark.landing, to],
+    ]) {
+      assign(stem, "d", `M0 ${MARK + 26} V${axis - y}`);
+      move(stem, place, y);
+    }
+    const doubtful = Math.min(way.level ?? 0, share ?? 0) * Math.abs(x(1) - x(0));
+    move(mark.band, from, y, sign * clamp(doubtful, length - 16));
+    move(mark.shaft, from, y, sign * Math.max(0, length - 16));
     move(mark.head, from + sign * length, y, sign);
+    assign(mark.head, "visibility", length > 18 ? null : "hidden");
     move(mark.solid, hidden ? to : from, y);
     move(mark.hollow, hidden ? from : to, y);
     move(mark.ghost, moved(ghost ?? 0), y);
-    assign(mark.head, "visibility", length > 1.5 * MARK ? null : "hidden");
-    assign(mark.hollow, "visibility", covered ? "hidden" : null);
+    for (const part of [mark.hollow, mark.landing]) assign(part, "visibility", covered ? "hidden" : null);
     assign(mark.ghost, "visibility", ghost === null ? "hidden" : null);
-    const named = sides[side].named.includes(at);
-    for (const part of [mark.shaft, mark.head]) flag(part, { named });
-    const notRun = share === null ? ": not run" : "";
-    write(mark.before, covered && hidden ? "" : "as it is");
-    write(mark.after, at === null || (covered && !hidden && !notRun) ? "" : `without ${view.text(side, at)}${notRun}`);
-    flag(mark.before, { now: !hidden });
-    flag(mark.after, { now: hidden });
-    write(mark.much, share === null ? "" : view.printed(side, at));
-    flag(mark.much, { named });
-    const label = (node, x) => ({ node, x, y });
-    return [label(mark.before, from), label(mark.after, to + way.toward[side])];
-  }
+    for (const part of [mark.fan, mark.shaft, mark.head, mark.much]) flag(part, { named });
 
-  /** Write a share between the two labels above its arrow. If there is no room, the word in the sentence shows the share. */
-  function placeShare(side, labels) {
-    const { much } = marks[side];
-    const [left, right] = labels.toSorted((one, other) => one.left - other.left);
-    const [start, end, size] = [left.left + left.size, right.left, much.getComputedTextLength()];
-    const fits = much.textContent && end - start >= size + 2 * SPACE;
-    if (!fits) write(much, "");
-    view.onLine[side] = fits ? view.drawn(side) : null;
-    move(much, (start + end - size) / 2, labels[0].y - MARK - 2);
+    write(mark.much, share === null ? "" : view.printed(side, at));
+    const fits = !covered && mark.much.getComputedTextLength() < length - MARK;
+    move(mark.much, (from + to) / 2, y - MARK - (named ? 6 : 4));
+    const doubt = share !== null && Math.abs(share) < way.level ? ", could be chance" : "";
+    const inside = share === null ? ": not run" : fits ? doubt : `: ${mark.much.textContent}${doubt}`;
+    const most = covered && !hidden && share !== null && at === sides[side].leader;
+    const text = at === null ? "" : view.text(side, at);
+    write(mark.after, most ? `moves at most ${mark.much.textContent}${doubt}` : text && `without ${text}${inside}`);
+    write(mark.before, starts && !covered && (named || hidden) ? `with ${text}` : ""); // little room on a narrow page
+    if (!fits) write(mark.much, "");
+    flag(mark.before, { now: !hidden });
+    flag(mark.after, { now: hidden, named: !fits && named });
+    return [
+      { node: mark.before, x: from, y },
+      { node: mark.after, x: named || hidden ? to : (from + to) / 2, y },
+    ];
   }
 
   function paint() {
     if (!drawn) return;
-    const { rows, width } = drawn;
-    const sides = [0, 1].map(place);
-    const labels = sides.flat().filter(({ node }) => node.textContent);
-    for (const { node } of labels) assign(node, "textLength", null);
-    for (const label of labels) label.size = label.node.getComputedTextLength();
-    for (const y of new Set(rows)) {
-      const row = labels.filter((label) => label.y === y);
-      spread(row, width);
-      for (const label of row) move(label.node, label.left, y - MARK - 7);
+    const labels = [0, 1].flatMap(place).filter(({ node }) => node.textContent);
+    for (const label of labels) {
+      assign(label.node, "textLength", null);
+      label.size = label.node.getComputedTextLength();
     }
-    sides.forEach((own, side) => placeShare(side, own));
+    for (const y of new Set(drawn.rows)) {
+      const row = labels.filter((label) => label.y === y);
+      if (row.length) spread(row, drawn.width);
+    }
+    for (const { node, left, y } of labels) move(node, left, y + MARK + 17);
   }
 
-  return { node: element("div", "way-line", [svg, ends, key]), paint, layOut };
+  svg.prepend(
+    shape("linearGradient", { id: "beam", x2: 0, y2: 1 }, [
+      shape("stop", { offset: 0, class: "deep", "stop-opacity": 0.75 }),
+      shape("stop", { offset: 1, class: "light", "stop-opacity": 0.4 }),
+    ]),
+  );
+  return { node: element("div", "way-line", [svg, ends]), paint, layOut };
 }

@@ -1,0 +1,48 @@
+/* The flow: a ribbon from each word to the chosen word, as wide as its share, and streams from there to the landscape. */
+
+const GAP = 1.5; // pixels between ribbons
+
+/** Give each ribbon its width, its height above the line and its place on the chosen word. Returns the room that they need. */
+function stackRibbons({ found, sum }, scale) {
+  const room = [-1, 1].map((sign) => {
+    let [height, end] = [16, (sign * (sum * scale + GAP * found.length)) / 2];
+    for (const flow of found.filter(({ dx }) => Math.sign(dx) === sign)) {
+      const width = flow.size * scale;
+      Object.assign(flow, { width, height: height + width / 2, end: end - (sign * (width + GAP)) / 2 });
+      [height, end] = [height + width + 5, end - sign * (width + GAP)];
+    }
+    return height;
+  });
+  return found.length ? Math.max(...room) + 4 : 0;
+}
+
+/** Return a word's ribbon: up from the word, over the line of text, and down to its place on the chosen word. */
+function ribbon({ word, dx, width, height, end }, centre, top, named) {
+  const [from, high] = [centre + dx, top - height * 1.34];
+  const d = `M${from} ${top + 1} C${from} ${high} ${centre + end} ${high} ${centre + end} ${top + 1}`;
+  const kind = named ? "named" : "";
+  const stroke = named ? `url(#flow${dx > 0 ? "Right" : "Left"})` : null;
+  return shape("path", { class: `flow ${kind}`, d, "data-at": word.at, "stroke-width": Math.max(width, 0.6), stroke });
+}
+
+/** Return the gradient of a ribbon, from the hidden word to the chosen word. */
+function shade(id, x1, x2) {
+  const stops = [0, 1].map((offset) => shape("stop", { offset, class: offset ? "deep" : "light" }));
+  return shape("linearGradient", { id, x1, x2 }, stops);
+}
+
+/** Return the path of a stream from (x, y): across until the height `knee`, then straight down to (toX, toY). */
+function fall(x, y, toX, toY, knee) {
+  return `C${x} ${y + (knee - y) * 0.6} ${toX} ${y + (knee - y) * 0.35} ${toX} ${knee} V${toY}`;
+}
+
+/** Return the path of `fall` from its end to its start. */
+function rise(x, y, toX, knee) {
+  return `V${knee} C${toX} ${y + (knee - y) * 0.35} ${x} ${y + (knee - y) * 0.6} ${x} ${y}`;
+}
+
+/** Return the area between two streams that start `width` apart around (x, y) and end at both `ends`, at the height `toY`. */
+function beam(x, y, width, ends, toY, knee) {
+  const half = (Math.sign(ends[1] - ends[0]) * width) / 2;
+  return `M${x - half} ${y} ${fall(x - half, y, ends[0], toY, knee)} H${ends[1]} ${rise(x + half, y, ends[1], knee)} z`;
+}

@@ -1,0 +1,315 @@
+"""Decide which word the main view's finding names, and write the finding and the texts around the figure.
+
+A word's share is how far the chosen word moves if that word is hidden: a part of the distance to the other sense or, without
+senses, to the other sentence.
+"""
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from torch import Tensor
+
+from selfattn import numbers
+from selfattn.analysis.gradients import SAME
+from selfattn.analysis.hiding import NO_SHARES, NO_WAY, ONE_SENSE, HeadsOfWord, HiddenPair
+from selfattn.analysis.sense_means import SenseMeans
+from selfattn.encoders.encoder import Encoder
+from selfattn.senses import HiddenWordsReport
+from selfattn.senses.noise import ROWS
+from selfattn.senses.telling_words import ALL, CLEAR, GUESS, NAMED
+from selfattn.views.way_data import Line, chance
+
+SENSES_PAGE = "senses"  # its address
+VISIBLE = 0.005  # a smaller share is printed as 0 %
+NBSP = "\u00a0"
+
+
+def leading_words(pair: HiddenPair) -> list[tuple[int, int]]:
+    """Return each sentence's word with the largest share, as (0 for A or 1 for B, index in `pair.words`).
+
+    The word with the larger share comes first. A sentence without shares has no such word.
+    """
+    at = [(side, top) for side, top in enumerate(pair.top) if top is not None]
+    return sorted(at, key=lambda one: -float(pair.share[one[0]][one[1]]))
+
+
+def named_words(pair: HiddenPair, level: float) -> tuple[list[int], list[int]]:
+    """Return the indices of the words in A and in B that the finding may name.
+
+    Between senses, these are the words whose share is at least `level`, the noise level (NaN: unknown, so no word). Between
+    sentences, this is the word with the largest share, if its share is at least 0.1 and at least 1.5 times the next share.
+    """
+    found = []
+    for words, shares, top in zip(pair.words, pair.share, pair.top):
+        may = [at for at, word in enumerate(words) if not word.is_punctuation and shares[at].isfinite()]
+        if pair.senses is not None:
+            reach = shares >= level  # in float32, as the shares are
+            found.append([at for at in may if reach[at]])
+            continue
+        next_one = max((float(shares[at]) for at in may if at != top), default=-math.inf)
+        clear = top is not None and shares[top] >= NAMED and float(shares[top]) >= CLEAR * next_one
+        found.append([top] if clear and top is not None else [])
+    return found[0], found[1]
+
+
+def finding(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> str:
+    """Return the finding in one sentence, or the reason why there is none. named: the result of `named_words`."""
+    word = quoted_word(pair)
+    if all(word.is_punctuation for words in pair.words for word in words):
+        return f"There is no other word to hide from {word}: write a longer sentence."
+    if reason := no_way(pair):
+        return reason
+    if not any(map(known_shares, pair.share)):
+        return f"No word can be hidden from {word} in this encoder: choose another encoder to see where its meaning comes from."
+    if pair.nearest is not None and _alike(pair):
+        return f"The encoder takes both for {pair.nearest[0]}: it does not tell these two apart."
+    found = _answer(pair, named, level)
+    if found is None and pair.senses is None:
+        return f"No single word moves {word} much more than the others do."
+    if found is None and not math.isnan(level):
+        return f"No single word moves {word} far enough to rule out chance."
+    if found is None:
+        return f"No single word moves {word} toward its other sense."
+    (side, at), share = found, float(pair.share[found[0]][found[1]])
+    if pair.senses and pair.senses[0] != pair.senses[1]:
+        far = f"toward {pair.senses[1 - side]}, {percent(share)} of the distance between the senses"
+    elif pair.senses:
+        far = f"toward its other senses, {percent(share)} of the distance"
+    else:
+        far = f"toward the other sentence's {word}, {percent(share)} of the distance"
+    hidden = f'"{pair.words[side][at].label}"'
+    if pair.senses and math.isnan(level):  # the move could be chance
+        return f"Hiding {hidden} moves {word} more than any other word does: {far}."
+    return f"Hide {hidden}, and {word} moves {far}."
+
+
+def _answer(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> tuple[int, int] | None:
+    """Return the word that the finding names, as in `leading_words`; None if it names no word.
+
+    It is the named word with the largest share. Between senses without a known noise level, it is the word with the largest
+    share, if this share isn't printed as 0 %.
+    """
+    if _alike(pair):
+        return None
+    leading = leading_words(pair)
+    if pair.senses is not None and math.isnan(level):
+        return next((at for at in leading if float(pair.share[at[0]][at[1]]) >= VISIBLE), None)
+    return next((at for at in leading if at[1] in named[at[0]]), None)
+
+
+def below(
+    encoder: Encoder,
+    pair: HiddenPair,
+    named: Sequence[Sequence[int]],
+    level: float,
+    over_many: HiddenWordsReport | None,
+) -> list[str]:
+    """Return the lines under the finding: where the word ends, what could be chance, and the pair's notes."""
+    found = _answer(pair, named, level)
+    if not leading_words(pair):
+        return [f"Encoder {_name(encoder)}.", *_notes(pair)]
+    if pair.senses is None:
+        return _notes(pair)
+    first = (
+        _then(pair, *found) if found else "" if _alike(pair) else "Its meaning may come from several words together."
+    )
+    grey = "" if math.isnan(level) else f"Moves up to {percent(level)} (grey) could be chance."
+    lines = [*filter(None, [f"{first} {grey}".strip()]), *_notes(pair)]
+    if over_many is None and found:
+        lines.append("This could be chance: the noise level of this encoder is not measured yet.")
+    elif over_many is not None and math.isnan(level):
+        n = over_many.sentences
+        lines.append(
+            f"This could be chance: a noise level needs {ROWS} labelled sentences; there are {numbers.count(n)}."
+            if n < ROWS
+            else "This could be chance: in labelled sentences, too many moves of every length go away from the other sense."
+        )
+    return lines
+
+
+def hint(encoder: Encoder, pair: HiddenPair) -> str:
+    """Return the line that explains the ribbons, and what a click on a word does."""
+    if not leading_words(pair):
+        return ""
+    word = quoted_word(pair)
+    return (
+        f"Click a word to hide it: {word} then can't attend to it in any head of {_name(encoder)}. The width of a ribbon: "
+        f"how far {word} moves without that word."
+    )
+
+
+def _alike(pair: HiddenPair) -> bool:
+    """Return True if the word's vectors in A and in B are nearest to the mean of the same sense."""
+    return pair.nearest is not None and pair.nearest[0] == pair.nearest[1]
+
+
+def _then(pair: HiddenPair, side: int, at: int) -> str:
+    """Return a sentence that names the sense to which the chosen word is nearer while the word at `at` is hidden."""
+    assert pair.senses is not None
+    place, share, (own, other) = (
+        pair.places[side],
+        float(pair.share[side][at]),
+        (pair.senses[side], pair.senses[1 - side]),
+    )
+    if place + share > 0.5:
+        return f"It ends nearer to {'other senses' if own == other else other}."
+    start = ", since it starts far on that side" if share > 0.5 else ""
+    return f"Even then it stays nearer to {own}{start}."
+
+
+def beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | None) -> dict[str, Any]:
+    """Return the data of the part about many sentences; if the report is missing, an offer to measure it."""
+    if encoder.hide_reason:
+        return {"text": ""}
+    if over_many is None:
+        return {
+            "text": "Results over many sentences are not measured for this encoder yet.",
+            "link": {"text": "Measure them", "href": SENSES_PAGE},
+        }
+    return _in_general(over_many, pair.senses is not None)
+
+
+@lru_cache(8)  # reports
+def _in_general(over_many: HiddenWordsReport, senses: bool) -> dict[str, Any]:
+    """Return the results over many sentences. senses: True if the pair's shares are parts of the distance between senses."""
+    n = numbers.count(over_many.sentences)
+    link = {"text": f"All {n} sentences", "href": SENSES_PAGE}
+    if not senses:
+        rows = over_many.between[over_many.between["word"] == ALL].set_index("senses")["named"]
+        one, two = (numbers.decimal(100 * rows[senses], 0) for senses in ("one", "two"))
+        return {
+            "text": "The result above compares these two sentences, not two senses. In such comparisons, this page names a "
+            f"word in {one} of 100 pairs with one sense, and in {two} of 100 pairs with two senses.",
+            "link": link,
+        }
+    own = over_many.of()["accuracy"]
+    shown = (
+        ("with all words", "as it is"),
+        ("with another word hidden", "any other hidden"),
+        ("with that word hidden", "the word hidden"),
+    )
+    return {
+        "text": f"In {n} sentences, hide the word that moves the meaning most. "
+        "How often does the encoder still find the right sense?",
+        "bars": [{"label": label, "value": round(float(own[what]), 4)} for label, what in shown],
+        "tick": {"label": "by guessing", "value": GUESS},
+        "link": link,
+    }
+
+
+def _notes(pair: HiddenPair) -> list[str]:
+    """Return the pair's notes, without the notes that the view shows elsewhere."""
+    said_elsewhere = [NO_WAY]
+    if pair.nearest is not None and _alike(pair):
+        said_elsewhere.append(f"{ONE_SENSE}{pair.nearest[0]}.")
+    return [note for note in pair.notes if note not in said_elsewhere and not note.startswith(NO_SHARES)]
+
+
+def why_no_heads(encoder: Encoder, pair: HiddenPair) -> str:
+    """Return the reason why the effects of heads are unknown."""
+    own = next((note.removeprefix(NO_SHARES) for note in pair.notes if note.startswith(NO_SHARES)), "")
+    return "no word can be hidden in this encoder." if encoder.hide_reason else own or "no word was hidden."
+
+
+def method(encoder: Encoder, pair: HiddenPair, means: SenseMeans | None, over_many: HiddenWordsReport | None) -> str:
+    """Return the text "How this was measured", in Markdown."""
+    word = quoted_word(pair)
+    parts = [
+        f"The encoder runs again with an attention mask: {word} can't attend to the hidden word in any head. The other words "
+        f"still can, and {word} can attend to them."
+    ]
+    if pair.senses is not None and means is not None:
+        counts = " and ".join(f"{n} labelled sentences of {sense}" for sense, n in zip(means.senses, means.counts))
+        parts.append(
+            f"100{NBSP}% is the distance between two average vectors of {word}: over sentences of its own sense, and over "
+            f"sentences of its other senses ({counts}). Each dot is a labelled sentence. Its place is computed with averages "
+            "that leave this sentence out, so the dots lie nearer to the middle than the averages. The hills are the density "
+            "of the dots (Gaussian kernel, Silverman's rule)."
+        )
+        if len(means.senses) > 2:
+            parts.append("The word has more than two senses. The line runs between the senses of A and B.")
+        parts += _noise(pair, over_many)
+    else:
+        parts.append(
+            f"100{NBSP}% is the distance between the vector of {word} in A and its vector in B. Hiding almost any word shortens "
+            "this distance, so a share describes these two sentences and is no evidence about a sense. The finding names a word "
+            f"if its share is at least {percent(NAMED)} and at least {CLEAR} times the next share."
+        )
+    if encoder.one_head_reason and not encoder.hide_reason:
+        parts.append(f"The effects of heads are estimates by gradient: {encoder.one_head_reason}")
+    parts.append(
+        "In the map of heads, the word is hidden in one head only. The shares of single heads do not add up to the share of all "
+        "heads. An attention weight says what a head reads. A share says what this changes."
+    )
+    return "\n\n".join(parts)
+
+
+def _noise(pair: HiddenPair, over_many: HiddenWordsReport | None) -> list[str]:
+    """Return a paragraph about the noise level, if it is known."""
+    if over_many is None or math.isnan(over_many.level.level):
+        return []
+    level, low, high = over_many.level
+    said = (
+        f"Noise level {percent(level)} (95{NBSP}% interval {percent(low)} to {percent(high)}), from "
+        f"{numbers.count(over_many.sentences)} labelled sentences: of the moves this long or longer, at least eight times as "
+        "many go toward the other sense as away from it. The finding names only words at or above this level."
+    )
+    for side, at in leading_words(pair):
+        share = float(pair.share[side][at])
+        if often := chance(over_many, share):
+            said += f' "{pair.words[side][at].label}", {percent(share)}: {often}.'
+    return [said]
+
+
+def alt(pair: HiddenPair, line: Line | None, heads: Sequence[HeadsOfWord]) -> str:
+    """Return the text for visitors who can't see the picture."""
+    parts = [f"{name}: {placed.sentence.text}" for name, placed in zip("AB", pair.placed)]
+    for side, at in leading_words(pair):
+        name, hidden, moved = "AB"[side], pair.words[side][at].label, float(pair.share[side][at])
+        said = f'In {name}, hiding "{hidden}" moves {quoted_word(pair)} {percent(moved)} of the distance'
+        if line is not None:
+            here = line.at[side]
+            there = here + line.toward[side] * moved
+            said += f", from {percent(here)} to {percent(there)} of the line"
+        parts.append(f"{said}.")
+    if line is not None:
+        parts.append(f"The line runs from {line.labels[0]} (0{NBSP}%) to {line.labels[1]} (100{NBSP}%).")
+    if heads and heads[0].exact:
+        share = heads[0].share.nan_to_num(nan=-math.inf)
+        layer, head = divmod(int(share.argmax()), share.shape[1])
+        own = percent(float(share.max()))
+        parts.append(
+            f'Hiding "{heads[0].word.label}" only in head {head} of layer {layer} moves {quoted_word(pair)} {own}.'
+        )
+    return " ".join(parts)
+
+
+def no_way(pair: HiddenPair) -> str:
+    """Return why the two vectors can't be compared, with the remedy; "" if they can."""
+    if all(float(way.norm()) >= SAME for way in pair.ways):
+        return ""
+    a, b = pair.placed
+    if a.key == b.key:
+        return "A and B are the same sentence: change one of them."
+    return f"{quoted_word(pair)} has the same vector in both sentences: change more in one of them."
+
+
+def _name(encoder: Encoder) -> str:
+    return encoder.title.rsplit("/", 1)[-1]
+
+
+def quoted_word(pair: HiddenPair) -> str:
+    """Return the chosen word in quotation marks."""
+    return f'"{pair.placed[0].word.text}"'
+
+
+def known_shares(share: Tensor) -> list[int]:
+    """Return the indices of the words whose share is known (finite)."""
+    return share.isfinite().nonzero().flatten().tolist()
+
+
+def percent(value: float) -> str:
+    """Format a share as a percentage with a no-break space."""
+    return numbers.percent(value).replace(" ", NBSP)
