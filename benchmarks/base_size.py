@@ -1,4 +1,4 @@
-"""Time the first picture and the finding of the main view, on a base-size encoder (12 layers of 12 heads, random weights)."""
+"""Time the main view on a base-size encoder (12 layers of 12 heads, random weights): its first picture and its finding."""
 
 import shutil
 import tempfile
@@ -19,26 +19,26 @@ from selfattn.examples import PAIRS
 TITLE = "The main view on a base-size encoder"
 COLUMNS = ("measured", "target")
 APP = Path(__file__).parents[1] / "app.py"
-FIRST_PICTURE, ANSWER = 1.0, 2.5  # seconds
+FIRST_PICTURE, ANSWER = 1.0, 2.5  # limits in seconds
 ROUNDS = 3
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """Yield the rows in wall time and in CPU time. Other processes hardly change the CPU time."""
+    """Yield each measurement twice: as wall time, and as CPU time, which other processes hardly change."""
     with tempfile.TemporaryDirectory() as folder:
         base_size("sdpa", small).save_pretrained(folder)
         copy_tokenizer(Path(folder))
         encoder = load_encoder(folder, device="cpu")
         places = [encoder.locate(text, PAIRS[0].word)[0] for text in PAIRS[0].sentences]
-        what = "hide every word, and estimate 144 heads by gradient"
+        what = "hide every word, and estimate the effects in 144 heads by gradient"
         yield from _rows(what, ANSWER, lambda: hidden_pair(encoder, *places), 1 if small else ROUNDS)
         pictures = _first_picture(encoder.name)
     for kind, (first, figure, whole) in pictures.items():
         most = f"{FIRST_PICTURE:g} s"
-        what = "from the loaded encoder to the first picture (the sentences)"
+        what = "from the end of loading until the page shows the sentences"
         yield Row(f"{what}: {kind}", duration(first), most, first / FIRST_PICTURE, 1, 1)
-        yield Row(f"from the loaded encoder to the measured figure: {kind}", duration(figure), "", None, 1)
-        yield Row(f"from the loaded encoder to the complete page: {kind}", duration(whole), "", None, 1)
+        yield Row(f"from the end of loading until the figure shows the effects: {kind}", duration(figure), "", None, 1)
+        yield Row(f"from the end of loading until the page is complete: {kind}", duration(whole), "", None, 1)
 
 
 def copy_tokenizer(folder: Path) -> None:
@@ -60,7 +60,7 @@ def _rows(what: str, most: float, run, rounds: int) -> Iterator[Row]:
 
 
 def _first_picture(name: str) -> dict[str, tuple[float, ...]]:
-    """Return, for each clock, the seconds from the loaded encoder to the sentences, to the figure and to the complete page."""
+    """Return, for each clock, the seconds after loading until the page shows the sentences, then the figure, then everything."""
     clocks = {"wall time": time.perf_counter, "CPU time": time.process_time}
     marks: list[dict[str, float]] = []
 
@@ -72,7 +72,7 @@ def _first_picture(name: str) -> dict[str, tuple[float, ...]]:
 
         return run
 
-    word_figure.LONG = 0  # so that the page shows the sentences first with a small model too
+    word_figure.LONG = 0  # even with a small model, the page first shows the sentences without results
     steps = (encoder_picker, "load_encoder"), (word_figure, "show_stored"), (figures, "show_live")
     before = [getattr(*step) for step in steps]
     for step, function in zip(steps, before):

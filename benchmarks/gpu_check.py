@@ -2,8 +2,9 @@
 
     python -m benchmarks.gpu_check [--device cuda:1] [--dry]
 
-The program needs torch and transformers. If a check needs a package that is missing, its row says so. --dry runs small checks on
-any device, ignores the limits on times, and writes no file. Exit status: 0 if all limits are met, 1 if not, 2 without a GPU.
+The program needs torch and transformers. If a check needs another package, and the package is missing, the check's row says so.
+--dry runs small checks on any device, ignores the limits on times, and writes no file.
+Exit status: 0 if all limits are met, 1 if not, 2 without a GPU.
 """
 
 import argparse
@@ -28,14 +29,14 @@ from selfattn.encoders.memory import give_memory_back, is_out_of_memory
 from selfattn.examples import PAIRS
 
 CAPTURE, LESSON = 1.10, 1.5  # limits on ratios of times
-BORDERLINE = 2  # sentences whose share may round to another hundredth than on the CPU
+BORDERLINE = 2  # sentences whose effect may round to another hundredth on the GPU than on the CPU
 WEIGHTS = 1e-5  # limit on the difference from eager weights
-STATES, SHARES = 1e-4, 1e-3  # limits on the differences from the CPU's hidden states and shares
+STATES, SHARES = 1e-4, 1e-3  # limits on the differences from the hidden states and from the effects on the CPU
 
 
 @dataclass(frozen=True)
 class Check:
-    """One row of the table. holds: True if the limit is met; None without a limit."""
+    """One row of the table. holds: whether the limit is met; None if the row has no limit."""
 
     what: str
     found: str
@@ -43,7 +44,6 @@ class Check:
     holds: bool | None = None
 
     def line(self) -> str:
-        """Return the row in Markdown."""
         kept = {None: "", True: "yes", False: "NO"}[self.holds]
         return f"| {self.what} | {self.found} | {self.bound} | {kept} |"
 
@@ -63,7 +63,7 @@ DRY = Plan(lengths=(16,), rounds=2, rows=24, words=1, judges_time=False)
 
 
 def checks(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Run every check and yield its rows. If the plan doesn't judge times, rows about times have no verdict."""
+    """Run every check and yield its rows. If `plan.judges_time` is False, rows about times and memory have no verdict."""
     numbers = parity, removal, hiding, senses, content, memory_runs_out, seeds
     for check in (*numbers, capture, scan_rate, peak_memory, lesson):
         try:
@@ -74,23 +74,23 @@ def checks(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def parity(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Compare the kernel's weights with the model's eager weights on this device, and the hidden states with the CPU's."""
+    """Compare the attention weights of `selfattn.kernel` with the model's eager weights, and the hidden states with the CPU's."""
     precision = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("highest")  # no TF32, which rounds factors to ten bits
+    torch.set_float32_matmul_precision("highest")  # no TF32, which rounds each mantissa to ten bits
     try:
         for n in plan.lengths:
             sentence = text(n)
             encoding, own = encoder.encode(sentence), encoder.reference_weights(sentence)
             weights = max(float((encoding.weights(i) - own[i]).abs().max()) for i in range(encoder.n_layers))
-            yield _most(f"attention weights, {n} tokens: difference from eager", weights, WEIGHTS)
+            yield _most(f"attention weights, {n} tokens: largest difference from eager attention", weights, WEIGHTS)
             states = float((encoding.hidden - on_cpu.encode(sentence).hidden).abs().max())
-            yield _most(f"hidden states, {n} tokens: difference from the CPU", states, STATES)
+            yield _most(f"hidden states, {n} tokens: largest difference from the CPU", states, STATES)
     finally:
         torch.set_float32_matmul_precision(precision)
 
 
 def capture(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Compare the time of a recorded pass with the time of a plain pass."""
+    """Compare the time of a forward pass that records attention with the time of a plain forward pass."""
     for n in plan.lengths:
         inputs = {name: tensor.to(encoder.device) for name, tensor in ids(n).items()}
         with torch.no_grad():
@@ -101,49 +101,53 @@ def capture(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
                 for _ in range(plan.rounds)
             ]
         ratio = statistics.median(ours / theirs for ours, theirs in pairs)
-        yield _most(f"recorded pass / plain pass, {n} tokens: time", ratio, CAPTURE)
+        yield _most(f"time of a pass that records attention / time of a plain pass, {n} tokens", ratio, CAPTURE)
 
 
 def removal(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Remove each head, and compare the effect on the word of the first example with the effect on the CPU."""
+    """Remove each head, and compare its effect (on the word of the first example) with the effect computed on the CPU."""
     ours, theirs = (removal_effect(each, *_places(each)) for each in (encoder, on_cpu))
-    yield _most("effects of removed heads: difference from the CPU", float((ours - theirs).abs().max()), SHARES)
+    apart = float((ours - theirs).abs().max())
+    yield _most("effects of removing each head: largest difference from the CPU", apart, SHARES)
 
 
 def hiding(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Hide each word of the first example, and compare the shares, in all heads and by head, with the CPU's."""
+    """Hide each word of the first example, in all heads and in single heads, and compare the effects with the CPU's effects."""
     ours, theirs = (hidden_pair(each, *_places(each)) for each in (encoder, on_cpu))
-    for what, title in {"share": "shares of hidden words", "by_head": "shares of hidden words by head"}.items():
+    titles = {"share": "effects of hiding words", "by_head": "effects of hiding words in single heads"}
+    for what, title in titles.items():
         apart = max(float((a - b).abs().max()) for a, b in zip(getattr(ours, what), getattr(theirs, what)))
-        yield _most(f"{title}: difference from the CPU", apart, SHARES)
+        yield _most(f"{title}: largest difference from the CPU", apart, SHARES)
 
 
 def senses(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Compare shares of words, shares of heads and the noise level, over the labelled sentences, with the CPU's."""
+    """Hide words in the labelled sentences, and compare the effects and the noise level with the CPU's."""
     from selfattn.examples import labelled_sentences
     from selfattn.senses import hidden_words
 
     read = labelled_sentences()
     read = read[read["word"].isin(sorted(set(read["word"]))[: plan.words])]
     ours, theirs = (hidden_words(each, read) for each in (encoder, on_cpu))
-    for what in ("words", "heads"):
+    for what, where in {"words": "words", "heads": "words in single heads"}.items():
         apart = (getattr(ours, what)["share"] - getattr(theirs, what)["share"]).abs().max()
-        yield _most(f"{what}, {len(read)} labelled sentences: difference from the CPU", float(apart), SHARES)
+        title = f"effects of hiding {where}, {len(read)} labelled sentences: largest difference from the CPU"
+        yield _most(title, float(apart), SHARES)
     counts = (each.noise.set_index("share") for each in (ours, theirs))
     apart = float(next(counts).sub(next(counts), fill_value=0).abs().max().max())
-    yield _most("number of sentences at each share: difference from the CPU", apart, BORDERLINE)
+    title = f"histogram of the effects, {len(read)} labelled sentences: largest difference of a count from the CPU"
+    yield _most(title, apart, BORDERLINE)
     if plan.words >= len(set(labelled_sentences()["word"])):
         found = [f"{each.level.level:.2f}" for each in (ours, theirs)]
-        yield Check("noise level, here and on the CPU", " and ".join(found), "equal", found[0] == found[1])
+        yield Check("noise level, on this device and on the CPU", " and ".join(found), "equal", found[0] == found[1])
 
 
 def content(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Check that `content` is the same as on the CPU. A stored report is found by its encoder's content."""
-    yield _true("`content` is the same as on the CPU", encoder.content == on_cpu.content)
+    """Check that the encoder's fingerprint (`content`), by which stored reports are found, is the same as on the CPU."""
+    yield _true("the encoder's fingerprint (`content`) is the same as on the CPU", encoder.content == on_cpu.content)
 
 
 def memory_runs_out(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Check that an out-of-memory error is recognised, that the encoder runs afterwards, and that a missing device is refused."""
+    """Check that an out-of-memory error is recognised, that the encoder runs after it, and that a missing device is refused."""
     try:
         torch.empty(2**50, dtype=torch.uint8, device=encoder.device)
         known = False
@@ -192,13 +196,13 @@ def scan_rate(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
     job(), bare()
     seconds, least = _seconds(job, encoder.device), _seconds(bare, encoder.device)
-    yield Check("corpus scan: rate", f"{len(rows) / seconds:,.0f} rows a second")
+    yield Check("rate of a corpus scan", f"{len(rows) / seconds:,.0f} rows a second")
     # No limit: on a GPU, a small encoder's plain passes take less time than Python needs to read rows and find words.
-    yield Check("corpus scan / plain passes: rate", f"{least / seconds:.2f}")
+    yield Check("rate of a corpus scan / rate of plain passes", f"{least / seconds:.2f}")
 
 
 def peak_memory(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Compare the peak memory of a recorded pass with the peak memory of an eager pass with weights, on the longest text."""
+    """Compare the peak memory of a pass that records attention with that of an eager pass. Both passes read the longest text."""
     if not encoder.device.startswith("cuda"):
         yield Check("peak memory", "not measured: only CUDA reports it")
         return
@@ -212,9 +216,9 @@ def peak_memory(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check
             before = torch.cuda.memory_allocated(encoder.device)
             forward()
         peaks[name] = torch.cuda.max_memory_allocated(encoder.device) - before
-    found = f"{size(peaks['recorded'])}, eager {size(peaks['eager'])}"
-    what = f"recorded pass, {plan.lengths[-1]} tokens: peak memory"
-    yield Check(what, found, "less than eager", peaks["recorded"] < peaks["eager"])
+    found = f"{size(peaks['recorded'])}; eager pass: {size(peaks['eager'])}"
+    what = f"peak memory of a pass that records attention, {plan.lengths[-1]} tokens"
+    yield Check(what, found, "less than the eager pass", peaks["recorded"] < peaks["eager"])
 
 
 def lesson(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
@@ -223,8 +227,8 @@ def lesson(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
     found = race(lengths=(10, 100), repeats=min(plan.rounds, 15), device=encoder.device).set_index(["way", "words"])
     one, loop = (found["milliseconds"][way] for way in ("one matrix product", "recurrent, word by word"))
-    yield _most("one matrix product, 100 words / 10 words: time", one[100] / one[10], LESSON)
-    yield Check("recurrent net, 100 words / 10 words: time", f"{loop[100] / loop[10]:.3g}")
+    yield _most("one matrix product: time for 100 words / time for 10 words", one[100] / one[10], LESSON)
+    yield Check("recurrent net: time for 100 words / time for 10 words", f"{loop[100] / loop[10]:.3g}")
 
 
 def _most(what: str, value: float, bound: float) -> Check:
@@ -240,7 +244,7 @@ def _places(encoder: Encoder) -> list[PlacedWord]:
 
 
 def _seconds(function: Callable[[], object], device: str) -> float:
-    """Return the seconds that a call takes. The call returns before the GPU has finished, so synchronise before and after."""
+    """Return the seconds that a call takes. A call can return before the GPU has finished, so synchronise before and after it."""
     wait = {"cuda": torch.cuda.synchronize, "mps": torch.mps.synchronize}.get(device.split(":")[0], lambda: None)
     wait()
     start = time.perf_counter()
@@ -250,7 +254,6 @@ def _seconds(function: Callable[[], object], device: str) -> float:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line and return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu_check", description=__doc__.split("\n")[0])
     parser.add_argument("--device", default="auto", help="cuda, cuda:1 or mps (default: auto)")
     parser.add_argument("--dry", action="store_true", help="run small checks on any device, and write no file")
@@ -260,7 +263,8 @@ def main(arguments: list[str] | None = None) -> int:
     except LoadError as error:
         parser.error(str(error))
     if device == "cpu" and not options.dry:
-        print(f"Expected a GPU; torch finds {', '.join(available_devices())}. `--dry` runs the checks on the CPU.")
+        found = ", ".join(available_devices())
+        print(f"Expected a GPU, but torch finds only {found}. To run small checks on the CPU, add `--dry`.")
         return 2
     encoder, on_cpu = load_encoder(device=device), load_encoder(device="cpu")
     name = torch.cuda.get_device_name(device) if device.startswith("cuda") else device

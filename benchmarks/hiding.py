@@ -1,4 +1,4 @@
-"""Compare the times of recording attention and of hiding words with the times of plain forward passes."""
+"""Compare the time of recording attention, and the time of hiding words, with the time of plain forward passes."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -18,28 +18,30 @@ TITLE = "Recording attention, and hiding words in two sentences"
 COLUMNS = ("selfattn", "reference: one plain pass per sentence")
 PAIR = ("We sat on the bank of the river.", "We went to the bank for a loan.")
 PASSES = 10  # hiding may take as long as this many plain passes over both sentences
-RECORDED = 1.10  # a recorded pass may take this many times as long as a plain pass
+RECORDED = 1.10  # a pass that records attention may take this many times as long as a plain pass
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """Yield the rows: recording two texts, hiding words in three pairs of texts, and the peak memory for two long texts."""
+    """Yield table rows: times of recording attention, times of hiding words, and the peak memory of hiding in long texts."""
     encoder = bundled()
     for n in (16, 512):
         recorded, bare = partial(_pass, encoder, n, Recorder), partial(_pass, encoder, n, lambda: None)
-        yield compare(f"record a text of {n} tokens", recorded, bare, 1 if small else 30, RECORDED)
+        yield compare(f"forward pass that records attention, {n} tokens", recorded, bare, 1 if small else 30, RECORDED)
     yield _row("hide each word of the first example", encoder, PAIR, 1 if small else 25, PASSES)
     if small:
         return
     heads = partial(hidden_heads, encoder, (PAIR[0], "bank"), "river", torch.ones(encoder.d_model))
-    yield compare("hide one of these words in each of the 72 heads", heads, partial(_passes, encoder, PAIR), 15)
-    yield _row("hide the eight leading words of two texts of 128 tokens", encoder, (text(128), text(127)), 7)
+    what = 'hide "river" of the first example in each of the 72 heads'
+    yield compare(what, heads, partial(_passes, encoder, PAIR), 15)
+    what = "hide the eight words with the largest estimated effects, in each of two texts of 128 tokens"
+    yield _row(what, encoder, (text(128), text(127)), 7)
     large = replace(encoder, model=base_size(), n_layers=12, d_model=768, d_head=64)
     yield _row("hide each word of the first example, base-size encoder", large, PAIR, 7)
     Path("/proc/self/clear_refs").write_text("5")  # reset the peak memory that Linux reports
     before = _memory("VmRSS")
     _hidden(encoder, (text(512), text(511)))
     peak = size(_memory("VmHWM") - before)
-    yield Row("hide eight words of two texts of 512 tokens: peak memory without the encoder", peak, "", None, 1)
+    yield Row("hide eight words in each of two texts of 512 tokens: peak memory without the encoder", peak, "", None, 1)
 
 
 def _row(what: str, encoder: Encoder, pair: tuple[str, str], rounds: int, bound: float | None = None) -> Row:

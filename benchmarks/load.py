@@ -1,4 +1,4 @@
-"""Time `load_encoder`, with its check of the attention, compared with transformers' load and two forward passes."""
+"""Compare the time of `load_encoder`, which checks the attention, with the time of transformers' load and two passes."""
 
 import statistics
 import subprocess
@@ -13,10 +13,10 @@ from transformers import AutoModel, BertConfig, MPNetConfig
 from benchmarks.base_size import copy_tokenizer
 from benchmarks.table import Row, duration
 
-TITLE = "The first load of a base-size folder"
+TITLE = "The first load of a base-size model from a folder"
 COLUMNS = ("`load_encoder`", "reference: transformers")
 ROUNDS = 5
-MORE = 1.2  # load_encoder may take this many seconds longer, in wall time
+MORE = 1.2  # load_encoder may take this many seconds longer than transformers, in wall time
 CLOCKS = ("wall time", "CPU time")
 # Before the clocks start, the modules are imported and the files are in the system's cache.
 CODE = """
@@ -43,7 +43,7 @@ print(*(clock() - start for clock, start in zip(clocks, before)))
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """Yield the rows of BERT and MPNet with random weights. Each load runs in a new process; the two loads alternate."""
+    """Yield table rows of BERT and MPNet with random weights. selfattn and transformers load them in turn, in new processes."""
     sizes = {"num_hidden_layers": 2} if small else {}
     with tempfile.TemporaryDirectory() as root:
         for config in (BertConfig(**sizes), MPNetConfig(vocab_size=30_522, **sizes)):
@@ -55,8 +55,8 @@ def main(small: bool = False) -> Iterator[Row]:
             for kind, pairs in zip(CLOCKS, zip(*(zip(*each) for each in rounds))):
                 ours, theirs = (statistics.median(side) for side in zip(*pairs))
                 more = statistics.median(first - second for first, second in pairs)
-                kept = f"at most {MORE:g} s longer: {'yes' if more <= MORE else 'NO'}" if kind == CLOCKS[0] else ""
-                aim = f"{duration(more)} longer; {kept}".rstrip("; ")
+                kept = f"at most {MORE:g} s: {'yes' if more <= MORE else 'NO'}" if kind == CLOCKS[0] else ""
+                aim = f"{duration(more)} longer than transformers; {kept}".rstrip("; ")
                 shown = f"{config.model_type}: {kind}", duration(ours), duration(theirs)
                 yield Row(*shown, ours / theirs, len(rounds), aim=aim)
 

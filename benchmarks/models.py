@@ -19,7 +19,7 @@ def bundled() -> Encoder:
 
 
 def base_size(implementation: str = IMPLEMENTATION, small: bool = False) -> nn.Module:
-    """Make a model of BERT-base's size with random weights: 12 layers of 12 heads, d_model 768 (small: 2 layers, d_model 48)."""
+    """Make a model of BERT-base's size with random weights: 12 layers of 12 heads, d_model 768. small: 2 layers, d_model 48."""
     torch.default_generator.manual_seed(0)
     shape = {"num_hidden_layers": 2, "hidden_size": 48, "intermediate_size": 48} if small else {}
     return AutoModel.from_config(BertConfig(**shape), attn_implementation=implementation).eval()
@@ -33,6 +33,6 @@ def ids(n: int) -> dict[str, torch.Tensor]:
 
 
 def text(n: int) -> str:
-    """Return a text of n tokens in the bundled encoder, with special tokens."""
+    """Return a text that the bundled encoder reads as n tokens, the special tokens included."""
     words = SENTENCE.split()
     return " ".join(words[i % len(words)] for i in range(n - 2))

@@ -1,7 +1,7 @@
 """Compare the time of `selfattn scan` with plain forward passes over the same batches, and measure the scan's peak memory.
 
-Both tokenise the same rows and run the same batches. The scan also reads the table, finds the word, computes the word's weights
-in all heads and writes Parquet. The memory is measured in a separate process.
+Scan and plain passes tokenise the same rows and run the same batches. The scan also reads the table, finds the word, computes the
+word's weights in all heads and writes Parquet. The memory is measured in a separate process.
 """
 
 import csv
@@ -27,11 +27,11 @@ TITLE = "`selfattn scan`"
 COLUMNS = ("scan", "reference: plain forward passes")
 ROWS, FEW, ROUNDS = 1500, 100, 5
 SIZES = (1_000, 10_000, 30_000)  # numbers of rows for the memory measurements
-BOUND = 1.053  # largest ratio of times, so that the scan has at least 0.95 of the rate of plain passes
+BOUND = 1.053  # limit on time of the scan / time of plain passes: the scan has at least 0.95 of the plain rate
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """Yield the rows. Measure memory first, because a child's peak includes this process's memory at the fork."""
+    """Yield the table rows. Measure memory first, because a child's peak memory includes this process's memory at the fork."""
     rows, few, rounds, sizes = (8, 8, 1, SIZES[:0]) if small else (ROWS, FEW, ROUNDS, SIZES)
     for count in sizes:
         yield _peak(count)
@@ -47,7 +47,7 @@ def main(small: bool = False) -> Iterator[Row]:
 
 
 def write_table(path: Path, rows: int) -> None:
-    """Write a table of labelled sentences. Repeated sentences end with different numbers."""
+    """Write a table of `rows` labelled sentences. Each sentence ends with its row number, so that no text occurs twice."""
     sentences = labelled_sentences()
     with open(path, "w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
@@ -69,13 +69,13 @@ def bare(encoder: Encoder, path: Path) -> None:
 
 
 def scanned(encoder: Encoder, path: Path, sources: bool = False) -> None:
-    """Run the scan on the same rows, with reading and writing, but without loading the encoder."""
+    """Scan the table at `path`, with reading and writing, but without loading the encoder."""
     with tempfile.TemporaryDirectory() as folder, mock.patch.object(Job, "load", lambda job: encoder):
         run(Job(str(path), f"{folder}/scan", sources=sources))
 
 
 def _peak(rows: int) -> Row:
-    """Run a scan of this many rows, and return the row with its peak memory and time."""
+    """Scan a table of `rows` sentences, and return the results row with the scan's peak memory and time."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "table.csv")
         write_table(path, rows)

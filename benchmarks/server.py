@@ -1,4 +1,4 @@
-"""Start a dashboard on a free port, and search its log for errors, such as the tracebacks of pages."""
+"""Start a dashboard on a free port, and search its log for errors, such as tracebacks."""
 
 import os
 import socket
@@ -18,7 +18,6 @@ TROUBLE = ("Traceback", "ERROR", "Exception")
 
 
 def free_port() -> int:
-    """Return a free port."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         return listening.getsockname()[1]
@@ -32,7 +31,7 @@ def streamlit(port: int) -> list[str]:
 def start_server(
     command: Callable[[int], list[str]] = streamlit, folder: Path = ROOT, log: Any = None, **environment: str
 ) -> tuple[subprocess.Popen, str]:
-    """Start a dashboard; return its process and address. command: maps a port to the command. log: a file for the output."""
+    """Start a dashboard, and return its process and address. command: from port to command line. log: a file for the output."""
     port = free_port()
     process = subprocess.Popen(
         command(port), cwd=folder, env={**os.environ, **environment}, stdout=log or subprocess.DEVNULL, stderr=log
@@ -52,7 +51,7 @@ def start_server(
 def warm_server(
     log: Path, folder: Path = ROOT, command: Callable[[int], list[str]] = streamlit
 ) -> Iterator[tuple[str, int]]:
-    """Start a dashboard, open the first page, and yield the address and the process id. log: the file for the output."""
+    """Start a dashboard, open its first page, and yield its address and its process id. log: the file for the output."""
     with open(log, "wb") as out:
         process, address = start_server(command, folder, out)
     try:

@@ -1,4 +1,4 @@
-"""Visit the dashboard without a browser: open a websocket, and send the messages that Streamlit's page would send."""
+"""Use the dashboard without a browser: open a websocket, and send the messages that Streamlit's JavaScript would send."""
 
 import json
 import time
@@ -24,7 +24,7 @@ class Run:
     """The contents of the messages from one run of the page's script."""
 
     seconds: float = 0.0
-    first_chart: float | None = None  # seconds until the data of the first picture arrive
+    first_chart: float | None = None  # seconds until the data of the first chart or figure arrive
     exceptions: list[str] = field(default_factory=list)
     alerts: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
@@ -43,7 +43,7 @@ class Session:
         self.widgets: dict[str, str] = {}  # widget key -> widget id
         self.downloads: dict[str, str] = {}  # label of the download button -> file id
         self._values: dict[str, tuple[str, object]] = {}  # widget key -> (field of WidgetState, value)
-        # The map of heads: widget id, fragment of the page, heads per layer, and whether a click is sent as a trigger value.
+        # The map of heads: widget id, id of the page fragment, heads per layer, and whether a click is sent as a trigger value.
         self.heads: tuple[str, str, int, bool] | None = None
         self._reported_below = False
         # Widget id -> {field of WidgetState: value}. These values are sent with the next message only.
@@ -57,7 +57,7 @@ class Session:
         self._closing.close()
 
     def open(self, page: str = "", query: str = "") -> Run:
-        """Open a page by its name in the address ("": the default page), and wait until its script has finished."""
+        """Open a page, and wait until its script has finished. page: the page's name in the address ("": the default page)."""
         self._page, self._query = page, query
         self._values.clear()
         self.widgets.clear()
@@ -68,12 +68,12 @@ class Session:
         return self._read()
 
     def set(self, **values: object) -> Run:
-        """Set widgets, by their keys, to a text, a head's name, True or a number, and wait until the page has run."""
+        """Set widgets, given by their keys, to texts, head names, numbers or True. Wait until the page's script has run."""
         self.send(**values)
         return self._read()
 
     def click_head(self, layer: int, head: int) -> Run:
-        """Click a head in the map of all heads, and wait until the page, or only the map's fragment, has run."""
+        """Click a head in the map of all heads. Wait until the script of the page, or of the map's fragment, has run."""
         held, part, n_heads, trigger = self.heads
         value = layer * n_heads + head
         if trigger:
@@ -85,7 +85,7 @@ class Session:
         return self._read()
 
     def send(self, **values: object) -> None:
-        """Set widgets by their keys, without waiting for the page."""
+        """Set widgets, given by their keys, without waiting for the page."""
         for key, value in values.items():
             self._values[key] = _state(value, key)
         self._ask()
@@ -146,7 +146,7 @@ class Session:
                 return run
 
     def _read_what_came(self) -> None:
-        """Read the messages of fragments that ran after the page. Otherwise `_read` would take them for the next run."""
+        """Read the messages of fragments that ran after the page. Otherwise `_read` would count them in the next run."""
         running = False
         while True:
             try:

@@ -4,7 +4,7 @@
 
 Half of the visitors follow a lesson: they use the first example, click heads, open pages and links, and download pictures. The
 others use a random example and also type sentences. The visitors run on the same machine as the server. With --against,
-visitors use this checkout and the other checkout in turn, each for half of the minutes.
+the visitors use this checkout and the other checkout in turn, each for half of the minutes.
 """
 
 import random
@@ -33,11 +33,11 @@ THOUGHT = 4.0  # mean seconds between two actions of a visitor
 PLACES = ("river", "loan", "garden", "harbour", "cellar", "market", "winter", "office", "forest", "stage")
 PAGES = ("inside-a-head", "all-heads", "from-scratch", "before-attention")
 ACTIONS = ("head", "link", "figure", "text", "superseded")
-LESSON, ALONE = (8, 3, 1, 0, 0), (8, 3, 1, 8, 4)  # weights of ACTIONS in the random choice of an action
+LESSON, ALONE = (8, 3, 1, 0, 0), (8, 3, 1, 8, 4)  # how often each of ACTIONS is chosen, relative to the others
 GROWTH = 0.05  # limit on the growth of the memory in the second half of the run
 STEP = 2.0  # seconds between two measurements of memory
 OPENED = ("open the main view", "open a link")
-TYPED = "type a sentence: first picture"
+TYPED = "type a sentence, until the first picture"
 
 
 @dataclass
@@ -46,10 +46,11 @@ class Soak:
 
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     trouble: list[str] = field(default_factory=list)
-    memory: list[tuple[float, float]] = field(default_factory=list)  # (seconds since the start, resident bytes)
+    # (seconds since the measurement began, resident bytes)
+    memory: list[tuple[float, float]] = field(default_factory=list)
 
     def mean_memory(self, start: float, stop: float) -> float:
-        """Return the mean of the resident bytes from `start` to `stop` (seconds since the start)."""
+        """Return the mean of the resident bytes between `start` and `stop`, in seconds after the measurement began."""
         held = [bytes_held for seconds, bytes_held in self.memory if start <= seconds < stop]
         return sum(held) / len(held)
 
@@ -59,9 +60,8 @@ def main(small: bool = False, against: Path | None = None, minutes: float = 20) 
     visitors, thought, seconds = (2, 0.2, 6.0) if small else (CLASS, THOUGHT, 60 * minutes)
     folders = [folder for folder in (ROOT, against) if folder]
     found = [Soak() for _ in folders]
-    memory: list[list[tuple[float, float]]] = [
-        [] for _ in folders
-    ]  # resident bytes at half time and at the end of each turn
+    # For each checkout and turn: mean resident bytes before half time, and at the end.
+    memory: list[list[tuple[float, float]]] = [[] for _ in folders]
     with ExitStack() as stack:
         logs = [Path(stack.enter_context(tempfile.TemporaryDirectory()), "log") for _ in folders]
         servers = [stack.enter_context(warm_server(log, folder)) for log, folder in zip(logs, folders)]
@@ -82,19 +82,18 @@ def main(small: bool = False, against: Path | None = None, minutes: float = 20) 
     for action in actions:
         yield spread(action, [each.seconds[action] for each in found])
     ends, rounds = [max(end for _, end in each) for each in memory], len(memory[0])
-    yield beside("resident memory, last tenth of the run", ends, [size(each) for each in ends], rounds)
+    yield beside("mean resident memory in the last tenth of the run", ends, [size(each) for each in ends], rounds)
     grown = [max(end / half - 1 for half, end in each) for each in memory]
     kept = f"at most {GROWTH:.0%}: {held(grown[0], GROWTH)}"
-    yield beside(
-        "growth of the memory in the second half", [None, None], [f"{each:+.1%}" for each in grown], rounds, kept
-    )
+    what, shown = "growth of the resident memory in the second half of the run", [f"{each:+.1%}" for each in grown]
+    yield beside(what, [None, None], shown, rounds, kept)
     errors = [float(len(each.trouble)) for each in found]
     kept = "none: NO" if errors[0] else "none: yes"
     yield beside("errors", [None, None], [f"{each:.0f}" for each in errors], rounds, kept)
 
 
 def soak(address: str, pid: int, visitors: int, seconds: float, thought: float = THOUGHT) -> Soak:
-    """Run `visitors` threads, each one a visitor, for `seconds` against the server. pid: the server's process id."""
+    """Simulate `visitors` visitors of the server for `seconds`, one thread for each visitor. pid: the server's process id."""
     found, stop = Soak(), threading.Event()
     server = psutil.Process(pid)
     every = [(address, random.Random(n), found, stop, thought, n % 2 == 0) for n in range(visitors)]
@@ -120,13 +119,13 @@ def _visit(
     while not stop.is_set():
         word = PAIRS[0].word if lesson else chance.choice(PAIRS[1:]).word
         try:
-            with Session(address) as session:  # a visitor comes, takes a few actions, and leaves
+            with Session(address) as session:  # one visit: open the main view, act a few times, and leave
                 _note(found, "open the main view", session.open("", f"example={word}"))
                 for _ in range(chance.randint(3, 8)):
                     if stop.wait(chance.uniform(0.5, 1.5) * thought):
                         return
                     _act(session, chance, found, word, LESSON if lesson else ALONE)
-        except Exception as error:  # count any error as a result
+        except Exception as error:  # any error of a visit is a result
             found.trouble.append(repr(error))
             stop.wait(1)
 

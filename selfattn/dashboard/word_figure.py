@@ -20,7 +20,7 @@ from selfattn.views.main_view import chosen, put_together
 from selfattn.words import Word, numbered
 
 ASKED = "asked"  # value of session.GUESS while the page waits for a guess
-# If (tokens of all copies, one per hidden word) x layers x d_model exceeds this, the page first draws the sentences alone. The first example
+# If (tokens of all copies, one per hidden word) x layers x d_model exceeds this, the sentences are drawn before the results.
 # has 600,000 in the bundled encoder (0.1 s on two cores), and 2,400,000 in a base-size encoder (0.8 s).
 LONG = 1_500_000
 

@@ -1,4 +1,4 @@
-"""Compute counter-examples: other weights with the same output, and weights of random vectors.
+"""Compute counter-examples: other attention weights with the same output, and the attention weights of random vectors.
 
 Sources: Jain and Wallace 2019 (other weights, same output); Michel et al. 2019 (heads removed one at a time).
 """
@@ -18,8 +18,8 @@ from selfattn.kernel import attend
 class SameOutput:
     """Two rows of weights that give the same context."""
 
-    before: Tensor  # (n,)
-    after: Tensor  # (n,)
+    before: Tensor  # (n,) the head's weights
+    after: Tensor  # (n,) the other weights
     moved: float  # total variation between the two rows of weights, 0 to 1
     difference: float  # largest difference of the contexts
 
@@ -44,7 +44,7 @@ def same_output(weights: Tensor, values: Tensor) -> SameOutput:
 
 
 def freest_row(encoding: Encoding, position: int) -> tuple[Head, SameOutput]:
-    """Return the head whose row at this position can lose the most of its largest weight, and the row before and after."""
+    """Return the head whose largest weight at this position can fall the most without a change of the context, and both rows."""
     heads = [Head(*head) for head in np.ndindex(encoding.n_layers, encoding.n_heads)]
     traces = ((head, encoding.trace(*head)) for head in heads)
     rows = [(head, same_output(trace.weights[position], trace.value)) for head, trace in traces]

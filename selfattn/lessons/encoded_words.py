@@ -8,7 +8,7 @@ from selfattn.words import Word
 
 
 def first_word(encoding: Encoding, text: str, after: int = 0) -> PlacedWord[Encoding]:
-    """Return the first word `text` from token `after` on, ignoring letter case. Raises ValueError if there is none."""
+    """Return the first word `text`, in any letter case, from token `after` on. Raises ValueError if there is none."""
     for placed in encoding.places(text):
         if placed.positions[0] >= after:
             return placed

@@ -1,4 +1,4 @@
-"""Compute the hand-made head of the guided path: "bank" in a sentence about a river or a loan.
+"""Compute the hand-made head of the page From scratch: "bank" in a sentence about a river or a loan.
 
 The numbers are our own. An embedding says how much a word is about money and about water, and whether the word only joins
 other words.
@@ -19,7 +19,7 @@ REAL = Example(  # the sentences for a real encoder, and a control sentence
     "bank", "The bank of the river.", "The bank approved the loan.", "The bank sloped toward the stream.",
     ("riverside", "finance"),
 )  # fmt: skip
-BANK, LAST = 1, 4  # positions of "bank", which has the query, and of "river" or "loan"
+BANK, LAST = 1, 4  # positions of "bank", whose query the lesson follows, and of "river" or "loan"
 ABOUT = ("money", "water", "glue")  # meanings of an embedding's numbers; a query and a key have the first two
 _numbers = partial(torch.tensor, dtype=torch.float64)
 EMBEDDINGS = {
@@ -36,7 +36,7 @@ W_OUTPUT = _numbers(((0.5, 0, 0), (0, 0.5, 0)))
 
 @dataclass(frozen=True, eq=False)
 class Bank:
-    """Every number of one sentence in the head, and the vector of "bank" after the head."""
+    """All numbers of the head for one sentence, and the vector of "bank" after the head."""
 
     words: tuple[str, ...]
     embeddings: Tensor  # (5, 3)
@@ -46,12 +46,12 @@ class Bank:
 
 
 def embeddings_of(sentence: str) -> dict[str, Tensor]:
-    """Return the embedding (3,) of each word of the sentence."""
+    """Return the embedding (3,) of each word in the sentence that ends in `sentence` ("river" or "loan")."""
     return {word.lower(): EMBEDDINGS[word.lower()] for word in WORDS[sentence]}
 
 
 def compute(sentence: str = "river", typed: Mapping[str, Tensor] = EMBEDDINGS, hidden: int | None = None) -> Bank:
-    """Compute the head on the sentence that ends in "river" or "loan".
+    """Compute the head for the sentence that ends in `sentence` ("river" or "loan").
 
     typed: the embedding (3,) of each word. hidden: a position that "bank" may not attend to.
     """

@@ -1,7 +1,7 @@
-"""Score how well each head attends from a pronoun to its noun, compared with a baseline that knows positions only.
+"""Score how well each head attends from a pronoun to its noun, compared with a baseline that uses positions alone.
 
 Sources: Winograd 1972 and Levesque et al. 2012 (the task); Clark et al. 2019, section 4.3 (a search for such heads).
-The best of many heads is partly lucky, so it is chosen on one half of the sentences and scored on the other.
+The best of many heads is partly lucky, so the head is chosen on one half of the sentences and scored on the other half.
 """
 
 import math
@@ -25,7 +25,7 @@ SHUFFLES = 1000
 class PronounRows:
     """One sentence's pronoun and two nouns, and the pronoun's attention weights in every head."""
 
-    rows: Tensor  # (n_layers, n_heads, n) mean over the pronoun's tokens
+    rows: Tensor  # the pronoun's weights (n_layers, n_heads, n), averaged over its tokens
     pronoun: PlacedWord[Encoding]
     antecedent: PlacedWord[Encoding]
     distractor: PlacedWord[Encoding]
@@ -42,7 +42,7 @@ class PronounWeights:
 
     antecedent: np.ndarray
     distractor: np.ndarray
-    by_distance: np.ndarray  # weight on antecedent minus distractor, if each head attended by distance alone
+    by_distance: np.ndarray  # `preference`, if the weights depended on distance alone
 
     @property
     def preference(self) -> Tensor:
@@ -55,12 +55,12 @@ class ChosenHead:
     """The best head on one half of the sentences, with its accuracy on the other half."""
 
     head: Head
-    chosen_with: float  # the head's accuracy on the half that chose it, so it is too high
+    chosen_with: float  # the head's accuracy on the half that chose the head; too high, because of this choice
     accuracy: float  # the head's accuracy on the other half
     p_value: float  # the probability that coin flips are right at least as often (binomial, one-sided)
-    position_only: float  # the head's accuracy on the other half, if it attended by distance alone
+    position_only: float  # the accuracy on the other half, if the head's weights depended on distance alone
     n: int  # sentences in the other half
-    luck: float  # 95th percentile of the best head's accuracy by luck, on the half that chose the head
+    luck: float  # the best head's accuracy by luck alone (95th percentile), on the half that chose the head
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -71,14 +71,14 @@ class ChosenHead:
 
 
 def pronoun_rows(encoding: Encoding, sentence: PronounSentence) -> PronounRows:
-    """Find the three words in the encoded sentence, and read the pronoun's rows. Raises ValueError if one is missing."""
+    """Find the pronoun and both nouns, and read the pronoun's rows of weights. Raises ValueError if a word is missing."""
     antecedent, distractor = (first_word(encoding, noun) for noun in (sentence.antecedent, sentence.distractor))
     pronoun = first_word(encoding, sentence.pronoun, after=max(antecedent.positions[0], distractor.positions[0]))
     return PronounRows(encoding.word_rows(pronoun.positions), pronoun, antecedent, distractor)
 
 
 def pronoun_weights(sentences: Sequence[PronounRows]) -> PronounWeights:
-    """Return the weights on both nouns in each sentence."""
+    """Return the weights from the pronoun to both nouns, in each sentence."""
     antecedent = torch.stack([weight_on(each.rows, each.antecedent) for each in sentences])
     distractor = torch.stack([weight_on(each.rows, each.distractor) for each in sentences])
     return PronounWeights(antecedent.numpy(), distractor.numpy(), position_only(sentences).numpy())
@@ -93,14 +93,13 @@ def accuracy(preferences: Tensor) -> Tensor:
 
 
 def position_only(sentences: Sequence[PronounRows]) -> Tensor:
-    """Return each head's preference if it attended by distance alone: (n_sentences, n_layers, n_heads).
+    """Return the preference that each head would have if its weights depended on distance alone.
 
-    The weight at each distance is its mean over the *other* sentences.
+    (n_sentences, n_layers, n_heads). The weight at each distance from the pronoun is the head's mean over the *other* sentences.
     """
     longest = max(each.rows.shape[-1] for each in sentences)
-    aligned = torch.full(
-        (len(sentences), *sentences[0].rows.shape[:2], 2 * longest), math.nan
-    )  # pronouns in the middle
+    # Each sentence's rows, shifted so that the pronoun is in the middle.
+    aligned = torch.full((len(sentences), *sentences[0].rows.shape[:2], 2 * longest), math.nan)
     spans = []
     for each, room in zip(sentences, aligned):
         start = longest - each.pronoun.positions[0]
@@ -109,9 +108,8 @@ def position_only(sentences: Sequence[PronounRows]) -> Tensor:
     as_if = []
     for place, (each, span) in enumerate(zip(sentences, spans)):
         others = torch.cat([aligned[:place], aligned[place + 1 :]])[..., span]
-        as_if.append(
-            replace(each, rows=others.nanmean(0).nan_to_num()).preference
-        )  # 0 for a distance that no other sentence has
+        rows = others.nanmean(0).nan_to_num()  # 0 for a distance that no other sentence has
+        as_if.append(replace(each, rows=rows).preference)
     return torch.stack(as_if)
 
 
@@ -134,7 +132,7 @@ def luck(preferences: Tensor) -> float:
 
 
 def choose_head(weights: PronounWeights, choose_on: Sequence[int], score_on: Sequence[int]) -> ChosenHead:
-    """Choose the best head on some sentences and score it on others. choose_on, score_on: their indices."""
+    """Choose the best head on some sentences and score it on others. choose_on, score_on: the sentences' indices."""
     preferences, by_distance = weights.preference, torch.from_numpy(weights.by_distance)
     choosing = accuracy(preferences[list(choose_on)])
     head = Head(*divmod(int(choosing.argmax()), choosing.shape[1]))

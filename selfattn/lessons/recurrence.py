@@ -3,9 +3,9 @@
 Source: Bengio, Simard and Frasconi 1994 (vanishing and exploding gradients); Cho et al. 2014 (gates); Vaswani et al.
 2017, table 1 (path length, sequential operations, work per layer).
 
-Two measures are often confused. The *gradient* says how much the last state moves if the first word moves; it vanishes or
-explodes with the gain. The *share* says how much of the last state comes from the first word; it shrinks even if the gradient
-doesn't.
+Two measures are often confused. The *gradient* says how much the last state changes if the first word's vector changes; with
+each step, the gain (the factor of the recurrent matrix) shrinks or grows it. The *share* says which part of the last state comes
+from the first word; it shrinks even if the gradient doesn't.
 """
 
 import statistics
@@ -31,7 +31,7 @@ Network = Callable[[Tensor], Tensor]  # word vectors (..., n, d) to states (...,
 
 
 def operations(lengths: Sequence[int], d_model: int = 512) -> pd.DataFrame:
-    """Return the multiplications of one layer: columns words, network, multiplications.
+    """Return the number of multiplications in one layer: columns words, network, multiplications.
 
     Recurrent: two d x d matrix products per word, one for the word and one for the state. Attention: n x n scores and n x n
     weighted values, each of width d (table 1 counts only these), and four d x d projections per word (query, key, value, output).
@@ -45,14 +45,15 @@ def operations(lengths: Sequence[int], d_model: int = 512) -> pd.DataFrame:
 
 
 def signal(words: Sequence[str], start: int, stop: int, gain: float, gate: float, asking: float) -> pd.DataFrame:
-    """Follow word `start` to word `stop` (from 1, start < stop) through a plain recurrence, a gated one, and attention.
+    """Follow word `start` to word `stop` (counted from 1) through a plain recurrent net, a gated recurrent net, and attention.
 
     Returns one row per network and word: network, step, word, gradient, share.
     gradient: how much a small change of word `start`'s vector has grown or shrunk when it reaches the state of the row's word
     (Frobenius norm of the Jacobian, divided by the square root of the width).
-    share: word `start`'s part of that state. Leaving a word out gives its contribution; the share is the contribution of word
-    `start` divided by the sum of all contributions.
+    share: word `start`'s part of that state. A word's contribution is how far the state moves if the word's vector is 0. The
+    share is the contribution of word `start` divided by the sum of all words' contributions.
     For attention the "state" of a word is its context vector; every word attends to the whole sentence.
+    gain, gate: as in `gated`. asking: as in `attention`.
     """
     source = start - 1
     networks: dict[str, Network] = {
@@ -84,8 +85,8 @@ def word_vectors(words: Sequence[str], d_model: int) -> Tensor:
 def gated(vectors: Tensor, wanted: int, gain: float, gate: float) -> Tensor:
     """Return the states of a gated recurrence, state = (1 - z) * state + z * (gain * R state + word).
 
-    z is 1 at the word `wanted` (from 0), as training would set it, and `gate` at other words. R is a rotation. A gate of 1 gives
-    the plain network, state = gain * R state + word, in which the gain alone decides what grows or vanishes.
+    z is 1 at the word `wanted` (counted from 0), as in a trained gate, and `gate` at other words. R is a rotation. A gate of 1
+    gives the plain network, state = gain * R state + word, in which the gain alone decides whether a signal grows or vanishes.
     """
     draw = torch.Generator().manual_seed(7)
     turn = torch.linalg.qr(torch.randn(vectors.shape[-1], vectors.shape[-1], generator=draw, dtype=torch.float64)).Q
@@ -100,7 +101,7 @@ def gated(vectors: Tensor, wanted: int, gain: float, gate: float) -> Tensor:
 def attention(vectors: Tensor, wanted: int, asking: float) -> Tensor:
     """Return each word's context over all words. The word vectors are query, key and value.
 
-    asking: the multiple of the vector of word `wanted` that is added to every query, as training would do. 0: untrained.
+    asking: every query gets `asking` times the vector of word `wanted`, to imitate a trained query. 0: untrained.
     """
     query = vectors + asking * vectors[..., wanted, None, :].detach()
     return attend(query, vectors, vectors).context
@@ -125,7 +126,7 @@ def _contributions(network: Network, vectors: Tensor) -> Tensor:
 def race(
     lengths: Sequence[int] = (10, 100, 1000), d_model: int = 64, repeats: int = 15, device: str = "cpu"
 ) -> pd.DataFrame:
-    """Time three ways to process a text: columns way, words, milliseconds (median of the repeats).
+    """Time three ways to process a text. Return the columns way, words, milliseconds (median of the repeats).
 
     "one matrix product": attention of all words at once. "attention, word by word": the same numbers, one query at a time.
     "recurrent, word by word": one state passed from word to word.
@@ -159,5 +160,5 @@ def _pass_along(words: Tensor, matrix: Tensor) -> None:
 
 def _to_its_end(run: Callable[[], object], device: str) -> None:
     run()
-    if device != "cpu":  # a GPU returns before it has finished
+    if device != "cpu":  # the call returns before the GPU has finished
         torch.accelerator.synchronize(device)

@@ -1,8 +1,8 @@
-"""Train a model of 777 parameters that learns to attend to position 4: does position 4 hold the magic number?
+"""Train a model of 777 parameters to tell whether position 4 holds the magic number, 42. It learns to attend to position 4.
 
-Source: the published lesson. Samples: 8,000 from numpy's seed 0; [CLS] = 0 and six random integers from 1 to 50, with label 1 if
+Source: a public lesson. Samples: 8,000 from numpy's seed 0; [CLS] = 0 and six random integers from 1 to 50, with label 1 if
 position 4 holds 42. Model: embeddings of width 8, one head of width 8, residual and layer norm, one sigmoid unit on position 0.
-Training: Adam, binary cross-entropy, 10 epochs of batches of 32, initial values as in Keras, which the lesson used.
+Training: Adam, binary cross-entropy, 10 epochs of batches of 32, initial values as in Keras, which the lesson uses.
 """
 
 import copy
@@ -28,7 +28,7 @@ N_SAMPLES, BATCH = 8000, 32
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings that a visitor may change. The defaults are the published ones."""
+    """The settings that a visitor may change. The defaults are those of the source lesson."""
 
     seed: int = 0
     epochs: int = 10
@@ -44,7 +44,7 @@ class Samples(NamedTuple):
 
 
 class Score(NamedTuple):
-    """The model's quality. Recall is the share of positives found; a constant "no" has an accuracy of 98 %."""
+    """The model's quality. recall: the part of the sentences with label 1 that it finds. (Always "no" is right in 98 %.)"""
 
     loss: float
     accuracy: float
@@ -58,13 +58,13 @@ class EpochState:
 
     epoch: int
     score: Score
-    weights: Tensor  # (7, 7) mean over the positives
-    negative_weights: Tensor  # (7, 7) mean over equally many negatives
+    weights: Tensor  # attention weights (7, 7), averaged over the sentences with label 1
+    negative_weights: Tensor  # the same over equally many sentences with label 0
     model: "TinyModel"  # a copy that isn't trained further
 
     @property
     def target_weight(self) -> float:
-        """The weight from [CLS] to position 4, averaged over the positives."""
+        """The weight from [CLS] to position 4, averaged over the sentences with label 1."""
         return float(self.weights[CLS, TARGET_POSITION])
 
 
@@ -92,7 +92,7 @@ class TinyModel(nn.Module):
     def forward(self, tokens: Tensor, mask: Tensor | None = None) -> Tensor:
         """Return scores (batch,); their sigmoid is the probability of "yes". mask (7, 7): True = may attend."""
         states, trace = self.attention(tokens, mask)
-        # Only the state at position 0 decides.
+        # The answer depends only on the state at position 0.
         first = self.norm(states[:, CLS] + self.output(trace.context[:, CLS]))
         return self.decide(first).squeeze(-1)
 
@@ -102,7 +102,7 @@ class TinyModel(nn.Module):
 
 
 def samples(settings: Settings, fresh: bool = False) -> Samples:
-    """Return the training data; seed 0 gives the source's data. fresh: return as many sentences that training never sees."""
+    """Return the training data. Seed 0 gives the data of the source lesson. fresh: return equally many new sentences instead."""
     draw = np.random.RandomState(settings.seed + 1_000_003 * fresh)
     numbers = draw.randint(1, LARGEST_NUMBER + 1, size=(N_SAMPLES, N_TOKENS - 1))
     labels = numbers[:, TARGET_POSITION - 1] == settings.magic
@@ -111,9 +111,9 @@ def samples(settings: Settings, fresh: bool = False) -> Samples:
 
 
 def train(settings: Settings) -> Iterator[EpochState]:
-    """Train, and yield the state before the first epoch and after each one."""
+    """Train, and yield the state before the first epoch and after each epoch."""
     data = samples(settings)
-    # torch's seed is global; the fork restores it.
+    # torch's random state is global; fork_rng restores it.
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(settings.seed)  # torch.manual_seed would seed the GPU too
         model = TinyModel(settings.width)
@@ -140,7 +140,7 @@ def score(model: TinyModel, data: Samples, mask: Tensor | None = None) -> Score:
 def layers(width: int = 8) -> pd.DataFrame:
     """Return the model's layers: columns layer, shapes, numbers (how many parameters).
 
-    Keras prints three times their sum plus 2 (2,333 at width 8). It adds Adam's two moments per parameter, step and rate.
+    Keras's summary counts 2,333 numbers at width 8: the parameters, two moments of Adam for each, the step and the learning rate.
     """
     model = TinyModel(width)
     parts = {
@@ -166,10 +166,13 @@ def without_edge() -> Tensor:
 
 
 def sentence(text: str) -> Tensor:
-    """Return the tokens (1, 7) of six typed numbers. Raises ValueError unless all are whole numbers from 1 to 50."""
+    """Return [CLS] and six typed numbers as tokens (1, 7). Raises ValueError unless all are whole numbers from 1 to 50."""
     row = typed_numbers.parse("Sentence", text, N_TOKENS - 1).tolist()
-    if not all(value in range(1, LARGEST_NUMBER + 1) for value in row):
-        raise ValueError(f"Sentence: expected six whole numbers from 1 to {LARGEST_NUMBER}. Change other numbers.")
+    for value in row:
+        if value not in range(1, LARGEST_NUMBER + 1):
+            raise ValueError(
+                f"Sentence: expected six whole numbers from 1 to {LARGEST_NUMBER}, got {value:g}. Correct this number."
+            )
     return torch.tensor([[CLS, *map(int, row)]])
 
 

@@ -1,7 +1,7 @@
 """Compute the worked example: "it" attends to three words, and each of the four steps fits on one line.
 
-Source: the published example prints the query, the keys, scores 10, 7, 5, weights 87 %, 10 %, 3 % and a context of about
-[1.79, 1.44]. It doesn't print the values. The values below give the printed context.
+Source: a public lesson prints the query, the keys, scores 10, 7, 5, weights 87 %, 10 %, 3 % and a context of about
+[1.79, 1.44], but no values. The values below give the printed context.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ VALUES = torch.tensor(((2.0, 1.5), (0.0, 1.0), (2.0, 1.0)), dtype=torch.float64)
 
 
 def compute(query: Tensor = QUERY, keys: Tensor = KEYS, values: Tensor = VALUES, terms: Terms = ()) -> AttentionTrace:
-    """Return the trace of one query (d,) over keys (n, d) and values (n, d_value). terms: added to the scaled scores."""
+    """Return the trace of one query (d,) over keys (n, d) and values (n, d_value). terms: numbers to add to the scaled scores."""
     return attend(query[None], keys, values, terms=terms)
 
 
@@ -31,5 +31,5 @@ def steps(trace: AttentionTrace, tokens: Sequence[str] = TOKENS) -> pd.DataFrame
 
 
 def of_scores(scores: Tensor, scale: float) -> AttentionTrace:
-    """Return the trace of one query over n words with these scores (n,). The query is 1, and each key is a score."""
+    """Return the trace of one query over n words with these scores (n,). d is 1: the query is 1, and each key is a score."""
     return attend(scores.new_ones(1, 1), scores[:, None], scores[:, None], scale=scale)

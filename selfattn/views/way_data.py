@@ -77,7 +77,7 @@ def line_of(pair: HiddenPair, means: SenseMeans | None) -> Line:
         "labelled sentence, the averages leave this sentence out."
     )
     if len(means.senses) > 2:
-        about += f' "{word}" has {len(means.senses)} labelled senses; hidden words move a sentence toward the average of all others.'
+        about += f' "{word}" has {len(means.senses)} labelled senses; a hidden word moves it toward the average of all others.'
     at = (first, second if alike else 1 - second)
     return Line("senses", (a, end), dots, at, (1, 1 if alike else -1), about)
 

@@ -1,4 +1,4 @@
-"""Test that a view's ZIP has every part of the view, in readable files with provenance."""
+"""Test that a view's ZIP has all figures and tables of the view, in readable files with provenance."""
 
 import io
 import json
@@ -29,7 +29,7 @@ def view(encoder):
 
 
 @pytest.mark.slow
-def test_the_zip_has_every_part_with_its_numbers_and_head(view, encoder):
+def test_the_zip_has_every_figure_and_table_with_the_chosen_heads_numbers(view, encoder):
     with zipfile.ZipFile(io.BytesIO(bundle.zipped(view, scale=1, width=500))) as archive:
         assert archive.testzip() is None
         names = archive.namelist()

@@ -1,4 +1,4 @@
-"""In exported pages with live components, data never becomes markup, and only the components' scripts run."""
+"""In exported pages with live components, data never becomes markup, and no scripts run except the components' own."""
 
 import base64
 import hashlib
@@ -23,7 +23,7 @@ HOSTILE = '</script><script>alert(1)</script><!-- <script> ]]> & &lt; " \\ \u202
 
 @pytest.fixture
 def components(monkeypatch, tmp_path):
-    """Replace the dashboard's components by two small components with a shared base."""
+    """Replace the dashboard's components with two small components and their shared base.js and base.css."""
     for name, text in {
         "base.js": "const shared = 1;",
         "base.css": ".shared {}",
@@ -103,7 +103,7 @@ def test_a_page_without_components_runs_no_scripts():
 
 
 @pytest.mark.usefixtures("components")
-def test_a_report_has_the_component_and_a_picture_if_scripts_are_off():
+def test_a_report_has_the_component_and_a_picture_for_browsers_without_scripts():
     spec = heatmap([[0.5, 0.5], [0.1, 0.9]], ["a", HOSTILE], LIGHT)
     origin = Provenance(title="title", sentences={"A": HOSTILE})
     moving = panel_of(spec, alt="figure", live=live("one", {"said": HOSTILE}), method=f"First.\n\n{HOSTILE}")
@@ -121,12 +121,12 @@ def test_a_report_has_the_component_and_a_picture_if_scripts_are_off():
     ("component", "data"),
     [*(("way", data) for data in VARIANTS.values()), *(("kernel", data) for data in kernel_data.VARIANTS.values())],
 )
-def test_the_data_of_the_browser_tests_follow_the_schema(component, data):
+def test_the_component_data_of_the_browser_tests_match_the_json_schema(component, data):
     Live(component, data)
 
 
 @pytest.mark.parametrize("component", ["way", "kernel", "shaded", "similar"])
-def test_component_files_are_joined_once_and_stay_short(component):
+def test_a_components_script_contains_each_of_its_files_once_and_files_stay_short(component):
     text = component_page.javascript(component)
     assert text.count("export default") == 1
     parts = [component_page.FOLDER / "base.js", *component_page.FOLDER.glob(f"{component}*.js")]

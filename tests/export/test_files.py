@@ -1,4 +1,4 @@
-"""Test that downloaded files have the chosen size and their provenance, and that any text can be drawn."""
+"""Test that downloaded files have the chosen size and their provenance, and that a figure can contain any text."""
 
 import io
 import json
@@ -48,7 +48,7 @@ def facts(kind, spec, origin):
 
 @pytest.mark.parametrize("kind", ["png", "svg", "parquet", "npz", "csv"])
 @pytest.mark.slow
-def test_each_kind_of_file_has_its_provenance(kind, encoder, spec, provenance):
+def test_a_file_of_each_format_has_its_provenance(kind, encoder, spec, provenance):
     found = facts(kind, spec, provenance)
     assert (found["model"], found["revision"]) == (encoder.name, encoder.revision)
     assert (found["layer"], found["head"], found["error"]) == (3, 7, 3e-8)
@@ -61,7 +61,7 @@ def test_each_kind_of_file_has_its_provenance(kind, encoder, spec, provenance):
     assert found["tokens"] == {name: list(encoder.encode(text).tokens) for name, text in provenance.sentences.items()}
 
 
-def test_the_provenance_of_a_figure_has_its_own_title_head_and_sentences(provenance):
+def test_the_provenance_of_a_figure_has_the_title_and_head_and_sentences_of_this_figure(provenance):
     table = pd.DataFrame({"x": [1]})
     tables = {"numbers": table, "more": table}
     first = replace(panel_of({}, name="map of B", one_head=True, sentences=("B",)), tables=tables)
@@ -97,8 +97,8 @@ def test_the_text_above_a_figure_is_no_wider_than_the_figure(provenance):
     assert left_out + len(" ".join(lines[:-2])) - len("A: ") == pytest.approx(len(text), abs=20)
 
 
-def test_a_text_of_up_to_twelve_lines_is_not_cut():
-    """The name "A:" takes one of the twelve lines."""
+def test_a_sentence_of_up_to_twelve_lines_is_not_cut_in_the_subtitle():
+    """The sentence's name "A:" takes one of the twelve lines."""
     line = "x" * int(900 / files.LETTER)
     for n, more in ((11, []), (12, [f"... and {len(line)} more characters: the file's metadata has them all"])):
         origin = Provenance(title="T", sentences={"A": " ".join([line] * n)})
@@ -107,7 +107,7 @@ def test_a_text_of_up_to_twelve_lines_is_not_cut():
 
 @pytest.mark.parametrize("n", [3, 70], ids=["cells", "image"])
 @pytest.mark.slow
-def test_the_plain_form_is_the_chart_alone(n, provenance):
+def test_a_plain_picture_has_the_chart_without_title_and_subtitle(n, provenance):
     """The background is white, and only the metadata has the provenance."""
     weights = np.random.default_rng(0).dirichlet(np.ones(n), size=n)
     words = [f"w{i}" for i in range(n)]
@@ -119,7 +119,7 @@ def test_the_plain_form_is_the_chart_alone(n, provenance):
     assert pixels[0, 0].tolist() == [255, 255, 255]
 
 
-def test_the_subtitle_names_the_encoder_the_head_and_the_error(encoder, provenance):
+def test_the_subtitle_names_the_encoder_and_the_head_and_the_error(encoder, provenance):
     sentence, *_, line = files.titled({}, provenance, 900)["title"]["subtitle"]
     assert sentence == "A: The bank of the river." and encoder.revision[:7] in line
     assert "layer 3, head 7" in line and line.endswith(" 0.00000003")
@@ -137,7 +137,7 @@ def test_a_png_has_the_chosen_size_and_metadata(spec, provenance):
 
 
 @pytest.mark.slow
-def test_the_provenance_of_a_png_names_characters_without_a_font():
+def test_the_provenance_of_a_png_names_characters_that_no_font_has():
     """No machine has a font for U+E1234, because Unicode hasn't assigned this character."""
     assert files.without_font("The café − 3 × 2 \u200d\ufe0f\U000e1234") == "\U000e1234"
 
@@ -176,13 +176,13 @@ def test_drawable_replaces_characters_that_xml_forbids():
 
 
 @pytest.mark.slow
-def test_labels_of_emoji_are_not_cut():
+def test_long_labels_of_emoji_are_not_cut():
     tokens = ["😀" * length for length in range(1, 30)]
     picture = files.draw_svg(heatmap(np.eye(len(tokens)), tokens, LIGHT))
     assert all(f">{token}<" in picture for token in tokens)
 
 
-def test_a_table_keeps_its_columns_and_digits(provenance):
+def test_a_table_file_keeps_the_columns_and_digits_of_the_frame(provenance):
     frame = pd.DataFrame({"head": [3, 4], "effect": [0.1234567890123, -2e-7]})
     table = pd.read_csv(io.StringIO(files.csv(frame, provenance)))
     pd.testing.assert_frame_equal(table[["head", "effect"]], frame)

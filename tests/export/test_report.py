@@ -1,4 +1,4 @@
-"""The HTML report has all parts of a view and escapes all texts. It loads nothing and runs nothing."""
+"""The HTML report has all parts of a view and escapes all texts. The report loads no files and runs no scripts."""
 
 import base64
 import re
@@ -44,7 +44,7 @@ def view(encoder) -> View:
     return view_of(origin, panel_of(spec, table, finding=HOSTILE, alt=HOSTILE, note=HOSTILE))
 
 
-def test_a_report_escapes_text_and_fetches_and_runs_nothing(view):
+def test_a_report_escapes_text_and_loads_no_files_and_runs_no_scripts(view):
     elements = Elements(report.html(view))
     names = [name for name, _ in elements.found]
     assert "script" not in names
@@ -56,13 +56,13 @@ def test_a_report_escapes_text_and_fetches_and_runs_nothing(view):
     assert HOSTILE.replace("\x07", "\ufffd") in elements.text
 
 
-def test_an_index_escapes_its_entries():
+def test_an_entry_of_the_index_escapes_its_texts():
     elements, shown = Elements(report.entry(HOSTILE, HOSTILE, [HOSTILE], HOSTILE)), HOSTILE.replace("\x07", "\ufffd")
     assert [name for name, _ in elements.found] == ["h2", "a", "p", "bdi", "p"]
     assert dict(elements.found)["a"] == {"href": shown} and elements.text == shown * 3
 
 
-def test_a_report_has_alternative_texts_and_counts_all_rows(view):
+def test_a_report_has_alt_texts_and_shows_100_of_150_rows(view):
     page = report.html(view)
     elements = Elements(page)
     assert dict(elements.found)["img"]["alt"].startswith("<img src=x")
@@ -72,12 +72,14 @@ def test_a_report_has_alternative_texts_and_counts_all_rows(view):
     assert whole.count("0.123456") == 100 and whole.count("0.5") == 50
 
 
-def test_a_table_of_a_hundred_rows_is_shown_in_full(view):
-    """The encoder is from a folder, and the difference to the model's weights wasn't measured."""
-    origin = replace(view.provenance, revision="", error=None)
-    small = view_of(origin, panel_of({}, pd.DataFrame({"weight": [0.5] * 100})))
+def test_a_report_shows_a_table_of_a_hundred_rows_in_full(view):
+    small = view_of(view.provenance, panel_of({}, pd.DataFrame({"weight": [0.5] * 100})))
     assert "shown here" not in "".join(report._tables(small))
-    shown = report._origin(small)
+
+
+def test_a_report_says_that_the_encoder_is_from_a_folder_and_the_error_not_measured(view):
+    origin = replace(view.provenance, revision="", error=None)
+    shown = report._origin(view_of(origin, panel_of({}, pd.DataFrame({"weight": [0.5]}))))
     assert shown["revision"] == "a folder" and shown["largest difference to the model's own weights"] == (
         origin.check() or "not measured for this view"
     )

@@ -1,4 +1,4 @@
-"""Test that the site has a page for each example pair, with the main view's data, and an index."""
+"""Test that `selfattn site` writes an index, and a page for each example pair with the main view's data."""
 
 import json
 from dataclasses import replace
@@ -19,7 +19,7 @@ DEMO = Path(__file__).parents[2] / "docs" / "demo.html"
 
 @pytest.fixture(scope="module")
 def site(encoder, tmp_path_factory):
-    """Write a site with one pair of sentences. Return its folder and the list of reported files."""
+    """Write a site with one pair of sentences. Return the site's folder, and the file names that write_site reported."""
     folder, wrote = tmp_path_factory.mktemp("web") / "new" / "site", []
     write_site(encoder, [SPRING], folder, wrote.append)
     return folder, wrote
@@ -36,7 +36,7 @@ def hidden_in(data: dict, side: int) -> dict[str, float]:
 
 
 @pytest.mark.slow
-def test_the_index_lists_the_pages(site):
+def test_the_index_links_the_page_of_each_pair(site):
     folder, wrote = site
     assert sorted(path.name for path in folder.iterdir()) == sorted(wrote) == ["index.html", "spring.html"]
     page = (folder / "index.html").read_text("utf-8")
@@ -79,7 +79,7 @@ def test_the_demo_page_is_current(encoder):
     assert data["way"]["at"] == pytest.approx(now["way"]["at"], abs=1e-3)
 
 
-def test_a_display_only_encoder_and_a_folder_with_files_are_refused(encoder, tmp_path):
+def test_write_site_refuses_an_encoder_without_recomputed_attention_and_a_folder_with_files(encoder, tmp_path):
     shown = replace(encoder, reason="it has terms of its own")
     with pytest.raises(NotRecomputable, match="terms of its own"):
         write_site(shown, PAIRS[:1], tmp_path / "site", print)
@@ -97,7 +97,7 @@ def test_a_display_only_encoder_and_a_folder_with_files_are_refused(encoder, tmp
         (KeyboardInterrupt(), 130, "stopped. The pages written so far are in the folder."),
     ],
 )
-def test_the_command_prints_written_files_and_errors(tmp_path, capsys, monkeypatch, encoder, error, status, said):
+def test_selfattn_site_prints_written_files_and_errors(tmp_path, capsys, monkeypatch, encoder, error, status, said):
     def write(given, pairs, folder, wrote):
         assert (given, pairs, folder) == (encoder, PAIRS, tmp_path)
         wrote("bank.html")

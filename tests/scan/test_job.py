@@ -1,4 +1,4 @@
-"""`selfattn scan` writes scans, continues after a kill, rejects bad rows and returns the right exit status."""
+"""`selfattn scan` writes a scan, continues after it was killed, rejects bad rows and returns the right exit status."""
 
 import csv
 import json
@@ -51,7 +51,7 @@ def write(path, n, bad=()):
 
 
 def scan(table, output, *more):
-    """Run the command, and return its exit status."""
+    """Run `selfattn scan`, and return its exit status."""
     try:
         return main([str(table), "--output", str(output), "--device", "cpu", *more])
     except SystemExit as ended:
@@ -86,7 +86,7 @@ def test_a_scan_has_the_expected_rows_and_means(tmp_path, capsys):
     assert frame["row"].tolist() == [n for n in range(23) if n not in (4, 17) for _ in range(2)]
     assert frame["start"].iloc[:2].tolist() == [4, 23]
     assert frame["sense"].iloc[2] == "money" and pd.isna(frame["sense"].iloc[0])
-    assert found.frame(["row"], limit=19)["row"].tolist() == frame["row"].tolist()[:19]  # over two parts
+    assert found.frame(["row"], limit=19)["row"].tolist() == frame["row"].tolist()[:19]  # the rows of two parts
     heads = found.heads()
     for name in ("top_weight", "entropy", "special_share"):  # index: layer * n_heads + head
         assert heads[name].to_numpy() == pytest.approx(np.stack(frame[name]).mean(axis=0), abs=1e-5)
@@ -98,7 +98,7 @@ def test_a_scan_has_the_expected_rows_and_means(tmp_path, capsys):
     assert sorted(path.name for path in output.glob("rejects/*")) == ["part-000000.csv", "part-000001.csv"]
 
 
-def test_rejected_rows_are_escaped_in_the_file_and_read_back_unchanged(tmp_path):
+def test_rejected_rows_are_stored_with_formulas_escaped_and_read_back_unchanged(tmp_path):
     sentences = ["=HYPERLINK(1)", "'=1", "'tis", "a-b", "a\r=1", "a\r\n\uff1d1", "a\0b", "No such word."]
     with open(tmp_path / "table.csv", "w", encoding="utf-8", newline="") as stream:
         csv.writer(stream).writerows([("sentence", "word"), *((sentence, "=bank") for sentence in sentences)])
@@ -115,7 +115,7 @@ def test_rejected_rows_are_escaped_in_the_file_and_read_back_unchanged(tmp_path)
 def test_the_exit_status_depends_on_the_rejected_rows(tmp_path, capsys):
     table, output = write(tmp_path / "table.csv", 5, bad=(1,)), tmp_path / "scan"
     for more, status in [("", 3), ("--max-rejects 0.2", 0), ("--max-rejects 0.19", 3), ("--max-rejects 1 --strict", 1)]:
-        assert scan(table, output, *more.split()) == status  # even if all parts are already scanned
+        assert scan(table, output, *more.split()) == status  # from the second run on, all parts are already scanned
     # Texts without the word don't lower the share of rejected texts.
     (tmp_path / "corpus.txt").write_text("A bank.\n" + "bank " * 600 + "\n" + "Nothing here.\n" * 18, "utf-8")
     assert scan(tmp_path / "corpus.txt", tmp_path / "second", "--word", "bank") == 3
@@ -123,7 +123,7 @@ def test_the_exit_status_depends_on_the_rejected_rows(tmp_path, capsys):
     assert counted in capsys.readouterr().err
 
 
-def test_wrong_use_returns_status_2_and_writes_nothing(tmp_path, capsys):
+def test_a_wrong_option_or_folder_returns_status_2_and_writes_nothing(tmp_path, capsys):
     folder, out = tmp_path / "folder", tmp_path / "out"
     for name in ("thesis.docx", ".hidden", "parts"):  # a user's files, each in a separate folder
         (tmp_path / f"with {name}").mkdir()
@@ -158,7 +158,7 @@ def test_wrong_use_returns_status_2_and_writes_nothing(tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_another_scan_in_the_same_folder_is_refused(made, capsys):
+def test_a_scan_with_other_options_or_input_is_refused_in_the_same_folder(made, capsys):
     table, output, more = made
     before = {path: path.read_bytes() for path in output.rglob("*") if path.is_file()}
     for other, message in {
@@ -214,7 +214,7 @@ def test_after_a_full_disk_the_same_command_continues_the_scan(tmp_path, capsys,
 
 
 @pytest.mark.long
-def test_a_job_that_is_killed_twice_gives_the_same_scan(tmp_path):
+def test_a_scan_that_is_killed_twice_and_resumed_has_the_same_parts(tmp_path):
     table, output, whole = write(tmp_path / "table.csv", 72, bad=(5, 32)), tmp_path / "scan", tmp_path / "whole"
     more = ["--part-rows", "8", "--batch-tokens", "64"]
     assert scan(table, whole, *more) == 0
@@ -251,7 +251,7 @@ def test_an_empty_table_gives_a_finished_scan(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_scan_continues_with_a_copy_but_not_with_a_changed_encoder(tmp_path, capsys):
+def test_a_scan_continues_with_a_copy_of_the_encoder_but_not_with_a_changed_encoder(tmp_path, capsys):
     table, output = write(tmp_path / "table.csv", 2), tmp_path / "scan"
     folder = save_tiny(FAMILIES["BERT"], tmp_path / "encoder")
     assert scan(table, output, "--model", str(folder)) == 0
@@ -270,7 +270,7 @@ def test_a_scan_continues_with_a_copy_but_not_with_a_changed_encoder(tmp_path, c
     assert "another scan, with content = '" in capsys.readouterr().err
 
 
-def test_read_scan_reads_an_older_scan_with_file_digests(tmp_path, encoder):
+def test_read_scan_reads_an_older_scan_json_that_has_digests_of_the_encoders_files(tmp_path, encoder):
     assert scan(write(tmp_path / "table.csv", 2), tmp_path / "scan") == 0
     about = json.loads((tmp_path / "scan/scan.json").read_text())
     assert about.pop("content") == encoder.content
@@ -339,12 +339,12 @@ def test_an_invalid_scan_json_is_refused(made, text):
 
 
 @pytest.mark.parametrize("word", ["New York", "", " ", "bank.", "a,b"])
-def test_words_to_find_refuses_anything_but_single_words(word):
+def test_words_to_find_refuses_a_text_that_is_not_a_single_word(word):
     with pytest.raises(InputError, match="Expected one word to search for"):
         words_to_find(["bank", word])
 
 
-def test_a_scan_searches_plain_text_and_measures_only_the_chosen_heads(tmp_path, capsys, encoder):
+def test_a_scan_finds_words_in_a_text_file_and_measures_only_the_chosen_heads(tmp_path, capsys, encoder):
     text, output = tmp_path / "corpus.txt", tmp_path / "scan"
     text.write_text("The bank of the river.\nNothing here.\n\nA Bank beside a bank.\n" + "bank " * 600 + "\nA river.\n")
     (tmp_path / "words.txt").write_text("\ufeff Lake\n\nRiver \n", "utf-8")
@@ -370,7 +370,7 @@ def test_a_scan_searches_plain_text_and_measures_only_the_chosen_heads(tmp_path,
 
 
 @pytest.mark.slow
-def test_sources_equal_an_aggregation_by_pandas(made, tmp_path):
+def test_the_table_of_sources_equals_an_aggregation_by_pandas(made, tmp_path):
     rows = labelled_sentences().query("word in ['bank', 'bat']").groupby("word").head(16)
     lone = pd.DataFrame({"sentence": ["Bank!"], "word": ["bank"], "sense": [None]})
     pd.concat([rows, lone]).to_csv(tmp_path / "some.csv", index=False)

@@ -1,4 +1,4 @@
-"""Tables of every format give the same rows. Malformed rows are marked, and files that aren't tables are refused."""
+"""`read_rows` gives the same rows for every file format, says why a row is malformed, and refuses files that aren't tables."""
 
 import json
 
@@ -20,7 +20,7 @@ NAMES = ("sentence", "word", "sense")
 
 
 def written(path, rows=ROWS, newline="\n"):
-    """Write these rows in the format of the path's suffix, and return the path."""
+    """Write `rows` in the format of the path's suffix, and return the path."""
     if path.suffix == ".csv":
         lines = [",".join('"{}"'.format(cell.replace('"', '""')) for cell in row) for row in rows]
         path.write_bytes(newline.join([",".join(NAMES), *lines]).encode())
@@ -45,13 +45,13 @@ def test_every_format_gives_the_same_rows(tmp_path, kind):
 
 
 @pytest.mark.parametrize("newline", ["\r\n", "\r"])
-def test_any_line_end_and_a_byte_order_mark_are_accepted(tmp_path, newline):
+def test_csv_may_have_any_line_end_and_a_byte_order_mark(tmp_path, newline):
     table = written(tmp_path / "table.csv", ROWS, newline=newline)
     table.write_bytes(b"\xef\xbb\xbf" + table.read_bytes())
     assert [tuple(row[3:6]) for row in read_rows(table)] == ROWS
 
 
-def test_a_folder_is_read_in_order_and_no_part_spans_two_files(tmp_path):
+def test_files_of_a_folder_are_read_by_name_and_no_part_spans_two_files(tmp_path):
     for folder in ("b", ".hidden", "b/.hidden"):
         (tmp_path / folder).mkdir()
         written(tmp_path / folder / "two.jsonl", ROWS[2:])
@@ -74,7 +74,7 @@ def test_a_folder_is_read_in_order_and_no_part_spans_two_files(tmp_path):
     ],
 )
 @pytest.mark.parametrize("searched", [False, True])
-def test_several_delimiters_and_column_names_in_any_case_are_accepted(tmp_path, name, text, searched):
+def test_csv_may_have_several_delimiters_and_column_names_in_any_letter_case(tmp_path, name, text, searched):
     mark = next(mark for mark in ";,\t|" if mark in text)
     end = "\r" if "\r" in text else "\n"
     cells = ['"A bank; its, river\t| side."', "bank", "water"]
@@ -86,13 +86,13 @@ def test_several_delimiters_and_column_names_in_any_case_are_accepted(tmp_path, 
     assert f"2 columns, the header 3. A sentence with {marks} needs" in broken.problem
 
 
-def test_json_keys_in_any_case_are_accepted(tmp_path):
+def test_json_may_have_keys_in_any_letter_case(tmp_path):
     data = '{"Sentence": "A bank.", " WORD": "bank", "Id": 1, "ID": 2}\n{"Word": "bank", "word": "bank"}'
     first, twice = odd(tmp_path, "a.jsonl", data)
     assert first[3:7] == ("A bank.", "bank", None, None) and "the key 'word' occurs twice" in twice.problem
 
 
-def test_malformed_rows_of_csv_have_a_problem(tmp_path):
+def test_a_malformed_csv_row_says_what_is_wrong(tmp_path):
     lines = b"Well, the bank opened.,bank", b"", b"The b\xe4nk.,bank", b"only one column", b"The bank opened.,bank"
     rows = odd(tmp_path, "table.csv", b"\n".join([b"sentence,word", *lines]))
     assert "3 columns, the header 2" in rows[0].problem
@@ -103,7 +103,7 @@ def test_malformed_rows_of_csv_have_a_problem(tmp_path):
 
 
 @pytest.mark.parametrize("broken", ['The bank "opened"".,bank', '"The bank "opened".",bank'])
-def test_a_malformed_line_of_csv_makes_only_its_row_unusable(tmp_path, broken):
+def test_a_malformed_csv_line_spoils_no_other_row(tmp_path, broken):
     first, bad, last = odd(tmp_path, "table.csv", f"sentence,word\nA bank.,bank\n{broken}\nThe bank.,bank\n")
     assert (first.sentence, last.sentence, first.problem, last.problem) == ("A bank.", "The bank.", None, None)
     assert "uotation mark" in bad.problem and (bad.line, bad.sentence.strip()) == (3, broken)
@@ -139,7 +139,7 @@ def json_line(**cells):
         (b'{"sentence": "\xe4", "word": "bank"}', "bytes that are not UTF-8"),
     ],
 )
-def test_a_malformed_line_of_json_spoils_only_its_row(tmp_path, line, problem):
+def test_a_malformed_json_line_spoils_no_other_row(tmp_path, line, problem):
     lines = json_line(sense="first"), line, json_line(sense="last")
     first, bad, last = odd(tmp_path, "table.jsonl", b"\n".join(lines))
     assert [first.problem, last.problem, first.sense, last.sense] == [None, None, "first", "last"]
@@ -170,7 +170,7 @@ def test_an_error_names_a_file_that_is_not_a_table(tmp_path, name, data, message
     assert str(tmp_path / name) in str(caught.value)
 
 
-def test_parquet_with_wrong_columns_or_text_is_refused(tmp_path):
+def test_a_parquet_file_with_wrong_columns_or_invalid_text_is_refused(tmp_path):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table([["bank"], ["A bank."], ["loan"]], names=["word", "sentence", "word"]), path)
     with pytest.raises(InputError, match="each once, got word, sentence, word"):
@@ -196,7 +196,7 @@ def test_a_folder_without_tables_is_refused(tmp_path):
         input_files(tmp_path / "absent")
 
 
-def test_a_search_reads_texts_from_every_format(tmp_path):
+def test_a_search_for_words_reads_texts_from_every_file_format(tmp_path):
     jsonl = b'{"text": "The b\xe4nk."}\n[1]\n{"text": 7}\n{"other": "bank"}\n'
     problems = [row.problem for row in odd(tmp_path, "a.jsonl", jsonl, searched=True)]
     assert "not UTF-8" in problems[0] and 'the keys "sentence" or "text"' in problems[1] and problems[2:] == [None] * 2

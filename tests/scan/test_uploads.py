@@ -1,4 +1,4 @@
-"""Test that uploaded tables are read only up to the limits, with limited memory."""
+"""Test that a server reads an uploaded table only up to its limits, in limited memory."""
 
 import json
 import tracemalloc
@@ -25,7 +25,7 @@ JSON = "\n".join(json.dumps(dict(zip(("sentence", "word", "sense"), row))) for r
 )
 @pytest.mark.parametrize(("suffix", "data"), [(".csv", CSV), (".ndjson", JSON)])
 def test_an_error_names_the_exceeded_limit_and_a_remedy(monkeypatch, suffix, data, variable, fits, words):
-    """The table is exactly at the limit. A limit that is lower by one is exceeded."""
+    """The table is exactly as large as the first limit allows, and exceeds the second limit, which is lower by one."""
     monkeypatch.setenv(variable, str(fits))
     assert [(row.sentence, row.word, row.sense) for row in read_upload(data, suffix)] == ROWS
     monkeypatch.setenv(variable, str(fits - 1))
@@ -34,7 +34,7 @@ def test_an_error_names_the_exceeded_limit_and_a_remedy(monkeypatch, suffix, dat
         read_upload(data, suffix)
 
 
-def test_reading_stops_at_the_limit_of_rows(monkeypatch):
+def test_reading_stops_once_the_limit_on_rows_is_exceeded(monkeypatch):
     def endless(path, content):
         for line in range(4):
             yield Row(line, str(path), line, "The bank.", "bank", None)
@@ -57,15 +57,15 @@ def test_a_line_of_many_empty_cells_is_refused_in_bounded_memory(suffix, begin, 
     tracemalloc.stop()
 
 
-def test_a_text_of_the_maximum_length_fits_in_a_line(monkeypatch):
+def test_a_json_line_with_texts_of_the_maximum_length_is_accepted(monkeypatch):
     monkeypatch.setenv("SELFATTN_MAX_CHARACTERS", "500")
     text = "\u00e9" * 500
     (row,) = read_upload(json.dumps({"sentence": text, "word": text, "sense": text}).encode(), ".jsonl")
     assert row.sentence == row.word == row.sense == text
 
 
-def test_lines_may_end_in_cr(monkeypatch):
-    """The file is longer than the limit for a line, but each line is shorter."""
+def test_csv_lines_may_end_in_cr(monkeypatch):
+    """The file is longer than the limit on one line, but each line is shorter than the limit."""
     monkeypatch.setenv("SELFATTN_MAX_CHARACTERS", "30")
     rows = read_upload(CSV.replace(b"\n", b"\r") + b"\r" * 720, ".csv")
     assert [row[2:6] for row in rows] == [(n, *row) for n, row in enumerate(ROWS, 2)]

@@ -396,7 +396,7 @@ def test_a_hand_made_pair_is_placed_on_its_line(senses, known, end, near, far, t
     line = line_of(replace(pair, placed=tuple(placed)), means)
     assert (line.labels, line.toward, line.at) == (("money", end), (1, toward), (0.2, at))
     assert [[row.place for row in dots] for dots in line.dots] == [near, far]
-    assert (" labelled senses; a sentence" in line.about) == ("boat" in known)
+    assert (" labelled senses; a hidden word" in line.about) == ("boat" in known)
     encoder = SimpleNamespace(hide_reason="", one_head_reason="")
     assert ("more than two senses" in method(encoder, pair, means, None)) == ("boat" in known)
 

@@ -1,4 +1,4 @@
-"""List the stops (pages) of the guided path in order. stops.toml has their texts.
+"""List the lesson pages ("stops") of From scratch in order. stops.toml has their texts.
 
 A core stop has `do`, its exercise in class. The stops after it in the file, up to the next core stop, are its side stops.
 A stop's function has the stop's name (soft_lookup for soft-lookup). A core stop's function draws the widgets and returns
@@ -17,12 +17,12 @@ from selfattn.lessons.terms import TERMS
 
 @dataclass(frozen=True)
 class Stop:
-    """A stop's texts, and the module with its functions."""
+    """A lesson page ("stop"): its texts, and the module with the functions that draw it."""
 
     slug: str
     file: str
     title: str
-    part: str  # the part of the path: a box in the outline
+    part: str  # the section of the lesson, a box in the outline
     idea: str
     question: str
     # The right option is first, unless the module has `answer(options)`, which computes the right option from the encoder.
@@ -30,10 +30,10 @@ class Stop:
     reason: str
     take: str
     terms: list[str]  # terms of selfattn.lessons.terms that this stop introduces
-    do: str
+    do: str  # the exercise in class; "": a side stop
 
     def function(self, name: str = "") -> Any:
-        """Return the module's function `name`, or None if there is none. "" means the function that draws the stop."""
+        """Return the module's function `name`, or None if there is none. "" means the function that draws the lesson page."""
         module = import_module(f"{__name__}.{self.file}")
         return getattr(module, name or self.slug.replace("-", "_"), None)
 
@@ -52,10 +52,8 @@ def _read() -> dict[str, Stop]:
 
 
 STOPS = _read()
-MERGED = {
-    "worked-example": "geometry",
-    "annotated-heatmap": "twelve-tokens",
-}  # stops in older links, and the stops that replace them
+# Stops that older links name, and the stops that replace them.
+MERGED = {"worked-example": "geometry", "annotated-heatmap": "twelve-tokens"}
 ROWS: list[list[str]] = []  # each core stop with its side stops
 for _slug, _stop in STOPS.items():
     if _stop.do:
@@ -69,12 +67,12 @@ PARTS = tuple(dict.fromkeys(stop.part for stop in STOPS.values()))  # the boxes 
 
 
 def beside(slug: str) -> list[str]:
-    """Return the side stops of this stop's core stop, in order."""
+    """Return the side stops in the row that contains this stop, in order. A row is a core stop with its side stops."""
     return next(row for row in ROWS if slug in row)[1:]
 
 
 def neighbours(slug: str) -> tuple[str | None, str | None]:
-    """Return the previous and the next stop. A core stop's neighbours are core stops; a side stop's are any stops."""
+    """Return the previous and the next stop, or None. For a core stop both are core stops; for a side stop, stops of any kind."""
     slugs = [None, *(CORE if slug in CORE else STOPS), None]
     place = slugs.index(slug)
     return slugs[place - 1], slugs[place + 1]

@@ -17,7 +17,7 @@ from selfattn.views.lesson import drawing
 
 
 def learned(picture, answered: bool) -> None:
-    """Draw the gradient of one attention weight, and the weights after steps along this gradient."""
+    """Draw the gradient of one attention weight (by query and keys), and all weights after steps along this gradient."""
     token = st.radio("Make “it” attend to", TOKENS, index=1, key="learned.target", horizontal=True)
     n_steps = st.slider("Steps of learning", 0, 60, 20, key="learned.steps")
     rate = st.slider("Learning rate", 0.0, 1.0, 0.1, 0.05, key="learned.rate")
@@ -44,8 +44,8 @@ def learned(picture, answered: bool) -> None:
 def learn(target: int, n_steps: int, rate: float) -> tuple[Tensor, pd.DataFrame]:
     """Move the worked example's query and keys n_steps times along the gradient of log(weight of key `target`).
 
-    Returns the gradient of the weight before the first step, (1 + n, d_head), with the query's row first. Also returns a frame
-    with one row per step and word: step, token, weight. A cross-entropy loss uses the same logarithm.
+    This is gradient descent on a cross-entropy loss. Returns the gradient of the weight before the first step, (1 + n_keys,
+    d_head), with the query's row first. Also returns a frame with one row per step and token: step, token, weight.
     """
     vectors = torch.cat([QUERY[None], KEYS])
     gradients, rows = [], []

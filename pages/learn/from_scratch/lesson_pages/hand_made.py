@@ -48,10 +48,10 @@ def soft_lookup() -> Scene:
     key = torch.stack(keys)
     scale = made.scale / temperature  # at temperature 1, the scale is 1/√d_k
     soft, longer = (attend(query[None], labels, labels, scale=scale) for labels in (key, 10 * key))
-    scores, best = soft.scores[0], int(soft.scores.argmax())  # of equal scores, a hard lookup opens the first
+    scores, best = soft.scores[0], int(soft.scores.argmax())  # the first of equal scores, as in a hard lookup
     return Scene(
-        f'"{drawers[best]}" fits best. A hard lookup takes it alone. A soft lookup gives it {decimal(soft.weights[0, best])}, '
-        f"and {decimal(longer.weights[0, best])} with labels ten times as long.",
+        f'"{drawers[best]}" fits best. A hard lookup opens it alone. A soft lookup takes '
+        f"{decimal(soft.weights[0, best])} of it, and {decimal(longer.weights[0, best])} with labels ten times as long.",
         drawers,
         (
             Column("key", "label", key, above=("“bank” asks", query[None])),
@@ -63,12 +63,12 @@ def soft_lookup() -> Scene:
         asks=BANK,
         lit=best,
         lines=[f"{word}: fit {product(query, label, score)}" for word, label, score in zip(drawers, key, scores)],
-        note="Soft: e to the power of fit ÷ √2, as shares of 1. Stops 5 and 6 explain this.",
+        note="“Soft”: e to the power of (fit ÷ √2), scaled to sum to 1. See stops 5 and 6.",
     )
 
 
 def by_place(words: Sequence[str], rows: Tensor) -> dict[str, Tensor]:
-    """Return each word's row, named by the word's position and the word, because words repeat."""
+    """Return each word's row. Its key is position and word ("2 bank"), because a word can occur twice."""
     return {f"{place} {word}": row for place, (word, row) in enumerate(zip(words, rows), start=1)}
 
 
@@ -83,7 +83,10 @@ def projections() -> Scene:
     if teaching.example("projections", {"bank": "bank", "raschka": "six words of a book"}) == "bank":
         made = compute("river", teaching.own_numbers("projections", embeddings_of("river")))
         scene = _projected(made.words, made.embeddings, MATRICES, made.trace)
-        return replace(scene, note=f"X: money, water, glue. V: money − water, water − money. {scene.note}")
+        return replace(
+            scene,
+            note=f"The numbers in X: money, water, glue. The numbers in V: money − water, water − money. {scene.note}",
+        )
     typed = teaching.own_numbers("projections", dict(zip(SIX_WORDS, EMBEDDINGS)), 150)
     seed = st.number_input("Seed of the projections", 0, 9999, SEED, key="projections.seed")
     teaching.prose(
@@ -118,7 +121,7 @@ def _projected(words: Sequence[str], embeddings: Tensor, matrices: Sequence[Tens
 
 
 def mix() -> Scene:
-    """Return the figure's data: a space that compares queries with keys, and a space that averages values by the weights."""
+    """Return the figure's data: one plane with the query and the keys, and one with the values and their weighted average."""
     made = compute(other_word("mix"))
     trace, words = made.trace, made.words
     query, scores, weights, context = (each[BANK] for each in (trace.query, trace.scores, trace.weights, trace.context))
@@ -155,12 +158,12 @@ def mix() -> Scene:
         asks=BANK,
         lit=LAST,
         lines=_handed(made),
-        note="Thick: a large score or a large weight. Red: a score below 0. Dashed: weight × value, added one by one.",
+        note="Thick arrows: a large score or a large weight. Red: a score below 0. Dashed: weight × value, added one by one.",
     )  # fmt: skip
 
 
 def other_word(stop: str) -> str:
-    """Draw the choice between two sentences. Return the last word of the chosen sentence, its name."""
+    """Draw the choice between two sentences. Return the chosen sentence's last word, which is also its key in WORDS."""
     return st.radio("The other word", list(WORDS), key=f"{stop}.sentence", horizontal=True)
 
 
@@ -173,7 +176,7 @@ def _handed(made: Bank) -> list[str]:
 
 
 def residual() -> Scene:
-    """Return the figure's data: the steps from the query of "bank" to its new vector, and layer norm."""
+    """Return the figure's data: the steps from the query of "bank" to the new vector of "bank", and layer norm."""
     sentence = other_word("residual")
     made = compute(sentence, teaching.own_numbers("residual", embeddings_of(sentence)))
     encoder = current_encoder()
@@ -201,13 +204,14 @@ def residual() -> Scene:
         asks=BANK,
         lit=LAST,
         lines=_handed(made),
-        note="Each vector: money, water, glue. W_O takes half of the context and adds a 0 for glue. Layer norm subtracts the "
-        f"mean, {decimal(mean)}, so a number below the mean becomes negative. It divides by the spread, {decimal(spread)}.",
+        note="A vector has three numbers: money, water, glue. W_O takes half of the context and adds a 0 for glue. Layer norm "
+        f"subtracts the mean, {decimal(mean)}, so a number below the mean becomes negative. It divides by the spread, "
+        f"{decimal(spread)}.",
     )  # fmt: skip
 
 
 def meaning(made: Bank, start: Tensor, end: Tensor, was: str) -> Plane:
-    """Return the plane of words by money and water. "bank" moves from `start`, which has the label `was`, to `end`."""
+    """Return a plane with axes money and water and a dot for each word. "bank" moves from `start` (label `was`) to `end`."""
     words = {word.lower(): row[:2] for word, row in zip(made.words, made.embeddings)}
     marks = [Mark(word, word, at) for word, at in words.items() if word not in ("the", "of", "bank")]
     first, last = start[:2], end[:2]
@@ -218,18 +222,18 @@ def meaning(made: Bank, start: Tensor, end: Tensor, was: str) -> Plane:
 
 
 def _real(encoder: Encoder) -> None:
-    """Show the length of the vector that a real head adds to "bank", and of the word's own vector."""
+    """Show the length of the vector that a real head adds to the vector of "bank", and the length of the vector of "bank"."""
     encoding, head = cached_encode(encoder, teaching.REAL), Head(0, min(10, encoder.n_heads - 1))
     steps, place = head_steps(encoder, encoding, *head), encoding.words[1].start
     if "output" in steps:
         added, own = (decimal(steps[name].values[place].norm()) for name in ("output", "input"))
         who = f"head {head.head} of layer {head.layer} of the encoder"
-        said = f'In “{teaching.REAL}”, {who} adds a vector of length {added} to the vector of "bank", of length {own}.'
+        said = f'In “{teaching.REAL}”, {who} adds a vector of length {added} to the vector of "bank", whose length is {own}.'
         st.text(said, width="stretch")
 
 
 def hide_a_word() -> Scene:
-    """Return the figure's data: the numbers of "bank" before and after the mask hides one word from it."""
+    """Return the figure's data: weights and vector of "bank", before and after the mask hides one word from "bank"."""
     sentence = other_word("hide-a-word")
     words = WORDS[sentence]
     others = [at for at in range(len(words)) if at != BANK]
@@ -245,7 +249,7 @@ def hide_a_word() -> Scene:
     lines[hidden] = f"{words[hidden]}: hidden, so e^(−∞) = 0"
     as_it_is, without = (decimal(each[BANK]) for each in shares)
     return Scene(
-        f'With "{words[hidden]}" hidden, "bank" gives itself {without} instead of {as_it_is}.',
+        f'With "{words[hidden]}" hidden, "bank" gives itself the weight {without} instead of {as_it_is}.',
         words,
         (
             Column("masked", "score ÷ √2, masked", after.trace.masked[BANK], (-3.0, 3.0)),
@@ -257,5 +261,6 @@ def hide_a_word() -> Scene:
         lit=BANK,
         hidden=hidden,
         lines=lines,
-        note=f"“bank” becomes {vector(before.total[:2], 2)} before hiding the word, {vector(after.total[:2], 2)} after.",
+        note=f"Money and water of “bank”: {vector(before.total[:2], 2)} with all words, {vector(after.total[:2], 2)} with "
+        f"“{words[hidden]}” hidden.",
     )

@@ -1,7 +1,7 @@
 """Draw two lesson pages: the worked example with a query to drag, and the source of `selfattn.kernel` with an example's numbers.
 
-Source: the published picture of the worked example. It prints queries, keys and results, but no values. Our values give the
-printed context.
+Source: a public lesson's picture of the worked example. The picture shows the query, the keys and the context, but no values. We
+chose values that give this context.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ LAYER = "all heads of a real layer"
 
 
 def geometry(picture, answered: bool) -> None:
-    """Draw the space that compares queries with keys, and the space that mixes values."""
+    """Draw the query and the keys in one plane, and the values in another. After the answer, draw the context too."""
     published = {"query of “it”": QUERY}
     for name, rows in (("key", KEYS), ("value", VALUES)):
         published |= {f"{name} of “{token}”": row for token, row in zip(TOKENS, rows)}
@@ -45,9 +45,9 @@ def geometry(picture, answered: bool) -> None:
 
 
 def kernel(picture, answered: bool) -> None:
-    """Draw the kernel's lines with the shapes of an example, and the example's numbers."""
+    """Show the kernel's source code with the tensor shapes of an example. After the answer, show the example's numbers too."""
     made = one_head_by_hand.compute()
-    examples = {  # the trace, its tokens, the index of the query's token (-1: not among them), and the query's name
+    examples = {  # the trace, its tokens, the index of the query's token (-1: another token), and that token's name
         "bank": (made.trace, made.words, one_head_by_hand.BANK, ""),
         "it": (worked_example.compute(), TOKENS, -1, "it"),
         "six words of a book": (project()[1], SIX_WORDS, 1, ""),
@@ -79,7 +79,7 @@ def kernel(picture, answered: bool) -> None:
 
 
 def _layer() -> dict[str, tuple[AttentionTrace, Sequence[str], int, str]]:
-    """Return the example of all heads of layer 0 at once. Return {} if the encoder adds terms or can't be recomputed."""
+    """Return an example with all heads of layer 0, or {} if the encoder can't be recomputed or adds terms to the scores."""
     encoder = current_encoder()
     if not encoder.recomputable:
         return {}

@@ -1,4 +1,4 @@
-"""Draw the first page of the lesson: a word has one static vector, and each sentence moves this vector.
+"""Draw the first page of the lesson: a word has one static vector, and each sentence changes this vector.
 
 Source: Ethayarajh 2019 ("How contextual are contextualized word representations?", self-similarity and its baseline);
 Wiedemann et al. 2019 (the vectors separate the senses).
@@ -33,8 +33,9 @@ PUBLISHED = {
     LANDMARKS: "river, loan",
     TEXT: "\n".join(f"{sentence} | {sense}" for sentence, sense in zip(STATIC_WORD_SENTENCES, SENSES)),
 }
-MOST = 8
-TABLE = -1  # the number of the static vectors among the stages; stage 0 is layer 0's input
+MOST = 8  # sentences
+# A vector's stage: -1 in the embedding table (static vector), 0 in the input of layer 0, l + 1 in the output of layer l.
+TABLE = -1
 Places = Sequence[tuple[Encoding, Sequence[int]]]  # each occurrence of a word: its sentence, and its tokens' positions
 
 
@@ -68,7 +69,7 @@ def one_vector() -> Scene:
     nearer = [sense for sense, (one, other) in zip(senses, every[stage].tolist()) if one > other]
     counted = ", ".join(f"{nearer.count(sense)} of {senses.count(sense)} with the sense {sense}" for sense in hues)
     n = len({tuple(each) for each in every[stage].mul(1e4).round().tolist()})
-    axes = f"cosine with “{first}” alone →", f"↑ cosine with “{second}” alone"
+    axes = f"cosine with the text “{first}” →", f"↑ cosine with the text “{second}”"
     means = baselines(places, senses, (), encoder.n_layers).set_index("stage").loc[[stage]]
     last = ", the last" if stage == encoder.n_layers else ""
     return Scene(
@@ -100,12 +101,14 @@ def _landmarks(encoder: Encoder) -> dict[str, Encoding]:
         raise ValueError("Expected two words to compare with, separated by a comma. Type words such as river, loan.")
     found = {name: encode_or_stop(encoder, name, "The word to compare with") for name in names}
     if not all(each.words for each in found.values()):
-        raise ValueError("Expected two words to compare with, got no letters. Type words such as river, loan.")
+        raise ValueError(
+            "Expected two words to compare with, but one of them has no letters. Type words such as river, loan."
+        )
     return found
 
 
 def typed(encoder: Encoder) -> tuple[str, list[PlacedWord[Encoding]], list[str]]:
-    """Return the word, its place in each typed sentence, and each sentence's sense. Raises ValueError for unusable input."""
+    """Return the typed word, its first occurrence in each typed sentence, and each sentence's sense. Raises ValueError."""
     word = st.session_state[WORD].strip()
     lines = [line for line in st.session_state[TEXT].splitlines() if line.strip()]
     if not 2 <= len(lines) <= MOST:
@@ -124,21 +127,22 @@ def typed(encoder: Encoder) -> tuple[str, list[PlacedWord[Encoding]], list[str]]
 
 
 def vectors(places: Places, stage: int) -> Tensor:
-    """Return the word's vectors (k, d) at a stage. The vector of a split word is the mean over its tokens."""
+    """Return the word's vectors (k, d) in k sentences, at a stage (see TABLE). A split word has the mean over its tokens."""
     rows = (encoding.static if stage == TABLE else encoding.hidden[stage] for encoding, _ in places)
     return torch.stack([row[list(at)].mean(0) for row, (_, at) in zip(rows, places)])
 
 
 def near(places: Places, marks: Places, stage: int) -> Tensor:
-    """Return the cosines (k, 2) of the word's k vectors with the vectors of two other words (`marks`), at a stage."""
+    """Return the cosines (k, 2) of the word's vectors in k sentences with two other words' vectors (`marks`), at a stage."""
     ours, theirs = vectors(places, stage).double(), vectors(marks, stage).double()
     return cosine_similarity(ours[:, None], theirs[None], dim=-1)
 
 
 def baselines(places: Places, senses: Sequence[str], others: Places, n_layers: int) -> pd.DataFrame:
-    """Return the mean cosine at each stage: columns stage, pairs, cosine. Stage -1 is the static vector.
+    """Return the mean cosine between pairs of vectors, at each stage (see TABLE): columns stage, pairs, cosine.
 
-    pairs: "same sense" and "different senses" (by the labels `senses`), and "two other words" (of `others`).
+    pairs: the word in two sentences, with the "same sense" or "different senses" (by the labels `senses`); or, for comparison,
+    "two other words" (of `others`).
     """
     same, n = torch.tensor([[one == other for one in senses] for other in senses]), len(others)
     compared = {"same sense": (places, same), "different senses": (places, ~same)}
@@ -163,4 +167,4 @@ def one_vector_details() -> None:
         said = ", ".join(f"{pairs} {cosine(value)}" for pairs, value in zip(last["pairs"], last["cosine"]))
         chart = drawing(lines, curves, "stage", "cosine", series="pairs", titles=("layers", ""), size=(420, 240))
         finding = f"Mean cosines after the last layer: {said}."
-        teaching.steps("cosines", finding, {"Mean cosine (−1: the table, 0: with its position)": chart})
+        teaching.steps("cosines", finding, {"Mean cosine, by number of layers (−1: embedding table)": chart})

@@ -1,4 +1,4 @@
-"""Draw the last core page of the lesson, with a real encoder: hide each word of a sentence from "bank" in all heads."""
+"""Draw the last core page of the lesson, with a real encoder: hide the other words from "bank", one at a time, in all heads."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,7 +25,7 @@ def real_head(answered: bool) -> None:
     if panel.live and whole:
         live, way = panel.live.changed(alone=True), whole.data["way"]
         if not answered:
-            asked = "With “river” hidden from “bank” in A, how far does the dot of “bank” move?"
+            asked = "With “river” hidden from “bank” in sentence A, how far does the dot of “bank” move?"
             live = live.changed(finding=asked, way=way and {**way, "level": None})
         panel = replace(panel, live=live)
     states = () if answered else ("guess",)
@@ -33,7 +33,7 @@ def real_head(answered: bool) -> None:
 
 
 def answer(options: Sequence[str]) -> str:
-    """Return the option that says how far hiding "river" moves "bank" in this encoder."""
+    """Return the right option of the question: how far hiding "river" moves "bank" in this encoder."""
     pair = _answer().found
     river = next(at for at, word in enumerate(pair.words[0]) if word.text == "river")
     share = float(pair.share[0][river])
@@ -42,13 +42,14 @@ def answer(options: Sequence[str]) -> str:
 
 def real_head_details() -> None:
     st.expander("Details: half way").text(
-        "In “The bank of the.”, without “river”, the encoder of this site puts “bank” at 48 % of the way: undecided. "
-        "Hiding “river” from all words, not only from “bank”, moves “bank” no farther: 50 %."
+        "In “The bank of the.”, which has no “river”, the encoder of this site puts “bank” at 48 % of the way from its river "
+        "sentences to its money sentences: undecided. Hiding “river” from all words, not only from “bank”, moves “bank” no "
+        "farther: 50 %."
     )
 
 
 def _answer() -> Answer:
-    """Return the main view's result for these sentences. If no word can be hidden, say why and end the page."""
+    """Return the main view's result for the lesson's sentences (REAL). If no word can be hidden, say why and end the page."""
     encoder = current_encoder()
     if encoder.hide_reason:
         say(f"In this encoder no word can be hidden: {encoder.hide_reason}")

@@ -1,8 +1,8 @@
 """Draw the lesson pages about scores: the dot product, a key's length, and the division by √d_k.
 
-Sources: a . b = sum over k of a_k b_k = |a| |b| cos(angle). The published example of a long key; its lesson suggests that
-dividing by √d_k removes the effect. Vaswani et al. 2017, section 3.2.1, footnote 4: the dot product of two vectors whose d_k
-components are independent with mean 0 and variance 1 has mean 0 and variance d_k.
+Sources: a . b = sum over k of a_k b_k = |a| |b| cos(angle). The example of a long key is from a public lesson, which suggests
+that dividing by √d_k removes the effect of a key's length. Vaswani et al. 2017, section 3.2.1, footnote 4: the dot product of
+two vectors whose d_k components are independent with mean 0 and variance 1 has mean 0 and variance d_k.
 """
 
 import math
@@ -44,7 +44,7 @@ N_KEYS, N_QUERIES = 32, 256
 
 
 def dot_product() -> Scene:
-    """Return the figure's data: dot products, which grow if directions agree and if vectors are longer."""
+    """Return the figure's data: dot products, which are larger if directions agree, and if vectors are longer."""
     made = compute()
     which = teaching.example("dot-product", ("bank", "a and b", "two to turn"))
     if which == "two to turn":
@@ -63,7 +63,7 @@ def dot_product() -> Scene:
 def _compared(
     named: dict[str, Tensor], names: Sequence[str], keys: Tensor, shown: int, asks: int = 0, ends: tuple | None = None
 ) -> Scene:
-    """Return the figure's data: a query, the first of `named`, and keys (n, 2). shown: the index of the key that is drawn."""
+    """Return the figure's data. The query is the first vector of `named`. Of the keys (n, 2), the plane has only key `shown`."""
     (title, query), key = next(iter(named.items())), keys[shown]
     scores, angle = keys @ query, cosine(query, key)
     marks = (
@@ -125,13 +125,13 @@ def magnitude(picture, answered: bool) -> None:
 
 
 def compare(query: Tensor, *keys: Tensor, names: Sequence[str]) -> pd.DataFrame:
-    """Return `worked_example.steps` with each key's cosine to the query. Raises ValueError for a zero vector."""
+    """Return the table of `worked_example.steps`, with each key's cosine to the query. Raises ValueError for a zero vector."""
     trace = worked_example.compute(query, keys := torch.stack(keys), keys)
     return worked_example.steps(trace, names).assign(cosine=[cosine(query, each) for each in keys])
 
 
 def scaling() -> Scene:
-    """Return the figure's data: the scores of "bank" at a chosen d_k: divided by √d_k, unchanged, or multiplied by √d_k."""
+    """Return the figure's data at a chosen d_k: weights of "bank" from scores ÷ √d_k, from scores, and from scores × √d_k."""
     words, name = WORDS["river"], "scores of bank at d_k = 2"
     d_k = st.select_slider("d_k", (2, 8, 32, 64, 512), 512, key="scaling.d_k")
     typed = teaching.own_numbers("scaling", {name: compute().trace.scores[BANK]}, 220)[name]
@@ -142,7 +142,7 @@ def scaling() -> Scene:
     scaled = grown * d_k**-0.5
     return Scene(
         f"At d_k = {d_k} the largest weight is {decimal(shares['divided'].max())} with the division, "
-        f"{decimal(shares['left alone'].max())} without.",
+        f"and {decimal(shares['left alone'].max())} without it.",
         words,
         (
             Column("score", "score", grown, (-1.0, 1.0)),
@@ -158,7 +158,7 @@ def scaling() -> Scene:
             f"{word}: {plain(one)} × √({d_k} / 2) = {two:.2f}; ÷ √{d_k} = {three:.2f}"
             for word, one, two, three in zip(words, typed, grown, scaled)
         ],
-        note="Divided scores give the same weights at any d_k. Some lessons print × √d_k by mistake: one word then gets all.",
+        note="Divided scores give the same weights at any d_k. Some lessons print × √d_k by mistake; then one word gets all.",
     )
 
 
@@ -167,16 +167,16 @@ def scaling_details() -> None:
         frame = measure()
         at_512 = frame[frame["d_k"] == 512].set_index("scaled")
         with teaching.row():
-            for title, column, log, digits in (
-                ("Variance of random scores", "variance", "xy", 2),
-                (f"Entropy of a row of {N_KEYS} weights, in bits", "entropy", "x", 2),
-                ("How much a change of scores changes the weights", "gradient", "x", 3),
+            for title, what, column, log, digits in (
+                ("Variance of random scores", "variance", "variance", "xy", 2),
+                (f"Entropy of a row of {N_KEYS} weights, in bits", "entropy", "entropy", "x", 2),
+                ("How much a change of scores changes the weights", "norm of softmax's Jacobian", "gradient", "x", 3),
             ):
                 chart = drawing(
                     lines, frame, "d_k", column, series="series", log=log, titles=("d_k", ""), size=(290, 220)
                 )
                 without, divided = (f"{at_512[column][scaled]:.{digits}f}" for scaled in (False, True))
-                finding = f"At d_k = 512: {without} without the division, {divided} with it."
+                finding = f"At d_k = 512, the {what} is {without} without the division by √d_k, and {divided} with it."
                 teaching.steps(column, finding, {title: chart}, width=340)
         teaching.prose(
             "Learned matrices could absorb the factor: W_Q divided by √d_k gives the same scores. The division matters at the "
@@ -199,7 +199,7 @@ def scaling_details() -> None:
 
 @st.cache_data(max_entries=1, show_spinner="Measuring ...")
 def measure() -> pd.DataFrame:
-    """Return two rows per depth: d_k, scaled (True: divided by sqrt d_k), variance, entropy, gradient, series (the curve's name).
+    """Return two rows for each d_k: d_k, scaled (True: divided by √d_k), variance, entropy, gradient, series (the curve's name).
 
     variance: of the scores that softmax receives. entropy: of a row of weights, in bits, averaged over rows. gradient: the
     Frobenius norm of the softmax's Jacobian, which says how much a change of scores changes the weights, averaged over rows.

@@ -1,6 +1,6 @@
 """Draw the lesson pages about softmax: a row that sums to 1, weights in both directions, the causal mask, and padding.
 
-Source: the published numeric example, scores 1, 0.5 and 0 with weights .46, .32 and .22; it has no values.
+Source: a public lesson's numeric example: scores 1, 0.5 and 0 give weights .46, .32 and .22. The example has no value vectors.
 """
 
 import streamlit as st
@@ -33,7 +33,7 @@ SOURCES = {
     "bank": "bank of the river",
     "first": "the first hand-made sentence",
     "second": "the second hand-made sentence",
-    "real": "my own sentence, a real head",
+    "real": "my own sentence, in a real head",
 }
 
 
@@ -55,7 +55,7 @@ def three_words() -> Scene:
     trace = worked_example.compute(query, keys, torch.zeros_like(keys), [Term("raised by", raised)])
 
     def together(row: Tensor) -> Tensor:
-        """Return the numbers of the named tokens, then the sum of the extra tokens' numbers."""
+        """Return the numbers of the example's tokens, then the sum of the extra words' numbers."""
         return torch.cat([row[:n], row[n:].sum().reshape(1)]) if others else row
 
     shown = [*tokens, *([f"{others} more"] if others else [])]
@@ -67,8 +67,8 @@ def three_words() -> Scene:
         for at, (word, score, power, share) in enumerate(zip(shown, scaled, powers, weights.tolist()))
     ]
     return Scene(
-        f'"{shown[best]}" gets {weight(float(weights[best]))}, {decimal(weights[best] / weights[second], 1)} times the '
-        f'{weight(float(weights[second]))} of "{shown[second]}".',
+        f'"{shown[best]}" gets the weight {weight(float(weights[best]))}, {decimal(weights[best] / weights[second], 1)} times '
+        f'the {weight(float(weights[second]))} of "{shown[second]}".',
         shown,
         (
             Column("scaled", "score ÷ √2", scaled, (-3.0, 3.0)),
@@ -83,7 +83,7 @@ def three_words() -> Scene:
 
 
 def not_symmetric(picture, answered: bool) -> None:
-    """Draw scores that are equal in both directions, and weights that aren't, because softmax normalises each row alone."""
+    """Draw scores that are equal in both directions, and weights that aren't, because softmax divides each row by its own sum."""
     if teaching.example("not-symmetric", ("equal scores", "a real head")) == "a real head":
         _, encoding, head = teaching.choose_head("not-symmetric", "The bank of the river was muddy after the rain.")
         trace, tokens = encoding.trace(*head), encoding.tokens
@@ -109,7 +109,7 @@ def not_symmetric(picture, answered: bool) -> None:
 
 
 def causal_mask(picture, answered: bool) -> None:
-    """Draw the weights under a causal mask, and under three similar lines of code."""
+    """Draw the attention weights under a causal mask, and under three other ways to mask later words."""
     source = teaching.example("causal-mask", SOURCES, "Take the queries and keys of", "source")
     if source == "real":
         _, encoding, head = teaching.choose_head("causal-mask", "The cat sat on the mat because it was tired.")
@@ -128,8 +128,8 @@ def causal_mask(picture, answered: bool) -> None:
         for way in ways
     }
     finding = (
-        f"If scores are multiplied by 0, hidden words get up to {scores.leaked.max():.2f} of a row. If weights are multiplied by "
-        f"0, a row can sum to only {cut.weights.sum(-1).min():.2f}."
+        f"If scores are multiplied by 0, later words still get up to {scores.leaked.max():.2f} of a word's attention. If weights "
+        f"are multiplied by 0, a word's weights can sum to only {cut.weights.sum(-1).min():.2f}."
     )
     with picture:
         teaching.steps("four ways", finding, charts, columns=2, answered=answered)
@@ -140,7 +140,7 @@ def causal_mask(picture, answered: bool) -> None:
 
 
 def padding_mask(picture, answered: bool) -> None:
-    """Draw the map of a padded sentence, as in a batch with longer sentences."""
+    """Draw the attention map of a sentence with padding, as in a batch with longer sentences."""
     encoder, encoding, head = teaching.choose_head("padding-mask", teaching.REAL)
     n = len(encoding.tokens)
     room = min(16, encoder.max_tokens - n)
@@ -158,8 +158,8 @@ def padding_mask(picture, answered: bool) -> None:
     gets = f"at most {error(share)}" if share else "exactly 0"
     differ = f"change by at most {error(changed)}" if changed else "stay the same"
     finding = (
-        f"[PAD] gives {weight(float(weights[n:, :n].sum(-1).min()))} of its weight to the sentence's own tokens. They give "
-        f"{gets} to [PAD], and the weights among them {differ}."
+        f"[PAD] gives {weight(float(weights[n:, :n].sum(-1).min()))} of its weight to the sentence's own tokens. These tokens "
+        f"give {gets} to [PAD], and their weights on each other {differ}."
     )
     shown = teaching.asked(weights, answered, *range(n, n + extra))
     with picture:

@@ -1,6 +1,6 @@
-"""Draw made-up attention weights of lessons beside a real encoder's weights.
+"""Draw made-up attention weights from public lessons, and a real encoder's weights for comparison.
 
-Source: the published lessons. If a lesson prints a word without a sentence, the sentence is ours and its note says so.
+textbook_weights.toml has these weights. If a lesson prints no sentence, the sentence is ours, and the page says so in a note.
 """
 
 import math
@@ -28,7 +28,8 @@ from selfattn.views.lesson import drawing
 from selfattn.words import between_groups
 
 shares = partial(normalize, p=1, dim=-1)  # scales each row to sum to 1; a row of zeros stays as it is
-NEAR, KEPT = 0.1, 0.25  # a near head is closer than NEAR, and has at least the weight KEPT on the words
+# A near head has a distance below NEAR, and gives the textbook's words at least KEPT of its weight.
+NEAR, KEPT = 0.1, 0.25
 
 
 class TextbookWeights(NamedTuple):
@@ -48,7 +49,7 @@ TEXTBOOK = [
 
 
 def drawn_numbers(picture, answered: bool) -> None:
-    """Draw a lesson's numbers, the mean over all heads, the nearest head, and the head in the middle of the ranking."""
+    """Draw the made-up weights, the mean over all heads, the head nearest to the made-up weights, and one of median distance."""
     encoder = current_encoder()
     textbooks = {textbook.title: textbook for textbook in TEXTBOOK}
     textbook = textbooks[st.selectbox("Made-up numbers for", list(textbooks), key="drawn-numbers.which")]
@@ -65,11 +66,13 @@ def drawn_numbers(picture, answered: bool) -> None:
     rows, columns = ([encoding.words[n].text for n in places] for places in (textbook.queries, textbook.keys))
     looks = {"columns": columns, "maximum": 1.0, "cell": (min(80, 310 // len(columns)), 46)}
     finding = (
-        f"The nearest head, {nearest['name']}, has distance {nearest.distance:.2f} to the printed weights. It gives these words "
-        f"{nearest.kept:.2f} of its weight."
+        f"The head nearest to the made-up weights is {nearest['name']}, at distance {nearest.distance:.2f}. It gives the words "
+        f"of the columns {nearest.kept:.2f} of its weight."
     )
     kept = float(mean.sum(-1).mean())
-    note = f"The first printed row sums to {sum(textbook.weights[0]):.2f}. On average, a head gives these words {kept:.2f}."
+    note = (
+        f"The first made-up row sums to {sum(textbook.weights[0]):.2f}. A head gives these words {kept:.2f} on average."
+    )
     with picture:
         charts = {
             title: drawing(heatmap, teaching.asked(matrix, answered or title == "As printed"), rows, **looks)
@@ -78,15 +81,16 @@ def drawn_numbers(picture, answered: bool) -> None:
         teaching.steps("drawn numbers", finding, charts, note=note, columns=2, answered=answered)
         if answered:
             teaching.prose(
-                "A head's weights on these words are scaled to sum to 1. Distance 0 means the same weights, 1 nothing in common. "
-                f"{near} of {len(heads)} heads are nearer than .10 and give these words at least a quarter of their weight."
+                "Before the comparison, a head's weights on these words are scaled to sum to 1. Distance 0 means equal weights, "
+                f"1 means nothing in common. {near} of {len(heads)} heads have a distance below 0.10 and give these words at "
+                "least a quarter of their weight."
             )
             if textbook.title.startswith("it"):
                 _whole(encoding, textbook, Head(nearest["layer"], nearest["head"]))
 
 
 def _whole(encoding: Encoding, textbook: TextbookWeights, head: Head) -> None:
-    """Draw maps of the complete sentence: the lesson's single row, and the head's weights."""
+    """Draw two maps of the complete sentence: the made-up weights, which are those of a single word, and the head's weights."""
     words = [word.text for word in encoding.words]
     drawn = torch.full((len(words), len(words)), math.nan)
     drawn[textbook.queries[0], list(textbook.keys)] = torch.tensor(textbook.weights[0])
@@ -94,7 +98,7 @@ def _whole(encoding: Encoding, textbook: TextbookWeights, head: Head) -> None:
     own = between_groups(encoding.weights(*head), places, places)
     maps = {"As printed: one row": drawn, f"{head}: every row": own}
     charts = {title: teaching.small_map(matrix, words, 320, maximum=1.0) for title, matrix in maps.items()}
-    teaching.steps("whole sentence", "The lesson prints one row; a head has a row for each word.", charts)
+    teaching.steps("whole sentence", "The lesson prints one word's row; a head has a row for each word.", charts)
 
 
 def answer(options: Sequence[str]) -> str:
@@ -110,11 +114,11 @@ def between_words(encoding: Encoding, textbook: TextbookWeights) -> Tensor:
 
 
 def compare(weights: Tensor, textbook: Sequence[Sequence[float]]) -> pd.DataFrame:
-    """Return one row per head, nearest first: layer, head, name, distance, kept.
+    """Return one row per head, the nearest to the textbook's weights first: layer, head, name, distance, kept.
 
     weights (n_layers, n_heads, n_queries, n_keys) from `between_words`. distance: the total variation between the textbook's
     shares and the head's shares, averaged over the rows (each row sums to 1); 0 = the same, 1 = nothing in common. kept: the
-    head's weight on these words before scaling.
+    part of a head's weight that falls on the textbook's words, before its rows are scaled to sum to 1.
     """
     printed = torch.tensor(textbook, dtype=torch.float64)
     distance = (shares(weights) - shares(printed)).abs().sum(-1).mean(-1) / 2

@@ -1,7 +1,7 @@
 """Draw the attention map of twelve tokens with hand-made queries, keys and values.
 
-Sources: the published example (d = 2, all rows zero except three) and the published heatmap (causal, weights with two decimals).
-The example's heading says "masked", but its code has no mask, and the printed context is computed without a mask.
+Sources: a public lesson's example (d = 2, all rows zero except three) and heatmap (causal, weights with two decimals). The
+example's heading says "masked", but its code has no mask, and its printed context is computed without a mask.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ TOKENS = ("The", "movie", "was", "not", "good", ",", "but", "the", "soundtrack",
 NOT, GOOD, SOUNDTRACK, AMAZING = 3, 4, 8, 10
 QUERIES_AND_KEYS = {NOT: (20.0, 20.0), GOOD: (0.0, 1.0), AMAZING: (19.0, 19.0)}
 VALUES = {NOT: (1.0, 0.0), GOOD: (0.0, 1.0), AMAZING: (1.0, 1.0)}
-# The queries, keys and values of the published heatmap
+# The queries, keys and values of the lesson's heatmap
 OF_THE_MAP = {NOT: (0.0, 1.0), GOOD: (0.0, 1.0), SOUNDTRACK: (19.0, 19.0), AMAZING: (19.0, 19.0)}
 VALUES_OF_THE_MAP = {NOT: (-1.0, 0.0), GOOD: (0.0, 1.0), SOUNDTRACK: (1.0, 1.0), AMAZING: (1.0, 1.0)}
 
@@ -48,7 +48,7 @@ def twelve_tokens(picture, answered: bool) -> None:
         teaching.steps("map", finding, {"Every weight of the sentence": chart}, note=note, answered=answered)
 
 
-Rows = Mapping[int, Sequence[float] | Tensor]  # rows by the token's place; a missing row is [0, 0]
+Rows = Mapping[int, Sequence[float] | Tensor]  # rows by the token's position; a missing row is [0, 0]
 
 
 def compute(queries_and_keys: Rows = QUERIES_AND_KEYS, values: Rows = VALUES, causal: bool = False) -> AttentionTrace:

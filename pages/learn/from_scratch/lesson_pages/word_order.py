@@ -29,7 +29,7 @@ D_MODEL = 8
 
 
 def order(picture, answered: bool) -> None:
-    """Draw the contexts of words in two orders, with and without positions and a mask."""
+    """Draw the words' context vectors in two word orders. Two switches add positions and a causal mask."""
     published = {"order.words": "dog bites man"}
     for key, value in published.items():
         st.session_state.setdefault(key, value)
@@ -63,7 +63,7 @@ def order(picture, answered: bool) -> None:
 
 
 def _on_encoder() -> None:
-    teaching.prose("**In a real encoder:** the same with *dog bites man* and *man bites dog*.")
+    teaching.prose("**In a real encoder:** compare *dog* in *dog bites man* and in *man bites dog*.")
     try:
         usual, same = compare_orders(current_encoder(), "dog bites man", "man bites dog", "dog")
     except ValueError as refusal:
@@ -71,11 +71,11 @@ def _on_encoder() -> None:
         return
     with st.container(horizontal=True):
         st.metric("Cosine of the two “dog”, positions as usual", f"{float(similarity(*usual)):.3f}", width="content")
-        st.metric("All tokens at position 0", f"{float(similarity(*same)):.3f}", width="content")
+        st.metric("With all tokens at position 0", f"{float(similarity(*same)):.3f}", width="content")
 
 
 def both_orders(words: Sequence[str], positions: bool, causal: bool = False) -> tuple[AttentionTrace, AttentionTrace]:
-    """Return the traces of the words, and of the reversed words. positions: add a vector for each position before projecting."""
+    """Return the attention traces of the words and of the reversed words. positions: add a vector for each position first."""
     vectors, places = word_vectors(words, D_MODEL), torch.zeros(len(words), D_MODEL)
     if positions:  # half as long as a word's vector, because longer position vectors would decide the scores alone
         places = 0.5 * normalize(_random(1, len(words), D_MODEL), dim=-1)
