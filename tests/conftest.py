@@ -25,7 +25,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
-    """Return the scheduler for `pytest -n`."""
     from xdist.scheduler import LoadFileScheduling
 
     class BrowserInOne(LoadFileScheduling):
@@ -39,7 +38,6 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
 
 @pytest.fixture(scope="session")
 def encoder():
-    """The bundled encoder."""
     from selfattn import load_encoder
 
     return load_encoder(device="cpu")
@@ -99,7 +97,6 @@ def server(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def browser():
-    """A real Chromium."""
     from playwright.sync_api import sync_playwright
 
     from tests.browser.conftest import ARGUMENTS

@@ -68,7 +68,7 @@ def folder(tmp_path, monkeypatch, encoder):
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [name for name, found in SNIPPETS.items() if found])
 def test_every_snippet_of_the_docs_runs(page, folder, encoder):
-    """For docs/notebook.md and docs/scan.md, compare the results with the encoder's numbers, too."""
+    """For docs/notebook.md and docs/scan.md, also compare the results with the encoder's numbers."""
     names: dict = {}
     for kind, text in SNIPPETS[page]:
         if kind == "python":
@@ -88,14 +88,16 @@ def test_every_snippet_of_the_docs_runs(page, folder, encoder):
 
 
 def check_class(report):
-    """Check the counts, intervals and heads in the report on a class."""
     words, heads = report.words.set_index("word"), report.heads.dropna()
     assert words.loc[["the", "river", "muddy", "loan"], "n"].tolist() == [3, 2, 2, 1]
     assert words.loc["the", "low"] < words.loc["the", "effect"] < words.loc["the", "high"] and {*heads["n"]} == {3}
 
 
 def check_queries(names, encoder):
-    """Check that the results of pandas and DuckDB equal the encoder's attention weights in L0 H10."""
+    """Check the results of the documented pandas and DuckDB queries: the word to which "bank" gives the largest weight in L0 H10.
+
+    names: the variables of the snippets in docs/scan.md.
+    """
 
     def top(text):
         encoding = encoder.encode(text)
@@ -190,7 +192,7 @@ def test_every_linked_file_exists(page):
 
 
 def test_the_architecture_page_is_current():
-    """The page lists the library's packages in import order, and names only files that exist."""
+    """docs/architecture.md lists the packages in the order of their imports, and names only files that exist."""
     text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
     assert tuple(re.findall(r"^\| `(?:selfattn/)?(\w+)(?:\.py|/)` \|", text, re.M)) == ROOMS
     named = re.findall(r"`((?:selfattn|pages|tests|docs)/[a-z_./]*|[a-z]+\.py)`", text)

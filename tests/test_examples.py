@@ -23,12 +23,12 @@ def lower(sentence: str) -> list[str]:
 
 
 def occurs_once(word: str, sentence: str) -> bool:
-    """Return True if the word occurs exactly once, in any letter case, and the occurrence is spelled like `word`."""
+    """Return True if the word occurs exactly once (letter case ignored), in the spelling of `word`."""
     return lower(sentence).count(word.lower()) == 1 and word in words(sentence)
 
 
 def share(first: str, second: str) -> float:
-    """Return the Jaccard index: the number of shared words, divided by the number of different words in both sentences."""
+    """Return the Jaccard index: the number of words in both sentences, divided by the number of words in at least one."""
     a, b = set(lower(first)), set(lower(second))
     return len(a & b) / len(a | b)
 
@@ -40,7 +40,6 @@ def spread(values) -> float:
 
 @pytest.fixture(scope="module")
 def senses() -> dict[str, dict[str, list[str]]]:
-    """Return the labelled sentences by word and sense."""
     groups: dict[str, dict[str, list[str]]] = {}
     for sentence, word, sense in examples.labelled_sentences()[["sentence", "word", "sense"]].itertuples(index=False):
         groups.setdefault(word, {}).setdefault(sense, []).append(sentence)
@@ -62,7 +61,7 @@ def test_labelled_sentences_are_distinct_and_have_their_word_once(senses):
             assert not {word + "s", word + "es", word + "'s"} & set(lower(sentence)), sentence
 
 
-def test_the_senses_of_a_word_have_similar_words_positions_and_lengths(senses):
+def test_sentences_of_different_senses_have_similar_vocabulary_position_and_length(senses):
     for word, by_sense in senses.items():
         every = [sentence for sentences in by_sense.values() for sentence in sentences]
         assert not [pair for pair in combinations(every, 2) if share(*pair) > 0.6]
@@ -93,7 +92,7 @@ def test_the_sentences_of_a_pair_have_the_word_at_the_same_place(senses):
         assert len({words(sentence).index(pair.word) for sentence in pair.sentences}) == 1
         lengths = [len(words(sentence)) for sentence in pair.sentences]
         assert min(lengths) >= 4 and max(lengths) <= 9 and spread(lengths) <= 2
-        # The control and the second sentence share equally many words with the first, except in the first pair.
+        # The control shares as many words with the first sentence as the second sentence does; in the first pair, one more.
         first, second, control = (set(lower(sentence)) for sentence in pair.sentences)
         assert len(first & control) == len(first & second) + (pair is pairs[0])
         assert len(set(pair.senses)) == 2 and all(1 <= len(words(sense)) <= 3 for sense in pair.senses)

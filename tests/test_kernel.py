@@ -25,14 +25,15 @@ def test_attend_gives_the_lessons_worked_example():
     assert trace.context[0].tolist() == pytest.approx([1.79, 1.44], abs=0.005)
 
 
-def test_attend_gives_the_published_weights_of_three_words():
+def test_attend_gives_the_weights_of_the_published_example_with_three_words():
     trace = attend(tensor([[0, 1]]), tensor([[0, 1], [0.5, 0.5], [0, 0]]), tensor([[1, 0], [0, 1], [1, 1]]))
     assert trace.scores.tolist() == [[1, 0.5, 0]]
-    # The source prints two digits: .46, .32, .22.
+    # The example, also on the lesson page softmax.py, has weights with two digits: .46, .32, .22.
     assert trace.weights[0].tolist() == pytest.approx([0.46, 0.32, 0.22], abs=0.006)
 
 
-def test_attend_gives_the_published_weights_of_twelve_tokens():
+def test_attend_gives_the_weights_of_the_published_example_with_twelve_tokens():
+    """The lesson page twelve_tokens.py has the same example: "good" (4) attends to "not" (3) and "amazing" (10)."""
     query, value = torch.zeros(12, 2, dtype=torch.float64), torch.zeros(12, 2, dtype=torch.float64)
     query[3], query[4], query[10] = tensor([20, 20]), tensor([0, 1]), tensor([19, 19])
     value[3], value[4], value[10] = tensor([1, 0]), tensor([0, 1]), tensor([1, 1])
@@ -43,7 +44,8 @@ def test_attend_gives_the_published_weights_of_twelve_tokens():
     assert round(causal.weights[4, 3].item(), 2) == 1.00
 
 
-def test_attend_gives_the_published_weights_of_projected_embeddings():
+def test_attend_gives_the_numbers_of_raschkas_example():
+    """S. Raschka, "Build a Large Language Model (From Scratch)", section 3.4: six words, projected by random matrices."""
     x = torch.tensor(
         [[.43, .15, .89], [.55, .87, .66], [.57, .85, .64], [.22, .58, .33], [.77, .25, .10], [.05, .80, .55]]
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Tests of imports: their order, who imports streamlit, and what `import selfattn` needs."""
+"""Tests of imports: their order, which modules import streamlit, and what `import selfattn` needs."""
 
 import ast
 import subprocess
@@ -28,8 +28,7 @@ def test_only_the_dashboard_imports_streamlit():
         assert "dashboard" in path.parts or "streamlit" not in {name.split(".")[0] for name in imported(path)}, path
 
 
-# The library's top-level packages and modules ("rooms"), in the order of docs/architecture.md.
-# Each room imports only from itself and from earlier rooms.
+# The top-level packages and modules ("rooms"), in the order of docs/architecture.md. A room imports only from rooms before it.
 ROOMS = (
     "notebook_repr", "kernel_inputs", "kernel", "words", "settings", "examples", "encoders",
     "analysis", "senses", "check", "lessons", "stored_reports", "numbers", "tidy_tables", "scan", "charts",
@@ -44,18 +43,18 @@ def room(module):
 
 @cache
 def modules():
-    """Return, for each module of the project, the project's modules that it imports. Names are dotted."""
+    """Return the imports within the project: for each module's dotted name, the names of the modules that it imports."""
     paths = [*(ROOT / "selfattn").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]
     names = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in paths}
     found = {}
     for name, path in names.items():
         wanted = {next((n for n in (i, i.rpartition(".")[0]) if n in names), "") for i in imported(path)}
-        # Imports from a module's own package don't count. Imports from "selfattn" don't count either, because they are lazy.
+        # A module may import from the packages that contain it. "selfattn" doesn't count, because its imports are lazy.
         found[name] = {n for n in wanted if n and n != name and not name.startswith(f"{n}.") and n != "selfattn"}
     return found
 
 
-def test_imports_follow_the_order_of_rooms():
+def test_no_package_imports_a_package_above_it():
     """Imports inside functions count too."""
     back = [
         f"{name} imports {other}"

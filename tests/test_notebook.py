@@ -30,14 +30,12 @@ PIECES = ((3, 4), (2, 3), (2, 3))  # the positions of "waded", which is two toke
 
 
 def drawn(chart):
-    """Validate and draw a chart, and return its records."""
     spec = chart.to_dict(validate=True)
     assert draw_svg(spec).count("<path") > 5
     return drawn_frame(spec)
 
 
 def texts_of(chart):
-    """Return the texts in a chart's records."""
     rows = [row for records in chart.to_dict()["datasets"].values() for row in records]
     return " | ".join(row["text"] for row in rows if "text" in row).replace("\u00a0", " ")
 
@@ -101,7 +99,7 @@ def test_steps_draws_the_kernel_figure_of_the_words_first_token(encoder):
             "We went to the bank for a loan.",
             "of the distance between its senses, toward finance.",
         ),
-        # The first sentence is far from both labelled senses.
+        # In the first sentence, "jam" is far from both labelled senses.
         ("The printer had a paper jam again.", "They ate toast with jam.", "to the other sentence's"),
     ],
 )
@@ -110,7 +108,7 @@ def test_the_chart_of_hidden_words_explains_its_percentages(encoder, first, seco
     assert says in texts_of(chart)
 
 
-def test_hidden_words_uses_gradients_if_one_head_alone_cannot_hide_a_word(encoder_of):
+def test_hidden_words_estimates_by_gradient_if_no_single_head_can_be_masked(encoder_of):
     chart = notebook.hidden_words(encoder_of("XLM"), *PAIR)
     assert "by gradient" in texts_of(chart)
 
@@ -138,7 +136,7 @@ def test_every_function_draws_in_the_given_theme(encoder_of, encoder):
 
 
 @pytest.mark.parametrize("name", notebook.GONE)
-def test_a_removed_function_is_refused_with_the_remedy(name):
+def test_importing_a_removed_function_says_what_replaces_it(name):
     with pytest.raises(ImportError, match=rf"selfattn\.notebook\.{name} is gone\. (Call|Take|Open) "):
         getattr(notebook, name)
     assert not hasattr(notebook, "to_link")

@@ -56,7 +56,7 @@ def same(found, expected, atol):
 
 
 @pytest.mark.slow
-def test_a_stored_report_counts_only_for_its_encoder_sentences_and_method(encoder, tmp_path, monkeypatch):
+def test_a_stored_report_needs_the_same_encoder_the_same_sentences_and_the_same_method(encoder, tmp_path, monkeypatch):
     labelled = KINDS["separation"].reads().query("word in ('bank', 'bat')")
     report = separation(encoder, labelled, shuffles=20, floor=False)
     store("separation", encoder, labelled, report, tmp_path)
@@ -167,7 +167,8 @@ def test_a_failed_write_does_not_change_the_stored_report(encoder, tmp_path, mon
     assert [each.name for each in (tmp_path / encoder.content[:12]).iterdir()] == ["sense_means"]
 
 
-def test_words_are_measured_in_the_order_of_their_stored_accuracies(encoder):
+def test_most_telling_lists_first_the_words_with_the_clearest_telling_words(encoder):
+    """A word comes earlier if the most telling word alone gives a larger gain in accuracy over any other word alone."""
     accuracy = stored("hidden_words", encoder, labelled_sentences()).report.accuracy
     by_word = accuracy[accuracy["word"] != "all"].pivot(index="word", columns="what", values="accuracy")
     difference = by_word["the word alone"] - by_word["any other alone"]

@@ -1,4 +1,4 @@
-"""docs/support.md lists the measured outcome for each model type: right (recomputed), shown (display-only) or refused."""
+"""docs/support.md has each model type's measured outcome: right (recomputed), shown (with the model's own weights) or refused."""
 
 import re
 import runpy
@@ -28,7 +28,7 @@ def test_every_model_type_has_an_outcome_in_the_table():
 @pytest.mark.parametrize("types", [SAMPLE, pytest.param(None, marks=pytest.mark.long)])
 @pytest.mark.timeout(7200)
 @pytest.mark.slow
-def test_measured_outcomes_equal_the_table(types):
+def test_the_support_table_has_the_measured_outcomes(types):
     types = types or support["model_types"]()
     outcomes = {row["type"]: row["outcome"] for row in support["walk"](types)}
     assert outcomes == {name: written()[name] for name in types}, "run python docs/support.py"

@@ -51,7 +51,7 @@ def test_context_share_is_a_projection_on_the_context(positions):
 
 
 def test_leading_words_frame_has_the_two_words_with_the_largest_shares():
-    """Among equal shares, the first word wins. A sentence with only one other word has no second word."""
+    """Of words with equal shares, the first in the sentence is listed. A sentence with one other word has no second word."""
     shares = {
         "row": [7, 7, 7, 3],
         "word": "bank",
@@ -65,8 +65,8 @@ def test_leading_words_frame_has_the_two_words_with_the_largest_shares():
     assert found.loc[7, ["second", "next"]].tolist() == ["muddy", 0.5] and found.loc[3, ["second", "next"]].isna().all()
 
 
-def test_sources_frame_counts_the_sources_of_each_word():
-    """Only the first source of each row counts. The column `sentence` has the sentence with the largest move."""
+def test_sources_frame_counts_the_words_that_move_each_word_farthest():
+    """A row's first source is the word that moves the row's word farthest. `sentence` is the sentence with the largest move."""
     rows = [
         ("Bank", ["River", "of"], [0.2, 0.9], "s1"), ("bank", ["river"], [0.4], "s2"), ("bank", ["river"], [0.3], "s3"),
         ("bank", ["loan"], [0.5], "s4"), ("bank", [], [], "s5"), ("bat", ["cave"], [0.0], "s6"),
@@ -81,7 +81,7 @@ def test_sources_frame_counts_the_sources_of_each_word():
     ]  # fmt: skip
 
 
-def test_each_heads_number_is_in_the_row_with_its_name():
+def test_each_heads_effect_is_in_the_row_with_the_heads_name():
     frame = heads_frame(effect=torch.arange(72.0).reshape(6, 12), control=-torch.arange(72.0).reshape(6, 12))
     line = frame[frame["name"] == "L3 H7"].iloc[0]
     assert (line["layer"], line["head"], line["effect"], line["control"]) == (3, 7, 43, -43)
@@ -89,7 +89,7 @@ def test_each_heads_number_is_in_the_row_with_its_name():
 
 
 def test_explained_frames_have_the_effects_of_words_and_heads(encoder):
-    """The target's own word has no effect. Heads without an exact effect have an estimate by gradient."""
+    """The target's own word is never hidden, so its effect is NaN. Heads without an exact effect have an estimate by gradient."""
     sentence, target = encoder.tokenize("The [MASK] of it"), SimpleNamespace(positions=(2,))
     found = explained((0.1, 0.2), named=("The", "it"))
     heads = explained_heads_frame(found)
@@ -102,14 +102,14 @@ def test_explained_frames_have_the_effects_of_words_and_heads(encoder):
     assert words["effect"].tolist() == pytest.approx([0.1, float("nan"), float("nan"), 0.2], nan_ok=True)
 
 
-def test_a_sentence_of_one_word_has_one_curve_and_no_heads():
+def test_frames_of_one_word_sentences_have_only_the_unchanged_curve_and_no_head_rows():
     nothing = {"words": ((), ()), "share": (torch.zeros(0),) * 2, "by_head": (torch.zeros(0, 2, 3),) * 2}
     pair = hidden_pair_of(top=(None, None), **nothing)
     assert hidden_curves_frame(pair)["curve"].unique().tolist() == ["as they are"] and hidden_heads_frame(pair).empty
 
 
 def test_hidden_frames_have_the_numbers_of_the_hand_made_pair():
-    """The full stop has the largest share, but doesn't lead. "huge" was not hidden."""
+    """The full stop moves "bank" most, but punctuation is never marked as leading. "huge" wasn't hidden, so its share is NaN."""
     words = hidden_words_frame(hidden_pair_of())
     assert list(words) == ["sentence", "place", "text", "share", "chosen", "leads", "punctuation"]
     assert words["text"].tolist() == ["the", "bank", "of", "the", "river", ".", "A", "huge", "bank", "."]
@@ -141,7 +141,7 @@ PLAIN = ["bank", "a-b", "1 = 1", "'tis", "", "bank\r=1+1", "bank\n=1+1", 'a "b",
 
 
 def read_back(text: str) -> list[list[str]]:
-    """Read CSV as spreadsheets do: a line ends with CR, LF or both."""
+    """Read CSV as spreadsheets do: a line may end with CR, LF or both."""
     return list(csv.reader(io.StringIO(text, newline=""), strict=True))
 
 
@@ -160,7 +160,7 @@ def test_a_csv_keeps_its_cells_and_escapes_only_formulas():
 ROOT = Path(__file__).parents[1]
 
 
-def test_only_tidy_tables_writes_csv():
+def test_csv_is_written_only_in_tidy_tables_py():
     """Stored reports are an exception, because only the project reads them."""
     writer = re.compile(r"\b(to_csv|csv\.writer|DictWriter|savetxt|write_csv)\b")
     paths = [*(ROOT / "selfattn").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]

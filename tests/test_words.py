@@ -92,7 +92,7 @@ def test_every_character_but_white_space_is_in_a_word(text):
 @given(text=TEXTS)
 @in_any_time
 @pytest.mark.slow
-def test_no_character_is_lost_and_pooled_rows_still_sum_to_one(kind, text):
+def test_words_cover_all_characters_and_rows_of_weights_joined_by_word_sum_to_one(kind, text):
     found = BACKENDS[kind].encode(text)
     words = token_words(text, found.offsets, found.special_tokens_mask)
     assert all(text[slice(*word.span)] == word.text for word in words)
@@ -156,7 +156,7 @@ def test_emoji_are_words_and_signs_are_not():
     ]  # fmt: skip
 
 
-def test_pooling_sums_weights_to_a_word_and_averages_weights_from_a_word():
+def test_weights_to_a_words_tokens_are_summed_and_weights_from_them_averaged():
     # "riverbank" has the positions 1 and 2.
     weights = torch.tensor([[0.1, 0.2, 0.7], [0.5, 0.25, 0.25], [0.3, 0.3, 0.4]])
     groups = token_groups(3, [Word("riverbank", 1, 3)])
@@ -186,14 +186,14 @@ def test_every_kind_of_tokeniser_gives_the_same_words(kind, tokens, spans):
     assert [(word.start, word.stop) for word in words] == spans
 
 
-def test_units_that_share_a_token_are_one_word():
+def test_text_pieces_in_one_token_are_one_word():
     text = "The bank lent $5 of 1,000 in a/river 24/7 .com"
     starts = [0, *(at + 1 for at, character in enumerate(text) if character == " ")]
     offsets = [(start, stop - 1) for start, stop in zip(starts, [*starts[1:], len(text) + 1])]
     words = token_words(text, offsets, [False] * 10)
     assert [word.text for word in words] == text.split()
     assert [(word.start, word.stop, word.at) for word in words] == [(n, n + 1, at) for n, at in enumerate(starts)]
-    # Two tokens overlap in "/". They make one word of four units, with the white space between the units.
+    # Two tokens overlap in "/". So their text ("of the/of", four pieces and a blank) is one word.
     assert token_words("of the/of it", [(0, 7), (6, 9), (10, 12)], [False] * 3) == [
         Word("of the/of", 0, 2), Word("it", 2, 3)
     ]  # fmt: skip

@@ -35,12 +35,12 @@ def other_weights(passage: Encoding) -> Panel | None:
     most = 1.2 * max(map(max, columns.values()))  # one scale for both, with room for the numbers
     return lesson_panel(
         "other weights",
-        f'{head} would give "{passage.tokens[2]}" the same context with {share(rows.moved)} of its weight on other tokens.',
+        f'In {head}, "{passage.tokens[2]}" could move {share(rows.moved)} of its weight to other tokens and keep its context.',
         {title: drawing(bar_list, frame, title, domain=(0, most), marked=0) for title in columns},
         note=f'The text begins "{passage.text.partition(".")[0]}." The two contexts differ by at most {error(rows.difference)}.',
-        method="If a text has more tokens than a head has dimensions, many rows of weights give exactly the same context. Among "
-        f"all heads, the picture shows the one whose largest weight can be lowered most: the {SHOWN} largest weights, and the "
-        f"sum of the other {len(rows.before) - SHOWN}. The text: {passage.text}",
+        method="If a text has more tokens than a head has dimensions, many rows of weights give exactly the same context. Of all "
+        f"heads, {head} can lower its largest weight most. The bars show its {SHOWN} largest weights, and the sum of the other "
+        f"{len(rows.before) - SHOWN}. The text: {passage.text}",
     )
 
 
@@ -53,10 +53,10 @@ def removed_heads(heads: pd.DataFrame, together: float, precision: str) -> Panel
     alone, control = (heads.loc[heads[name].abs().idxmax(), name] for name in ("effect", "control"))
     summed = heads["effect"].sum()
     bars = {
-        "one at a time, summed": summed,
+        "single heads, summed": summed,
         "all together": together,
-        "largest of one head": alone,
-        "largest of one head, control": control,
+        "largest single head": alone,
+        "largest single head, control": control,
     }
     frame = pd.DataFrame({"token": [*bars], "change of the cosine": [*bars.values()]})
     return lesson_panel(
@@ -64,14 +64,14 @@ def removed_heads(heads: pd.DataFrame, together: float, precision: str) -> Panel
         f"Removed one at a time, the heads change the cosine by {change(summed)} in total; removed together, by "
         f"{change(together)}.",
         {title: drawing(bar_list, frame, title, number="+.3f", marked=1) for title in frame.columns[1:]},
-        note=f"One head alone also changes the cosine of two sentences of one sense, by {effect(control)}. {noise}".rstrip(),
+        note=f"Control: on two sentences of one sense, the largest effect of one head is {effect(control)}. {noise}".rstrip(),
         method="A head is removed at every position. Its effect is the change of the cosine of the word's two vectors. Heads can "
         "replace or counteract each other, so effects of single heads say little about all heads together.",
     )
 
 
 def lucky_head(weights: pronouns.PronounWeights) -> Panel:
-    """Make the panel of the best head's accuracy: on the sentences that chose it, on new sentences, and if all heads guess."""
+    """Make the panel of the best head's accuracy: on the sentences used for the choice, on new ones, and if all heads guess."""
     first, second = pronouns.halves(PRONOUNS)
     chosen, n_heads = pronouns.choose_head(weights, first, second), weights.preference[0].numel()
     best, luck = (decimal(100 * value, 0) for value in (chosen.chosen_with, chosen.luck))
@@ -100,7 +100,7 @@ def recomputed_noise() -> Panel:
     maps = {"the kernel's weights": (own, "weights"), "the kernel's minus torch's": (difference, "signed")}
     return lesson_panel(
         "recomputed noise",
-        "Selfattn's own attention code (the kernel) also recomputes random numbers: it differs from torch by at most "
+        "The kernel (selfattn's own attention code) agrees with torch on random numbers too: the weights differ by at most "
         f"{error(float(difference.abs().max()))}.",
         {
             title: drawing(heatmap, each.numpy(), places, kind=kind, cell=CELL, numbers=None)

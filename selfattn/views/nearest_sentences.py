@@ -10,11 +10,14 @@ from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 from selfattn.words import fold
 
 NEAREST = 3
-SAME = 1e-4  # cosines with a difference up to this count as equal
+SAME = 1e-4  # cosines that differ by at most this count as equal
 
 
 def nearest_sentences(encoder: Encoder, word: str, stage: str, ranked: pd.DataFrame) -> Panel:
-    """Make the panel of the three nearest sentences. stage: names the vector ("in its sentence"). ranked: `ranked_sentences`."""
+    """Make the panel of the three nearest sentences. ranked: the table from `ranked_sentences`.
+
+    stage: a phrase that says which vector of the word is compared, such as "after layer 2".
+    """
     first = ranked.head(NEAREST)
     rows = [
         (at, each, each.label, float("nan"), fold(each.text) == fold(word))

@@ -19,7 +19,7 @@ Sides = Mapping[str, PlacedWord[Encoding]]  # the chosen word, by its sentence: 
 
 
 def hidden_by_sentence(sides: Sides) -> dict[str, str]:
-    """Return the words that were hidden from the chosen word, by sentence."""
+    """Return the words that were hidden from the chosen word, by sentence ("A", "B" or "")."""
     named = {}
     for name, side in sides.items():
         keys = {key for hide in side.sentence.hides for key in hide.keys}
@@ -30,7 +30,7 @@ def hidden_by_sentence(sides: Sides) -> dict[str, str]:
 
 
 def head_maps(sides: Sides, maps: Mapping[str, WordMap], head: Head, source: str) -> Panel:
-    """Make the panel of a head's maps of A and B with one colour scale and one cell size. The word's rows are outlined.
+    """Make the panel of a head's maps of A and B with one colour scale and one cell size. The chosen word's rows are outlined.
 
     source: a key of SOURCES, for the origin of the weights in `maps`.
     """
@@ -86,14 +86,16 @@ def surest_word(view: WordMap, where: str) -> str:
 
 
 def largest_difference(view: WordMap, name: str) -> str:
-    """State the largest absolute difference between a map from scratch and the model's map."""
+    """State the largest absolute difference between the weights from scratch and the model's own weights."""
     row, column = divmod(int(view.matrix.abs().argmax()), len(view.labels))
     error = numbers.error(view.matrix[row, column])
-    return f'In {name} the largest difference is {error}, from "{view.labels[row]}" to "{view.labels[column]}".'
+    return (
+        f'Largest difference in {name}: {error}, for the weight from "{view.labels[row]}" to "{view.labels[column]}".'
+    )
 
 
 def left_out(view: WordMap) -> str:
-    """State the weight of hidden special tokens, and how many cells are drawn as one; "" if a map shows everything."""
+    """State how much weight goes to special tokens that the map omits, and how many weights share a cell; "" if neither."""
     said = []
     if view.hidden:
         said.append(

@@ -1,4 +1,4 @@
-"""Make the questions of the page Predictions (about a class, score, cosine, tag or gap), and the panels of their answers."""
+"""Make the questions of the page Predictions (about a class, score, cosine, tag or masked word) and the answers' panels."""
 
 import re
 from collections.abc import Mapping
@@ -27,8 +27,8 @@ from selfattn.views.explained import Write, explained_data
 from selfattn.views.rounding import OF_LOG_PROBABILITY, noise_floor
 from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 
-TOP = 10  # words that are listed for a gap
-FLOOR = 0.1  # part of a single word's largest effect: if hiding all words changes a score by less, they don't raise the score
+TOP = 10  # words that are listed for a mask (a "gap")
+FLOOR = 0.1  # if hiding all words changes a score by less than this part of one word's largest effect, the note says so
 QUOTED = 70  # characters of a sentence in a finding, at most
 OUTSIDE = "O"  # the tag of a word without an entity, in the BIO scheme
 
@@ -40,7 +40,7 @@ class Question:
     sentence: Encoding
     asked: Asked
     key: tuple  # identifies the number in cache keys, together with the sentence
-    python: str  # lines of code that set `asked`, given `encoder`
+    python: str  # code that assigns `asked`; it uses `encoder` and `sentence`
     what: str  # the number's name: "the cosine"
     write: Write
     answer: str = ""  # the encoder's answer in words
@@ -50,14 +50,14 @@ class Question:
 
     @property
     def said(self) -> str:
-        """The number's name, with its sentence if there are two: "the cosine in A"."""
+        """The number's name, and the sentence's name if there are two: "the cosine in A"."""
         return f"{self.what}{self.where}"
 
 
 def first_asked(encoder: Encoder, gap: bool) -> str:
     """Return the kind of question that a checkpoint was trained for: "class", "pair" (a reranker), "tag", "gap" or "similarity".
 
-    gap: True if the link names a gap, as links to the former page Masked words do.
+    gap: True if the link asks about a masked word (a "gap").
     """
     config = encoder.model.config
     if carries(config, CLASSES):
@@ -107,19 +107,19 @@ def _likeliest(head: ClassHead, logits: Tensor, kind: str, chosen: str | None) -
 
 
 def _python(asked: str, module: str) -> str:
-    """Return the code that sets `asked`, given `encoder` and `sentence`. module: of the loader, in selfattn.encoders."""
+    """Return code that assigns the expression `asked` to a variable. module: the module of selfattn.encoders with the loader."""
     function, load = re.findall(r"\w+(?=\()", asked)[:2]
     return f"from selfattn.analysis.targets import {function}\nfrom selfattn.encoders.{module} import {load}\nasked = {asked}"
 
 
 def most_certain(tags: pd.DataFrame) -> int:
-    """Return the index of the word whose tag has the largest probability. Prefer tags other than "O"."""
+    """Return the index of the word whose tag has the largest probability. Words with the tag "O" (no entity) come last."""
     named = tags[tags["tag"] != OUTSIDE]
     return int((named if len(named) else tags)["probability"].idxmax())
 
 
 def tags(sentence: Encoding, found: pd.DataFrame, chosen: int | None = None) -> Panel:
-    """Make the panel of every word with its tag. found: from `TagHead.tags`. chosen: the index of the word in question."""
+    """Make the panel of every word with its tag. found: the table from `TagHead.tags`. chosen: index of the word in question."""
     rows = [("tags", word, word.label, share, False) for word, share in zip(sentence.words, found["probability"])]
     tint = Tint("probability", numbers.weight, "probability {}", 1.0)
     data = shaded_data(sentence_words(rows, "row", "probability"), {"tags": "each word with its tag; click one"}, tint)
@@ -136,7 +136,7 @@ def tags(sentence: Encoding, found: pd.DataFrame, chosen: int | None = None) -> 
         alt=listed or "No word has a tag.",
         tables=Tables({"tags": lambda: found}),
         method="A word's tag is the tag with the largest probability after softmax. If a word is split, its logits are the mean "
-        "over its tokens. Tags have the names in the encoder's folder. Neighbouring words aren't merged into longer names.",
+        "over its tokens. Tags are named as in the encoder's config.json. Neighbouring words aren't joined into one entity.",
     )
 
 
@@ -146,9 +146,9 @@ def similarity_questions(
     sides: Mapping[str, Encoding],
     whole: Mapping[str, Tokens] = MappingProxyType({}),
 ) -> list[Question]:
-    """Return two questions about the cosine of "A" and "B", one for each text. Raises TextError for a text that would be cut.
+    """Return two questions: how does text A change the cosine of A and B, and how does B? Raises TextError for a long text.
 
-    whole: the uncut texts, by name, if the embedder cuts them.
+    sides: the texts "A" and "B", short enough for the embedder. whole: the full texts, by name, if `sides` has shortened texts.
     """
     for side in sides.values():
         pooling.positions(side)
@@ -163,7 +163,7 @@ def similarity_questions(
 
 
 def gap_question(head: MaskedHead, masked: Encoding, row: int) -> Question:
-    """Return the question about a likely word of a gap. row: its rank from 0. Raises TextError unless there is one gap."""
+    """Return the question about a likely word at the mask. row: its rank, from 0. Raises TextError unless there is one mask."""
     table = head.predictions(masked, TOP)
     row = min(row, len(table) - 1)
     answer = ", ".join(f'"{each.text}" {numbers.weight(each.probability)}' for each in table.head(3).itertuples())
@@ -176,7 +176,7 @@ def gap_question(head: MaskedHead, masked: Encoding, row: int) -> Question:
 
 
 def words(found: Mapping[Question, Explained], answer: str = "") -> Panel:
-    """Make the panel of the answer's change when a word (or a sentence of a long text) is hidden. answer: a line for the note."""
+    """Make the panel of how a number changes when a word (or sentence of a long text) is hidden. answer: begins the note."""
     first, long = next(iter(found)), any(each.sentences for each in found.values())
     hidden = "word or sentence" if long else "word"
     rows = {f"change of {first.what} when a {hidden} is hidden{question.where}": question for question in found}
@@ -202,7 +202,7 @@ def words(found: Mapping[Question, Explained], answer: str = "") -> Panel:
 
 
 def _words(found: Mapping[Question, Explained]) -> tuple[str, list[str], list[str]]:
-    """Return the finding, the lines below it, and the paragraphs of the method."""
+    """Return the panel's finding (its headline), the lines of its note, and the paragraphs of its method."""
     results = [(question, each) for question, each in found.items() if each.order]
     if not results:
         return "There is no word to hide.", [], [_HIDING]
@@ -213,10 +213,14 @@ def _words(found: Mapping[Question, Explained]) -> tuple[str, list[str], list[st
 
 
 def _sentences(found: Mapping[Question, Explained]) -> tuple[str, list[str], list[str]]:
-    """Return the same for long texts: the finding names a sentence, and the line below names a word of this sentence."""
+    """Return finding, note and method as `_words` does. The finding names a sentence, and the note a word of this sentence."""
     named = [(question, each, at) for question, each in found.items() for at in each.named]
     if not named:
-        return "No sentence has a larger effect than equally many random words of the text.", [], [*_HIDING_SENTENCES]
+        return (
+            "Hiding a sentence never has a larger effect than hiding as many random words of the text.",
+            [],
+            [*_HIDING_SENTENCES],
+        )
     question, each, at = max(named, key=lambda result: abs(float(result[1].by_sentence[result[2]])))
     text, words = each.sentences[at].text, {*each.sentences[at].words}
     quote = text if len(text) <= QUOTED else f"{text[: QUOTED - 4]} ..."
@@ -231,15 +235,15 @@ def _sentences(found: Mapping[Question, Explained]) -> tuple[str, list[str], lis
 
 
 _OF_PAIRS = (
-    "A model that is trained to highlight passages shows something else: the passages that people would highlight, not the "
-    "words on which this score rests."
+    "Unlike this page, a model that is trained to highlight passages shows what people would highlight, not the words on "
+    "which the score rests."
 )
 
 
 def lead_frame(found: Mapping[Question, Explained]) -> pd.DataFrame:
     """Return a row for each word of the query and of two documents: where ("query", "document 1"), text, effect.
 
-    effect: how hiding the word changes document 1's lead. A word of the query is hidden with both documents.
+    effect: how hiding the word changes document 1's score minus document 2's. A query word is hidden in both pairs of texts.
     """
     first, second = found.values()
     rows = []
@@ -253,7 +257,7 @@ def lead_frame(found: Mapping[Question, Explained]) -> pd.DataFrame:
 
 
 def _lead(found: Mapping[Question, Explained]) -> str:
-    """Name the word that does most for one document's lead over the other; return "" unless there are two documents."""
+    """State the lead of one document, and the lead with an important word hidden; "" unless there are two documents."""
     questions = [*found]
     if len(questions) != 2 or any(question.sentence.pair is None for question in questions):
         return ""
@@ -273,7 +277,7 @@ def _lead(found: Mapping[Question, Explained]) -> str:
     # Prefer a word that only one document has, if its effect is at least half of the largest.
     large = frame[frame["effect"].abs() >= 0.5 * frame["effect"].abs().max()]
     word = large.loc[large["effect"].abs().where(large["unique"] | ~large["unique"].any()).idxmax()]
-    both = " in both" if word["where"] == "query" else ""
+    both = " in both pairs" if word["where"] == "query" else ""
     rest = abs(lead) - abs(word["effect"])
     then = (
         f"the lead is {numbers.decimal(rest)}" if rest > 0 else f"document {second} leads by {numbers.decimal(-rest)}"
@@ -284,7 +288,7 @@ def _lead(found: Mapping[Question, Explained]) -> str:
 
 _HIDING = (
     "A word is hidden as padding is: no token attends to it, the other tokens keep their positions, and a mean over tokens "
-    "leaves it out. Brown: the answer falls without the word; teal: it rises. The encoder wasn't trained on texts with hidden "
+    "leaves it out. Brown: without the word the number falls; teal: it rises. The encoder wasn't trained on texts with hidden "
     "words, so an effect shows that the encoder uses a word, not that it needs this word."
 )
 
@@ -294,17 +298,16 @@ _HIDING_SENTENCES = (
     "positions, and a mean over tokens leaves them out. A word whose tag is asked about is never hidden. A sentence ends at a "
     "line break, or at a full stop, question mark or exclamation mark before a blank, unless a lower-case letter follows. It "
     "doesn't end after a single letter or a common abbreviation.",
-    f"A sentence's noise level is the largest change when random words of the text are hidden instead, in {DRAWS} draws of at "
-    "least as many tokens. A sentence with no more effect than random words passes its level once in 20. A text of fewer than "
-    "three sentences has no noise level.",
-    f"Then each word of the {OPENED} sentences with the largest changes is hidden alone. Words of a sentence within its noise "
-    "level aren't named. If two sentences say the same, neither may have an effect alone. Effects of single sentences and words "
-    "don't add up.",
+    f"To find a sentence's noise level, random words of the text with at least as many tokens are hidden {DRAWS} times; the "
+    "level is the largest change. A sentence that matters no more than random words exceeds its level once in 20 times. A text "
+    "of fewer than three sentences has no noise level.",
+    f"Then each word of the {OPENED} sentences with the largest changes is hidden alone. If a sentence's change is within its "
+    "noise level, none of its words is named. If two sentences say the same, hiding only one may change nothing. Effects of "
+    "single sentences and words don't add up.",
 )
 
 
 def _hide(question: Question, found: Explained) -> str:
-    """State the effect of the word with the largest effect."""
     at = found.order[0]
     where, of = question.where, ""
     if question.sentence.pair is not None:  # the query is read with each document
@@ -315,7 +318,7 @@ def _hide(question: Question, found: Explained) -> str:
 
 
 def _from(question: Question, found: Explained) -> str:
-    """State the number before and after; for a margin, also state whether the label stays the likeliest."""
+    """State the number with all words and without the leading word; for a margin, also whether the label stays the likeliest."""
     before, after = found.number, found.number + float(found.effect[found.order[0]])
     goes = f"It goes from {numbers.decimal(before)} to {numbers.decimal(after)}"
     if not question.what.startswith("the margin"):
@@ -328,7 +331,7 @@ def _from(question: Question, found: Explained) -> str:
 def _together(question: Question, found: Explained) -> str:
     """Compare the effect of hiding all words at once with the sum of the single words' effects."""
     if found.together != found.together:
-        return "All words can't be hidden at once, because no token would be left."
+        return "Hiding all words at once would leave no token, so it isn't measured."
     if len(found.words) == 1:
         return ""
     every, single = question.write(found.together), question.write(float(found.effect.sum()))
@@ -337,15 +340,15 @@ def _together(question: Question, found: Explained) -> str:
         if question.sentence.pair
         else question.where
     )
-    said = f"Hide all {len(found.words)} words{where}, and {question.what} moves by {every}; single effects sum to {single}."
+    said = f"Hide all {len(found.words)} words{where}, and {question.what} moves by {every}; the single effects sum to {single}."
     if question.what == "the score" and abs(found.together) < FLOOR * float(found.effect.abs().max()):
         score = numbers.decimal(found.number + found.together)
-        said += f" The score without any word is {score}: all words together don't raise it, but hiding a single word lowers it."
+        said += f" Without any word the score is about the same, {score}; hiding one word alone changes it more."
     return said
 
 
 def heads(question: Question, found: Explained, chosen: str, precision: str) -> Panel:
-    """Make the panel of the answer's change when a head is removed. Raises ValueError if the encoder's heads can't be removed."""
+    """Make the panel of how the number changes when a head is removed. Raises ValueError if no head can be removed."""
     if found.notes:
         raise ValueError(" ".join(found.notes))
     floor = {"effect": OF_LOG_PROBABILITY if question.key[0] != "similarity" else 1.0}
@@ -355,7 +358,7 @@ def heads(question: Question, found: Explained, chosen: str, precision: str) -> 
     finding = f"Remove {top['name']}{question.where}, and {question.what} moves by {question.write(top['effect'])}."
     return heads_panel(
         f"heads{question.where}", finding, frame, "effect", chosen,
-        look_of={"title": [f"change of {question.what}", "the largest are exact"]}, note=noise,
+        look_of={"title": [f"change of {question.what}", "the largest changes are exact"]}, note=noise,
         method="A head is removed by setting its output to zero at every position. Effects are estimated by gradient, to first "
         f"order. Only {len(exact)} of {len(frame)} heads are removed in a run of the encoder: those with the largest "
         "estimates, and the chosen head. In other sentences, other heads may have the largest effects.",
@@ -363,7 +366,7 @@ def heads(question: Question, found: Explained, chosen: str, precision: str) -> 
 
 
 def answers(question: Question) -> Panel:
-    """Make the panel of the classes, or of a gap's likeliest words, with their probabilities (for a regression, scores)."""
+    """Make the panel of the classes, or of the likeliest words at a mask, with their probabilities (for a regression, scores)."""
     table = question.answers
     label, value = table.columns
     first = table.iloc[0]

@@ -4,14 +4,14 @@ import pandas as pd
 
 from selfattn import numbers
 
-# The noise that rounding adds to the effect of removing a head. It depends on the processor, so these are upper bounds. Over
-# 22 pairs, with PyTorch, oneDNN and MKL limited to several instruction sets, the largest noise was .0038 in bfloat16 and
-# .00045 in float16.
+# The noise that rounding adds to the effect of removing a head on a cosine. The largest noise over 22 sentence pairs was .0038
+# in bfloat16 and .00045 in float16, measured with several instruction sets for PyTorch, oneDNN and MKL. NOISE is larger,
+# because other processors round differently.
 NOISE = {"bfloat16": 0.006, "float16": 0.0007}
-# The noise of each column in the table of a sentence pair, as a multiple of NOISE.
+# The noise of each effect column in a pair's table of heads, as a multiple of NOISE.
 OF_PAIR = {"effect": 1.0, "control": 1.0, "effect_minus_control": 2.0}
-# The noise of a change of a token's log probability, as a multiple of NOISE. Over 16 sentences it was at most 9. The bundled
-# encoder has no language-model head, so the input embeddings replaced this head in the measurement.
+# The noise of a change of a token's log probability, as a multiple of NOISE. Over 16 sentences, it was at most 9 times NOISE.
+# The bundled encoder has no language-model head, so the measurement used the input embeddings as the output layer.
 OF_LOG_PROBABILITY = 13
 
 
@@ -20,8 +20,8 @@ def noise_floor(
 ) -> tuple[pd.DataFrame, str]:
     """Set effects below the precision's noise to 0. Return the frame, and a sentence with the number of zeros in `measure`.
 
-    frame: one row per head. columns: the frame's effects, each with its noise as a multiple of NOISE. In float32 the frame is
-    unchanged and the sentence empty.
+    frame: one row per head. columns: the names of the columns with effects, and their noise as a multiple of NOISE. In
+    float32, the frame is unchanged and the sentence is empty.
     """
     if precision not in NOISE:
         return frame, ""

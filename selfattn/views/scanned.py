@@ -1,4 +1,4 @@
-"""Make the panels of a finished scan: which words, when hidden, most often move a word farthest, and the heads' means."""
+"""Make the panels of a finished scan: the words whose hiding most often moves a word farthest, and each head's mean measure."""
 
 import math
 from collections.abc import Sequence
@@ -20,9 +20,9 @@ MEASURES = ("special_share", "entropy", "top_weight")
 
 
 def sources(encoder: Encoder, table: pd.DataFrame) -> Panel:
-    """Make the panel of the words that move one word farthest when hidden, the most frequent first, each with a sentence.
+    """For one word, make the panel of the words ("sources") whose hiding moves it farthest, the most frequent source first.
 
-    table: `Scan.sources` of one word.
+    table: the rows of `Scan.sources` for the word; each has an example sentence.
     """
     word, n = table["word"].iloc[0], round(table["n"].iloc[0] / table["share"].iloc[0])
     first, shown = table.iloc[0], table.iloc[:SHOWN]
@@ -33,30 +33,33 @@ def sources(encoder: Encoder, table: pd.DataFrame) -> Panel:
             rows.append((row.Index, each, each.label, here, fold(each.text) == fold(word)))
     frame = sentence_words(rows, "row", "share")
     said = {row.Index: _said(row.source, row.n, row.move) for row in shown.itertuples()}
-    tint = Tint("share", numbers.share, f'moves "{word}" farthest in {{}} of its occurrences', float(first["share"]))
+    tint = Tint(
+        "share", numbers.share, f'moves "{word}" farthest in {{}} of the occurrences of "{word}"', float(first["share"])
+    )
     open = OPEN if len(set(table["sentence"])) > 1 else ""
     finding = (
-        f'The word that most often moves "{word}" farthest when hidden is "{first["source"]}": in {numbers.count(first["n"])} of '
+        f'The word whose hiding moves "{word}" farthest is most often "{first["source"]}": in {numbers.count(first["n"])} of '
         f"{numbers.count(n)} occurrences."
     )
     more = f"Shown are the {SHOWN} most frequent of {numbers.count(len(table))} words. " if len(table) > SHOWN else ""
-    none = "" if open else " All rows have the same sentence, so there is no second sentence to open it with."
+    none = "" if open else " All rows have the same sentence, so none can be opened as a pair of sentences."
     return Panel(
         name="sources",
         finding=finding,
         **shaded_picture(shaded_data(frame, said, tint, open)),
-        note=f"{more}A move is 1 − cosine. It has no direction, so it says nothing about senses.{none}",
+        note=f"{more}A move is 1 − the cosine of the word's vectors before and after hiding. It has no direction, so it says "
+        f"nothing about senses.{none}",
         alt=f"{finding} {' '.join(said.values())}",
         tables=Tables({"sources": lambda: table}),
     )
 
 
 def _said(source: str, n: int, move: float) -> str:
-    return f'"{source}" in {numbers.count(n)} occurrences: mean move {numbers.decimal(move, 3)}'
+    return f'"{source}": farthest in {numbers.count(n)} occurrences, mean move {numbers.decimal(move, 3)}'
 
 
 def means(heads: pd.DataFrame, measure: str, head: Head | str, occurrences: int) -> Panel:
-    """Make the panel of all heads by the mean of a measure in MEASURES. heads: `Scan.heads`. occurrences: their number."""
+    """Make the map of each head's mean of a measure. measure: one of MEASURES. heads: `Scan.heads`. occurrences: their number."""
     table, name = named_heads(heads), measure.replace("_", " ")
     most = table.loc[table[measure].idxmax()]
     over = f"over {numbers.count(occurrences)} occurrences"
@@ -65,7 +68,7 @@ def means(heads: pd.DataFrame, measure: str, head: Head | str, occurrences: int)
 
 
 def opened(table: pd.DataFrame, at: int) -> tuple[str, str] | None:
-    """Return the sentence of a row of `sources`, and a different sentence of another row; None if there is no other sentence."""
+    """Return the sentence of the row `at`, and a different sentence of another row; None if all rows have the same sentence."""
     a = table["sentence"].iloc[at]
     others: Sequence[str] = table["sentence"][table["sentence"] != a].tolist()
     return (a, others[0]) if others else None

@@ -19,21 +19,21 @@ FIRST = 8  # rows shown before a click on "more"
 
 @dataclass(frozen=True, eq=False)
 class Tint:
-    """The number that tints words, with its format and scale."""
+    """Which number tints the words, with its format and scale."""
 
     column: str  # the frame's column with the number
     write: Callable[[float], str]
     tip: str  # the tooltip, with {} for the number: "{} of the way"
-    deepest: float  # the number with the deepest tint
+    deepest: float  # from this number on, the tint is deepest
     level: float = -math.inf  # smaller numbers are neither tinted nor printed
 
 
 def shaded_data(
     frame: pd.DataFrame, said: Mapping[Any, str], tint: Tint, open: str = "", headings: Mapping[Any, str] | None = None
 ) -> dict[str, Any]:
-    """Return the data in the format of shaded.schema.json, without the key.
+    """Return the data in the format of shaded.schema.json, except the field `key`, which `keyed` adds.
 
-    frame: from tidy_tables.shaded_frame or explained_words_frame; the first column has the keys of `said`. said: the line above
+    frame: from tidy_tables.shaded_frame or explained_words_frame; the first column has the keys of `said`. said: the text above
     each sentence. open: the tooltip that says what a click on a row does; "" without clicks. headings: headings above some rows.
     """
     rows, columns = [], ["text", "gap", "kind", tint.column]
@@ -49,7 +49,7 @@ def shaded_data(
 
 
 def _words(rows: Sequence[tuple[str, bool, str, float]], tint: Tint) -> list[dict[str, Any]]:
-    """Return the data of a sentence's words. If no word reaches the level, the word with the largest number is the "leader"."""
+    """Return the data of a sentence's words. If no number reaches the tint's level, the largest number's word is the "leader"."""
     largest = max((value for *_, kind, value in rows if kind == "word" and value == value), default=math.inf)
     words = []
     for text, gap, kind, value in rows:
@@ -79,5 +79,5 @@ def shaded_picture(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def keyed(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a component's data with a digest as the key, so that the browser draws different data as a new figure."""
+    """Add the field `key`, a digest of the data, to a component's data. The browser draws a new figure for a new key."""
     return {**data, "key": hashlib.sha256(json.dumps(data).encode()).hexdigest()[:16]}

@@ -20,7 +20,7 @@ from selfattn.tidy_tables import sentence_words
 from selfattn.views.shaded import keyed
 from selfattn.words import fold
 
-LINES = 5  # number of word pairs with a line, and of effects that are printed
+LINES = 5  # number of word pairs that are joined by a line, and of effects that are printed
 RELATED = 0.95  # from this percentile among unrelated pairs on, two texts are called close
 THOUSANDTHS = 1000
 
@@ -28,8 +28,9 @@ METHOD = (
     "A text's vector is the mean of its tokens' last hidden states. So the cosine is exactly a sum over pairs of tokens: "
     "h_i · h_j / (n m |a| |b|), where h are the last hidden states, a and b their means, and n and m the numbers of tokens. A "
     "word pair's part is the sum over its token pairs; pairs with a special token are counted separately. Some words have large "
-    "parts with every other word. So a line's thickness is the pair's interaction: its part, minus the means of its row and its "
-    "column, plus the mean of all pairs. The parts don't show causes: attention has mixed every word into each hidden state.",
+    "parts with every word of the other text. So the thickness of a line between two words is their interaction: their part, "
+    "minus the mean part of each of the two words, plus the mean of all parts. The parts don't show causes: attention has mixed "
+    "every word into each hidden state.",
     "A word is hidden as padding is: no token attends to it, the other tokens keep their positions, and the mean leaves it out. "
     "Brown: the cosine falls without the word; teal: it rises. Effects of single words don't add up.",
     "Unrelated pairs: 1,000 random pairs of labelled sentences of two different words, drawn with a fixed seed.",
@@ -45,7 +46,7 @@ def similar(
     code: str = "",
     progress: Progress = silent,
 ) -> Panel:
-    """Compute which words make two texts similar, and make their panel. unrelated: measured on this encoder.
+    """Compute which words make two texts similar, and make their panel. unrelated: the cosines of unrelated texts.
 
     Raises NoPooling for an encoder without a sentence vector, TextError for a text that would be cut.
     """
@@ -97,7 +98,10 @@ def put_together(
 
 
 def hidden_frame(sides: Sequence[Encoding], cosines: Tensor) -> pd.DataFrame:
-    """Return a row for each word of both texts: sentence, place, text, gap, effect (of hiding the word on the cosine), kind."""
+    """Return a row for each word of both texts. Columns: sentence, place (the word's index), text, gap, effect, kind.
+
+    gap: True if a blank precedes the word. effect: how hiding the word changes the cosine.
+    """
     rows = []
     for name, side, alone in zip("AB", sides, (cosines[1:, 0], cosines[0, 1:])):
         changes = (alone - cosines[0, 0]).tolist()
@@ -150,7 +154,7 @@ def beside(cosine: float, unrelated: UnrelatedPairs | None) -> str:
 
 
 def _agree(sides: Sequence[Encoding], lines: Sequence[tuple[int, int]], leading: pd.DataFrame) -> str:
-    """Name the pair with the thickest line, and state which of the words with the largest effects have a line."""
+    """Name the pair with the thickest line. State which of the words with the largest effects are joined by a line."""
     if not lines or leading.empty:
         return ""
     i, j = lines[0]
@@ -159,10 +163,10 @@ def _agree(sides: Sequence[Encoding], lines: Sequence[tuple[int, int]], leading:
     alone = [row for row in leading.itertuples() if row.place not in joined[row.sentence]]
     n, of = len(leading) - len(alone), f"of the {len(leading)} words that matter most when hidden"
     if not alone:
-        return f"{pair} Each {of} has a line."
+        return f"{pair} Each {of} has a line to a word of the other text."
     names = " and ".join(f'"{row.text}" in {row.sentence}' for row in alone)
     has, none = ("has" if count == 1 else "have" for count in (n, len(alone)))
-    return f"{pair} O{of[1:]}, {n or 'none'} {has} a line; {names} {none} none."
+    return f"{pair} O{of[1:]}, {n or 'none'} {has} a line to a word of the other text; {names} {none} none."
 
 
 def _data(
@@ -219,7 +223,10 @@ def _data(
 
 
 def _lines(parts: CosineParts | None, **of: int) -> list[list[float]]:
-    """Return the pairs with a line, each with its part and interaction. of: a=INDEX or b=INDEX, for the pairs of one word."""
+    """Return the word pairs that are joined by a line, as [index in A, index in B, part, interaction].
+
+    of: a=INDEX or b=INDEX, for the pairs of one word.
+    """
     if parts is None:
         return []
     return [

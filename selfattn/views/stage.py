@@ -1,4 +1,4 @@
-"""Make the stage, the core lesson's picture of a sentence's words on their way through a head. Each page shows a part of it."""
+"""Make the core lesson's figure (the "stage"): a sentence's words on their way through a head. Each page shows a part of it."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from selfattn.panel import Live, Panel
 from selfattn.views.lesson import Drawing, drawing, lesson_panel
 
 VERSION = 1
-SHARE = (0.0, 1.0)  # the ends of a bar of shares: its full length is 1
+SHARE = (0.0, 1.0)  # the ends of a scale for shares (parts of 1)
 
 Point = Sequence[float] | Tensor
 Ends = tuple[float, float]
@@ -94,7 +94,7 @@ class Mark:
     kind: str = ""  # the colour: "ink", "a", "b", "minus", "chain"
     width: float = 0.0  # of an arrow, 0 to 1
     tip: str = ""
-    before: tuple[Point | None, Point] | None = None  # origin and place until the visitor answers the question
+    before: tuple[Point | None, Point] | None = None  # (origin, at) until the visitor answers the question
     asked: bool = False  # True: absent until the visitor answers the question
 
     def data(self, answered: bool) -> dict[str, Any]:
@@ -139,7 +139,7 @@ class Plane:
 
 @dataclass(frozen=True)
 class Scene:
-    """The part of the stage that one lesson page shows."""
+    """The part of the lesson's figure that one page shows."""
 
     finding: str
     words: Sequence[str] = ()
@@ -162,7 +162,10 @@ def square(*vectors: Tensor) -> tuple[Ends, Ends]:
 
 
 def stage_data(scene: Scene | None, outline: Sequence[Mapping[str, Any]], stop: str, answered: bool) -> dict[str, Any]:
-    """Return the data of the component `stage`. outline: the lesson's path. stop: the lesson page. scene: None for no picture."""
+    """Return the data of the component `stage`. scene: None for a page without a picture.
+
+    outline: a row for each page of the lesson. stop: the name of the page to show.
+    """
     shown = scene or Scene("")
     return {
         "version": VERSION, "key": "stage", "stop": stop, "outline": list(outline),  # one key: one component
@@ -177,7 +180,7 @@ def stage_data(scene: Scene | None, outline: Sequence[Mapping[str, Any]], stop: 
 
 
 def stage_panel(scene: Scene, outline: Sequence[Mapping[str, Any]], stop: str) -> Panel:
-    """Make the panel of a lesson page whose question is answered. stop: the lesson page."""
+    """Make the panel of a lesson page whose question is answered. stop: the page's name."""
     charts: dict[str, Drawing] = {column.title: column.chart(scene.words) for column in scene.columns}
     charts |= {column.title: column.chart([""]) for column in scene.sum}
     charts |= {plane.title: plane.chart for plane in scene.planes}

@@ -1,4 +1,4 @@
-"""Make the panels that compare two encoders: one head of each on a sentence, and each head of two checkpoints over many."""
+"""Make the panels that compare two encoders: one head of each on a sentence, or all heads of both over many sentences."""
 
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
@@ -27,7 +27,7 @@ LISTED = 12  # words, or pairs of words, that have a bar
 
 
 def about(names: Sequence[str], partner: str) -> str:
-    """Return the sentence that introduces the page. partner: as in `over_many`; "" if the heads have no counterparts."""
+    """Return the sentence that introduces the page. partner: as for `over_many`; "" if no heads correspond."""
     if not partner:
         return f"Compare a head of {names[0]} with a head of {names[1]} on one sentence."
     explained = ": the same architecture with random weights" if partner.endswith("twin") else ""
@@ -73,7 +73,7 @@ def _more(value: float, write: Callable[[float], str] = numbers.weight) -> str:
 
 
 def _gives(compared: EncoderComparison, row: int, column: int) -> str:
-    """State how much more or less weight the word of `row` gives the word of `column` in the first encoder."""
+    """State how much more (or less) weight word `row` gives word `column` in the first encoder than in the second."""
     much, words = _more(float(compared.difference[row, column])), compared.words
     return f"{_mention(words, row)} gives {_mention(words, column)} {much} weight"
 
@@ -97,7 +97,7 @@ def _row(compared: EncoderComparison, at: int, names: Sequence[str], heads: Sequ
     if compared.left_out:
         notes.append(f"Left out, because one of the two encoders can't read it: {', '.join(compared.left_out)}.")
     return _bars(
-        "row", finding, drawn, names, f"What {word} attends to: the outlined row", tables={"row": frame},
+        "row", finding, drawn, names, f"What {word} attends to (the outlined row of the maps)", tables={"row": frame},
         note=" ".join(notes),
         method="Special tokens are left out, and each row of weights is scaled to sum to 1. So weights are larger here than on "
         "pages with special tokens. These are weights of one head on one sentence; on another sentence, other words may differ.",
@@ -106,7 +106,7 @@ def _row(compared: EncoderComparison, at: int, names: Sequence[str], heads: Sequ
 
 
 def _heads(names: Sequence[str], heads: Sequence[Head]) -> tuple[str, str]:
-    """Return the names of the two compared sides: the head and the second encoder; for different heads, each with its encoder."""
+    """Return what is compared: ("head 2 of layer 1", second encoder), or for different heads ("L1 H2 of ...", "L0 H3 of ...")."""
     first, second = heads
     if first == second:
         return _named(*first), names[1]
@@ -131,7 +131,7 @@ def _bars(name: str, finding: str, drawn: pd.DataFrame, names: Sequence[str], ti
 
 
 def _every_word(compared: EncoderComparison, at: int, names: Sequence[str], heads: Sequence[Head]) -> Panel:
-    """Make the panel of every word's differences. The finding leaves out the word at index `at`, which has a panel already."""
+    """Make the panel of all words' differences. The finding leaves out the word at index `at`, which has a panel of its own."""
     rest = compared.difference.abs()
     rest[at] = 0
     finding, note = "No other word differs.", ""
@@ -160,7 +160,7 @@ def _largest(matrix: Tensor) -> tuple[int, int]:
 def _map(
     name: str, finding: str, matrix: Tensor, words: Sequence[str], what: str, note: str = "", **look_of: Any
 ) -> Panel:
-    """Make a panel with a map (k, k) as wide as its container. look_of: as in `heatmap`."""
+    """Make a panel with a map of (n_words, n_words) weights, as wide as its container. look_of: more arguments of `heatmap`."""
     return Panel(
         name=name,
         finding=finding,
@@ -195,14 +195,16 @@ def similarity(first: CosineParts, second: CosineParts, names: Sequence[str]) ->
         leading[["label", "first", "second", "difference"]], names, "What a pair of words adds to the cosine",
         tables={"similarity": leading, "pairs": pairs},
         note=f"Cosine {numbers.cosine(first.cosine)} in {names[0]}, {numbers.cosine(second.cosine)} in {names[1]}.",
-        method="With mean pooling, the cosine of two texts is a sum over pairs of words. The bars compare a pair's part in both.",
+        method="With mean pooling, the cosine of two texts is a sum over pairs of words. The bars show what a pair adds in the "
+        "first encoder, minus what it adds in the second.",
     )  # fmt: skip
 
 
 def over_many(report: CheckpointsReport, head: Head, n_texts: int, partner: str) -> Iterator[Panel]:
-    """Yield the panel of each head's mean distance from its counterpart, and the panel that compares these with chance.
+    """Yield the panel of each head's mean distance from the same head of the second encoder, and a comparison with chance.
 
-    head: the head to outline. partner: the counterpart's name. There is no second panel if each layer has one head.
+    head: the head to outline. partner: what a head of the second encoder is called ("counterpart", "untrained twin"). There is
+    no comparison with chance if each layer has one head.
     """
     frame = named_heads(report.heads).assign(**report.heads[["low", "high", "others"]])
     yield _distances(report, frame, head, n_texts, partner)
@@ -221,10 +223,11 @@ def _distances(report: CheckpointsReport, frame: pd.DataFrame, head: Head, n_tex
         )
         for row in (far, own)
     )
-    finding, intervals = f"the chosen {chosen} differs most, by {much}", f"95 % interval: {own_span}."
+    most = f"differs most from its {partner} (distance {much})"
+    finding, intervals = f"the chosen {chosen} {most}", f"95 % interval: {own_span}."
     if far["name"] != own["name"]:
-        finding = f"{farthest} differs most, by {much}; the chosen {chosen} by {little}"
-        intervals = f"95 % intervals: {span}; of the chosen head, {own_span}."
+        finding = f"{farthest} {most}; the chosen {chosen} has distance {little}"
+        intervals = f"95 % intervals: {span} for {farthest}; {own_span} for the chosen head."
     notes = [
         f"0: a head has the same weights as its {partner}; 1: the two have no weight in common. Click a head to see it below.",
         *[intervals] * (n > 1),
@@ -233,12 +236,12 @@ def _distances(report: CheckpointsReport, frame: pd.DataFrame, head: Head, n_tex
         at, reason = rejected.iloc[0]
         notes.append(f"{len(rejected)} of {n_texts} sentences are left out, the first at number {at + 1}: {reason}")
     return heads_panel(
-        "counterparts", f"Over {n} sentence{'s' * (n != 1)} {finding}.",
+        "counterparts", f"Over {n} sentence{'s' * (n != 1)}, {finding}.",
         frame.drop(columns="n"), "distance", head,
-        look_of={"kind": "weights", "title": f"share of the weight that lies elsewhere in the {partner}"},
+        look_of={"kind": "weights", "title": f"share of the weight that the {partner} gives to other tokens"},
         note=" ".join(notes),
         method=f"A head's {partner} is the head with the same layer and number in the second encoder. Their distance is the "
-        "share of the weight that is on other tokens in the second head: 0 for the same weights, 1 for no weight in common. The "
+        "share of the weight that the second head gives to other tokens: 0 for the same weights, 1 for no weight in common. The "
         "number is the mean over sentences.",
         tables={"counterparts": frame.drop(columns="n"), "counterparts by chance": report.by_chance},
     )  # fmt: skip
@@ -254,9 +257,9 @@ def _chance(report: CheckpointsReport, frame: pd.DataFrame, head: Head, partner:
     return heads_panel(
         "chance", _nearer(int(nearer.sum()), len(frame), int(wrong.min()), int(wrong.max()), partner),
         by.assign(**{HOW: spans}) if known else by, "nearer by", head,
-        look_of={"title": f"nearer to its own {what} than to other heads' {what}s"},
-        note=f"Heads that are nearer are coloured. {'Tooltips have the 95 % interval in brackets. ' * known}Chance is "
-        f"the same count, with each head paired with another head's {what}.",
+        look_of={"title": f"nearer to its own {what} than to other heads' {what}s by"},
+        note=f"Coloured: heads that are nearer to their own {what}. {'Tooltips have the 95 % interval in brackets. ' * known}"
+        f"Chance: the number of such heads if each head is paired with another head's {what}.",
         method=f"A head counts as nearer if its distance from its own {what}, even at the upper end of its 95 % interval over "
         f"sentences, is less than its mean distance from the {what}s of the layer's other heads. Chance is the same test, with "
         f"each head paired with the {what} of the next head in its layer, then of the next but one, and so forth."
@@ -268,12 +271,12 @@ def _chance(report: CheckpointsReport, frame: pd.DataFrame, head: Head, partner:
 
 
 def _nearer(nearer: int, n: int, least: int, most: int, partner: str) -> str:
-    """State how many heads are nearer to their own counterpart than to other heads'. least, most: the range by chance."""
+    """State how many heads are nearer to their own counterpart than to those of other heads. least, most: the range by chance."""
     if nearer == n:
         return f"Each head is nearer to its own {partner} than to other heads' {partner}s."
     if not nearer:
         return f"No head is nearer to its own {partner} than to other heads' {partner}s."
-    chance = f"by chance it would be {' to '.join(map(str, sorted({least, most})))}"
+    chance = f"by chance, {' to '.join(map(str, sorted({least, most})))} would be"
     only = "Only " * (nearer <= most)
     heads = "heads is nearer to its own" if nearer == 1 else "heads are nearer to their own"
-    return f"{only}{nearer} of {n} {heads} {partner} than to other heads'; {chance}."
+    return f"{only}{nearer} of {n} {heads} {partner} than to other heads' {partner}s; {chance}."

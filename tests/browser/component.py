@@ -28,7 +28,7 @@ MOUNT = """async ([script, style]) => {
 
 @pytest.fixture(scope="session")
 def component_page(browser):
-    """Yield one page for all tests, and a list of its errors. A new window for each test would take a second."""
+    """Yield one page that all tests share, and a list of its errors. Opening a new window for each test would take a second."""
     from tests.browser.conftest import watch  # imported here, because conftest imports this module
 
     page = browser.new_context().new_page()
@@ -38,7 +38,7 @@ def component_page(browser):
 
 @pytest.fixture
 def open_component(component_page):
-    """Return a function that shows a component on a page. The test fails on a console error or a request."""
+    """Return a function that shows a component on a page. The test fails if the page logs an error or requests anything."""
     page, trouble = component_page
     trouble.clear()
 
@@ -86,7 +86,7 @@ def overlaps(boxes):
 
 
 def cut_or_overlapping(page, texts, widths):
-    """Return (width, texts) for each width at which texts are cut off or overlap."""
+    """Return (width, texts) for each window width at which texts are cut off or overlap."""
     found = []
     for width in widths:
         page.set_viewport_size({"width": width, "height": 900})
@@ -102,7 +102,7 @@ def cut_or_overlapping(page, texts, widths):
 
 
 def contrast(one, other):
-    """Return the contrast ratio of WCAG 2.2."""
+    """Return the contrast ratio of two colours (r, g, b), as WCAG 2.2 defines it."""
 
     def luminance(colour):
         parts = [each / 255 for each in colour]

@@ -53,13 +53,11 @@ def wait_until_idle(page: Page, timeout: float = 60) -> None:
 
 
 def open_page(page: Page, address: str) -> None:
-    """Go to an address and wait until the page is idle."""
     page.goto(address)
     wait_until_idle(page)
 
 
 def wait_for_address(page: Page, part: str) -> None:
-    """Wait until the page's address contains this text."""
     expect(page).to_have_url(re.compile(re.escape(part)))
 
 

@@ -1,7 +1,7 @@
 """Find or install a Chromium for the browser tests, and print its path.
 
 Use a browser on the PATH or Playwright's own. If there is none, install Debian's package (as root) or Playwright's download.
-If that fails too, the script fails where CI=true. Elsewhere the browser tests are skipped.
+If that fails too, the script fails if CI=true; otherwise the browser tests are skipped.
 """
 
 import os
@@ -13,7 +13,6 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 
 
 def on_path() -> str | None:
-    """Return the path of an installed browser, or None."""
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
@@ -30,12 +29,10 @@ def playwrights_own() -> str | None:
 
 
 def find() -> str | None:
-    """Return the path of the browser to use, or None if none is installed."""
     return on_path() or playwrights_own()
 
 
 def install() -> None:
-    """Install Debian's package, or else Playwright's download."""
     if hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get"):
         subprocess.run(["apt-get", "update", "-qq"], check=False)
         subprocess.run(

@@ -20,6 +20,6 @@ def answer(address: str, name: str) -> int:
 
 
 @pytest.mark.browser
-def test_only_this_machines_names_get_a_websocket(server):
+def test_only_host_names_of_this_machine_get_a_websocket(server):
     assert [answer(server, name) for name in ("localhost", "127.0.0.1")] == [101, 101]
     assert [answer(server, name) for name in ("evil.example", "localhost.evil.example")] == [403, 403]

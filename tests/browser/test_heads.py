@@ -57,7 +57,7 @@ def test_mouse_and_keyboard_choose_a_head(open_heads):
     assert focused(page) == "head 40" and chosen(page) == "head 0 of layer 1: new"  # the focus stays
 
 
-def test_colours_show_sign_and_size(open_heads):
+def test_a_cells_colour_shows_the_sign_and_size_of_its_number(open_heads):
     for scheme in ("light", "dark"):
         page = open_heads(MEASURED, scheme=scheme)
         away, none, toward = (cell(page, *place).evaluate(COLOUR) for place in ((0, 0), (2, 0), (5, 11)))
@@ -77,7 +77,7 @@ def test_colours_show_sign_and_size(open_heads):
         assert contrast(muted, ground) >= 4.5 and contrast(paper, ground) >= 7
 
 
-def test_each_small_map_is_cut_from_one_picture(open_heads):
+def test_each_small_map_is_a_part_of_the_picture_of_all_maps(open_heads):
     page = open_heads(MEASURED | {"maps": MAPS}, width=800)
     box = cell(page, 2, 1).locator(".picture").bounding_box()
     image = np.asarray(Image.open(BytesIO(page.screenshot(clip=box))).convert("L"), float)
@@ -113,7 +113,7 @@ def test_the_map_of_the_chosen_head_is_enlarged(open_heads):
 
 
 @pytest.mark.parametrize(("layers", "heads", "n"), [(12, 12, 9), (24, 16, 70)])
-def test_the_small_maps_of_all_heads_fit_any_width(open_heads, layers, heads, n):
+def test_the_small_maps_fit_windows_of_any_width(open_heads, layers, heads, n):
     maps = {"picture": one_picture([np.eye(8)] * layers * heads, heads, 8), "side": 8, "tokens": ["token"] * n}
     data = plain_heads(layers, heads, Head(0, 0), "Head") | {
         "maps": maps | {"rows": [n - 1], "sentence": "", "said": ""}
@@ -133,7 +133,7 @@ def test_the_small_maps_of_all_heads_fit_any_width(open_heads, layers, heads, n)
 
 
 @pytest.mark.parametrize(("layers", "heads"), [(6, 12), (12, 12), (24, 16), (1, 1)])
-def test_any_encoders_heads_fit_a_phone(open_heads, layers, heads):
+def test_the_map_of_heads_fits_a_phone_for_encoders_of_any_size(open_heads, layers, heads):
     page = open_heads(plain_heads(layers, heads, Head(layers - 1, heads - 1), "Head"), width=328)
     assert page.get_by_role("gridcell").count() == layers * heads
     assert page.evaluate("document.documentElement.scrollWidth") <= 328
@@ -141,7 +141,7 @@ def test_any_encoders_heads_fit_a_phone(open_heads, layers, heads):
     assert page.locator(".axis").evaluate_all("all => all.every((each) => each.scrollWidth <= each.clientWidth + 1)")
 
 
-def test_a_click_in_a_downloaded_file_sends_nothing(open_heads):
+def test_a_click_in_a_downloaded_file_chooses_a_head_and_sends_nothing(open_heads):
     page = open_heads(MEASURED | {"clicks": False})
     cell(page, 2, 5).click()
     assert triggers(page) == [] and chosen(page) == "head 5 of layer 2: +0.113"

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.browser
 CHARTS = "[data-testid=stVegaLiteChart] :is(svg, canvas)"
 
 
-def test_a_clicked_token_is_in_the_address(page, server):
+def test_the_address_contains_the_clicked_token(page, server):
     page.set_viewport_size({"width": 1440, "height": 900})
     open_page(page, f"{server}/inside-a-head?head=L0+H10&step=powers")  # an older link
     expect(page.get_by_text("This link is from an older version")).to_be_visible()
@@ -72,7 +72,7 @@ def test_a_click_on_an_example_sentence_opens_it_in_the_maps(page, server):
 
 
 def test_a_head_can_be_chosen_again(page, server):
-    """Streamlit reports a state only when it changes, so the component sends a trigger at each click."""
+    """Streamlit reports a state only if it changes. So the component sends a trigger at each click instead."""
     open_page(page, f"{server}/predictions?asked=Two+sentences")
     for side, head in ((0, 3), (1, 7), (0, 3)):
         cell(page, 1, head).nth(side).click()

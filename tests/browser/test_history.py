@@ -11,7 +11,6 @@ pytestmark = pytest.mark.browser
 
 
 def expect_head(page, layer, head):
-    """Check that this head is chosen in the page's first map of all heads."""
     chosen = page.get_by_role("gridcell", selected=True, include_hidden=True).first
     expect(chosen).to_have_attribute("aria-label", re.compile(rf"^head {head} of layer {layer}\b"))
 
@@ -70,7 +69,7 @@ def test_one_press_of_back_leaves_a_page_after_many_choices(page, server):
     expect_head(page, 0, 9)
 
 
-def test_back_opens_each_page_as_it_was(page, server):
+def test_back_restores_each_pages_choices(page, server):
     open_page(page, f"{server}/all-heads?head=L0+H11")
     page.get_by_text("A and B as one text", exact=True).click()
     wait_for_address(page, "sentence=A+and+B+as+one+text")
@@ -94,7 +93,6 @@ def test_back_opens_each_page_as_it_was(page, server):
 
 
 def test_back_restores_the_head_of_each_page(page, server):
-    """After Back, a page shows its own head, not a head that was chosen on a later page."""
     open_page(page, f"{server}/senses?head=L0+H9")
     assert "head=L0+H9" in page.url
     follow(page, "All heads")
@@ -110,7 +108,7 @@ def test_back_restores_the_head_of_each_page(page, server):
     assert "head=L0+H9" in page.url
 
 
-def test_back_leaves_a_page_that_a_link_opened(page, server):
+def test_back_leaves_a_page_that_was_opened_by_a_link(page, server):
     open_page(page, f"{server}/all-heads?head=L0+H11")
     page.go_back()
     expect(page).to_have_url("about:blank")

@@ -23,7 +23,7 @@ def row(page, at, side=0):
 
 
 def lines(page):
-    """Return each sentence's line of arithmetic as texts, with exponents in brackets."""
+    """Return the texts of each sentence's line of arithmetic, with exponents in brackets."""
     return page.locator(".line").evaluate_all(
         """all => all.map(line => [...line.children].map(child => [...child.childNodes]
             .map(node => node.nodeName === "SUP" ? `^(${node.textContent})` : node.textContent).join("")))"""
@@ -187,7 +187,7 @@ def test_a_click_makes_a_token_the_query(open_kernel):
     assert page.locator(".token button").count() == 0
 
 
-def test_the_kernel_figure_sends_choices_of_the_figure_above(open_kernel):
+def test_choices_in_the_figure_above_are_sent_by_the_kernel_figure(open_kernel):
     page = open_kernel(VARIANTS["bank"])
     choose = """detail => !dispatchEvent(new CustomEvent("selfattn-choice", { detail, cancelable: true }))"""
     head, hidden = {"state": "head", "value": 29}, {"state": "hidden", "value": [6, None]}
@@ -232,7 +232,7 @@ def test_the_keyboard_reaches_every_part(open_kernel):
     assert focused(page) == "row 0 1"
 
 
-def test_choices_stay_until_data_with_another_key_arrive(open_kernel):
+def test_choices_stay_until_data_with_a_new_key_are_shown(open_kernel):
     data = kernel_data()
     page = open_kernel(data, 600)
     expect(row(page, 2, 1)).to_be_visible()  # B has the larger weight
@@ -248,7 +248,7 @@ def test_choices_stay_until_data_with_another_key_arrive(open_kernel):
 
 
 @pytest.mark.parametrize("name, width, both", [("bank", 1100, True), ("bank", 600, False), ("64 x 128", 1100, False)])
-def test_a_figure_without_room_has_a_switch_between_sentences(open_kernel, name, width, both):
+def test_a_figure_too_narrow_for_two_sentences_has_a_switch(open_kernel, name, width, both):
     page = open_kernel(VARIANTS[name], width)
     assert page.locator(".switch").is_visible() != both
     shown = [row(page, VARIANTS[name]["sides"][side]["query"]["at"], side).is_visible() for side in (0, 1)]
@@ -264,7 +264,7 @@ def test_the_default_figure_fits_a_screen(open_kernel):
     expect(page.locator(".key").first).to_be_hidden()  # the titles of the columns say the same
 
 
-def test_a_phone_unfolds_strips_of_the_highlighted_row(open_kernel):
+def test_on_a_phone_a_button_shows_the_highlighted_rows_dimensions(open_kernel):
     page = open_kernel(VARIANTS["bank"], 358)
     lit = page.locator(".side.shown .row.lit .strip")
     expect(lit).to_have_count(2)
@@ -282,7 +282,7 @@ def test_a_phone_unfolds_strips_of_the_highlighted_row(open_kernel):
 @pytest.mark.parametrize(
     ("name", "width", "folds"), [("2 dimensions", 358, False), ("bank", 760, False), ("bank", 358, True)]
 )
-def test_strips_are_folded_only_if_long_and_on_a_phone(open_kernel, name, width, folds):
+def test_only_many_dimensions_on_a_phone_are_hidden_at_first(open_kernel, name, width, folds):
     page = open_kernel(VARIANTS[name], width)
     assert page.locator(".unfold").is_visible() == folds
     assert page.locator(".side.shown .query .strip").is_visible() != folds
@@ -297,7 +297,7 @@ TEXTS = (
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_no_text_is_cut_off_or_overlaps(open_kernel, name):
-    """Use a wider font than Streamlit's, and the content's widths in windows of 360 to 1440 pixels."""
+    """Test with a font wider than Streamlit's, at the figure's widths in windows of 360 to 1440 pixels."""
     page = open_kernel(VARIANTS[name], face="")
     assert cut_or_overlapping(page, TEXTS, (1380, 1100, 760, 368, 328)) == []
     page.locator(".toggle").click()

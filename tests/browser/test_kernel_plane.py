@@ -63,7 +63,6 @@ def drag_to(page, x, y, low=-1, high=5):
 
 
 def assert_shown(page, data):
-    """Check that the figure shows this data's numbers and sentences."""
     (side,) = data["sides"]
     cells = [text for each in side["rows"] for text in each["cells"].values()]
     assert page.locator(".amount .value").all_text_contents() == cells
@@ -133,7 +132,7 @@ def test_arrow_widths_follow_the_numbers(open_plane):
     assert page.locator(".arrow.minus").count() == 3  # all scores are below 0
 
 
-def test_a_finger_drags_the_query(open_plane):
+def test_the_query_can_be_dragged_on_a_touch_screen(open_plane):
     page = open_plane(data_of(), 390)
     tip, plane = handle(page).bounding_box(), page.locator(".plane").first.bounding_box()
     session = page.context.new_cdp_session(page)
@@ -164,7 +163,7 @@ def test_the_keyboard_moves_the_query(open_plane):
     assert focused(page) == "query"
 
 
-def test_the_dragged_query_stays_until_another_example_opens(open_plane):
+def test_the_dragged_query_stays_until_another_example_is_shown(open_plane):
     page = open_plane(data_of())
     drag_to(page, 1, 1)
     page.evaluate("data => { show(data); }", data_of())

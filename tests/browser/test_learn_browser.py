@@ -40,7 +40,7 @@ def press(page: Page, name: str) -> None:
     raise AssertionError(f"Tab never reaches {name!r}")
 
 
-def test_the_keyboard_walks_the_guided_path(server, page):
+def test_the_guided_path_works_with_the_keyboard_alone(server, page):
     open_page(page, f"{server}/from-scratch")
     heading(page, CORE[0])
     stage = page.locator(".stage")
@@ -128,7 +128,7 @@ def test_a_remote_control_moves_the_projector_view(server, page):
     assert page.evaluate(zoom) == "1" and "projector" not in page.url
 
 
-def test_arrow_keys_in_a_figure_stay_on_the_lesson_page(server, page):
+def test_arrow_keys_in_a_figure_do_not_change_the_lesson_page(server, page):
     open_page(page, f"{server}/from-scratch?stop=geometry&reveal=yes&projector=true")
     query = page.get_by_role("slider", name='The query of "it"')
     query.press("ArrowRight")

@@ -55,7 +55,7 @@ def boxes(page, kind):
     return page.locator(f"rect.{kind}").evaluate_all(f"all => all.map(e => {parts})")
 
 
-def test_bars_span_the_tokens_of_their_sentences(shown):
+def test_a_bars_width_is_the_number_of_tokens_of_its_sentence(shown):
     page = shown(Live("shaded", data()).data)
     first, second, third, _ = boxes(page, "bar")
     assert first == pytest.approx([0, 1000 / 33, 36, 9], abs=0.01)
@@ -110,7 +110,7 @@ def test_no_text_is_cut_off_or_overlaps(shown, direction, times):
     assert not cut_or_overlapping(page, ".finding, .small, .said, .ink, .number", [360, 400, 800, 1440])
 
 
-def test_the_open_sentence_is_in_the_address(page, server):
+def test_the_address_contains_the_open_sentence(page, server):
     link = urlencode({"asked": "Two sentences", "a": "Was the breakfast good?", "b": "We sat by the water. " * 13})
     page.goto(f"{server}/predictions?{link}")
     (second := page.locator(".sentence").nth(1)).click(timeout=180_000)

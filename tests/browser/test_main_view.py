@@ -28,7 +28,7 @@ def finding(page):
 
 
 def test_a_visitor_hides_a_word_and_chooses_a_head_and_an_example(page, server):
-    """The first screen reaches down to the text "Beyond these two"."""
+    """The first screen includes the text "Beyond these two"."""
     page.set_viewport_size({"width": 1440, "height": 900})
     open_page(page, server)
     expect(finding(page)).to_have_text(
@@ -99,7 +99,7 @@ def test_a_choice_reruns_one_part_of_the_page_once(page, server, choose, said, q
     assert 8 <= len(received) <= 12
 
 
-def test_heads_are_run_when_their_map_is_opened(page, server):
+def test_exact_effects_of_heads_are_computed_when_the_map_is_opened(page, server):
     open_page(page, server)
     word(page, "sat").click()
     wait_until_idle(page)

@@ -48,7 +48,7 @@ def test_click_or_enter_opens_a_row(shown):
     expect(page.get_by_role("tooltip")).to_have_text("ferry: 43 % of the way")
 
 
-def test_tints_have_the_depths_of_the_data(shown):
+def test_words_are_tinted_as_deeply_as_the_data_say(shown):
     page = shown(data(1))
     depths = page.locator(".word").evaluate_all(
         "all => all.map(e => [e.style.getPropertyValue('--depth'), e.className])"

@@ -52,7 +52,7 @@ def test_lines_join_the_middles_of_their_words(shown):
     expect(page.get_by_role("tooltip")).to_have_text('Hide "item": cosine 0.60 → 0.48. Largest pairs: "sending" 0.050.')
 
 
-def test_a_click_hides_a_word_of_each_text_and_the_cosine_moves(shown):
+def test_clicking_words_hides_them_and_changes_the_cosine(shown):
     page = shown(data())
     line = page.get_by_role("status")
     expect(line).to_have_text("Cosine 0.60, above 80.3\u00a0% of 200 unrelated pairs (median 0.30).")
@@ -90,7 +90,7 @@ def test_the_keyboard_hides_a_word(shown):
     assert focused(page) == "word 1 0"
 
 
-def test_the_sum_ends_at_the_cosine(shown):
+def test_the_bars_of_the_sum_end_at_the_mark_of_the_cosine(shown):
     page = shown(data())
     text = page.locator(".small", has_text="As a sum").inner_text()
     assert text.replace("■ ", "") == (
@@ -107,14 +107,14 @@ def test_the_sum_ends_at_the_cosine(shown):
     assert sum(counts) == 200
 
 
-def test_data_without_parts_and_unrelated_pairs_show_only_the_cosine(shown):
+def test_data_with_neither_parts_nor_unrelated_pairs_show_only_the_cosine(shown):
     page = shown(data(parts=False, unrelated=False))
     expect(page.get_by_role("status")).to_have_text("Cosine 0.60.")
     assert not page.get_by_text("As a sum").count() and not page.locator(".lines path, rect").count()
     assert not page.get_by_text("A line joins two words").count()
 
 
-def test_hidden_words_stay_until_data_with_another_key_arrive(shown):
+def test_hidden_words_stay_until_data_with_a_new_key_are_shown(shown):
     page = shown(data() | {"hidden": [0, None]})
     page.evaluate("data => { show(data); }", data())
     expect(page.get_by_role("status")).to_contain_text('Without "return"')
@@ -130,7 +130,7 @@ def test_no_text_is_cut_off_or_overlaps(shown, direction, times):
     assert not cut_or_overlapping(page, ".finding, .ink, .number, .said, .small, .cosine text", [360, 400, 800, 1440])
 
 
-def test_a_word_hidden_in_an_example_is_in_the_address(page, server):
+def test_the_address_contains_the_hidden_word_of_an_example(page, server):
     open_page(page, f"{server}/predictions?asked=Two+sentences")
     page.get_by_role("radio", name="a negation").click()
     page.get_by_role(

@@ -20,7 +20,7 @@ SCENES = ("projections", "scaling", "three-words", "mix", "residual")
 
 @cache
 def data(stop, answered=True):
-    """Return the data of a stop (a lesson page) as the page sends them, with the first values of its widgets."""
+    """Return the data that a lesson page ("stop") sends to the component, with the initial values of the page's widgets."""
     return json.loads(json.dumps(Live("stage", stage_data(STOPS[stop].function()(), OUTLINE, stop, answered)).data))
 
 
@@ -41,7 +41,7 @@ def bars(page, name):
     return [row.evaluate(part) for row in rows], [row.inner_text().strip() for row in rows]
 
 
-def test_a_click_on_a_part_of_the_outline_is_sent(shown):
+def test_a_click_on_a_button_of_the_outline_is_sent(shown):
     page = shown(data("mix"))
     expect(page.get_by_role("button", name="part 1")).to_have_attribute("aria-current", "step")
     page.get_by_role("button", name="part 2").click()
@@ -57,7 +57,7 @@ def test_bar_lengths_equal_the_weights(shown):
     assert [each / sum(parts) for each in parts] == pytest.approx(weights, abs=0.02)
 
 
-def test_numbers_that_the_question_asks_for_are_empty_before_the_answer(shown):
+def test_before_the_answer_the_numbers_in_question_are_empty(shown):
     page = shown(data("three-words", answered=False))
     assert page.locator("[data-name='scaled 4'] .bar").count() == 1
     assert page.locator("[data-name='weights 4'] .bar").count() == page.locator(".part").count() == 0
@@ -82,7 +82,7 @@ def test_mouse_and_keyboard_show_the_arithmetic(shown):
     )
 
 
-def test_the_answer_moves_the_marks(shown):
+def test_answering_the_question_starts_the_movement_of_the_dots(shown):
     """The dot starts near its old place, moves for a while, and arrives."""
     page = shown(data("residual", answered=False), motion="no-preference")
     place = "() => { const m = shadow.querySelector('[data-mark=bank]'); return m.tagName === 'circle' ? +m.getAttribute('cx')"
@@ -104,7 +104,7 @@ def test_reduced_motion_has_no_animation(shown):
     assert bars(page, "weights")[1][4] == "0.63"
 
 
-def test_the_focus_stays_on_the_next_lesson_page(shown):
+def test_the_next_lesson_page_keeps_the_keyboard_focus(shown):
     page = shown(data("three-words", answered=False))
     page.get_by_role("button", name="part 2").focus()
     change(page, data("mix"))
@@ -125,7 +125,7 @@ def test_no_text_is_cut_off_or_overlaps(shown, stop):
     assert overlaps(page.evaluate(BOXES, "svg .name")) == []
 
 
-def test_the_sum_shows_only_its_first_vector_before_the_answer(shown):
+def test_before_the_answer_the_sum_shows_only_its_first_vector(shown):
     page = shown(data("residual", answered=False))
     cells = page.locator(".sum .cell")
     assert cells.all_inner_texts() == ["1", "1", "0", *[""] * 9]
@@ -133,7 +133,7 @@ def test_the_sum_shows_only_its_first_vector_before_the_answer(shown):
     assert cells.all_inner_texts()[3:] == ["−0.95", "0.95", "0.00", "0.05", "1.95", "0.00", "−0.68", "1.41", "−0.73"]
 
 
-def test_cells_share_a_scale_and_a_matrix_hides_its_shape_before_the_answer(shown):
+def test_cells_share_a_colour_scale_and_a_matrix_has_its_shape_only_after_the_answer(shown):
     page = shown(data("projections"))
     depth = "e => e.style.getPropertyValue('--depth')"
     matrix, words = (page.locator(each).first for each in (".above .cell", "[data-name='embedding 1'] .cell"))
@@ -144,7 +144,7 @@ def test_cells_share_a_scale_and_a_matrix_hides_its_shape_before_the_answer(show
 
 
 @pytest.mark.parametrize("width", [368, 760])
-def test_bars_of_a_column_have_equal_tracks(shown, width):
+def test_the_bars_of_a_column_have_equal_room(shown, width):
     page = shown(data("scaling"), width=width)
     for name in ("score", "scaled", "weights", "left alone", "multiplied"):
         tracks = page.locator(f"[data-name^='{name} '] .track").evaluate_all("all => all.map(e => e.clientWidth)")

@@ -18,7 +18,7 @@ def test_other_weights_give_the_same_context():
     assert found.difference < 1e-12
 
 
-def test_independent_values_allow_only_one_row_of_weights():
+def test_linearly_independent_values_allow_only_one_row_of_weights():
     found = counterexamples.same_output(torch.tensor([0.7, 0.3]), torch.eye(2))
     assert found.moved == pytest.approx(0, abs=1e-6)
 
@@ -31,6 +31,6 @@ def test_other_weights_give_the_same_context_in_a_real_head(encoder):
     assert rows.difference < 1e-9
 
 
-def test_a_head_of_random_numbers_is_recomputed_exactly():
+def test_the_weights_of_random_queries_and_keys_equal_those_of_torch():
     own, torchs = counterexamples.noise_weights()
     assert torch.equal(own.sum(1).round(decimals=5), torch.ones(8)) and float((own - torchs).abs().max()) < 1e-6

@@ -45,13 +45,13 @@ def test_the_pronoun_is_the_occurrence_after_both_nouns(encoder):
     assert float(rows.preference[2, 5]) == pytest.approx(float(weights[nouns[0]] - weights[nouns[1]]))
 
 
-def test_luck_is_larger_for_many_noisy_heads_than_for_one():
+def test_the_best_of_many_random_heads_is_right_more_often_than_one_random_head():
     noise = torch.randn(40, 6, 12, generator=torch.Generator().manual_seed(0))
     assert 0.65 < pronouns.luck(noise) < 0.85
     assert 0.55 < pronouns.luck(noise[:, :1, :1]) < 0.65  # in 95 of 100 tries, at most 25 of 40 coin tosses are right
 
 
-def test_twin_sentences_are_in_the_same_half():
+def test_two_sentences_that_differ_in_one_word_are_in_the_same_half():
     halves = pronouns.halves(PRONOUNS)
     assert sorted(halves[0] + halves[1]) == list(range(len(PRONOUNS)))
     twins = [{PRONOUNS[place].twin for place in half} - {None} for half in halves]
@@ -75,7 +75,7 @@ def test_the_chosen_head_has_the_p_value_and_the_interval_of_coin_tosses():
     assert found.interval == pytest.approx(tuple(binomtest(right, found.n).proportion_ci(method="wilson")))
 
 
-def test_favourites_name_the_token_with_the_largest_weight():
+def test_favourites_has_the_token_with_the_largest_weight():
     rows = torch.tensor([[[0.6, 0.2, 0.1, 0.1], [0.1, 0.7, 0.1, 0.1], [0.1, 0.1, 0.7, 0.1], [0.1, 0.1, 0.1, 0.7]]])
     found = many_heads.favourites(rows, 2, ("[CLS]", "a", "a", "b"), (True, False, False, False))
     assert found["kind"].tolist() == ["a special token", "the token before", "itself", "the token after"]
@@ -99,7 +99,7 @@ def test_bank_has_one_static_vector_and_many_contextual_vectors(encoder):
     assert [n for n, each in enumerate(ahead[1]) if each > 0] == [0, 1, 5]  # the sentences about water
 
 
-def test_rows_of_a_split_word_are_averaged_and_columns_summed(encoder):
+def test_weights_from_a_words_tokens_are_averaged_and_weights_to_them_summed(encoder):
     encoding = encoder.encode("It was well-capitalized by the bank, it was.")
     split = encoded_words.first_word(encoding, "Well-capitalized")
     places = list(split.positions)
@@ -122,8 +122,7 @@ def test_compare_finds_the_head_with_the_textbooks_numbers():
     assert found["distance"].is_monotonic_increasing
 
 
-def test_between_words_sums_the_tokens_of_a_split_word(encoder):
-    """The expected numbers average the rows of the split word and sum its columns."""
+def test_between_words_averages_weights_from_tokens_and_sums_weights_to_tokens(encoder):
     textbook = TextbookWeights("", "It was well-capitalized by the bank.", (2, 0), (2, 5), ((1, 1), (1, 1)), "")
     encoding = encoder.encode(textbook.sentence)
     split, bank, it = (list(encoding.words[index].positions) for index in (2, 5, 0))

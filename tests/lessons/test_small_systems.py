@@ -53,7 +53,7 @@ def test_word_order_changes_contexts_only_with_a_mask_or_positions():
     assert float(one.weights.max()) < 0.9  # no weight is close to 1
 
 
-def test_only_minus_infinity_and_renormalised_weights_mask_correctly():
+def test_of_four_ways_to_mask_only_minus_infinity_and_renormalising_are_correct():
     ways = four_ways(twelve_tokens.compute(), causal_mask(12))
     assert [float(way.leaked.max()) for way in ways] == pytest.approx([0, 11 / 12, 0, 0], abs=1e-6)
     assert [float(way.weights.sum(-1).min()) for way in ways] == pytest.approx([1, 1, 1 / 12, 1], abs=1e-6)

@@ -41,8 +41,7 @@ def test_the_published_training_run_learns_the_rule(run, data):
 
 
 @pytest.mark.slow
-def test_the_score_matches_torchs_attention(run, data):
-    """Compare loss, accuracy and recall after two epochs with a model that uses torch's attention."""
+def test_loss_accuracy_and_recall_equal_those_with_torchs_attention(run, data):
     model = run[2].model
     states = model.tokens(data.tokens) + model.positions.weight
     projected = (project(states) for project in (model.query, model.key, model.value))
@@ -56,7 +55,7 @@ def test_the_score_matches_torchs_attention(run, data):
 
 
 @pytest.mark.slow
-def test_weights_are_means_over_positives_and_equally_many_negatives(run, data):
+def test_mean_weights_of_positives_and_of_as_many_negatives(run, data):
     model, state = run[-1].model, run[-1]
     _, trace = model.attention(data.tokens)
     assert torch.allclose(state.weights, trace.weights[data.labels == 1].mean(0), atol=1e-6)
@@ -64,7 +63,7 @@ def test_weights_are_means_over_positives_and_equally_many_negatives(run, data):
     assert state.target_weight == float(state.weights[0, 4])
 
 
-def test_another_magic_number_labels_other_sentences():
+def test_with_another_magic_number_other_sentences_are_positive():
     data = tiny_model.samples(Settings(magic=7))
     assert torch.equal(data.labels == 1, data.tokens[:, 4] == 7)
     fresh = tiny_model.samples(Settings(magic=7), fresh=True)

@@ -94,9 +94,10 @@ def test_two_checkpoints_are_compared_head_by_head(folders):
     encoders = [load_encoder(folders[name], device="cpu") for name in ("before", "after")]
     heads = compare_checkpoints(*encoders, sentences.split("\n")[::2]).heads.set_index(["layer", "head"])
     assert "Over 2 sentences" in page_text(at)
-    assert f"differs most, by {weight(heads['distance'].max())}" in page_text(at)
+    assert f"(distance {weight(heads['distance'].max())})" in page_text(at)
     low, high = heads.loc[(1, 2), ["low", "high"]]
-    assert re.search(rf"(of the chosen head,|95 % interval:) {span(low, high, weight)}", page_text(at))
+    own = span(low, high, weight)
+    assert re.search(f"{own} for the chosen head|95 % interval: {own}", page_text(at))
     assert f"{heads['nearer'].sum()} of 12" in page_text(at) and "another head's counterpart" in page_text(at)
     assert "1 of 3 sentences are left out, the first at number 3: This text has 72 tokens" in page_text(at)
     assert ("before, L1 H2" in spec(at, 2)) and ("after, L1 H2" in spec(at, 3))

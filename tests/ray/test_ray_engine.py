@@ -49,7 +49,7 @@ def test_the_local_and_the_ray_engine_give_the_same_rows(tmp_path, table):
     pd.testing.assert_frame_equal(one[plain], other[plain])
     for name in ("top_weight", "entropy", "special_share"):
         assert np.allclose(np.stack(one[name]), np.stack(other[name]), atol=2e-5), name
-    # Names may differ where two words have the same weight.
+    # The word with the largest weight may differ if two words have the same weight.
     assert (np.stack(one["top_word"]) == np.stack(other["top_word"])).mean() > 0.999
     pd.testing.assert_frame_equal(ours.rejects(), theirs.rejects())
 

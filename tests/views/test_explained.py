@@ -93,7 +93,7 @@ def test_the_sentence_with_the_largest_effect_is_opened(encoder, hidden):
 
 def test_a_sentence_whose_effect_is_below_the_noise_level_is_not_named(hidden):
     panel = shown((" in A", replace(hidden, level=torch.tensor([0.6] * 3))))
-    assert panel.finding == "No sentence has a larger effect than equally many random words of the text."
+    assert panel.finding == "Hiding a sentence never has a larger effect than hiding as many random words of the text."
     assert panel.note == "" and "opened" not in panel.live.data
     (row,) = panel.live.data["rows"]
     assert row["said"].endswith("hidden in A")

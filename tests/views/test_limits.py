@@ -27,7 +27,7 @@ def test_heads_removed_singly_and_together_are_compared():
     assert panel.finding == (
         f"Removed one at a time, the heads change the cosine by {change(-0.013)} in total; removed together, by {change(0.02)}."
     )
-    assert panel.note == f"One head alone also changes the cosine of two sentences of one sense, by {effect(-0.015)}."
+    assert panel.note == f"Control: on two sentences of one sense, the largest effect of one head is {effect(-0.015)}."
     assert panel.table["change of the cosine"].dropna().tolist() == pytest.approx([-0.013, 0.02, -0.03, -0.015])
     printed = [text["text"] for text in drawn(panel.picture(Look()), "text")]
     assert {effect(-0.013), effect(0.02)} <= {*printed}
@@ -44,7 +44,7 @@ def test_other_weights_with_the_same_result_are_shown(monkeypatch):
 
     assert panel(0.0099) is None
     own = panel(0.01)
-    assert own.finding.startswith('L0 H1 would give "t2" the same context with 1\u00a0% of its weight on')
+    assert own.finding.startswith('In L0 H1, "t2" could move 1\u00a0% of its weight to other tokens')
     first, second = (
         own.table[title].dropna().tolist() for title in ("weights of the head", "other weights, same context")
     )
@@ -71,8 +71,7 @@ def test_weights_of_random_vectors_equal_those_of_torch():
     kernel, torchs = limits.counterexamples.noise_weights()
     largest = float((kernel - torchs).abs().max())
     assert (
-        limits.recomputed_noise().finding.endswith(f"it differs from torch by at most {error(largest)}.")
-        and largest > 0
+        limits.recomputed_noise().finding.endswith(f"the weights differ by at most {error(largest)}.") and largest > 0
     )
 
 

@@ -109,7 +109,9 @@ def test_the_texts_of_the_panel_describe_a_map():
     assert surest_word(to_special, "in A").endswith(": 0.60 to [CLS].")
     assert surest_word(replace(view, special=(True, True, True)), "in A") == "There is no word in A."
     errors = a_map([[0.0, 1e-7, 0.0], [0.0, -2.9e-7, 0.0], [0.0, 0.0, 0.0]])
-    assert largest_difference(errors, "B") == 'In B the largest difference is 0.0000003, from "beam" to "beam".'
+    assert largest_difference(errors, "B") == (
+        'Largest difference in B: 0.0000003, for the weight from "beam" to "beam".'
+    )
     assert left_out(view) == ""
     assert left_out(replace(view, hidden=0.314, step=2)) == (
         "Special tokens, left out here, get 31 % of the weight. Each row is scaled to sum to 1. Each cell shows the "

@@ -36,7 +36,7 @@ def test_the_finding_names_the_word_that_changes_the_margin_most_if_hidden(found
     assert panel.finding == 'Hide "sat" in A, and the margin moves by −0.30.'
     assert (
         panel.note == f"{GOES}: the label stays the likeliest. Hide all 3 words in A, and the margin moves by −0.90; "
-        "single effects sum to −0.68."
+        "the single effects sum to −0.68."
     )
     assert 'Hide "sat" in B, and the margin moves by −0.15.' in panel.method
     words = panel.live.data["rows"][0]["words"]
@@ -123,7 +123,9 @@ def test_two_documents_are_compared_for_one_query(encoder):
     assert predictions.words(ahead).finding == "Document 1 leads by 0.50 in the score."
     for together, low in ((0.05, True), (0.31, False)):  # the largest effect is 3
         floor = {question: replace(each, together=together) for question, each in found.items()}
-        said = f"The score without any word is {2 + together:.2f}: all words together don't raise it"
+        said = (
+            f"Without any word the score is about the same, {2 + together:.2f}; hiding one word alone changes it more."
+        )
         assert (said in predictions.words(floor).note) == low
     level = {question: replace(each, number=1.0) for question, each in found.items()}
     assert predictions.words(level).finding == "Both documents have the same score."
@@ -155,7 +157,7 @@ def test_the_panel_of_a_text_with_one_word_or_none_is_worded_differently(found, 
     left = predictions.words({asked(): replace(found, together=NAN)})
     assert (
         left.note
-        == f"{GOES}: the label stays the likeliest. All words can't be hidden at once, because no token would be left."
+        == f"{GOES}: the label stays the likeliest. Hiding all words at once would leave no token, so it isn't measured."
     )
 
 

@@ -73,7 +73,9 @@ def test_hiding_in_one_head_at_a_time_is_compared_with_hiding_in_all_heads_at_on
         heads = own.heads.loc[own.heads["word"] == "all", "share"].sum()
         sums.append((heads, largest))
         panel, first = senses.heads(own, HEAD), own.heads[own.heads["word"] == "all"].nlargest(1, "share").iloc[0]
-        assert panel.finding.endswith(f" alone moves the word furthest: {share(first['share'], 1)} of the distance.")
+        assert panel.finding.endswith(
+            f" alone moves the word furthest: {share(first['share'], 1)} of the distance to its other senses."
+        )
         method = panel.method
         assert (
             f"add up to {share(heads)} of the distance" in method
@@ -104,14 +106,14 @@ def test_a_sentences_row_shows_its_words_and_how_far_each_moves_the_chosen_word(
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
-        ({"the_word_alone": 0.83}, "rarely needed and not enough: the right sense is nearer in 77 of 100"),
-        ({"the_word_hidden": 0.7}, "needed and usually enough: the right sense is nearer in 70 of 100"),
-        ({"the_word_alone": 0.7, "the_word_hidden": 0.7}, "needed and not enough: the right sense is nearer in 70 of 100"),
-        ({"the_word_alone": 0.59}, "No single word is enough: the most telling word alone is right in 59 of 100 "),
-        ({"as_it_is": 0.52}, "Even with all words, the right sense is nearer in only 52 of 100 sentences."),
+        ({"the_word_alone": 0.83}, "rarely needed and not enough: the right sense is found in 77 of 100"),
+        ({"the_word_hidden": 0.7}, "needed and usually enough: the right sense is found in 70 of 100"),
+        ({"the_word_alone": 0.7, "the_word_hidden": 0.7}, "needed and not enough: the right sense is found in 70 of 100"),
+        ({"the_word_alone": 0.59}, "No single word is enough: with only the most telling word, the right sense is found in 59 "),
+        ({"as_it_is": 0.52}, "Even with all words, the encoder finds the right sense in only 52 of 100 sentences."),
         # Exactly at each limit: an interval from 0.5, a word alone that is no better than another, 80 % and 50 % of the gain.
-        ({"as_it_is": 0.53125}, "Even with all words, the right sense is nearer in only 53 of 100 sentences."),
-        ({"the_word_alone": 0.75, "any_other_alone": 0.6875}, "No single word is enough: the most telling word alone is right"),
+        ({"as_it_is": 0.53125}, "Even with all words, the encoder finds the right sense in only 53 of 100 sentences."),
+        ({"the_word_alone": 0.75, "any_other_alone": 0.6875}, "No single word is enough: with only the most telling word"),
         ({"as_it_is": 1.0, "the_word_alone": 0.9, "the_word_hidden": 0.75}, "rarely needed and usually enough: the right sense"),
     ],
 )  # fmt: skip
@@ -147,7 +149,10 @@ def test_the_note_warns_of_few_words(report):
 
 
 def test_the_finding_compares_attention_with_chance(report):
-    assert senses.attention(report).finding == "The most attended word is the most telling word in 35 of 100 sentences."
+    assert (
+        senses.attention(report).finding
+        == "The most attended word is also the most telling word in 35 of 100 sentences."
+    )
     lucky = changed(report, most_attended=0.12)
     lucky.agreement.loc[lucky.agreement["way"] == "most attended", "low"] = lucky.luck
     lucky = senses.attention(lucky)
@@ -162,7 +167,7 @@ def test_without_a_noise_level_the_finding_names_the_word_with_the_largest_effec
     panel, first = senses.sentences(encoder, own, FRAME, "bank"), senses.opened(own, FRAME, "bank").iloc[0]
     moved = f'"bank" moves {share(first["share"])} of the distance to its other sense.'
     assert panel.finding == f'Hide "{first["first"]}", and {moved}'
-    assert "needs 300 labelled sentences; there are 24" in panel.note
+    assert "24 sentences are too few for a noise level (300 are needed)" in panel.note
     assert any(
         word["number"] == "9 %" for row in panel.live.data["rows"] for word in row["words"]
     )  # 5 % and more are printed
@@ -213,7 +218,7 @@ def test_the_finding_counts_heads_on_which_attention_adds_accuracy(separated):
     heads = separated.heads.assign(p_value=p_value, **columns)
     panel = senses.adds(replace(separated, heads=heads), HEAD)
     sure, best = (heads["adds_low"] > 0).sum(), heads.loc[heads["adds"].idxmax()]
-    assert panel.finding == f"In {sure} of 72 heads attention adds something; chance alone would give 2."
+    assert panel.finding == f"In {sure} of 72 heads attention helps to tell the senses apart; by chance, it would be 2."
     assert "(1,000 shuffles). Heads above this: 2." in panel.method
     span = numbers.span(best["adds_low"], best["adds_high"], numbers.effect)
     assert (
@@ -236,8 +241,8 @@ def test_the_accuracy_of_separating_the_senses_of_one_word_has_no_interval(separ
     assert small.method.startswith("1 word, ") and senses.layers(separated).method.startswith(
         "32 words, 768 sentences."
     )
-    assert adds.finding == f"In {(heads['adds'] > 0).sum()} of 72 heads attention adds something."
-    assert adds.note.endswith("With one word there is no interval.")
+    assert adds.finding == f"In {(heads['adds'] > 0).sum()} of 72 heads attention helps to tell the senses apart."
+    assert adds.note.endswith("There is no interval, because all sentences have the same word.")
 
 
 def test_the_panels_of_a_scan_name_the_word_with_the_largest_effect_and_the_head_with_the_largest_mean(encoder):
@@ -248,11 +253,10 @@ def test_the_panels_of_a_scan_name_the_word_with_the_largest_effect_and_the_head
     table = pd.DataFrame(rows, columns=["word", "source", "n", "share", "move", "sentence"])
     panel = scanned.sources(encoder, table)
     assert (
-        panel.finding
-        == 'The word that most often moves "bank" farthest when hidden is "river": in 12 of 20 occurrences.'
+        panel.finding == 'The word whose hiding moves "bank" farthest is most often "river": in 12 of 20 occurrences.'
     )
     row = panel.live.data["rows"][0]
-    assert row["said"] == '"river" in 12 occurrences: mean move 0.081' and panel.live.data["open"]
+    assert row["said"] == '"river": farthest in 12 occurrences, mean move 0.081' and panel.live.data["open"]
     assert [(word["text"], word["number"]) for word in row["words"] if word["number"]] == [("river", "60 %")]
     assert scanned.opened(table, 1) == (rows[1][-1], rows[0][-1]) and scanned.opened(table[:1], 0) is None
     assert scanned.sources(encoder, table[:1]).live.data["open"] == ""

@@ -44,7 +44,8 @@ def test_two_related_texts_give_the_expected_panel(sides, parts):
     assert "Cosine 0.60, above all of 1,000 unrelated pairs (median 0.10)." in panel.alt
     data = panel.live.data
     assert data["below"] == [
-        'The thickest line joins "sat" and "sat". Each of the 4 words that matter most when hidden has a line.'
+        'The thickest line joins "sat" and "sat". Each of the 4 words that matter most when hidden has a line to a word of '
+        "the other text."
     ]
     assert [line[:3] for line in data["lines"]] == [[1, 1, 0.2], [0, 0, 0.05]]
     assert data["lines"][0][3] == pytest.approx(float(parts.interaction[1, 1]), rel=1e-3)
@@ -67,8 +68,8 @@ def test_words_with_a_large_effect_that_no_line_joins_are_named(sides, parts):
     table[:3, :2] = torch.tensor([[0.05, -0.05], [0, 0], [-0.05, 0.05]])
     panel = put_together(*sides, COSINES, CosineParts(a=sides[0], b=sides[1], cosine=0.0, table=table))
     assert panel.live.data["below"] == [
-        'The thickest line joins "We" and "She". Of the 4 words that matter most when hidden, 2 have a line; "sat" in B and '
-        '"sat" in A have none.'
+        'The thickest line joins "We" and "She". Of the 4 words that matter most when hidden, 2 have a line to a word of '
+        'the other text; "sat" in B and "sat" in A have none.'
     ]
     assert panel.live.data["unrelated"] is None and "Cosine 0.60." in panel.alt
 

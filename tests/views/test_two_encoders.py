@@ -126,14 +126,15 @@ def test_the_finding_names_the_head_that_differs_most_over_many_sentences():
     heads, _ = over(replace(REPORT, rejected=rejected))
     assert (
         heads.finding
-        == "Over 7 sentences head 1 of layer 0 differs most, by 0.40; the chosen head 0 of layer 0 by 0.10."
+        == "Over 7 sentences, head 1 of layer 0 differs most from its counterpart (distance 0.40); the chosen head 0 of layer 0 "
+        "has distance 0.10."
     )
     assert heads.note == (
         "0: a head has the same weights as its counterpart; 1: the two have no weight in common. Click a head to see it below. "
-        "95 % intervals: 0.30 to 0.60; of the chosen head, 0.05 to 0.20. 1 of 8 "
+        "95 % intervals: 0.30 to 0.60 for head 1 of layer 0; 0.05 to 0.20 for the chosen head. 1 of 8 "
         "sentences are left out, the first at number 3: too long."
     )  # fmt: skip
-    assert heads.live.data["scale"]["about"] == "share of the weight that lies elsewhere in the counterpart"
+    assert heads.live.data["scale"]["about"] == "share of the weight that the counterpart gives to other tokens"
 
 
 @pytest.mark.parametrize(
@@ -144,17 +145,17 @@ def test_the_finding_names_the_head_that_differs_most_over_many_sentences():
         (
             [True, False],
             [1, 0],
-            "Only 1 of 2 heads is nearer to its own twin than to other heads'; by chance it would be 0 to 1.",
+            "Only 1 of 2 heads is nearer to its own twin than to other heads' twins; by chance, 0 to 1 would be.",
         ),
         (
             [True, False],
             [8, 1],
-            "Only 1 of 2 heads is nearer to its own twin than to other heads'; by chance it would be 1 to 8.",
+            "Only 1 of 2 heads is nearer to its own twin than to other heads' twins; by chance, 1 to 8 would be.",
         ),
         (
             [True, False],
             [0, 0],
-            "1 of 2 heads is nearer to its own twin than to other heads'; by chance it would be 0.",
+            "1 of 2 heads is nearer to its own twin than to other heads' twins; by chance, 0 would be.",
         ),
     ],
 )
@@ -162,7 +163,7 @@ def test_the_number_of_heads_nearer_to_their_twin_is_compared_with_chance(nearer
     chance = pd.DataFrame({"shift": range(1, 1 + len(by_chance)), "nearer": by_chance})
     panel = over(replace(REPORT, heads=FRAME.assign(nearer=nearer), by_chance=chance), "twin")[1]
     assert panel.finding == finding
-    assert panel.note.endswith("each head paired with another head's twin.")
+    assert panel.note.endswith("if each head is paired with another head's twin.")
     coloured = [bool(depth) for depth in panel.live.data["depths"].split(",")]
     assert coloured == nearer and len(panel.picture(Look())["datasets"]["heads"]) == 2
 
@@ -170,7 +171,7 @@ def test_the_number_of_heads_nearer_to_their_twin_is_compared_with_chance(nearer
 def test_only_a_head_nearer_to_its_counterpart_than_to_others_has_a_printed_number():
     data = over()[1].live.data
     assert data["said"] == ["+0.400 (+0.300 to +0.450)", "(−0.050 to +0.250)"]
-    assert data["scale"]["about"] == "nearer to its own counterpart than to other heads' counterparts"
+    assert data["scale"]["about"] == "nearer to its own counterpart than to other heads' counterparts by"
     of_one = over(replace(REPORT, heads=FRAME.assign(low=math.nan, high=math.nan)))[1]
     assert of_one.live.data["said"] == ["+0.400", ""]
 
@@ -183,7 +184,10 @@ def test_the_method_explains_the_comparison_with_an_untrained_encoder():
 def test_one_sentence_and_one_head_have_no_interval():
     alone = FRAME[:1].assign(n=1, low=math.nan, high=math.nan, others=math.nan, nearer=False)
     (heads,) = over(replace(REPORT, heads=alone, by_chance=REPORT.by_chance[:0]))
-    assert heads.finding == "Over 1 sentence the chosen head 0 of layer 0 differs most, by 0.10."
+    assert (
+        heads.finding
+        == "Over 1 sentence, the chosen head 0 of layer 0 differs most from its counterpart (distance 0.10)."
+    )
     assert (
         heads.note
         == "0: a head has the same weights as its counterpart; 1: the two have no weight in common. Click a head to see it below."
