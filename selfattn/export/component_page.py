@@ -4,6 +4,7 @@ The data is a JSON block in ASCII with every "<" escaped, so that no text in the
 """
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,4 +55,7 @@ def place(live: "Live", without_script: str) -> str:
 
 
 def _joined(files: list[str]) -> str:
-    return "\n".join((FOLDER / file).read_text("utf-8") for file in files)
+    """Join files, without indentation and without comments on lines of their own, so that a page of one figure stays small."""
+    text = "\n".join((FOLDER / file).read_text("utf-8") for file in files)
+    code = re.sub(r"^[ \t]*(?:/\*.*?\*/|//[^\n]*)\n", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"^[ \t]+", "", code, flags=re.MULTILINE)

@@ -32,7 +32,7 @@ def test_a_visitor_hides_a_word_and_chooses_a_head_and_an_example(page, server):
     page.set_viewport_size({"width": 1440, "height": 900})
     open_page(page, server)
     expect(finding(page)).to_have_text(
-        'Hide "river", and "bank" moves 44\u00a0% of the distance between its senses, toward finance.'
+        'Hide "river", and "bank" moves toward finance, 44\u00a0% of the distance between the senses.'
     )
     limit = page.get_by_text("Beyond these two: how often")
     box = limit.bounding_box()
@@ -58,7 +58,7 @@ def test_a_visitor_hides_a_word_and_chooses_a_head_and_an_example(page, server):
     page.get_by_role("radio", name="trunk").or_(page.get_by_role("button", name="trunk", exact=True)).first.click()
     wait_until_idle(page)
     expect(finding(page)).to_contain_text(
-        'Hide "elephant", and "trunk" moves 49\u00a0% of the distance between its senses, toward car compartment'
+        'Hide "elephant", and "trunk" moves toward car compartment, 49\u00a0% of the distance between the senses'
     )
 
 

@@ -91,7 +91,7 @@ def test_the_move_can_be_measured_between_the_sentences_instead_of_the_senses(ma
     assert figure(main_view)["way"]["between"] == "senses"
     at = main_view.button_group(key="way").set_value("sentences").run()
     assert figure(at)["finding"] == finding_of(encoder, PAIRS[0], way="sentences")
-    assert figure(at)["way"]["between"] == "sentences" and "not about senses" in figure(at)["beyond"]["text"]
+    assert figure(at)["way"]["between"] == "sentences" and "not two senses" in figure(at)["beyond"]["text"]
 
 
 def test_every_part_of_the_page_shows_the_words_that_a_link_hides(encoder):
@@ -119,7 +119,10 @@ def test_a_link_hides_a_repeated_word_by_its_number(encoder):
     assert figure(at)["chosen"]["hidden"] == [5, None] and at.query_params["hide_a"] == "the (2)"
     at = open_link(hide_a="lake")
     assert figure(at)["chosen"]["hidden"] == [None, None]
-    assert "The link hides 'lake', which A doesn't have. Shown instead: nothing hidden." in messages(at.warning)[0]
+    assert (
+        "The link asks to hide 'lake', but sentence A doesn't have this word. Shown instead: nothing hidden."
+        in messages(at.warning)[0]
+    )
 
 
 @pytest.mark.parametrize(
@@ -240,7 +243,7 @@ def test_a_new_session_shows_the_sentences_while_hiding_takes_long(nothing_compu
     at = open_link(b="The bank kept the coins of a baker.")
     (data,) = shown
     assert (
-        data["finding"] == 'Hiding each other word from "bank" in turn ...'
+        data["finding"] == 'Hiding the other words from "bank", one at a time ...'
         and data["sides"][1]["words"][-2]["text"] == "baker"
     )
     assert (data["way"], data["heads"], data["guess"]) == (None, None, False)
