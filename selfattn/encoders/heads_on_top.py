@@ -75,7 +75,7 @@ def _named(config) -> list[str]:
 
 
 def _instead(config) -> str:
-    """Return a text for an error message: which task's head the config's `architectures` names instead."""
+    """Return the end of an error message: the task of the head that config.json names under "architectures"."""
     if not _named(config):
         return (
             'its config.json has no "architectures". Add the class from which the weights were saved, such as '

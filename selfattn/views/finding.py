@@ -184,15 +184,14 @@ def _in_general(over_many: HiddenWordsReport, senses: bool) -> dict[str, Any]:
             f"word in {one} of 100 pairs with one sense, and in {two} of 100 pairs with two senses.",
             "link": link,
         }
-    own = over_many.of()["accuracy"]
+    own, words = over_many.of()["accuracy"], numbers.count(over_many.words["word"].nunique())
     shown = (
         ("with all words", "as it is"),
-        ("with another word hidden", "any other hidden"),
-        ("with that word hidden", "the word hidden"),
+        ("without some other word", "any other hidden"),
+        ("without the word that moves it most", "the word hidden"),
     )
     return {
-        "text": f"In {n} sentences, hide the word that moves the meaning most. "
-        "How often does the encoder still find the right sense?",
+        "text": f"Over {n} sentences of {words} ambiguous words: how often does this encoder find the right sense?",
         "bars": [{"label": label, "value": round(float(own[what]), 4)} for label, what in shown],
         "tick": {"label": "by guessing", "value": GUESS},
         "link": link,

@@ -231,7 +231,10 @@ def _words(
 
 
 def chance(over_many: HiddenWordsReport, share: float) -> str:
-    """Say how many moves of about this length go away from the other sense. Return "" for a negative share, or without data."""
+    """Say which part of the moves about as long as `share` go away from the other sense ("1 in 5 moves ...").
+
+    Returns "" if the share isn't positive, or if the report has no such moves.
+    """
     often = over_many.chance_of(share) if share > 0 else math.nan
     if often != often:
         return ""

@@ -1,4 +1,4 @@
-"""The share of a hidden word (how far hiding it moves the chosen word toward the other sense) equals plain calculations."""
+"""Test how far a word moves toward its other sense if another word is hidden, against plain calculations."""
 
 import functools
 import math

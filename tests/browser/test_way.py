@@ -157,17 +157,14 @@ def test_the_ruler_says_what_it_measures_if_there_is_room(open_way):
         expect(ruler).to_have_text(f"{text}100\u00a0%")
 
 
-def test_the_part_of_an_arrow_up_to_the_noise_level_is_grey(open_way):
-    page = open_way(VARIANTS["bank"])
-    ruler = page.locator(".ruler").bounding_box()["width"]
-    band, shaft = (page.locator(f".{part}").first.bounding_box() for part in ("band", "moved"))
-    assert band["x"] == shaft["x"] and band["width"] / ruler == pytest.approx(
-        VARIANTS["bank"]["way"]["level"], abs=0.005
-    )
-    assert (
-        page.locator(".band").nth(1).bounding_box()["width"]
-        == page.locator("rect.moved").nth(1).bounding_box()["width"]
-    )
+def test_a_short_move_has_a_line_to_the_noise_level(open_way):
+    page, level = open_way(VARIANTS["star"]), VARIANTS["star"]["way"]["level"]
+    whole = page.locator(".ruler").bounding_box()["width"]
+    lengths = page.locator(".goal").evaluate_all("all => all.map(each => each.getBBox().width)")
+    assert [length / whole for length in lengths] == pytest.approx([level, level], abs=0.005)
+    expect(page.locator("svg.line > .note:not(:empty)")).to_have_text([percent(level)] * 2)
+    page = open_way(VARIANTS["bank"])  # A moves further; B's tick would touch its hollow mark
+    assert page.locator(".goal").evaluate_all("all => all.map(each => each.getBBox().width)") == [0, 0]
 
 
 def test_the_width_of_a_ribbon_is_its_words_share(open_way):

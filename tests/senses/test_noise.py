@@ -48,7 +48,7 @@ def test_the_level_rises_if_too_many_large_moves_go_away_from_the_other_senses()
     assert noise_level(largest, smallest, 1).level == 0.01
 
 
-def test_a_level_needs_twenty_sentences_that_move_toward_the_other_senses():
+def test_a_share_can_be_the_level_only_if_twenty_sentences_move_further_toward_the_other_senses():
     largest = np.concatenate([np.full(280, 0.05), np.full(20, 0.305)])
     smallest = np.concatenate([np.full(3, -0.2), np.zeros(297)])
     assert noise_level(largest, smallest, 1).level == 0.21

@@ -262,10 +262,12 @@ def test_texts_around_the_figure_state_the_reports_numbers(made, reports):
     chance = "Moves up to 21 % (grey) could be chance."
     assert [*map(plain, panel.live.data["below"])] == [f"Even then it stays nearer to riverside. {chance}"]
     beyond, own = panel.live.data["beyond"], reports["hidden_words"].of()["accuracy"]
-    assert beyond["text"].startswith("In 768 sentences, hide the word that moves the meaning most.")
+    assert (
+        beyond["text"] == "Over 768 sentences of 32 ambiguous words: how often does this encoder find the right sense?"
+    )
     rates = [
-        ("with all words", "as it is", 0.92), ("with another word hidden", "any other hidden", 0.92),
-        ("with that word hidden", "the word hidden", 0.77),
+        ("with all words", "as it is", 0.92), ("without some other word", "any other hidden", 0.92),
+        ("without the word that moves it most", "the word hidden", 0.77),
     ]  # fmt: skip
     assert [(bar["label"], bar["value"]) for bar in beyond["bars"]] == [
         (one, round(own[what], 4)) for one, what, _ in rates

@@ -1,7 +1,7 @@
 /* The landscape: the senses (or sentences) as hills over one line, and where A and B land, as they are and with a word hidden. */
 
 const MARK = 14; // radius
-const SPACE = 10; // between labels
+const SPACE = 24; // pixels between labels
 const DOT = 5.5; // radius
 const FALL = { long: 112, short: 72 }; // pixels from the sentences to the first row of marks: with streams from words, or without
 const ROW = 82; // pixels: if A and B would overlap, B moves to a row of its own
@@ -44,8 +44,9 @@ function sideMarks(name) {
     stem: path("stem"),
     landing: path("stem"),
     shaft: shape("rect", { class: "moved", y: -5, width: 1, height: 10 }),
-    band: shape("rect", { class: "band", y: -5, width: 1, height: 10 }), // the part of the shaft up to the noise level
     head: shape("path", { class: "moved", d: "M0 0 l-18 -12 v24 z" }),
+    goal: path("goal"), // to the noise level, for a word that may move by chance
+    beyond: shape("text", { class: "note", "text-anchor": "middle" }),
     hollow: dot("hollow"),
     ghost: dot("ghost"),
     solid: dot("solid"),
@@ -78,7 +79,20 @@ function linePart(view) {
     still,
     ...parts("fan", "pale", "full", "faint"),
     front,
-    ...parts("stem", "landing", "shaft", "band", "head", "hollow", "ghost", "solid", "much", "before", "after"),
+    ...parts(
+      "stem",
+      "landing",
+      "goal",
+      "shaft",
+      "head",
+      "hollow",
+      "ghost",
+      "solid",
+      "much",
+      "before",
+      "after",
+      "beyond",
+    ),
   ]);
   const names = [0, 1].map(() => element("div", "name"));
   const ends = element("div", "ends", names);
@@ -193,8 +207,11 @@ function linePart(view) {
     front.append(...nearer);
     for (const text of nearer) {
       const { x: left, width: size } = text.getBBox();
-      const covers = (at) => left - SPACE < at && at < left + size + SPACE;
-      assign(text, "visibility", [middle, ...drawn.dots.map(({ at }) => at)].some(covers) ? "hidden" : null);
+      const covers = (at) => left - 10 < at && at < left + size + 10;
+      const above = [middle, ...way.hills.flat().flatMap(([at, part]) => (part * high > 8 ? x(at) : []))];
+      const below = [middle, ...drawn.dots.map(({ at }) => at)];
+      assign(text, "visibility", [above, below].every((walls) => walls.some(covers)) ? "hidden" : null);
+      if (below.some(covers)) assign(text, "y", axis - 12);
     }
   }
 
@@ -263,8 +280,6 @@ function linePart(view) {
       assign(stem, "d", `M0 ${MARK + 26} V${axis - y}`);
       move(stem, place, y);
     }
-    const doubtful = Math.min(way.level ?? 0, share ?? 0) * Math.abs(x(1) - x(0));
-    move(mark.band, from, y, sign * clamp(doubtful, length - 16));
     move(mark.shaft, from, y, sign * Math.max(0, length - 16));
     move(mark.head, from + sign * length, y, sign);
     assign(mark.head, "visibility", length > 18 ? null : "hidden");
@@ -279,6 +294,11 @@ function linePart(view) {
     const fits = !covered && mark.much.getComputedTextLength() < length - MARK;
     move(mark.much, (from + to) / 2, y - MARK - (named ? 6 : 4));
     const doubt = share !== null && Math.abs(share) < way.level ? ", could be chance" : "";
+    const gate = moved(way.level ?? 0);
+    const far = doubt && Math.abs(gate - to) > 2 * MARK; // else the tick would touch the hollow mark
+    assign(mark.goal, "d", far ? `M${from} ${y} H${gate} m0 ${-MARK} v${2 * MARK}` : "");
+    write(mark.beyond, far ? percent(way.level) : "");
+    move(mark.beyond, gate, y - MARK - 6);
     const inside = share === null ? ": not run" : fits ? doubt : `: ${mark.much.textContent}${doubt}`;
     const most = covered && !hidden && share !== null && at === sides[side].leader;
     const text = at === null ? "" : view.text(side, at);
