@@ -229,7 +229,7 @@ function sentencePart(view, side) {
   }
 
   function draw({ found, first }, above) {
-    text.style.paddingTop = `${first ? above : 0}px`;
+    text.style.paddingTop = `${first ? above : 10}px`;
     chosen.style.marginTop = `${first ? 0 : above}px`;
     const [to, around] = [boxOf(chosen), text.getBoundingClientRect()];
     const [top, centre] = [to.top - around.top, to.left + to.width / 2 - around.left];
