@@ -37,6 +37,6 @@ def share(data: Data, theme: Theme) -> Spec:
 def _draw(sheet: Sheet, shown: Shown, stretch: float) -> float:
     """Draw all but the last line of text. Return the y coordinate below it."""
     sides = [shown.answer[0]] if shown.answer else [0, 1]
-    y = finding(sheet, shown, ACROSS, FINDING, 2)
+    y = finding(sheet, shown, ACROSS, FINDING, 2) + 6
     y, starts = sentences(sheet, shown, y, ACROSS, sides, ONE if shown.answer else BOTH)
     return landscape(sheet, shown, y, ACROSS, starts, sides, stretch) if shown.data["way"] else y
