@@ -14,10 +14,10 @@ AROUND = dict.fromkeys(("left", "top", "right", "bottom"), PADDING)
 
 
 class Sheet:
-    """A drawing in pixel coordinates, y downwards. more: further fields of a mark, such as its tooltip `said` and its `value`."""
+    """A drawing with y downwards. Lengths are in pixels times `zoom`. more: other fields of a mark, such as `said` (tooltip)."""
 
-    def __init__(self, theme: Theme) -> None:
-        self.theme = theme
+    def __init__(self, theme: Theme, zoom: float = 1) -> None:
+        self.theme, self.zoom = theme, zoom
         self._areas: list[dict[str, Any]] = []
         self._rects: list[dict[str, Any]] = []
         self._images: list[dict[str, Any]] = []
@@ -25,6 +25,11 @@ class Sheet:
         self._paths: list[dict[str, Any]] = []
         self._points: list[dict[str, Any]] = []
         self._texts: dict[tuple[Align, bool], list[dict[str, Any]]] = {}
+
+    def pale(self, color: str, part: float) -> str:
+        """Return a colour mixed with the background. part: how much of the colour to keep, from 0 to 1."""
+        pairs = zip(*([int(each[n : n + 2], 16) for n in (1, 3, 5)] for each in (color, self.theme.background)))
+        return "#" + "".join(f"{round(one * part + other * (1 - part)):02x}" for one, other in pairs)
 
     def rect(
         self,
@@ -41,31 +46,36 @@ class Sheet:
     ) -> None:
         """Add a rectangle with round corners. color: `NONE` for an outline only."""
         ends = {"x": x, "y": y, "x2": x2, "y2": y2}
-        self._rects.append(
-            {**_rounded(ends), "color": color, "opacity": opacity, "stroke": stroke, "line": line, **more}
-        )
+        look = {"color": color, "opacity": opacity, "stroke": stroke, "line": line * self.zoom}
+        self._rects.append({**self._placed(ends), **look, **more})
 
     def image(self, x: float, y: float, width: float, height: float, url: str) -> None:
         """Add a picture with its top left corner at x, y. Its pixels aren't smoothed."""
-        self._images.append({**_rounded({"x": x, "y": y, "width": width, "height": height}), "url": url})
+        self._images.append({**self._placed({"x": x, "y": y, "width": width, "height": height}), "url": url})
 
     def rule(self, x: float, y: float, x2: float, y2: float, color: str, width: float = 1) -> None:
         """Add a straight line."""
-        self._rules.append({**_rounded({"x": x, "y": y, "x2": x2, "y2": y2}), "color": color, "width": width})
+        ends = {"x": x, "y": y, "x2": x2, "y2": y2}
+        self._rules.append({**self._placed(ends), "color": color, "width": width * self.zoom})
 
-    def area(self, points: Iterable[Point], base: float, color: str, opacity: float, **more: Any) -> None:
-        """Fill the area between a line through points and the y `base`."""
-        area = self._areas[-1]["area"] + 1 if self._areas else 0
-        for x, y in points:
-            place = _rounded({"x": x, "y": y, "y2": base})
-            self._areas.append({"area": area, **place, "color": color, "opacity": opacity, **more})
+    def dotted(self, x: float, y: float, y2: float, color: str) -> None:
+        """Add a dotted vertical line."""
+        for top in range(round(y), round(y2) - 1, 6):
+            self.rule(x, top, x, top + 2, color)
+
+    def area(self, points: Iterable[Point], color: str, opacity: float = 1, **more: Any) -> None:
+        """Fill the polygon with these corners."""
+        area = self._areas[-1]["path"] + 1 if self._areas else 0
+        for order, (x, y) in enumerate(points):
+            place = self._placed({"x": x, "y": y})
+            self._areas.append({"path": area, "order": order, **place, "color": color, "opacity": opacity, **more})
 
     def path(self, points: Iterable[Point], color: str, width: float, **more: Any) -> None:
         """Add a line through points."""
         path = self._paths[-1]["path"] + 1 if self._paths else 0
         for order, (x, y) in enumerate(points):
-            place = _rounded({"x": x, "y": y})
-            self._paths.append({"path": path, "order": order, **place, "color": color, "width": width, **more})
+            look = {"color": color, "width": width * self.zoom}
+            self._paths.append({"path": path, "order": order, **self._placed({"x": x, "y": y}), **look, **more})
 
     def point(
         self,
@@ -82,9 +92,9 @@ class Sheet:
         **more: Any,
     ) -> None:
         """Add a circle, or another of Vega's shapes. turn: degrees clockwise."""
-        look = {"color": color, "stroke": stroke, "line": line, "opacity": opacity, "shape": shape}
-        area, angle = round(3.1416 * radius**2, 1), round(turn, 1)
-        self._points.append({**_rounded({"x": x, "y": y}), "size": area, **look, "angle": angle, **more})
+        look = {"color": color, "stroke": stroke, "line": line * self.zoom, "opacity": opacity, "shape": shape}
+        area, angle = round(3.1416 * (radius * self.zoom) ** 2, 1), round(turn, 1)
+        self._points.append({**self._placed({"x": x, "y": y}), "size": area, **look, "angle": angle, **more})
 
     def text(
         self,
@@ -100,8 +110,8 @@ class Sheet:
         **more: Any,
     ) -> None:
         """Add a text on the baseline y. color: "" for the theme's ink."""
-        look = {"text": text, "size": size, "color": color or self.theme.ink, "angle": angle}
-        self._texts.setdefault((align, bold), []).append({**_rounded({"x": x, "y": y}), **look, **more})
+        look = {"text": text, "size": size * self.zoom, "color": color or self.theme.ink, "angle": angle}
+        self._texts.setdefault((align, bold), []).append({**self._placed({"x": x, "y": y}), **look, **more})
 
     def lines(
         self, x: float, y: float, texts: Sequence[str], size: float = 13, color: str = "", bold: bool = False
@@ -113,7 +123,8 @@ class Sheet:
         return y
 
     def drawn(self, width: float, height: float) -> Spec:
-        """Return the drawing as a chart of this size in pixels."""
+        """Return the drawing as a chart of this size."""
+        width, height = width * self.zoom, height * self.zoom
         x = field("x", axis=None, scale={"domain": [0, width], "nice": False, "zero": False})
         y = field("y", axis=None, scale={"domain": [0, height], "nice": False, "zero": False, "reverse": True})
         place, box = {"x": x, "y": y}, {"x": x, "y": y, "x2": {"field": "x2"}, "y2": {"field": "y2"}}
@@ -129,11 +140,11 @@ class Sheet:
             "baseline": "top",
         }
         images = marks("image", {**place, "url": nominal("url")}, "images", aspect=False, smooth=False, **whole)
-        below = {**place, "y2": box["y2"], "detail": nominal("area"), "fill": color, "fillOpacity": opacity}
-        layers = [marks("area", below, "areas")] if self._areas else []
+        order = {"detail": nominal("path"), "order": field("order")}
+        filled = {**place, **order, "fill": color, "fillOpacity": opacity}
+        layers = [marks("line", filled, "areas", stroke=None)] if self._areas else []
         layers += [marks("rect", {**box, **own}, "rects", cornerRadius=3), *([images] if self._images else [])]
         layers.append(marks("rule", {**box, **thick}, "rules"))
-        order = {"detail": nominal("path"), "order": field("order")}
         wide = {"color": color, "size": field("width", scale=None)}  # Vega-Lite reads a line's width from "size"
         layers.append(marks("line", {**place, **order, **wide}, "paths", strokeCap="round"))
         angle = {"angle": field("angle", scale=None)}
@@ -154,6 +165,5 @@ class Sheet:
             datasets[name] = rows
         return layered(layers, datasets, self.theme, width, height, padding=AROUND)
 
-
-def _rounded(places: dict[str, float]) -> dict[str, float]:
-    return {name: round(place, 2) for name, place in places.items()}
+    def _placed(self, places: dict[str, float]) -> dict[str, float]:
+        return {name: round(place * self.zoom, 2) for name, place in places.items()}

@@ -1,11 +1,14 @@
-"""Draw the main view as one picture: two sentences, how far their word moves, all heads, and one head's weights."""
+"""Draw the main view as one picture: two sentences, how far their word moves, many sentences, all heads, one head's weights."""
 
 import math
 from collections.abc import Sequence
 from itertools import pairwise
 
 from selfattn import numbers
+from selfattn.charts.flow import sentences
 from selfattn.charts.labels import isolated_words, text_width
+from selfattn.charts.landscape import landscape
+from selfattn.charts.many import many
 from selfattn.charts.moved_word import (
     GAP,
     NARROW,
@@ -13,10 +16,9 @@ from selfattn.charts.moved_word import (
     TEXT,
     Data,
     Shown,
+    finding,
     percent,
     row,
-    sentences,
-    the_way,
     wrapped,
 )
 from selfattn.charts.sheet import NONE, Sheet
@@ -24,7 +26,7 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec
 
 WIDTH = 1100  # pixels, the default
-FINDING, TITLE = 20, 15  # pixels of letters
+FINDING, TITLE = (24, 22, 20), 15  # pixels of letters: the first size is used that needs one line; of titles
 WRITTEN = 0.05  # the smallest share or weight that is printed
 VISIBLE = 0.015  # the smallest negative share, by absolute value, for which the legend explains brown
 CELL = 30  # pixels: the largest height of a cell
@@ -32,30 +34,25 @@ WEIGHTS = 1000  # the data have weights as integers, in units of 1/1000
 
 
 def way(data: Data, theme: Theme, width: int | None = None) -> Spec:
-    """Draw the main view `width` pixels wide: sentences, way and heads. Under 760 pixels there is one column."""
+    """Draw the main view `width` pixels wide: in one column if `width` is under 760."""
     shown, sheet, width = Shown(data), Sheet(theme), width or WIDTH
-    y = sheet.lines(0, FINDING, wrapped(data["finding"], width, FINDING, bold=True), FINDING, bold=True)
-    for line in filter(None, [*data["below"], beyond(data["beyond"])]):
-        y = sheet.lines(0, y, wrapped(line, width, TEXT), TEXT, theme.muted)
-    y = sentences(sheet, shown, y + 2, width)
+    y = finding(sheet, shown, width, FINDING if width >= NARROW else FINDING[-1:]) + TEXT + 2
+    for line in data["below"]:
+        y = sheet.lines(0, y, wrapped(line, width, TEXT), TEXT)
+    if any((word["share"] or 0) > 0 for side in data["sides"] for word in side["words"]):
+        key = f'The width of a ribbon: how far "{data["word"]}" moves without that word.'
+        y = sheet.lines(0, y + 3, wrapped(key, width, TEXT), TEXT, theme.muted)
+    y, starts = sentences(sheet, shown, y, width)
     if data["way"]:
-        y = the_way(sheet, shown, y + 32, width)
+        y = landscape(sheet, shown, y, width, starts)
+    y = many(sheet, data["beyond"], y + 18, width)
     if any(side["weights"] for side in data["sides"]):
-        y = _draw_heads(sheet, shown, y + 24, width)
+        y = _draw_heads(sheet, shown, y + 32, width)
     return sheet.drawn(width, math.ceil(y))
 
 
-def beyond(data: Data) -> str:
-    """Return the result over many sentences as a text, with its numbers."""
-    rates = [
-        f"{numbers.decimal(100 * rate['value'], 0)} of 100 {rate['label']}"
-        for rate in [*data.get("bars", ()), *filter(None, [data.get("tick")])]
-    ]
-    return f"{data['text'].removesuffix('.')}: {', '.join(rates)}." if rates else data["text"]
-
-
 def _draw_heads(sheet: Sheet, shown: Shown, y: float, width: float) -> float:
-    """Draw the map of all heads, and beside or below it the chosen head's weights. Return the y beneath both."""
+    """Draw the map of all heads, and beside or below it the chosen head's weights. Return the y coordinate below both."""
     one_column = width < NARROW
     left = width if one_column else 0.53 * (width - GAP)
     below = _map(sheet, shown, y, left)
@@ -89,7 +86,7 @@ def _map(sheet: Sheet, shown: Shown, y: float, width: float) -> float:
     n = shown.data["chosen"]["head"]
     x, cell_y = margin + n % columns * step, top + n // columns * down
     sheet.rect(x, cell_y, x + step, cell_y + down, NONE, stroke=theme.ink, line=2)
-    lines = [f"All {len(shown.cells)} heads together: {percent(shown.share(side, at) or 0.0)}."]
+    lines = [f"Hidden in all {len(shown.cells)} heads at once: {percent(shown.share(side, at) or 0.0)} of the way."]
     if min((share for share in shown.cells if share is not None), default=0.0) <= -VISIBLE:
         other = "sense" if (shown.data["way"] or {}).get("between") == "senses" else "sentence"
         lines.append(f"Brown: away from the other {other}.")
@@ -111,7 +108,7 @@ def _cell(sheet: Sheet, n: int, share: float | None, most: float, box: tuple[flo
 
 
 def _bars(sheet: Sheet, shown: Shown, left: float, y: float, width: float) -> float:
-    """Draw the chosen head's weights in both sentences, the hidden word's sentence first. Return the y beneath."""
+    """Draw the chosen head's weights in both sentences, the hidden word's sentence first. Return the y coordinate below them."""
     theme, heads, word = sheet.theme, shown.data["heads"], shown.data["word"]
     n = shown.data["chosen"]["head"]
     layer, head = divmod(n, heads["heads"])

@@ -1,23 +1,28 @@
 """Test the static picture of the main figure, which shows how far hiding each word moves the chosen word."""
 
 import copy
+import re
 
 import altair as alt
 import pytest
 
 from selfattn import numbers
 from selfattn.analysis.sense_means import sense_means
+from selfattn.charts.flow import FLOW, band, move_of
 from selfattn.charts.labels import text_width
-from selfattn.charts.moved_word import Scale, Shown, lane_labels, placed_words, row, scale_of, wrapped
+from selfattn.charts.landscape import scale_of
+from selfattn.charts.many import many
+from selfattn.charts.moved_word import Scale, Shown, placed_words, row, wrapped
 from selfattn.charts.share import share
+from selfattn.charts.sheet import Sheet
 from selfattn.charts.theme import DARK, LIGHT
-from selfattn.charts.way import beyond, way
+from selfattn.charts.way import way
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.export.files import draw_svg
 from selfattn.panel import Look
 from selfattn.stored_reports import stored
 from selfattn.views.main_view import main_view
-from tests.browser.way_data import way_data
+from tests.browser.way_data import VARIANTS, way_data
 
 LABELLED = labelled_sentences()
 ARABIC = ("شربت من عين الماء في الجبل.", "أصيبت عين الطفل بالتهاب شديد.")
@@ -51,33 +56,94 @@ def texts_of(sets):
     ]
 
 
+def polygons(sets, name):
+    """Return value, left, right and colour of each polygon with this `what`."""
+    corners = {}
+    for each in what(sets["areas"], name):
+        corners.setdefault(each["path"], []).append(each)
+    return [
+        (own[0]["value"], min(each["x"] for each in own), max(each["x"] for each in own), own[0]["color"])
+        for own in corners.values()
+    ]
+
+
 @pytest.mark.parametrize("word", ["bank", "star", "wave", "عين"])
 @pytest.mark.parametrize("width", [1100, 390])
 @pytest.mark.slow
-def test_positions_on_the_line_equal_the_data(panels, word, width):
+def test_marks_lie_at_the_datas_places_between_the_senses(panels, word, width):
+    """If a mark with the word hidden would touch the mark as it is, only the latter is drawn."""
     _, sets = drawn(panels[word], Look(width=width))
     data, points = panels[word].live.data, sets["points"]
-    line = data["way"]
+    line, shown = data["way"], Shown(data)
     dots = what(points, "dot")
-    assert [each["value"] for each in dots] == [dot["x"] for dots in line["dots"] for dot in dots]
-    assert [each["said"] for each in dots] == [dot["text"] for dots in line["dots"] for dot in dots]
+    assert sorted((each["value"], each["said"]) for each in dots) == sorted(
+        (dot["x"], dot["text"]) for dots in line["dots"] for dot in dots
+    )
     places = {each["value"]: each["x"] for each in points if "value" in each}
-    for side, name in enumerate("AB"):
-        (own,) = what(points, name)
-        assert own["value"] == line["at"][side]
-        leader = data["sides"][side]["leader"]
-        shown = Shown(data)
-        (moved,) = what(points, f"{name} without {shown.label(side, leader)}")
-        assert moved["value"] == pytest.approx(own["value"] + line["toward"][side] * shown.share(side, leader))
     (low, left), (high, right) = min(places.items()), max(places.items())
     scale = (right - left) / (high - low)
     for value, x in places.items():
         assert x == pytest.approx(left + (value - low) * scale, abs=0.02)
-    bands = [(each["x"], each["x2"]) for each in what(sets["rects"], "noise")]
-    assert len(bands) == (2 if line["level"] else 0)
-    for band, at, toward in zip(bands, line["at"], line["toward"]):
-        level = sorted((at, at + toward * line["level"]))
-        assert band == pytest.approx([left + (end - low) * scale for end in level], abs=0.05)
+    arrows = polygons(sets, "arrow")
+    for side, name in enumerate("AB"):
+        (own,) = what(points, name)
+        assert own["value"] == line["at"][side]
+        leader = data["sides"][side]["leader"]
+        move = shown.share(side, leader)
+        moved = what(points, f"{name} without {shown.label(side, leader)}")
+        assert len(moved) == (move * scale >= 15)
+        assert [each["value"] for each in moved] == pytest.approx(
+            [own["value"] + line["toward"][side] * move] * len(moved)
+        )
+        if move * scale <= 33:
+            continue
+        value, start, end, _ = arrows.pop(0)
+        assert value == move and end - start == pytest.approx(move * scale - 31, abs=0.05)
+        assert own["x"] == pytest.approx(start if line["toward"][side] > 0 else end, abs=0.02)
+    assert not arrows
+
+
+@pytest.mark.parametrize("word", ["bank", "star", "wave", "عين"])
+@pytest.mark.slow
+def test_ribbons_are_as_wide_as_the_shares_of_their_words(panels, word):
+    """Words that the finding names are teal, the others grey. A negative share has no ribbon."""
+    _, sets = drawn(panels[word])
+    data = panels[word].live.data
+    for side in data["sides"]:
+        corners = {}
+        for each in what(sets["areas"], f"ribbon {side['name']}"):
+            corners.setdefault((each["value"], each["path"]), []).append(each)
+        words = [each for each in side["words"] if each["kind"] == "word" and each["share"] > 0]
+        assert sorted(value for value, _ in corners) == sorted(each["share"] for each in words)
+        named = {each["share"] for each in words if each["at"] in side["named"]}
+        for (value, _), own in corners.items():
+            half = len(own) // 2
+            assert abs(own[0]["x"] - own[-1]["x"]) == pytest.approx(max(FLOW * value, 0.6), abs=0.05)  # at its word
+            assert abs(own[half - 1]["x"] - own[half]["x"]) == pytest.approx(max(FLOW * value, 0.6), abs=0.05)
+            assert (own[0]["color"] == LIGHT.effect[-1]) == (value in named)
+
+
+def test_ribbons_come_only_from_the_chosen_words_line_of_text():
+    data = VARIANTS["split"]
+    sets = way(data, LIGHT, 760)["datasets"]
+    assert [value for value, *_ in polygons(sets, "ribbon A")] == [0.25]  # not from the longest word, on the next line
+    assert sorted(value for value, *_ in polygons(sets, "ribbon B"))[-3:] == [0.22, 0.24, 0.3]
+
+
+def test_the_area_between_the_streams_has_the_color_of_its_arrow_and_the_share_in_large_type():
+    for level, color, size in ((0.21, LIGHT.effect[-2], 42), (0.5, LIGHT.muted, 23)):
+        sets = way(way_data(level=level), LIGHT)["datasets"]
+        (value, left, right, hue), *_ = polygons(sets, "between")
+        (mark,), (hollow,) = what(sets["points"], "A"), what(sets["points"], 'A without "river"')
+        assert (value, hue) == (0.436, color)
+        assert left <= mark["x"] and right >= hollow["x"]
+        (text,) = (each for each in sets["center_bold"] if each["text"] == "44\u00a0%" and each["size"] in (42, 23))
+        assert text["size"] == size and text["x"] == pytest.approx((mark["x"] + hollow["x"]) / 2, abs=0.02)
+
+
+def test_a_band_has_its_width_across_the_line():
+    corners = band([(0, 0), (0, 10), (0, 20)], 4)
+    assert corners == [pytest.approx(each) for each in ((-2, 0), (-2, 10), (-2, 20), (2, 20), (2, 10), (2, 0))]
 
 
 @pytest.mark.slow
@@ -117,7 +183,7 @@ def of_heads(exact, weights, **more):
     ],
 )
 def test_cells_show_the_share_of_each_head(exact, opacities, printed, brown):
-    """Shares from 5 % on are printed. Brown tints (-1.5 % and below) are explained. The deepest tint is at least 5 %."""
+    """Shares of 5 % or more are printed. A share of -1.5 % or less has a legend. The colour scale reaches to at least 5 %."""
     sets = way(of_heads(exact, [40] * 11), LIGHT)["datasets"]
     cells = what(sets["rects"], "head")
     assert [each["value"] for each in cells] == row(exact, 10_000) and [each["opacity"] for each in cells] == opacities
@@ -131,7 +197,10 @@ def test_cells_show_the_share_of_each_head(exact, opacities, printed, brown):
         part > 0.55 for cell, part in zip(cells, opacities) if abs(cell["value"] or 0) >= 0.05
     ]
     said = " ".join(texts_of(sets)).replace("\u00a0", " ")
-    assert "All 6 heads together: 44 %." in said and ("Brown: away from the other sense." in said) == brown
+    assert (
+        "Hidden in all 6 heads at once: 44 % of the way." in said
+        and ("Brown: away from the other sense." in said) == brown
+    )
 
 
 @pytest.mark.parametrize(
@@ -157,8 +226,8 @@ def test_bar_heights_follow_the_weights(width, weights, printed):
     ("hidden", "first", "share", "exact"),
     [([None, None], (0, 6), 0.436, True), ([None, 0], (1, 0), 0.0401, False), ([4, 6], (1, 6), 0.199, True)],
 )
-def test_heads_are_shown_for_the_word_with_the_larger_share(hidden, first, share, exact):
-    """Hidden words are compared if there are any, else the leading word of each sentence."""
+def test_heads_are_shown_for_one_of_two_words_the_one_with_the_larger_share(hidden, first, share, exact):
+    """These are the words that the visitor hid or, if none, each sentence's leading word (the one with the largest share)."""
     data = way_data()
     shown = Shown({**data, "chosen": {**data["chosen"], "hidden": hidden}})
     assert (shown.first, shown.share(*first), shown.exact, shown.answer) == (first, share, exact, (0, 6))
@@ -168,33 +237,59 @@ def test_heads_are_shown_for_the_word_with_the_larger_share(hidden, first, share
 
 
 def test_words_are_tinted_by_their_shares():
-    """Named words are teal. Without named words, the leading word and words with similar shares are grey."""
+    """Words that the finding names are teal. If it names none, the word with the largest share and similar words are grey."""
     data = copy.deepcopy(way_data(chosen={"hidden": [6, None], "head": 10, "open": False}))
     data["sides"][0]["named"], data["sides"][1]["close"] = [4, 6], [2]
-    sets = way(data, LIGHT)["datasets"]
+    sets, sheet = way(data, LIGHT)["datasets"], Sheet(LIGHT)
     rects = what(sets["rects"], "word")
-    found = [(each["value"], each["color"], each["opacity"]) for each in rects]
-    teal, muted = LIGHT.effect[-1], LIGHT.muted
-    assert found == [
-        (0.16, teal, pytest.approx(0.248)), (0.436, teal, pytest.approx(0.4688)), (0.07, muted, 0.14), (0.199, muted, 0.14),
+    teal, grey = LIGHT.effect[-2], sheet.pale(LIGHT.muted, 0.12)
+    assert [(each["value"], each["color"]) for each in rects] == [
+        (0.16, sheet.pale(teal, 0.354)), (0.436, sheet.pale(teal, 0.5334)), (0.07, grey), (0.199, grey),
     ]  # fmt: skip
     texts = [each for name, rows in sets.items() if name.startswith("center") for each in rows]
-    at = {each["text"]: each["x"] for each in reversed(texts)}
-    for rect, word, part in zip(rects, ("of", "river", "to", "loan"), ("16", "44", "7", "20")):
-        assert rect["x"] < at[word] == pytest.approx(at[f"{part}\u00a0%"], abs=0.1) and at[word] < rect["x2"]
-    bank = [each["x"] for each in texts if each["text"] == "bank"][:2]  # the tokens of the bars come later
-    lines = {(each["color"], each["width"]): (each["x"] + each["x2"]) / 2 for each in sets["rules"]}
-    assert [lines[color, 2.5] for color in (LIGHT.sentence_a, LIGHT.sentence_b)] == pytest.approx(bank, abs=0.1)
+    at = {each["text"]: each["x"] for each in reversed(texts) if each["size"] > 20}
+    for rect, word in zip(rects, ("of", "river", "to", "loan")):
+        assert rect["x"] < at[word] < rect["x2"]
+    (number,) = (each for each in texts if each["text"] == "16\u00a0%" and each["y"] < 250)
+    assert number["x"] == pytest.approx(at["of"], abs=0.1)
+    blocks = what(sets["rects"], "chosen")
+    assert [each["color"] for each in blocks] == [LIGHT.sentence_a, LIGHT.sentence_b]
+    lines = {
+        (each["color"], each["width"]): (each["x"] + each["x2"]) / 2
+        for each in sets["rules"] if each["y"] == each["y2"]
+    }  # fmt: skip
     assert lines[LIGHT.ink, 2] == pytest.approx(at["river"], abs=0.1)  # the hidden word is struck out
-    arcs = {}
-    for point in [each for each in sets["paths"] if each.get("what") != "hill"]:
-        arcs.setdefault(point["path"], []).append(point["x"])
-    ends = sorted([min(xs), max(xs)] for xs in arcs.values())
-    assert ends == [pytest.approx([bank[0], at[word]], abs=0.1) for word in ("of", "river")]
+    (cut,) = {each["opacity"] for each in what(sets["areas"], "ribbon A") if each["value"] == 0.436}
+    assert cut == 0.25
 
 
-def test_the_answer_depends_on_noise_level_and_named_words():
-    """Without a noise level, the leading word with the larger share is the answer. Otherwise only a named word can be.
+def test_the_finding_has_the_colors_of_the_picture():
+    """The telling word is tinted, the chosen word and the senses have the sentences' colours, and the number is teal."""
+    sets = way(way_data(), LIGHT)["datasets"]
+    colors = {each["text"]: each["color"] for each in sets["center_bold"] if each["size"] in (20, 22, 24)}
+    found = [colors[text] for text in ('"river"', '"bank"', "finance", "44\u00a0%", "moves")]
+    assert found == [LIGHT.ink, LIGHT.sentence_a, LIGHT.sentence_b, LIGHT.effect[-1], LIGHT.ink]
+    assert Sheet(LIGHT).pale(LIGHT.effect[-2], 0.55) in [each["color"] for each in sets["rects"]]
+    none = way_data(level=0.5)
+    plain = {each["color"] for each in way(none, LIGHT)["datasets"]["center_bold"] if each["size"] in (20, 22, 24)}
+    assert plain == {LIGHT.ink}
+
+
+def test_each_rate_has_100_marks():
+    """Teal marks show how many fewer there are than with all words."""
+    data, sheet = way_data()["beyond"], Sheet(LIGHT)
+    many(sheet, data, 0, 1100)
+    sets = sheet.drawn(1100, 200)["datasets"]
+    counts = [len(what(sets["points"], name)) for name in ("right", "lost", "wrong")]
+    assert counts == [92 + 77, 15, 8 + 8]
+    assert {"92", "77", "15 fewer", "50 by guessing"} <= set(texts_of(sets))
+    guess = {(each["x"] - 5 * 10.5 * 2, each["x"] - 20 * 10.5 / 2) for each in sets["rules"] if each["width"] == 2}
+    left = min(each["x"] for each in what(sets["points"], "right")) - 10.5 / 2
+    assert min(start for start, _ in guess) == pytest.approx(left, abs=0.02)
+
+
+def test_only_words_above_the_noise_level_are_the_finding_if_there_is_a_level():
+    """Without a noise level, the word with the largest share is the answer; with one, only a word that exceeds it can be it.
 
     A word half way between the senses counts as nearer to the second sense.
     """
@@ -218,9 +313,9 @@ def test_the_answer_depends_on_noise_level_and_named_words():
 def test_the_picture_has_the_finding_and_the_texts_around_it(panels):
     for word, panel in panels.items():
         _, sets = drawn(panel)
-        whole = " ".join(texts_of(sets)).replace("\u00a0", " ")
-        for part in (panel.live.data["finding"], beyond(panel.live.data["beyond"]), *panel.live.data["below"]):
-            assert all(each in whole for each in part.replace("\u00a0", " ").split(" ")), word
+        whole = " ".join(texts_of(sets))
+        for part in (panel.live.data["finding"], panel.live.data["beyond"]["text"], *panel.live.data["below"]):
+            assert all(each in whole for each in re.findall(r"\w+", part)), word
 
 
 def boxes(sets):
@@ -234,17 +329,35 @@ def boxes(sets):
                 yield left, left + wide, each["y"] - 0.75 * each["size"], each["y"], each["text"]
 
 
-@pytest.mark.parametrize("width", [1100, 760, 390])
+@pytest.mark.parametrize("width", [1100, 760, 390, 300])
 @pytest.mark.parametrize("word", ["bank", "star", "wave", "عين"])
 @pytest.mark.slow
 def test_nothing_is_cut_off_and_no_texts_overlap(panels, word, width):
-    spec, sets = drawn(panels[word], Look(width=width))
+    spec, _ = drawn(panels[word], Look(width=width))
+    check_room(spec, width)
+
+
+@pytest.mark.parametrize("width", [1100, 760, 390, 300])
+@pytest.mark.parametrize("name", ["one sense", "sentences", "64 words", "split", "hidden"])
+def test_unusual_pairs_have_room_for_their_texts(name, width):
+    data = VARIANTS[name]
+    check_room(way({**data, "sides": [{**side, "weights": []} for side in data["sides"]]}, LIGHT, width), width)
+
+
+def test_shared_pictures_have_room_for_their_texts():
+    for name in ("bank", "star", "one sense", "sentences", "hebrew", "split"):
+        check_room(share(VARIANTS[name], LIGHT), 1080)
+
+
+def check_room(spec, width):
+    """Check that all marks lie inside the picture, and that no texts overlap."""
+    sets = spec["datasets"]
     for rows in sets.values():
         for each in rows:
-            assert all(-6 <= each[x] <= width + 6 for x in ("x", "x2") if x in each)
-            assert all(-20 <= each[y] <= spec["height"] for y in ("y", "y2") if y in each)
+            assert all(-6 <= each[x] <= width + 6 for x in ("x", "x2") if x in each), each
+            assert all(-20 <= each[y] <= spec["height"] for y in ("y", "y2") if y in each), each
     found = sorted(box for box in boxes(sets) if box[-1] not in ("A", "B"))
-    assert all(left >= -6 and right <= width + 6 for left, right, *_ in found)
+    assert all(left >= -6 and right <= width + 6 for left, right, *_ in found), found
     for n, (_, right, top, bottom, text) in enumerate(found):
         for left, _, other_top, other_bottom, other in found[n + 1 :]:
             assert left >= right - 0.1 or other_top >= bottom or other_bottom <= top, (text, other)
@@ -260,70 +373,81 @@ def test_the_picture_is_valid_in_both_themes(panels, dark):
 
 
 @pytest.mark.slow
-def test_the_picture_to_share_has_the_positions_of_the_answer(panels):
+def test_the_shared_picture_shows_the_positions_of_the_main_view(panels):
     spec = panels["bank"].share(Look(dark=True))
-    assert (spec["width"], spec["height"]) == (1200, 675)
+    margins = spec["padding"]
+    assert spec["width"] + margins["left"] + margins["right"] == 1200
+    assert spec["height"] + margins["top"] + margins["bottom"] == 675
     points = spec["datasets"]["points"]
     line = panels["bank"].live.data["way"]
     share = Shown(panels["bank"].live.data).share(0, 6)
-    assert what(points, "A")[0]["value"] == line["at"][0]
-    assert what(points, 'without "river"')[0]["value"] == pytest.approx(line["at"][0] + share)
-    assert [each["value"] for each in what(points, "dot")] == [dot["x"] for dots in line["dots"] for dot in dots]
+    (here,), (moved,) = what(points, "A"), what(points, 'A without "river"')
+    assert (here["value"], moved["value"]) == (line["at"][0], pytest.approx(line["at"][0] + share))
+    dots = what(points, "dot")
+    assert [each["value"] for each in dots] == sorted(dot["x"] for dots in line["dots"] for dot in dots)
+    scale = (moved["x"] - here["x"]) / share
+    for each in dots:
+        assert each["x"] == pytest.approx(here["x"] + (each["value"] - here["value"]) * scale, abs=0.05)
     for word, sides in (("star", "AB"), ("wave", "AB"), ("عين", "B")):
         found = panels[word].share(Look())["datasets"]["points"]
         assert [name for name in "AB" if what(found, name)] == list(sides), word
-    sets = panels["عين"].share(Look())["datasets"]
-    (struck,) = what(sets["rects"], "word")
-    data = panels["عين"].live.data
-    assert struck["value"] == Shown(data).share(*Shown(data).answer) and Shown(data).answer[0] == 1
-    assert {word["text"] for word in data["sides"][1]["words"]} <= set(texts_of(sets))
 
 
 def test_only_a_line_between_senses_marks_its_middle():
     for between, middle in (("senses", 1), ("sentences", 0)):
-        texts = texts_of(way(way_data(between=between), LIGHT)["datasets"])
-        assert sum("← nearer to" in text for text in texts) == middle
+        sets = way(way_data(between=between), LIGHT)["datasets"]
+        assert sum("nearer to riverside" in text for text in texts_of(sets)[1:]) - 1 == middle
+        colors = [each["color"] for each in sets["rules"] if each["width"] == 3]
+        assert colors == ([LIGHT.sentence_a, LIGHT.sentence_b] if middle else [LIGHT.muted] * 2)
 
 
-def test_the_name_of_an_end_is_above_its_hill():
-    data = way_data()
-    for hills in (data["way"]["hills"], [[], []]):
-        sets = way({**data, "way": {**data["way"], "hills": hills}}, LIGHT)["datasets"]
-        (axis,) = {each["y"] for each in sets["rules"] if each["x2"] - each["x"] == 1100}
-        for side, name in enumerate(("riverside", "finance")):
-            (text,) = (each for each in sets["center_bold"] if each["text"] == name)
-            top = max((high for _, high in hills[side]), default=0)
-            assert text["y"] - axis == pytest.approx(-70 * top - 8 if top else 18)
+def test_hills_and_dots_are_grey_if_both_sentences_are_nearer_to_one_sense():
+    sets = way(VARIANTS["one sense"], LIGHT)["datasets"]
+    assert {each["color"] for each in what(sets["points"], "dot")} == {Sheet(LIGHT).pale(LIGHT.muted, 0.65)}
+    assert {each["color"] for each in what(sets["areas"], "hill 0")} == {LIGHT.muted}
+
+
+def test_dots_do_not_overlap():
+    for width in (1100, 300):
+        dots = what(way(way_data(), LIGHT, width)["datasets"]["points"], "dot")
+        for n, one in enumerate(dots):
+            assert all(abs(one["x"] - each["x"]) + abs(one["y"] - each["y"]) > 10 for each in dots[n + 1 :])
+
+
+def test_the_name_of_a_sense_is_under_its_average_with_its_number_of_sentences():
+    sets = way(way_data(), LIGHT)["datasets"]
+    place = scale_of(Shown(way_data()), 28, 1100 - 28)
+    for side, name in enumerate(("riverside", "finance")):
+        (text,) = (each for each in sets["left_bold"] if each["text"] == name)
+        count = [each for each in sets["left_plain"] if each["text"] == "12 other sentences"][side]
+        wide = count["x"] + text_width(count["text"], 12) - text["x"]
+        assert text["x"] + wide / 2 == pytest.approx(place(side), abs=0.1)
 
 
 def test_the_ruler_says_what_it_measures_if_there_is_room():
     for between, width, text in (
-        ("senses", 1100, ": from one sense's average to the other's"),
-        ("senses", 330, ""),
-        ("sentences", 330, ": from A to B, as they are"),
+        ("senses", 1100, "distance between the averages: 100\u00a0%"),
+        ("senses", 330, "100\u00a0%"),
+        ("sentences", 390, "distance between A and B: 100\u00a0%"),
     ):
-        texts = texts_of(way(way_data(between=between), LIGHT, width)["datasets"])
-        assert [each for each in texts if each.startswith("100")] == [f"100\u00a0%{text}"]
+        sets = way(way_data(between=between), LIGHT, width)["datasets"]
+        assert [each for each in texts_of(sets) if each.endswith("100\u00a0%")] == [text]
 
 
-def test_the_picture_to_share_shows_the_sentence_of_the_answer():
-    """The hidden word of the answer is struck out. Without an answer, both sentences are shown, each after its letter."""
+def test_the_picture_for_sharing_shows_only_the_sentence_that_the_finding_is_about():
+    """If the finding names no word, both sentences are shown."""
     data = way_data()
-    for sides, words, letters in (
-        (data["sides"], [0.436], 0), ([{**side, "named": []} for side in data["sides"]], [], 2),
+    for sides, words, names in (
+        (data["sides"], [0.436], "A"), ([{**side, "named": []} for side in data["sides"]], [0.436, 0.199], "AB"),
     ):  # fmt: skip
         sets = share({**data, "sides": sides}, LIGHT)["datasets"]
         assert [each["value"] for each in what(sets["rects"], "word")] == words
-        found = [
-            (each["text"], each["color"]) for name, rows in sets.items() if name.startswith("center") for each in rows
-        ]
-        assert [text for text, _ in found].count("A") == [text for text, _ in found].count("B") == letters
-        colors = [color for text, color in found if text == "bank"]
-        assert colors == [LIGHT.sentence_a, LIGHT.sentence_b][: len(colors)] and len(colors) == (1 if words else 2)
-        assert ("river", LIGHT.muted if words else LIGHT.ink) in found
+        blocks = what(sets["rects"], "chosen")
+        assert [each["color"] for each in blocks] == [LIGHT.sentence(name) for name in names]
+        assert [name for name in "AB" if what(sets["points"], name)] == list(names)
 
 
-def test_pairs_without_an_answer_are_drawn(encoder, encoder_of):
+def test_pairs_in_which_no_word_can_be_named_are_drawn(encoder, encoder_of):
     """Test equal sentences, sentences of one word, and an encoder in which no word can be hidden."""
     for reader, texts in (
         (encoder, ("A bank.", "A bank.")),
@@ -336,7 +460,7 @@ def test_pairs_without_an_answer_are_drawn(encoder, encoder_of):
         assert "Through which heads" in texts_of(sets) or not sets["points"]
         shared = panel.share(Look())
         alt.Root.validate(shared)
-        assert not any("Each dot" in text for text in texts_of(shared["datasets"]))
+        assert not any("other sentences" in text for text in texts_of(shared["datasets"]))
         assert {token["text"] for token in panel.live.data["sides"][0]["tokens"]} <= set(texts_of(sets))
 
 
@@ -352,14 +476,38 @@ def test_a_line_break_never_separates_a_number_from_its_unit():
     assert wrapped("moves 44 % of the way", 60, 12) == ["moves", "44\u00a0% of", "the way"]
 
 
+@pytest.mark.parametrize(
+    ("shares", "chosen", "texts"),
+    [
+        ((0.436, 0.199), None, ['with "river"', 'without "river"', 'without "loan", could be chance']),
+        ((0.1, 0.199), None, ['without "river": 10 %, could be chance', 'without "loan", could be chance']),
+        ((0.436, 0.01), None, ['with "river"', 'without "river"', "moves at most 1 %, could be chance"]),
+        ((0.436, 0.2), 6, ['with "river"', 'without "river"', 'with "loan"', 'without "loan", could be chance']),
+    ],
+)
+def test_labels_say_what_is_hidden_and_what_could_be_chance(shares, chosen, texts):
+    """ "with" is bold unless the visitor hid the word."""
+    by_word = ({"river": shares[0], "of": 0.0, "We": -0.1, "sat": -0.1, "on": -0.1, "the": -0.1}, {"loan": shares[1]})
+    only = {"We": 0, "went": 0, "to": 0, "the": 0, "for": 0, "a": 0}
+    hidden = {"hidden": [chosen, chosen], "head": 10, "open": False}
+    data = way_data(shares=(by_word[0], only | by_word[1]), chosen=hidden)
+    sets = way(data, LIGHT)["datasets"]
+    found = {
+        each["text"].replace("\u00a0", " "): name for name in ("center_bold", "center_plain") for each in sets[name]
+        if each["text"].startswith(("with", "moves at"))
+    }  # fmt: skip
+    assert sorted(found) == sorted(texts)
+    assert found.get('with "river"', "center_bold") == ("center_plain" if chosen else "center_bold")
+
+
 @pytest.mark.slow
-def test_labels_are_at_both_ends_of_an_arrow(panels):
-    """A's arrow points right, B's left."""
+def test_a_moves_marks_equal_the_data(panels):
+    """A moves to the right, B to the left."""
     shown, place = Shown(panels["bank"].live.data), Scale(-1, 2, 0, 3000)
-    (a, there), (b, other) = (lane_labels(shown, side, place, 3000) for side in (0, 1))
-    here = [place(at) for at in shown.data["way"]["at"]]
-    assert (a.x + a.wide, there.x) == pytest.approx((here[0] + 8, here[0] + 1000 * shown.share(0, 6) - 8))
-    assert (b.x, other.x + other.wide) == pytest.approx((here[1] - 8, here[1] - 1000 * shown.share(1, 6) + 8))
+    for side, (sign, level) in enumerate(((1, True), (-1, False))):
+        move, here = move_of(shown, side, place), place(shown.data["way"]["at"][side])
+        assert (move.start, move.end) == pytest.approx((here, here + sign * 1000 * shown.share(side, 6)))
+        assert (move.sign, move.named) == (sign, level)
 
 
 @pytest.mark.slow
@@ -367,12 +515,15 @@ def test_density_curves_equal_the_data(panels):
     for word, panel in panels.items():
         _, sets = drawn(panel)
         way = panel.live.data["way"]
-        place = scale_of(Shown(panel.live.data), 76, 1100 - 76)
+        place = scale_of(Shown(panel.live.data), 28, 1100 - 28)
         for side, points in enumerate(way["hills"]):
-            area = what(sets["areas"], f"hill {side}")
-            assert [each["x"] for each in area] == pytest.approx([place(at) for at, _ in points], abs=0.01), word
-            heights = [each["y2"] - each["y"] for each in area]
-            assert heights == pytest.approx([70 * high for _, high in points], abs=0.01)
+            foot, *ridge, last = what(sets["areas"], f"hill {side}") or (0, 0)
+            assert [each["x"] for each in ridge] == pytest.approx([place(at) for at, _ in points], abs=0.01), word
+            if points:
+                tall = 76 if len({each["y"] for name in "AB" for each in what(sets["points"], name)}) == 2 else 104
+                heights = [foot["y"] - each["y"] for each in ridge]
+                assert heights == pytest.approx([tall * high for _, high in points], abs=0.02)
+                assert foot["y"] == last["y"]
 
 
 @pytest.mark.slow

@@ -1,0 +1,309 @@
+"""Draw sentences with a ribbon from each word to the chosen word, and streams from the chosen word down to its marks.
+
+A ribbon is as wide as the share of its word: how far the chosen word moves if that word is hidden. One stream ends at the mark
+of the sentence as it is, the other at the mark with the word hidden. The live counterpart is dashboard/components/way_flow.js.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from selfattn.charts.labels import text_width
+from selfattn.charts.moved_word import GAP, NARROW, SMALL, TEXT, Placed, Scale, Shown, pads, percent, placed_words
+from selfattn.charts.sheet import Point, Sheet
+
+BESIDE, STACKED = (34, 20, 24), (24, 17, 22)  # pixels of letters: largest and smallest for one line; for wrapped lines
+LONG, LONG_TYPE = 24, 18  # a sentence of more words has letters of this size
+INDENT, PAD = 32, 10  # pixels: left of the text, for A or B; from the chosen word to the edges of its block
+FLOW, BETWEEN = 64, 1.5  # pixels: a ribbon's width for a share of 100 %; between ribbons
+MARK, STREAM, THICK = 14, 17, 12  # pixels: a mark's radius; from the chosen word's middle to a stream; a stream's width
+
+
+@dataclass(frozen=True)
+class Ribbon:
+    """A word's ribbon over its line. end: the x of its end, from the middle of the chosen word."""
+
+    word: Placed
+    width: float
+    height: float
+    end: float
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence with places for its words. `size` is that of its letters."""
+
+    side: int
+    words: Sequence[Placed]
+    size: float
+
+    @property
+    def chosen(self) -> Placed:
+        return next(one for one in self.words if one.word["kind"] == "chosen")
+
+    @property
+    def flowing(self) -> list[Placed]:
+        """The words with a ribbon, nearest first: those on the chosen word's line with a share above 0."""
+        words = [one for one in self.words if one.line == self.chosen.line and (one.word["share"] or 0) > 0]
+        words = [one for one in words if one.word["kind"] == "word"]
+        return sorted(words, key=lambda one: abs(one.middle - self.chosen.middle))
+
+    @property
+    def total(self) -> float:
+        return sum(one.word["share"] for one in self.flowing) + 0.01
+
+    def ribbons(self, scale: float) -> list[Ribbon]:
+        """Stack the ribbons on each side of the chosen word, the nearest word's lowest. scale: pixels for a share of 1."""
+        words, found = self.flowing, []
+        for sign in (-1, 1):
+            height, end = 16.0, sign * (self.total * scale + BETWEEN * len(words)) / 2
+            for one in words:
+                if (one.middle > self.chosen.middle) == (sign > 0):
+                    width = one.word["share"] * scale
+                    found.append(Ribbon(one, width, height + width / 2, end - sign * (width + BETWEEN) / 2))
+                    height, end = height + width + 5, end - sign * (width + BETWEEN)
+        return found
+
+
+def sentences(
+    sheet: Sheet, shown: Shown, y: float, width: float, sides: Sequence[int] = (0, 1), largest: float = BESIDE[0]
+) -> tuple[float, dict[int, Point]]:
+    """Draw the sentences, side by side if `width` allows. Return the y coordinate below, and where the streams of each begin.
+
+    Under NARROW pixels, the sentences are one above the other, and no stream begins at a word. largest: pixels of letters.
+    """
+    beside = width >= NARROW
+    column = (width - GAP) / 2 if beside and len(sides) == 2 else width
+    laid = _laid_out(shown, sides, column, (largest, *BESIDE[1:]) if beside else STACKED)
+    scale = min(FLOW, *(0.9 * own.chosen.wide / own.total for own in laid))
+    rises = [max((one.height + one.width / 2 + 9 for one in own.ribbons(scale)), default=0.0) for own in laid]
+    bottom, starts, left = y, {}, 0.0
+    for own, rise in zip(laid, rises):
+        first = max(rises) if beside and own.chosen.line == 0 else 0.0 if own.chosen.line else rise
+        end, start = _draw(sheet, shown, own, (left, y, column), (first, rise), scale)
+        bottom = max(bottom, end)
+        if beside:
+            starts[own.side], left = start, left + column + GAP
+        else:
+            y = end
+    return bottom, starts
+
+
+def _laid_out(shown: Shown, sides: Iterable[int], width: float, sizes: Sequence[float]) -> list[Sentence]:
+    """Place the words in the largest letters for which each sentence fits on one line; if none are, in lines that wrap."""
+    (largest, smallest, wrapping), width = sizes, width - INDENT
+
+    def laid(size: float) -> list[Sentence]:
+        found = []
+        for side in sides:
+            words = shown.sides[side]["words"]
+            longest = max(text_width(word["text"], size, bold=True) + 2 * PAD for word in words)
+            own = LONG_TYPE if len(words) > LONG else size * min(1.0, width / longest)
+            found.append(Sentence(side, placed_words(shown.sides[side], width, own, PAD), own))
+        return found
+
+    every = (laid(size) for size in range(int(largest), int(smallest) - 1, -1))
+    return next((some for some in every if all(own.words[-1].line == 0 for own in some)), laid(wrapping))
+
+
+def _draw(
+    sheet: Sheet, shown: Shown, own: Sentence, box: tuple[float, float, float], room: tuple[float, float], scale: float
+) -> tuple[float, Point]:
+    """Draw one sentence in a box (left, top, width). Return the y coordinate below it, and where its streams begin.
+
+    room: pixels to keep free above the first line, and above the chosen word's line.
+    """
+    side, size, (left, y, width), theme = shown.sides[own.side], own.size, box, sheet.theme
+    right_to_left = side["dir"] == "rtl"
+    numbered = {one.line for one in own.words if _number(shown, own.side, one)}
+    bases: list[float] = []
+    for line in range(own.words[-1].line + 1):
+        rise = room[0] if line == 0 else room[1] if line == own.chosen.line else 0.0
+        bases.append(y + rise + 1.05 * size)
+        y = bases[-1] + 0.42 * size + (18 if line in numbered else 0)
+    hue, x = theme.sentence(side["name"]), left + (width - 11 if right_to_left else 11)
+    sheet.point(x, bases[0] - 0.3 * size, 11, hue)
+    sheet.text(x, bases[0] - 0.3 * size + 4.5, side["name"], 12.5, theme.background, align="center", bold=True)
+    left += 0 if right_to_left else INDENT
+    middle, base = left + own.chosen.middle, bases[own.chosen.line]
+    for one in own.ribbons(scale):
+        _ribbon(sheet, shown, own.side, one, (left + one.word.middle, middle + one.end, base - size))
+    for n, one in enumerate(own.words):
+        _word(sheet, shown, own, n, left, bases[one.line])
+    return y, (middle, base + 0.36 * size - 1)
+
+
+def _ribbon(sheet: Sheet, shown: Shown, side: int, ribbon: Ribbon, place: tuple[float, float, float]) -> None:
+    """Draw a ribbon. place: the x of its word, the x of its end, and the top of the line."""
+    theme, word, (start, end, top) = sheet.theme, ribbon.word.word, place
+    named = word["at"] in shown.sides[side]["named"]
+    color = theme.effect[-1] if named else sheet.pale(theme.muted, 0.35)
+    high = top - 1.34 * ribbon.height
+    over = curve((start, top), (start, high), (end, high), (end, top))
+    corners = band([(start, top + 2), *over, (end, top + 2)], max(ribbon.width, 0.6))
+    opacity = 0.25 if word["at"] == shown.data["chosen"]["hidden"][side] else 1
+    sheet.area(corners, color, opacity, what=f"ribbon {'AB'[side]}", value=word["share"])
+
+
+def _number(shown: Shown, side: int, one: Placed) -> str:
+    """Return the share that is printed beneath a word: of each telling word, unless the line shows it as hidden."""
+    own, at, share = shown.sides[side], one.word["at"], one.word["share"]
+    telling = own["named"] if own["named"] or shown.data["way"] else [own["leader"], *own["close"]]
+    return "" if share is None or at not in telling or at == shown.hidden(side) else shown.printed(share)
+
+
+def _word(sheet: Sheet, shown: Shown, own: Sentence, n: int, left: float, base: float) -> None:
+    """Draw a word: the chosen word as a block, the others tinted by their shares."""
+    theme, side, one, size = sheet.theme, shown.sides[own.side], own.words[n], own.size
+    word, x, named = one.word, left + one.x, one.word["at"] in side["named"]
+    top, bottom, share = base - size, base + 0.36 * size, word["share"] or 0.0
+    color = theme.ink if word["kind"] == "word" else theme.muted
+    if word["kind"] == "chosen":
+        hue, color = theme.sentence(side["name"]), theme.background
+        sheet.rect(x, top, x + one.wide, bottom, hue, what="chosen")
+    elif word["kind"] == "word":
+        leads = not side["named"] and word["at"] in (side["leader"], *side["close"])
+        grey = sheet.pale(theme.muted, 0.12) if leads else theme.background
+        tint = sheet.pale(theme.effect[-2], min(0.9, 0.25 + 0.65 * share)) if named else grey
+        said = f"{word['text']}: {percent(share)} of the way" if word["share"] is not None else word["text"]
+        before, after = pads(own.words, n, side["dir"], 3)
+        sheet.rect(
+            x - before, top, x + one.wide + after, bottom, tint, opacity=1 if named or leads else 0.8,
+            what="word" if named or leads else "", value=word["share"],
+            said=f"{said}; {word['chance']}" if word.get("chance") else said,
+        )  # fmt: skip
+    sheet.text(left + one.middle, base, word["text"], size, color, align="center", bold=word["kind"] == "chosen")
+    if word["at"] is not None and word["at"] == shown.data["chosen"]["hidden"][own.side]:
+        sheet.rule(x - 2, base - 0.28 * size, x + one.wide + 2, base - 0.28 * size, color, 2)
+    if number := _number(shown, own.side, one):
+        hue = theme.effect[-1] if named else theme.muted
+        sheet.text(left + one.middle, base + 0.36 * size + 14, number, TEXT, hue, align="center", bold=True)
+
+
+# Streams
+
+
+@dataclass(frozen=True)
+class Move:
+    """How a sentence's mark moves if a word is hidden: the word (index) and its share, and both marks' x."""
+
+    side: int
+    word: int | None
+    share: float | None
+    start: float
+    end: float
+    named: bool
+    text: str  # the printed share
+    by_visitor: bool  # the visitor hid the word; else it is the leading word
+
+    @property
+    def sign(self) -> int:
+        return -1 if self.end < self.start else 1
+
+    @property
+    def length(self) -> float:
+        """The arrow's length, from the one mark's middle to the other's edge. Under 0: both marks are at the same place."""
+        return abs(self.end - self.start) - MARK - 1
+
+    @property
+    def covered(self) -> bool:
+        return self.share is None or self.length < 0
+
+    @property
+    def letters(self) -> float:
+        """The size of the printed share between the streams; 0 if it doesn't fit there."""
+        room = -1 if self.covered else self.length - MARK
+        return next(
+            (size for size in (42, 30, 23)[0 if self.named else 2 :] if text_width(self.text, size, True) < room), 0
+        )
+
+
+def move_of(shown: Shown, side: int, place: Scale) -> Move:
+    """Return the move of A or B. place: from positions on the line to pixels."""
+    at, moved, here = shown.hidden(side), shown.moved(side), shown.data["way"]["at"][side]
+    share = None if at is None else shown.share(side, at)
+    return Move(
+        side, at, share, place(here), place(here if moved is None else moved), at in shown.sides[side]["named"],
+        "" if share is None else shown.printed(share), share is not None and shown.data["chosen"]["hidden"][side] is not None,
+    )  # fmt: skip
+
+
+def streams(sheet: Sheet, move: Move, y: float, start: Point | None) -> None:
+    """Draw both streams, the area between them, and the arrow from mark to mark at the height y.
+
+    start: under the chosen word, or None for short streams from above the marks.
+    """
+    theme = sheet.theme
+    hue, teal = theme.sentence("AB"[move.side]), theme.effect[-1]
+    x, top = start or ((move.start + move.end) / 2, y - 64)
+    left, right = (fall(x + out * move.sign * STREAM, top, end, y) for out, end in ((-1, move.start), (1, move.end)))
+    if not move.covered:
+        color, opacity = (theme.effect[-2], 0.5) if move.named else (theme.muted, 0.15)
+        sheet.area([*left, *reversed(right)], color, opacity, what="between", value=move.share)
+        sheet.area(band(left if move.by_visitor else right, THICK), sheet.pale(hue, 0.35), what="stream")
+    sheet.area(band(right if move.by_visitor else left, THICK), hue, what="stream")
+    if move.length > 18:
+        color = teal if move.named else sheet.pale(theme.muted, 0.6)
+        end, tip = (move.start + move.sign * length for length in (move.length - 16, move.length))
+        shaft = [(move.start, y - 5), (end, y - 5), (end, y + 5), (move.start, y + 5)]
+        sheet.area(shaft, color, what="arrow", value=move.share)
+        back = tip - 18 * move.sign
+        sheet.area([(tip, y), (back, y - 12), (back, y + 12)], color, what="head")
+    if move.letters:
+        middle, base = (move.start + move.end) / 2, y - MARK - 6
+        color = teal if move.named else theme.muted
+        sheet.text(middle, base, move.text, move.letters, color, align="center", bold=True)
+
+
+def short_of(sheet: Sheet, level: float, move: Move, y: float, gate: float) -> None:
+    """Draw a line to the noise level if the move is shorter than that. gate: the x of the noise level."""
+    if move.share is None or abs(move.share) >= level or abs(gate - move.end) <= 2 * MARK:
+        return
+    grey, edge = sheet.pale(sheet.theme.muted, 0.5), move.end if move.length > 0 else move.start
+    sheet.rule(edge, y, gate, y, grey, 2)
+    sheet.rule(gate, y - MARK, gate, y + MARK, grey, 2)
+    sheet.text(gate, y - MARK - 6, percent(level), SMALL, sheet.theme.muted, align="center")
+
+
+def marks(sheet: Sheet, shown: Shown, move: Move, y: float) -> None:
+    """Draw the sentence's marks, as it is and with the word hidden. What the sentences above show is solid, the other hollow."""
+    name, theme = "AB"[move.side], sheet.theme
+    word = "" if move.word is None else shown.label(move.side, move.word)
+    found = [(name, move.start, shown.data["way"]["at"][move.side], f"{name} with {word}" if word else name)]
+    if not move.covered:
+        found.append((f"{name} without {word}", move.end, shown.moved(move.side), f"{name} without {word}"))
+    for what, x, value, said in found:
+        hue, paper = theme.sentence(name), theme.background
+        fill, stroke = (hue, paper) if (what == name) != (move.by_visitor and not move.covered) else (paper, hue)
+        sheet.point(x, y, MARK - 1, fill, stroke=stroke, line=2, what=what, value=value, said=said)
+        sheet.text(x, y + 5, name, 14, stroke, align="center", bold=True)
+
+
+# Shapes
+
+
+def curve(start: Point, first: Point, second: Point, end: Point, steps: int = 32) -> list[Point]:
+    """Return points of a Bézier curve with two control points."""
+    parts = [step / steps for step in range(steps + 1)]
+    weights = [((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3) for t in parts]
+    ends = (start, first, second, end)
+    return [(sum(w * x for w, (x, _) in zip(own, ends)), sum(w * y for w, (_, y) in zip(own, ends))) for own in weights]
+
+
+def fall(x: float, y: float, to: float, bottom: float) -> list[Point]:
+    """Return points of a stream from (x, y): across in a curve, then straight down to (to, bottom)."""
+    knee = bottom - MARK - 6
+    return [*curve((x, y), (x, y + 0.6 * (knee - y)), (to, y + 0.35 * (knee - y)), (to, knee)), (to, bottom)]
+
+
+def band(points: Sequence[Point], width: float) -> list[Point]:
+    """Return the corners of a line through points that is `width` pixels wide."""
+    turns = [math.atan2(b[1] - a[1], b[0] - a[0]) for a, b in pairwise(points)]
+    one, other = [], []
+    for (x, y), before, after in zip(points, [turns[0], *turns], [*turns, turns[-1]]):
+        turn = math.atan2(math.sin(before) + math.sin(after), math.cos(before) + math.cos(after))
+        dx, dy = -math.sin(turn) * width / 2, math.cos(turn) * width / 2
+        one.append((x + dx, y + dy))
+        other.append((x - dx, y - dy))
+    return [*one, *reversed(other)]

@@ -1,0 +1,223 @@
+"""Draw the line between two senses or sentences, labelled sentences as density curves (hills) and dots, and A's and B's moves.
+
+The live counterpart is dashboard/components/way_line.js.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from selfattn.charts.flow import MARK, Move, marks, move_of, short_of, streams
+from selfattn.charts.labels import text_width
+from selfattn.charts.moved_word import NBSP, SMALL, Data, Scale, Shown, wrapped
+from selfattn.charts.sheet import Align, Point, Sheet
+
+LABEL, NAME = 14, 19  # pixels of letters: under the marks; a sense's name
+SPACE, DOT = 10, 5.5  # pixels: between labels; the radius of a dot
+LONG_FALL, SHORT_FALL = 112, 72  # pixels from the sentences to the marks: with streams from words, or without
+NEAR = 150  # pixels: if A's and B's marks are nearer, B gets a row of its own
+ROW, WIDE_ROW = 66, 94  # pixels from row to row; if there is a number between B's streams
+ONE, TWO = 104, 76  # pixels: the height of the higher hill, with one row of marks or two
+CLEAR = 42  # pixels from the marks to the top of the higher hill
+EDGE = 74  # pixels: without hills, room for a label beside an outer mark
+ALIGN: tuple[Align, Align] = ("left", "right")  # of texts at the ends of the line
+Piece = tuple[str, float, str, bool]  # a text, its letters' size and colour, and whether it is bold
+
+
+@dataclass(frozen=True)
+class Label:
+    """A text under a mark at x."""
+
+    text: str
+    x: float
+    bold: bool
+    color: str
+
+    @property
+    def wide(self) -> float:
+        return text_width(self.text, LABEL, self.bold)
+
+
+def scale_of(shown: Shown, left: float, right: float) -> Scale:
+    """Return a scale that includes the line's ends, all dots and density curves, A's and B's marks, and the noise level."""
+    way = shown.data["way"]
+    every = [0.0, 1.0, *way["at"], *(dot["x"] for dots in way["dots"] for dot in dots)]
+    every += [at for hill in way["hills"] for at, _ in hill]
+    every += [moved for side in (0, 1) if (moved := shown.moved(side)) is not None]
+    every += [at + toward * (way["level"] or 0) for at, toward in zip(way["at"], way["toward"])]
+    return Scale(min(every), max(every), left, right)
+
+
+def landscape(
+    sheet: Sheet, shown: Shown, y: float, width: float, starts: Mapping[int, Point], sides: Sequence[int] = (0, 1),
+    stretch: float = 1,
+) -> float:  # fmt: skip
+    """Draw the streams, marks and labels of `sides`, and the line beneath. Return the y coordinate below it.
+
+    starts: by side, where its streams begin; without them the streams are short. stretch: a factor for the heights.
+    """
+    way, pad = shown.data["way"], 2 * MARK
+    place = scale_of(shown, *((pad, width - pad) if any(way["hills"]) or not starts else (EDGE, width - EDGE)))
+    moves = [move_of(shown, side, place) for side in sides]
+    labels = [_labels(sheet, shown, move, bool(starts), width) for move in moves]
+    apart = _apart(moves) and sum(label.wide + SPACE for own in labels for label in own) <= width
+    rows = [y + stretch * LONG_FALL if starts else y + SHORT_FALL] * len(moves)
+    if len(moves) > 1 and not apart:
+        rows[1] = rows[0] + (WIDE_ROW if moves[1].letters else ROW)
+    tall = stretch * (ONE if rows[0] == rows[-1] else TWO) if any(way["hills"]) else 0.0
+    axis = rows[-1] + CLEAR + tall
+    _land(sheet, shown, place, (axis, tall), width)
+    for move, row in zip(moves, rows):
+        streams(sheet, move, row, starts.get(move.side))
+        if way["level"]:
+            short_of(
+                sheet, way["level"], move, row, place(way["at"][move.side] + way["toward"][move.side] * way["level"])
+            )
+        for x in {move.start, move.start if move.covered else move.end}:
+            sheet.dotted(x, row + MARK + 26, axis, sheet.theme.sentence("AB"[move.side]))
+    for move, row in zip(moves, rows):
+        marks(sheet, shown, move, row)
+    for row in dict.fromkeys(rows):
+        _write(sheet, [label for own, at in zip(labels, rows) if at == row for label in own], row + MARK + 16, width)
+    foot = _dots(sheet, shown, place, axis, width)
+    _ruler(sheet, shown, (place(0), place(1)), foot + 4)
+    return _names(sheet, shown, place, foot + 11, width)
+
+
+def _apart(moves: Sequence[Move]) -> bool:
+    """Return True if the marks of A and B have room for their labels in one row."""
+    (first, end), (second, last) = (sorted((move.start, move.end)) for move in (moves[0], moves[-1]))
+    return end + NEAR < second or last + NEAR < first
+
+
+# Labels
+
+
+def _labels(sheet: Sheet, shown: Shown, move: Move, wide: bool, width: float) -> list[Label]:
+    """Return the labels under a sentence's marks: "with" its word (only if `wide`) and "without"."""
+    if move.word is None:
+        return []
+    ink, level, word = sheet.theme.ink, shown.data["way"]["level"] or 0.0, shown.label(move.side, move.word)
+    doubt = ", could be chance" if move.share is not None and abs(move.share) < level else ""
+    leading = move.share is not None and move.word == shown.sides[move.side]["leader"]
+    inside = ": not run" if move.share is None else doubt if move.letters else f": {move.text}{doubt}"
+    most = move.covered and not move.by_visitor and leading
+    text = f"moves at most {move.text}{doubt}" if most else f"without {word}{inside}"
+    strong = move.named and not move.letters
+    beside = move.named or move.by_visitor
+    x = move.end if beside else (move.start + move.end) / 2
+    found = [Label(text, x, move.by_visitor or strong, sheet.theme.effect[-1] if strong else ink)]
+    if wide and beside and not move.covered:
+        found.append(Label(f"with {word}", move.start, not move.by_visitor, ink))
+    return found if sum(label.wide + SPACE for label in found) <= width else found[:1]
+
+
+def _write(sheet: Sheet, labels: Sequence[Label], y: float, width: float) -> None:
+    """Write labels side by side between 0 and `width`, each as near to its x as the others allow."""
+    labels, lefts, limit = sorted(labels, key=lambda label: label.x), [], 0.0
+    for label in labels:
+        lefts.append(max(label.x - label.wide / 2, limit))
+        limit = lefts[-1] + label.wide + SPACE
+    limit = width
+    for label, left in reversed(list(zip(labels, lefts))):
+        wide = min(label.wide, width)  # a longer label gets smaller letters
+        limit = max(0.0, min(left, limit - wide)) - SPACE
+        left, size = limit + SPACE, LABEL * wide / label.wide
+        sheet.rect(left - 3, y - LABEL, left + wide + 3, y + 4, sheet.theme.background, opacity=0.75)
+        sheet.text(left + wide / 2, y, label.text, size, label.color, align="center", bold=label.bold)
+
+
+# The line
+
+
+def _land(sheet: Sheet, shown: Shown, place: Scale, level: tuple[float, float], width: float) -> None:
+    """Draw the hills over the axis, in the colours of the senses. level: the y of the axis, and the hills' height."""
+    way, theme, (axis, tall) = shown.data["way"], sheet.theme, level
+    hues = [shown.end_color(theme, end) for end in (0, 1)]
+    for end, (points, hue) in enumerate(zip(way["hills"], hues)):
+        ridge = [(place(at), axis - tall * high) for at, high in points]
+        if ridge:
+            sheet.area([(ridge[0][0], axis), *ridge, (ridge[-1][0], axis)], hue, 0.35, what=f"hill {end}")
+            sheet.path(ridge, hue, 2, what="hill")
+    between, middle = way["between"] == "senses", place(0.5)
+    for start, stop, hue in ((0.0, middle, hues[0]), (middle, width, hues[1])):
+        sheet.rule(start, axis, stop, axis, hue if between else theme.muted, 3)
+    if between:
+        sheet.dotted(middle, axis - tall, axis + 6, theme.muted)
+
+
+def _dots(sheet: Sheet, shown: Shown, place: Scale, axis: float, width: float) -> float:
+    """Draw the labelled sentences as dots under the axis, stacked where they would overlap. Return the y coordinate below.
+
+    Both ends of the axis name the nearer sense, if there is room.
+    """
+    way = shown.data["way"]
+    last: list[float] = []  # by level: the x of the last dot
+    dots = [(place(dot["x"]), end, dot) for end, dots in enumerate(way["dots"]) for dot in dots]
+    for x, end, dot in sorted(dots, key=lambda one: one[0]):
+        level = next((level for level, at in enumerate(last) if x - at >= 2 * DOT), len(last))
+        last[level : level + 1] = [x]
+        hue, y = sheet.pale(shown.end_color(sheet.theme, end), 0.65), axis + DOT + 5 + 2 * DOT * level
+        sheet.point(x, y, DOT - 0.5, hue, what="dot", value=dot["x"], said=dot["text"])
+    for end, own in enumerate(way["ends"] if way["between"] == "senses" else ()):
+        text, align = f"nearer to {own['label']}", ALIGN[end]
+        taken = [place(0.5), *(x for x, *_ in dots)]
+        room = min(taken) if end == 0 else width - max(taken)
+        if text_width(text, SMALL) + SPACE < room:
+            sheet.text(end * width, axis + 19, text, SMALL, shown.end_color(sheet.theme, end), align=align)
+    return axis + 14 + 2 * DOT * max(1, len(last))
+
+
+def _ruler(sheet: Sheet, shown: Shown, ends: tuple[float, float], y: float) -> None:
+    """Draw the length that is 100 %, with the longer text if it fits. ends: the x of the line's ends."""
+    (left, right), muted = ends, sheet.theme.muted
+    what = "averages" if shown.data["way"]["between"] == "senses" else "A and B"
+    whole = f"100{NBSP}%"
+    texts = (f"distance between {'the ' if what == 'averages' else ''}{what}: {whole}", whole)
+    text = next((text for text in texts if text_width(text, SMALL) < right - left - 40), "")
+    middle, gap = (left + right) / 2, text_width(text, SMALL) / 2 + 7 if text else 0.0
+    for end, inner in ((left, middle - gap), (right, middle + gap)):
+        sheet.rule(end, y, inner, y, muted)
+        sheet.rule(end, y - 5, end, y + 5, muted)
+    sheet.text(middle, y + 4.5, text, SMALL, muted, align="center")
+
+
+def _names(sheet: Sheet, shown: Shown, place: Scale, y: float, width: float) -> float:
+    """Write each end's name under the end, with the number of its labelled sentences. Return the y coordinate below."""
+    names = [
+        _name(sheet, end, shown.end_color(sheet.theme, n), 0.48 * width)
+        for n, end in enumerate(shown.data["way"]["ends"])
+    ]
+    sizes = [max(map(_size, lines)) for lines in names]
+    left, right = (place(end) - size / 2 for end, size in enumerate(sizes))
+    over = max(0.0, left + sizes[0] + SPACE - right) / 2
+    right = min(right + over, width - sizes[1])
+    left = max(0.0, min(left - over, right - SPACE - sizes[0]))
+    for lines, size, x in zip(names, sizes, (left, max(right, left + sizes[0] + SPACE))):
+        middle = x + size / 2
+        for n, line in enumerate(lines):
+            at = middle - _size(line) / 2
+            for text, letters, color, bold in line:
+                sheet.text(at, y + 1.3 * NAME * n + NAME, text, letters, color, bold=bold)
+                at += text_width(text, letters, bold) + 6
+    return y + 1.3 * NAME * max(map(len, names))
+
+
+def _name(sheet: Sheet, end: Data, hue: str, width: float) -> list[list[Piece]]:
+    """Return an end's name and its number of sentences: on one line if there is room, else on lines of their own."""
+    lines = wrapped(end["label"], width, NAME, bold=True)
+    letters = min(NAME, NAME * width / max(text_width(line, NAME, bold=True) for line in lines))
+    ink = sheet.theme.ink if hue == sheet.theme.muted else hue
+    found: list[list[Piece]] = [[(line, letters, ink, True)] for line in lines]
+    if not end["count"]:
+        return found
+    count: list[Piece] = [
+        ("●", SMALL, hue, False),
+        (f"{end['count']} other sentences", SMALL, sheet.theme.muted, False),
+    ]
+    beside = [*found[:-1], [*found[-1], *count]]
+    return beside if _size(beside[-1]) <= width else [*found, count]
+
+
+def _size(line: Sequence[Piece]) -> float:
+    """Return the width of a line's pieces, with gaps between them."""
+    return sum(text_width(text, letters, bold) + 6 for text, letters, _, bold in line) - 6

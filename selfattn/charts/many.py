@@ -1,0 +1,71 @@
+"""Draw how often the encoder finds the right sense, in many sentences: 100 marks for each of "92 of 100 with all words".
+
+The live counterpart is dashboard/components/way_many.js.
+"""
+
+from selfattn import numbers
+from selfattn.charts.labels import text_width
+from selfattn.charts.moved_word import SMALL, TEXT, Data, wrapped
+from selfattn.charts.sheet import Sheet
+
+ROWS, PITCH, RADIUS = 5, 10.5, 4  # marks in a column; pixels from mark to mark; a mark's radius
+COUNT, HEADING = 18, 15.5  # pixels of letters: the number of a rate, and the text beside the marks
+GAP = 30  # pixels between arrays
+LEAST = 260  # pixels: the least width for a text beside the arrays
+
+
+def many(sheet: Sheet, data: Data, y: float, width: float) -> float:
+    """Draw the data's `beyond`: a text, and the rates side by side. Return the y coordinate below."""
+    bars, theme = data.get("bars", ()), sheet.theme
+    if not bars:
+        return sheet.lines(0, y + TEXT, wrapped(data["text"], width, TEXT), TEXT)
+    sheet.rule(0, y, width, y, theme.grid)
+    y += 16
+    wide = [max(100 / ROWS * PITCH, _heading(bar)) for bar in bars]
+    left = width - sum(wide) - GAP * len(wide)
+    beside = left >= LEAST
+    text = wrapped(data["text"], left if beside else width, HEADING, bold=True)
+    bottom = sheet.lines(0, y + HEADING, text, HEADING, bold=True)
+    x, y = (left + GAP, y) if beside else (0.0, bottom)
+    for bar, own in zip(bars, wide):
+        if x and x + own > width + 1:
+            x, y = 0.0, y + 124
+        _array(sheet, data, bar, x, y)
+        x += own + GAP
+    return max(bottom, y + 112)
+
+
+def _heading(bar: Data) -> float:
+    return text_width(bar["label"], SMALL)
+
+
+def _array(sheet: Sheet, data: Data, bar: Data, x: float, y: float) -> None:
+    """Draw 100 marks: filled for the rate, teal for what the first rate has more, and a line at the rate by guessing."""
+    theme, tick, rate, first = sheet.theme, data["tick"], bar["value"], data["bars"][0]["value"]
+    count = numbers.decimal(100 * rate, 0)
+    sheet.text(x, y + 14, f"{count} of 100", COUNT, bold=True)
+    sheet.text(x, y + 32, bar["label"], SMALL)
+    y += 39
+    looks = {
+        "right": (sheet.pale(theme.ink, 0.75), sheet.pale(theme.ink, 0.75)), "wrong": (theme.background, theme.muted),
+        "lost": (sheet.pale(theme.effect[-2], 0.4), theme.effect[-1]),
+    }  # fmt: skip
+    for n in range(100):
+        what = "right" if n < round(100 * rate) else "lost" if n < round(100 * first) else "wrong"
+        fill, stroke = looks[what]
+        middle = x + (n // ROWS + 0.5) * PITCH, y + (n % ROWS + 0.5) * PITCH
+        sheet.point(*middle, RADIUS - 0.5, fill, stroke=stroke, line=1, what=what)
+    whole, foot = 100 / ROWS * PITCH, y + ROWS * PITCH
+    guess = x + tick["value"] * whole
+    sheet.rule(guess, y, guess, foot + 6, theme.ink, 2)
+    sheet.text(
+        guess,
+        foot + 19,
+        f"{numbers.decimal(100 * tick['value'], 0)} {tick['label']}",
+        SMALL,
+        theme.muted,
+        align="center",
+    )
+    fewer = round(100 * first) - round(100 * rate)
+    if fewer > 0:
+        sheet.text(x + whole, foot + 19, f"{fewer} fewer", SMALL, theme.effect[-1], align="right")
