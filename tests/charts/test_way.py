@@ -103,6 +103,19 @@ def test_marks_lie_at_the_datas_places_between_the_senses(panels, word, width):
     assert not arrows
 
 
+@pytest.mark.slow
+def test_only_a_move_below_the_noise_level_has_a_line_to_that_level(panels):
+    for word, expected in (("star", [True, True]), ("bank", [False, False])):  # B's tick would touch its hollow mark
+        _, sets = drawn(panels[word])
+        line = panels[word].live.data["way"]
+        places = {each["value"]: each["x"] for each in sets["points"] if "value" in each}
+        (low, left), (high, right) = min(places.items()), max(places.items())
+        ticks = [each["x"] for each in sets["rules"] if each["x"] == each["x2"]]
+        for at, toward, there in zip(line["at"], line["toward"], expected):
+            x = left + (at + toward * line["level"] - low) / (high - low) * (right - left)
+            assert (x in [pytest.approx(tick, abs=0.05) for tick in ticks]) == there
+
+
 @pytest.mark.parametrize("word", ["bank", "star", "wave", "عين"])
 @pytest.mark.slow
 def test_ribbons_are_as_wide_as_the_shares_of_their_words(panels, word):
@@ -282,7 +295,7 @@ def test_each_rate_has_100_marks():
     sets = sheet.drawn(1100, 200)["datasets"]
     counts = [len(what(sets["points"], name)) for name in ("right", "lost", "wrong")]
     assert counts == [92 + 77, 15, 8 + 8]
-    assert {"92", "77", "15 fewer", "50 by guessing"} <= set(texts_of(sets))
+    assert {"92 of 100", "77 of 100", "15 fewer", "50 by guessing"} <= set(texts_of(sets))
     guess = {(each["x"] - 5 * 10.5 * 2, each["x"] - 20 * 10.5 / 2) for each in sets["rules"] if each["width"] == 2}
     left = min(each["x"] for each in what(sets["points"], "right")) - 10.5 / 2
     assert min(start for start, _ in guess) == pytest.approx(left, abs=0.02)
