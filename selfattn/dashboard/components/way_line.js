@@ -143,7 +143,6 @@ function linePart(view) {
         ),
       );
     });
-    flag(svg, { rows: !apart });
     const dots = swarm(way.dots, x);
     const tall = hills.length ? HILL[apart ? "one" : "two"] : 0;
     const axis = rows[1] + CLEAR + tall;
@@ -290,6 +289,7 @@ function linePart(view) {
     assign(mark.ghost, "visibility", ghost === null ? "hidden" : null);
     for (const part of [mark.fan, mark.shaft, mark.head, mark.much]) flag(part, { named });
 
+    flag(mark.much, { low: y !== rows[0] }); // in the second row, smaller type keeps it clear of A's label
     write(mark.much, share === null ? "" : view.printed(side, at));
     const fits = !covered && mark.much.getComputedTextLength() < length - MARK;
     move(mark.much, (from + to) / 2, y - MARK - (named ? 6 : 4));
