@@ -37,7 +37,10 @@ class CosineParts:
 
     @cached_property
     def interaction(self) -> Tensor:
-        """How much more a pair adds than its words on average (part - row mean - column mean + mean): (n_words_a, n_words_b)."""
+        """How much more a pair adds to the cosine than its words do on average: (n_words_a, n_words_b).
+
+        It is part - row mean - column mean + mean.
+        """
         words = self.table[:-1, :-1]
         return words - words.mean(dim=1, keepdim=True) - words.mean(dim=0) + words.mean()
 

@@ -6,7 +6,7 @@ don't add up, so `together` has the effect of hiding all words at once. Without 
 it wasn't trained on.
 In a long text, sentences are hidden before single words. A sentence's noise level is the largest effect of hiding 19 random sets
 of words from the same segment, each with at least as many tokens as the sentence. A sentence with no more effect than random
-words reaches its noise level once in 20 by chance. If two sentences say the same, hiding either has little effect.
+words reaches its noise level once in 20 by chance. If two sentences have the same content, hiding one of them has little effect.
 Sources: Li et al. 2016, "Understanding Neural Networks through Representation Erasure", section 5 (words); Michel et al. 2019,
 "Are Sixteen Heads Really Better than One?", section 2 (heads), and 4.1 (estimates by gradient).
 """
@@ -33,7 +33,7 @@ NONE = torch.zeros(0)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Explained:
-    """A target (a number, such as a logit) of one sentence, and effects: the target after hiding or removing, minus before."""
+    """A target (a number, such as a logit) of one sentence, and how much it changes when words or heads are left out."""
 
     sentence: Tokens
     target: Target
@@ -150,7 +150,7 @@ def heads_by_gradient(encoder: Encoder, sentence: Tokens, target: Target) -> Ten
 
 
 def removed_in_turn(encoder: Encoder, sentence: Tokens, target: Target, heads: Sequence[Head]) -> list[float]:
-    """Remove one head at a time (its output is zero at every position). Return the target without it. Raises NotRecomputable."""
+    """Remove one head at a time (zero its output everywhere). Return the target after each removal. Raises NotRecomputable."""
     patches = [encoder.removed([head]) for head in heads]
     return changed(encoder, sentence, target, [()] * len(heads), patches).tolist() if heads else []
 

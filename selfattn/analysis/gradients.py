@@ -47,7 +47,7 @@ def context_gradients(
     NotRecomputable if heads' outputs can't be replaced or the encoder can't be differentiated.
     """
 
-    # A sentence's contexts affect only its own word. So the gradient of the sum over all words has each word's gradient.
+    # A sentence's contexts affect only its own word. So one gradient, of the sum over all words, gives every word's gradient.
     def along(states: Sequence[Tensor]) -> Tensor:
         vectors = torch.stack([of_word.mean(dim=0) for of_word in states])
         return directions.to(vectors) @ normalize(vectors, dim=1).sum(dim=0)
@@ -58,7 +58,7 @@ def context_gradients(
 def gradients(
     encoder: Encoder, words: Sequence[PlacedWord | tuple], numbers: Callable[[list[Tensor]], Tensor]
 ) -> list[ContextGradients]:
-    """Like `context_gradients`, for any m numbers. `numbers` computes (m,) from each word's last hidden states, (p, d_model)."""
+    """Like `context_gradients`, for m numbers that `numbers` computes from the words' last hidden states, (p, d_model) each."""
     encoder.check_patchable()
     tokens, at = zip(*(encoder.placed(word) for word in words))
     recorder = Recorder(differentiable=True)

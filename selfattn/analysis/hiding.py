@@ -4,7 +4,7 @@ A word is hidden by the attention mask, as padding is, in every head or in some 
 *way*. It leads from the chosen word's vector to its vector in another sentence, or from the mean of its sense to the mean of its
 other senses. The *share* is the projection divided by the way's length: 1 is a move all the way, and a negative share is a move
 in the opposite direction. Limits: a hidden word still has an effect through other words that attend to it. A result between two
-sentences isn't evidence about the sense: the finding names a word as often if both sentences have the same sense.
+sentences isn't evidence about the sense: the finding names a word just as often if both sentences have the same sense.
 Sources: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5
 (attention knockout); DeYoung et al. 2020, "ERASER", section 4 (comprehensiveness, sufficiency); Nanda 2023, "Attribution
 Patching" (estimates by gradient).
@@ -49,7 +49,7 @@ class HiddenPair:
     cosine: Tensor  # (n_A + 1, n_B + 1): cosine of the chosen word's two vectors; row and column 0: nothing hidden
     curves: Tensor  # (n_A + 1, n_B + 1, n_layers + 1): `cosine` before each layer, and after the last layer
     control_cosine: float  # the cosine of the chosen word's vectors in A and in the control; NaN without a control
-    control_hidden: float  # the same, with the word hidden in each that moves its vector most towards the other
+    control_hidden: float  # that cosine with the word of the largest effect hidden in A and in the control
     by_head: tuple[Tensor, Tensor]  # (n_A, n_layers, n_heads), (n_B, ...): `share` in one head, estimated by gradient
     top: tuple[int | None, int | None]  # index of the word with the largest share in A, and in B; never punctuation
     ways: tuple[Tensor, Tensor]  # (d_model,) each: A's way and B's way; a share of 1 is a move by this vector
@@ -66,7 +66,7 @@ class HiddenPair:
 
     @property
     def other_words(self) -> float:
-        """The largest cosine with one word hidden in A and one in B, but neither of the words in `top`. NaN if there is none."""
+        """The largest cosine of the vectors with one word hidden in A and one in B, neither in `top`. NaN without such words."""
         i, j = (
             [at + 1 for at, word in enumerate(words) if at != top and not word.is_punctuation]
             for words, top in zip(self.words, self.top)
@@ -119,7 +119,7 @@ class _Side:
         return max(named, key=lambda at: float(share[at]), default=None)
 
     def to_run(self, by_head: Tensor) -> set[int]:
-        """Return the indices of the words to hide: all, or of more than 32 words the eight with the largest estimated effects."""
+        """Return the indices of the words to hide: all, or, if there are over 32, the eight with the largest estimates."""
         if len(self.words) <= MOST or by_head.isnan().any():
             return set(range(len(self.words)))
         named = [at for at, word in enumerate(self.words) if not word.is_punctuation]
@@ -138,15 +138,16 @@ def hidden_pair(
     changed: Callable[..., Tensor] = Encoder.changed_vectors,
     by_gradient: Callable[..., list[Tensor]] | None = None,
 ) -> HiddenPair:
-    """Hide every other word from a chosen word in two sentences, one at a time, in every head. Measure how far its vector moves.
+    """In two sentences, hide each of the other words from a chosen word. Measure how far the chosen word's vector moves.
 
-    The vector u is the last layer's, scaled to length 1. Of more than 32 other words, only the eight with the largest effects,
-    estimated by gradient, are hidden. A share is a move along a way, in lengths of the way (see the module's docstring).
-    first, second: the placed word, or (text, positions) with or without a second segment. control: the word in a sentence of A's
-    sense; for `control_hidden`, each way leads to the other sentence (A or the control).
+    One word is hidden at a time, in every head. The word's vector u is its last hidden state, scaled to length 1. Of more
+    than 32 words, only the eight with the largest effects, estimated by gradient, are hidden. A share is a move along a way, in
+    lengths of the way (see the module's docstring).
+    first, second: the placed word, or (text, positions) with or without a second segment. control: the word in a sentence
+    with A's sense; for `control_hidden`, moves are measured along the vectors between A and the control.
     senses: labelled sentences of the word (columns sentence, word, sense), or their `sense_means`; the ways then lead from the
     mean of the sentence's sense, without the sentence itself, to the mean of the other senses. Without senses, or if a sentence
-    fits no sense (`notes` says so), A's way is u_B - u_A.
+    fits no sense (`notes` says so), A's way is u_B - u_A, and B's way is u_A - u_B.
     heads: False leaves `by_head` NaN, unless it is needed to choose words; `with_heads` computes it later.
     progress(done, total) counts sentences. changed, by_gradient: `Encoder.changed_vectors` and `hidden_by_head`, or cached
     versions. Raises TextError, ValueError for senses that can't be used, and NotRecomputable if no word can be hidden.
@@ -241,7 +242,8 @@ def unmeasured_pair(
 ) -> HiddenPair:
     """Return a pair like that of `hidden_pair`, but with nothing hidden, for encoders that can't hide words.
 
-    Every share is NaN, and `top` has no word. The words and the cosine are computed. The ways lead to each other's vector.
+    Every share is NaN, and `top` has no word. The words and the cosine are computed. A's way leads to the vector in B, and
+    B's way to the vector in A.
     """
     a, b, *c = (_Side.of(encoder, encoder.placed(word)) for word in (first, second, control) if word is not None)
     a.way, b.way = b.unit - a.unit, a.unit - b.unit
@@ -384,8 +386,8 @@ def heads_of_word(
 def leading_head(encoder: Encoder, pair: HiddenPair, heads: HeadsOfWord) -> Head | None:
     """Return the head in which hiding the word moves the chosen word most, of the eight heads with the largest estimates.
 
-    The estimates are by gradient. The moves of the eight heads are measured, also if `heads.exact` is False. If no word can be
-    hidden in one head alone, the estimates decide. None if no share is known.
+    The estimates are by gradient. The eight heads' moves are measured even if `heads.exact` is False. If no word can be hidden in
+    one head alone, the estimates decide. None if no share is known.
     """
     estimated = pair.by_head[heads.side][heads.at]
     if not estimated.isfinite().any():

@@ -22,7 +22,7 @@ def special_share(weights: Tensor, special: Sequence[bool]) -> Tensor:
 
 
 def hide_special(weights: Tensor, special: Sequence[bool]) -> tuple[Tensor, Tensor]:
-    """Return the weights between the m tokens that aren't special (rows scaled to sum 1), and each row's weight on the others.
+    """Return the weights between the m ordinary tokens (rows scaled to sum 1), and each row's weight on special tokens.
 
     (..., n_query, n_key) -> (..., m, m) and (..., m). A row with all its weight on special tokens becomes all zeros.
     """
@@ -69,7 +69,7 @@ def rollout(encoding: Encoding) -> Tensor:
 
 @dataclass(frozen=True)
 class Compared:
-    """A word in the sentences A and B, and in an optional control sentence of A's sense."""
+    """A word in the sentences A and B, and in an optional control sentence, where the word has the same sense as in A."""
 
     sides: Mapping[str, PlacedWord[Encoding]]  # "A", "B", "control"
     run_removals: Callable[..., Tensor]  # `removal_effect` with the encoder bound, or a cached version
@@ -81,7 +81,7 @@ class Compared:
         return float(similarity(*vectors))
 
     def effect(self, other: str) -> Tensor:
-        """Return how removing each head changes the cosine of the word's vectors in A and in `other`: (n_layers, n_heads)."""
+        """Return how much the cosine of the word's vectors in A and `other` changes without each head: (n_layers, n_heads)."""
         return self.run_removals(self.sides["A"], self.sides[other])
 
 
@@ -104,7 +104,7 @@ class Measure:
         return self.unit == "effect"
 
     def columns(self, compared: Compared) -> dict[str, Tensor]:
-        """Compute the measures in `beside` (without any: this measure) for a word, by name: (n_layers, n_heads) each."""
+        """Compute the measures in `beside` (if it is empty, this measure) for a word, by name: (n_layers, n_heads) each."""
         known = [MEASURES[name] for name in self.beside or (self.name,)]
         known = [each for each in known if "control" in compared.sides or not each.needs_control]
         return {each.name: each.compute(compared) for each in known}
@@ -115,7 +115,7 @@ def _of_ordinary(weights: Tensor, encoding: Encoding) -> Tensor:
 
 
 def _on_token(offset: int) -> Callable[[Tensor, Encoding], Tensor]:
-    """Return a function that computes the mean weight of tokens that aren't special on the token `offset` positions later."""
+    """Return a function that computes the mean weight of ordinary tokens on the token `offset` positions after them."""
 
     def share(weights: Tensor, encoding: Encoding) -> Tensor:
         places = [i for i in ordinary_rows(encoding) if 0 <= i + offset < weights.shape[-1]]
@@ -140,7 +140,7 @@ MEASURES = {measure.name: measure for measure in (
     Measure(
         "distance", "tokens", "text",
         lambda weights, encoding: mean_distance(weights)[..., ordinary_rows(encoding)].mean(dim=-1),
-        f"How far away the weight lies, in tokens. {OF_ROWS}",
+        f"How far from a token its weight lies, in tokens. {OF_ROWS}",
         "how far it looks",
     ),
     Measure(
@@ -161,7 +161,7 @@ MEASURES = {measure.name: measure for measure in (
     ),
     Measure(
         "control", "effect", "word", lambda compared: compared.effect("control"),
-        f"{REMOVED}. The sentences are A and a control of the same sense.", "effect of removing it, in the control",
+        f"{REMOVED}. The sentences are A and a control sentence with A's sense.", "effect of removing it, in the control",
         ("effect", "control"), needs_control=True,
     ),
 )}  # fmt: skip

@@ -1,4 +1,4 @@
-"""Match attention heads with named patterns. A head has a pattern if its number for it (`pattern_values`) reaches the threshold.
+"""Match attention heads with named patterns. A head has a pattern if its number in `pattern_values` reaches the threshold.
 
 Source: Clark et al. 2019, "What Does BERT Look At?", section 3 (the patterns). The thresholds are our choice.
 """
@@ -39,7 +39,7 @@ class Fit:
 
 
 def pattern_values(weights: Tensor, encoding: Encoding) -> dict[str, Tensor]:
-    """Return heads' numbers for each pattern, 0 to 1, in the order of PATTERNS: weights (..., n, n) -> (...) for each pattern."""
+    """Return each head's number for each pattern, 0 to 1, by the pattern's name: weights (..., n, n) -> (...) each."""
     rows, n = ordinary_rows(encoding), weights.shape[-1]
     marks = [p for word in encoding.words if word.is_punctuation for p in word.positions]
     found = row_measures(weights, encoding)
@@ -54,6 +54,6 @@ def fits(weights: Tensor, encoding: Encoding) -> list[Fit]:
 
 
 def nearest_first(values: Mapping[str, float]) -> list[Fit]:
-    """Return the fit to every pattern, sorted by value divided by threshold, largest first. values: each pattern's value."""
+    """Return the `Fit` to every pattern, sorted by value divided by threshold, largest first. values: by the pattern's name."""
     every = [Fit(name, meaning, values[name], threshold) for name, (meaning, threshold) in PATTERNS.items()]
     return sorted(every, key=lambda fit: fit.value / fit.threshold, reverse=True)

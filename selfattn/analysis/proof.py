@@ -20,7 +20,7 @@ def prove(encoder: Encoder, text: str, progress: Progress = silent) -> pd.DataFr
     second, eager run of the model; NaN if its maps would exceed the setting separate_pass_megabytes. context: the kernel's
     context against the model's fast attention call. projections: query, key and value recomputed from the layer's input against
     the recorded query, key and value; NaN if the family's projections aren't known.
-    Raises NotRecomputable for a display-only encoder, TextError for a text that the encoder can't read.
+    Raises NotRecomputable if selfattn can't recompute the encoder's weights, TextError for a text that the encoder can't read.
     """
     encoder.check_recomputable()
     with ExitStack() as afterwards:

@@ -130,7 +130,7 @@ def within_sense(
     word: PlacedWord,
     units: Callable[[Encoder, Sequence[PlacedWord]], Tensor] = last_units,
 ) -> tuple[str, Tensor] | None:
-    """Return a word's sense in its sentence, and n cosines of its last-layer vector there with its vectors in other sentences.
+    """Return a word's sense in one sentence, and the cosines (n,) of its last-layer vector with its vectors in n other sentences.
 
     The other sentences are the n labelled sentences of the same sense, without the sentence itself. rows: the result of `rows_of`
     for the table of `means`. units: `last_units`, or a cached version. The result is None if the sentence fits no sense.

@@ -65,12 +65,12 @@ def sentences_of(tokens: Tokens) -> tuple[Sentence, ...]:
 
 
 def is_long(tokens: Tokens) -> bool:
-    """Return True for more than 64 tokens and three or more sentences in a segment: hide sentences before single words."""
+    """Return True for over 64 tokens and three or more sentences in a segment: sentences are then hidden before words."""
     return len(tokens.ids) > LONG and bool(segments_with_levels(sentences_of(tokens)))
 
 
 def segments_with_levels(sentences: Sequence[Sentence]) -> set[int]:
-    """Return the segments with three or more sentences. With fewer, a random draw would contain most of the text."""
+    """Return the segments with three or more sentences. In shorter segments, a random set of words would be most of the text."""
     counts = Counter(each.segment for each in sentences)
     return {segment for segment, count in counts.items() if count >= SENTENCES}
 

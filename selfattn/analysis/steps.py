@@ -65,7 +65,7 @@ def head_steps(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> H
     """Compute all steps of one head. The encoding must come from this encoder.
 
     If the projections aren't known, the steps start at the recorded query, key and value, and `note` says so.
-    Raises NotRecomputable for a display-only encoder, IndexError for a layer or head that doesn't exist.
+    Raises NotRecomputable if the encoder's weights can't be recomputed, IndexError for a layer or head that doesn't exist.
     """
     recorded = encoding.trace(layer, head)
     context = encoding.own_context(layer)[head]

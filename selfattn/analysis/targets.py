@@ -45,7 +45,7 @@ class Along:
     way: Tensor  # (d_model,)
 
     def of(self, states: Tensor) -> Tensor:
-        """Compute the projection, 1 if it equals `way`: (..., p, d_model) -> (...). NaN if `way` is shorter than 1e-6."""
+        """Compute the projection in lengths of `way`: (..., p, d_model) -> (...). NaN if `way` is shorter than 1e-6."""
         way = self.way.to(states)
         length = way.square().sum()
         return normalize(states.mean(dim=-2), dim=-1) @ way / (length if length >= SAME**2 else length * torch.nan)
@@ -92,7 +92,7 @@ class GapWord:
     token: int
 
     def of(self, states: Tensor) -> Tensor:
-        """Compute the log probability: (..., 1, d_model) -> (...), at most 0."""
+        """Compute the token's log probability: (..., 1, d_model) -> (...), at most 0."""
         return self.head.log_probabilities(states[..., 0, :])[..., self.token]
 
 
@@ -109,14 +109,14 @@ def tag_score(head: TagHead, word: Word, label: str | int) -> Asked:
 
 
 def similarity(encoder: Encoder, pooling: Pooling, other: str | Encoding) -> Asked:
-    """Return a function that makes a sentence's target: its cosine with the text `other`. Raises TextError."""
+    """Return a function that makes a sentence's target: the cosine of its vector and the vector of `other`. Raises TextError."""
     read = other if isinstance(other, Encoding) else encoder.encode(other)
     vector = read.vector(encoder.n_layers, pooling.positions(read))
     return lambda sentence: Cosine(pooling.positions(sentence), vector)
 
 
 def gap_word(head: MaskedHead, token: int) -> Asked:
-    """Return a function that makes a sentence's target: the log probability of a token id at its only mask token."""
+    """Return a function that makes a sentence's target: the log probability of a token id at the sentence's only mask token."""
     return lambda sentence: GapWord((head.place(sentence),), head, token)
 
 

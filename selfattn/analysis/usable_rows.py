@@ -139,7 +139,7 @@ def _too_few_senses(usable: pd.DataFrame, per_sense: int) -> dict[object, str]:
 
 
 def _too_many(usable: pd.DataFrame, most: int) -> dict[object, str]:
-    """Return the reasons to reject rows, by index label, if a word has over `most` rows. Each sense keeps the same number."""
+    """Return the reasons to reject rows, by index label, if a word has over `most` rows. All its senses keep equally many."""
     reasons = {}
     for (word, sense), rows in usable.groupby(["word", "sense"]):
         first = most // usable.loc[usable["word"] == word, "sense"].nunique()

@@ -72,7 +72,7 @@ def four_ways(trace: AttentionTrace, allowed: Tensor) -> tuple[Masking, ...]:
     """Try four ways to hide the tokens at which `allowed` (n, n) is False, and return the weights of each way.
 
     1. Add minus infinity to the scaled scores, as the kernel does. 2. Multiply the scores by 0: hidden tokens still get weight,
-    because e^0 = 1. 3. Multiply the weights by 0: rows no longer sum to 1. 4. As 3, then scale rows to sum 1: as the first way.
+    because e^0 = 1. 3. Multiply the weights by 0: rows no longer sum to 1. 4. As 3, then scale rows to sum 1: same weights as 1.
     """
     trace = rounded(trace, torch.float32)
     mask = combine(trace.mask, allowed)

@@ -63,7 +63,7 @@ class WordMap:
         return replace(self, matrix=self.matrix - other.matrix)
 
     def binned(self, most: int = MOST) -> "WordMap":
-        """Shrink the map to at most `most` rows and columns. A cell has its block's number with the largest absolute value."""
+        """Shrink the map to at most `most` rows and columns. A cell has the number of largest absolute value in its block."""
         n = len(self.labels)
         step = -(-n // most)
         if step == 1:
@@ -88,7 +88,7 @@ def word_map(
 
     words: the words to map; True: all; False: the word pieces. A weight to a split word is the sum over the word's pieces. A
     weight from a split word is the mean over the pieces, so that rows still sum to 1 (Clark et al. 2019, section 4.1).
-    special=False leaves out special tokens and scales each row to sum 1; `hidden` then has the mean weight that was left out.
+    special=False leaves out special tokens and scales each row to sum 1; the map's `hidden` is then the mean weight on them.
     """
     labels, groups, is_special = places(encoding, words=words)
     matrix = between_groups(weights, groups, groups) if words else weights

@@ -51,7 +51,7 @@ def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size:
 def moves(frame: pd.DataFrame, theme: Theme, ends: Sequence[tuple[float, float]], titles: tuple[str, str]) -> Spec:
     """Draw arrows from (x0, y0) to (x, y), with labels at the tips. If both points are equal, draw a dot.
 
-    frame: columns x0, y0, x, y, label, colour. ends, titles: those of the x and of the y axis. Labels at the same point are
+    frame: columns x0, y0, x, y, label, colour. ends, titles: of the x axis, then of the y axis. Labels at the same point are
     joined.
     """
     still = (frame["x"] == frame["x0"]) & (frame["y"] == frame["y0"])

@@ -50,8 +50,8 @@ def heatmap(
 
     cell: the pixels of a cell, or (across, down); the chart is then a small table, and otherwise a map `size` pixels wide.
     numbers: a d3 format for the table's cells, a list of texts (row by row), or None for cells without texts. letters: the font
-    size of the labels in pixels, for up to 24 labels. ends: for a difference of two encoders, the name of the one with the larger
-    number where the difference is above 0, then of the other. beside: the labels of all maps in the same row, this map included;
+    size of the labels in pixels, for up to 24 labels. ends: for a difference of two encoders, their names, first the one that
+    has the larger number where the difference is above 0. beside: the labels of all maps in the same row, this map included;
     all maps then have the same cell size, in plots `size` pixels wide.
     """
     matrix = np.asarray(matrix, float)

@@ -55,7 +55,7 @@ TAKEN_FOR_NAMES = frozenset(
 
 
 def expression(words: Iterable[str]) -> str:
-    """Return the words, made `drawable`, as an array in a Vega expression: ["The","bank"]."""
+    """Return a Vega expression for an array of the words: ["The","bank"]. Characters that XML forbids are replaced."""
     return f"[{','.join(map(_constant, words))}]"
 
 
@@ -107,12 +107,12 @@ def right_to_left(text: str) -> bool:
 
 
 def isolated(text: str) -> str:
-    """Return the text, inside isolates if it runs from right to left, so that it can be part of an English line."""
+    """Return the text, inside Unicode isolates if it runs from right to left, so that it can be part of an English line."""
     return f"\u2068{text}\u2069" if right_to_left(text) else text
 
 
 def isolated_words(line: str) -> str:
-    """Return an English line with each right-to-left run inside isolates, so that numbers after a run keep their place."""
+    """Return an English line with each right-to-left run inside Unicode isolates, so that numbers after it stay in place."""
     return _RUN.sub(lambda run: run[0] if run[0][0] == "\u2068" else f"\u2068{run[0]}\u2069", line)
 
 

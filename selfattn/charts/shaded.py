@@ -38,7 +38,7 @@ def shaded(data: Mapping[str, Any], theme: Theme, width: int | None = None) -> S
 
 
 def _curve(sheet: Sheet, row: Mapping[str, Any], y: float, width: float) -> float:
-    """Draw each sentence's effect and noise level as bars at its place in the text. y: the top. Return the y below."""
+    """Draw each sentence's effect and noise level as bars at its place in the text. y: the top. Return the y of the bottom."""
     theme, place, base = sheet.theme, Scale(0, row["tokens"], 0, width), y + TALL
     if row["read"] < row["tokens"]:
         sheet.rect(place(row["read"]), y, width, base + TALL, theme.grid, said="never read")
@@ -55,7 +55,7 @@ def _curve(sheet: Sheet, row: Mapping[str, Any], y: float, width: float) -> floa
 
 
 def _words(sentence: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Split a sentence into words. If its effect reaches the noise level, the effect is printed at its first word."""
+    """Split a sentence into words. If the sentence's effect reaches its noise level, the first word has the effect's number."""
     number = sentence["number"] if sentence["kind"] == "named" else ""
     words = [{**sentence, "text": text, "gap": True, "kind": "word", "number": ""} for text in sentence["text"].split()]
     return [{**words[0], "number": number, "gap": sentence["gap"]}, *words[1:]] if words else []

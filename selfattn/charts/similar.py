@@ -66,7 +66,7 @@ def _curve(start: tuple[float, float], stop: tuple[float, float]) -> list[tuple[
 
 
 def _cosine(sheet: Sheet, data: Mapping[str, Any], y: float, width: float) -> float:
-    """Draw the cosine on an axis, a histogram of unrelated pairs and the parts that add up to the cosine. Return the y below."""
+    """Draw the cosine on an axis, a histogram of unrelated pairs and the parts of the cosine. Return the y of the bottom."""
     theme, cosine = sheet.theme, row(data["cosines"][0], 1000)[0] or 0.0
     others = [value or 0.0 for value in row(data["unrelated"]["cosines"], 1000)] if data["unrelated"] else []
     low = min(0.0, cosine, *others)

@@ -20,8 +20,8 @@ def difference_bars(
 ) -> Spec:
     """Draw bars of first minus second, in the end colours of the "signed" scale. The largest difference has a bold label.
 
-    frame: label, first, second, difference. names: the two encoders' names. places: decimals of the numbers. width: pixels;
-    None: the width of the container.
+    frame: columns label, first, second, difference. names: the two encoders' names. places: decimals of the numbers. width: in
+    pixels; None: the width of the container.
     """
     values, more = frame["difference"].astype(float), [f"more in {name}" for name in names]
     bold = either(f"datum.value == {int(values.abs().argmax())}", "bold", "normal")

@@ -40,7 +40,7 @@ def layered(
 
 
 def fluid(chart: Spec, width: int | None) -> Spec:
-    """Return the chart `width` pixels wide, axes included. None: the width of the page's container; elsewhere, its own."""
+    """Return the chart `width` pixels wide, axes included. None: as wide as its container on a page, elsewhere unchanged."""
     sized = {"width": width or "container", "autosize": {"type": "fit-x", "contains": "padding"}}
     config = {**chart["config"], "view": {**chart["config"]["view"], "continuousWidth": chart["width"]}}
     return {**chart, **sized, "config": config}
@@ -86,7 +86,7 @@ def _part(chart: Spec) -> Spec:
             return part
         if part.get("name") in datasets and len(part) == 1:
             return {"values": datasets[part["name"]]}
-        # Inside a part, these expressions would mean the width and height of the complete figure.
+        # Inside a concatenated chart, the expressions "width" and "height" would mean the size of the complete figure.
         if len(part) == 1 and part.get("expr") in ("width", "height"):
             return chart[part["expr"]]
         return {key: inline(value) for key, value in part.items()}
@@ -151,7 +151,7 @@ def scale(theme: Theme, kind: str, maximum: float) -> Spec:
 
 
 def hues(colors: dict[str, str]) -> Spec:
-    """Return a colour scale for names, in the dict's order."""
+    """Return a scale that gives each name (key) its colour (value), in the dict's order."""
     return {"domain": list(colors), "range": list(colors.values())}
 
 

@@ -166,7 +166,7 @@ def _shown(address: str, view: View) -> dict[str, Lines]:
 
 
 def _said(at: AppTest) -> list[str]:
-    """Return the page's plain texts, and its other texts that hold a number. Leave out lists of links and tables."""
+    """Return the page's plain texts, and those of its other texts that have a number. Leave out lists of links and tables."""
     others = [element.value for kind in (at.caption, at.markdown, at.info, at.success, at.error) for element in kind]
     texts = [paragraph for element in at.text for paragraph in element.value.split("\n\n")]
     texts += [text for text in others if re.search(r"\d", text) and "](" not in text and text[0] != "|"]

@@ -27,8 +27,8 @@ LOOKS = re.compile(  # keys that only affect a chart's look: they are not record
     r"^\$schema|^config|^autosize|[sS]ize$|Radius|Limit|Padding|Weight|Extent|Angle|^symbolType|^clamp|^interpolate"
     r"|^align|^baseline|^anchor|^grid|^tick|^orient|^strokeWidth|^filled|^columns|^label[A-Z](?!xpr)|^title[A-Z]"
 )
-# On another processor results differ by up to 1e-6 of their size. Here, numbers in a column may differ by NEAR times its largest
-# number, printed numbers by one in the last digit, and any two numbers by NOISE.
+# Results of two processors differ by up to 1e-6 of their size. `alike` allows more: numbers in a column may differ by NEAR times
+# the column's largest number, printed numbers by one in the last digit, and any two numbers by NOISE.
 NEAR, NOISE = 2e-4, 1e-5
 ROW = re.compile(r"(?=.*\d)-?\d*(,-?\d*)+")  # numbers packed in a text: "44,16,,-3" has no third number
 NUMBER = re.compile(r"(?<![\w#])[-+−]?(?:\d+ × 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?(?!\w|\.\d)(?: %)?)")
@@ -184,7 +184,7 @@ def _mark(part: dict) -> str:
 
 
 def write(name: str, views: Record) -> None:
-    """Store a page's record. AS_IN: the earlier view whose lines an item repeats. None: a line that it doesn't repeat."""
+    """Store a record. If an item resembles that of an earlier view (AS_IN), store only the lines that differ (None: no line)."""
     kept: dict[str, dict[str, dict[str, str | None]]] = {}
     for number, (view, items) in enumerate(views.items()):
         earlier = [*views][:number]
@@ -230,7 +230,7 @@ def differences(name: str, views: Record) -> list[str]:
 
 
 def changed(one: str | None, other: str | None) -> tuple[str | None, str | None]:
-    """Return the differing columns of each line, as a text for each line. Both texts are empty if no column differs."""
+    """Return each line with only the columns that differ between the lines. Both are empty if no column differs."""
     if one is None or other is None:
         return one, other
     first, second = one.split(BESIDE), other.split(BESIDE)

@@ -18,7 +18,7 @@ from tests.as_shown import record
         ('0.0000002, at "a"', '0.0000004, at "b"', True), ('0.2, at "a"', '0.2, at "b"', False),
     ],
 )  # fmt: skip
-def test_only_differences_between_processors_count_as_equal(one, other, same):
+def test_texts_are_alike_if_they_differ_no_more_than_results_of_two_processors(one, other, same):
     assert record.alike(one, other) == record.alike(other, one) == same
 
 

@@ -37,7 +37,7 @@ def tiny(request, tmp_path_factory):
     return load_encoder(str(save_tiny(request.param, tmp_path_factory.mktemp("tiny"))), device="cpu")
 
 
-def test_a_text_a_pair_or_a_padded_text_is_encoded_or_refused(tiny, generated):
+def test_a_generated_text_or_pair_is_encoded_or_refused(tiny, generated):
     others = st.none() | st.none() | texts(), st.none() | st.none() | st.integers(-1, tiny.max_tokens + 1)
     generated(60, 2000, st.tuples(texts(), *others), lambda given: _encoded_or_refused(tiny, *given))
 

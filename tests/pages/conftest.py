@@ -93,7 +93,7 @@ def load_asked(at: AppTest) -> AppTest:
 
 
 def open_page(path: str, **chosen: str) -> AppTest:
-    """Run the page of this file once, with these values in its session."""
+    """Run the page whose file is `path` once. chosen: values in the visitor's session."""
     (address,) = (entry.address for entry in ENTRIES.values() if entry.path == path)
     at = at_address(address)
     for key, value in chosen.items():

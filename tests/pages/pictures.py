@@ -84,7 +84,7 @@ def kernel(at):
 
 
 def stage(at):
-    """Return the arrays of a lesson's figure: each column NAME, the matrix "above NAME", the row "foot NAME", and each mark."""
+    """Return the arrays of a lesson's figure by name: columns X, matrices above ("above X"), rows below ("foot X"), marks."""
     data = live(at, "stage")
     drawn = {column["name"]: np.array(column["rows"]) for column in data["columns"] if column["rows"]}
     drawn = {name: rows[:, 0] if rows.shape[1] == 1 else rows for name, rows in drawn.items()}

@@ -52,7 +52,7 @@ def drawn(spec, column):
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
-    """Make tiny folders: a masked-language model, a classifier that also embeds sentences, a tagger, and a scan."""
+    """Return the folders of a tiny masked-language model, a classifier that also embeds sentences, a tagger, and a scan."""
     root = tmp_path_factory.mktemp("folders")
     (root / "table.csv").write_text("sentence,word\nThe bank of the river.,bank\nA bank for a loan.,bank\n", "utf-8")
     assert scan([str(root / "table.csv"), "--output", str(root / "scan"), "--device", "cpu"]) == 0
@@ -104,7 +104,7 @@ def test_a_lesson_figure_offers_no_python_to_copy(copied):
 
 
 @pytest.mark.parametrize(("view", "figure", "n"), [("pronouns", -1, slice(2)), ("negation", 0, slice(24, 36))])
-def test_copied_python_computes_the_weights_of_pronouns_and_negation(view, figure, n, copied):
+def test_copied_python_computes_the_weights_on_the_page_about_pronouns_and_negation(view, figure, n, copied):
     shown, _, made = copied("pronouns-and-negation", view=view, **{f"{view}.shown": True})
     weights, own = drawn(made, "value"), shown[figure].table["weight"].dropna().to_numpy()[n]
     assert len(own) > 1 and all(np.isclose(weights, each, atol=1e-6).any() for each in own)

@@ -48,7 +48,7 @@ def test_every_figure_has_a_table_and_a_report(path, views):
     ).replace("http://localhost", "")
 
 
-def test_the_provenance_of_a_picture_names_its_head(views):
+def test_the_provenance_of_a_picture_contains_the_pictures_head(views):
     opened("pages/explore/all_heads.py", head="L3 H7")
     origins = {name.split(". ")[1]: views[-1].origin(name) for name in views[-1].panels}
     assert origins["all heads"].layer is None
@@ -81,14 +81,14 @@ def test_the_start_page_offers_a_picture_to_share(monkeypatch):
 
 
 @pytest.mark.parametrize(("path", "state"), [("all_heads.py", {}), ("two_sentences/page.py", {"guessed": "asked"})])
-def test_only_the_start_page_with_its_answer_offers_a_picture_to_share(path, state, monkeypatch):
+def test_other_pages_and_the_start_page_before_the_guess_offer_no_picture_to_share(path, state, monkeypatch):
     made = {}
     monkeypatch.setattr(download, "file_button", lambda label, *what: made.update({label: what}))
     opened(f"pages/explore/{path}", **state)
     assert "Report (HTML)" in made and "Picture to share (1200 x 675)" not in made
 
 
-def test_the_provenance_of_a_lesson_names_no_encoder(views):
+def test_the_provenance_of_a_lesson_contains_no_encoder(views):
     at = at_address("from-scratch", stop="soft-lookup", reveal="yes")  # the pictures are shown with the answer
     at.session_state["download"] = True
     at.run()

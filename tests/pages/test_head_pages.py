@@ -50,7 +50,7 @@ def drawn_strip(at, chart, strip):
     return cells["v"][cells["strip"] == strip].tolist()
 
 
-def test_an_older_link_opens_its_tokens_and_the_page_shows_a_note(encoder):
+def test_an_older_link_chooses_tokens_and_the_page_shows_a_note(encoder):
     at = open_link("inside-a-head", **FIELDS, piece_a="4: ##bank", piece_b="5", step="weights", alone="true")
     assert at.info[-1].value == "This link is from an older version. One figure now shows all steps."
     assert not {"step", "alone"} & {*at.query_params}
@@ -148,8 +148,8 @@ def test_a_new_measure_needs_only_an_entry_in_measures(encoder, monkeypatch):
     assert drawn_frame(chart)[made.name].dropna().tolist() == column(wanted)
 
 
-def test_the_page_counts_the_heads_of_the_model_not_of_its_config(tmp_path, started_with):
-    """Half of ConvBERT's heads are convolutions."""
+def test_the_page_shows_as_many_heads_as_the_model_has_and_not_as_its_config_states(tmp_path, started_with):
+    """In ConvBERT, half of the heads in the config are convolutions."""
     family = Family("ConvBERT", "convbert", "wordpiece", {"embedding_size": 16, "head_ratio": 2})
     started_with(save_tiny(family, tmp_path))
     at = open_page(ALL)

@@ -58,7 +58,7 @@ def test_the_curves_and_the_timing_of_a_recurrence_are_drawn(monkeypatch):
     assert mark(path, "trail").records["left"].nunique() == 2 and len(mark(path, "line").records) == 17
     assert list(lines(gradient)["plain recurrence"].values()) == pytest.approx([1, 0.8, 0.64])
     assert set(lines(gradient)) == {"plain recurrence", "gated recurrence", "attention"}
-    # All word vectors have norm 1 and R only rotates. So this is the start word's share of the state k steps later.
+    # All word vectors have norm 1 and R only rotates. So `expected` has the start word's share of the state k steps later.
     expected = [0.8**k / sum(0.8**j for j in range(k + 2)) for k in range(3)]
     assert list(lines(share)["plain recurrence"].values()) == pytest.approx(expected)
     assert mark(share, "line").domain("y") == [0, 1]

@@ -67,7 +67,7 @@ def softmax(scores):
 
 
 def assert_drawn(shown, *expected):
-    """Check each chart's bars or cells. A dict gives the chart's lines or arrows by name. None skips a chart."""
+    """Check that each chart draws the expected bars or cells, or (a dict) lines or arrows by name. None skips a chart."""
     for chart, wanted in zip(shown, expected):
         if wanted is None:
             continue
@@ -153,12 +153,12 @@ def test_the_buttons_open_the_next_and_the_previous_lesson_page():
 
 
 @pytest.mark.parametrize(("older", "now"), MERGED.items())
-def test_a_link_to_a_merged_lesson_page_opens_the_present_page(older, now):
+def test_a_link_to_a_lesson_page_that_was_merged_opens_the_merged_page(older, now):
     at = open_link("from-scratch", stop=older)
     assert [heading.value for heading in at.subheader][:1] == [STOPS[now].title]
 
 
-def test_lesson_pages_have_their_numbers_and_order():
+def test_lesson_pages_are_numbered_in_the_order_of_the_lesson():
     assert [NUMBERS[slug] for slug in CORE] == [str(n + 1) for n in range(10)]
     assert [NUMBERS[slug] for slug in ("magnitude", "causal-mask", "kernel")] == ["4a", "6b", "7d"]
     steps = [PARTS.index(STOPS[slug].part) for slug in CORE]
@@ -278,7 +278,7 @@ def two_by_hand(query, keys, values):
 
 
 def twelve(causal, **rows):
-    """Compute the weights of twelve tokens whose queries and keys are zero except in these rows."""
+    """Compute the weights of twelve tokens. rows: each token's query and key, which are equal; zeros if not given."""
     states = np.zeros((12, 2))
     for place, row in rows.items():
         states[int(place[1:])] = row

@@ -222,7 +222,7 @@ def test_a_links_word_that_the_tokeniser_does_not_know_is_replaced():
     assert at.selectbox(key="word").value == "行"
 
 
-def test_the_address_keeps_a_links_word_unless_it_is_the_default():
+def test_the_word_in_a_link_stays_in_the_address_unless_it_is_the_default():
     query = {"example": "your own", "a": "They approved of the bank.", "b": "We approved the bank."}
     at = open_link(**query)
     assert (at.selectbox(key="word").value, "word" in at.query_params) == ("bank", False)  # "bank" is the default
@@ -292,7 +292,7 @@ def relu(folder):
     return copy
 
 
-def test_a_link_detects_a_changed_configuration(folder, relu, started_with):
+def test_a_link_made_with_another_configuration_gives_a_warning(folder, relu, started_with):
     started_with(str(folder))
     link = dict(open_link().query_params)
     started_with(str(relu))
@@ -304,7 +304,7 @@ def test_a_link_detects_a_changed_configuration(folder, relu, started_with):
 
 
 def test_an_older_link_opens_with_a_note(relu, started_with):
-    """Of its encoder, an older link has only the start of the weights' sha256."""
+    """An older link identifies its encoder only by the start of the weights' sha256."""
     started_with(str(relu))
     encoder = load_encoder(str(relu))
     at = open_link(digest=f"{encoder.digest[:8]} tiny")
@@ -393,7 +393,7 @@ def test_no_server_path_is_sent_beyond_localhost(private, started_with, public, 
         assert link["model"] == "tiny" and warnings(open_link(**link)) == []
 
 
-def test_the_link_in_a_downloaded_file_opens_its_encoder(folder):
+def test_the_link_in_a_downloaded_file_opens_the_files_encoder(folder):
     encoder = load_encoder(str(folder))
     link = dict(parse_qsl(urlparse(view_link(encoder, head="L1 H1", content="c0ffee00", digest="c0ffee00")).query))
     at = open_link(**link)

@@ -43,7 +43,7 @@ def folders(tmp_path_factory):
     return {name: str(save_tiny(FAMILIES[family], root / name, seed, True)) for name, (family, seed) in made.items()}
 
 
-def test_the_proof_states_the_largest_differences(folders):
+def test_the_page_states_the_largest_differences_of_the_proof(folders):
     encoder = load_encoder(folders["other"], device="cpu")
     at = open_link("models-and-proof", model="another ...", other=folders["other"])
     facts = dict(at.dataframe[0].value.to_numpy())
@@ -158,7 +158,7 @@ def test_a_reranker_compares_two_documents_for_a_query(tmp_path):
     assert f"score {decimal(scores[0])}" in page_text(at) and "in document" not in page_text(at)
 
 
-def test_the_encoder_decides_the_question_until_the_visitor_chooses_one(folders, tmp_path):
+def test_the_page_asks_the_encoders_default_question_until_the_visitor_chooses_a_question(folders, tmp_path):
     folder = str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("LABEL_0",)))
     at = open_link("predictions", model="another ...", other=folders["before"], a=RIVER, head="L0 H0")
     assert at.button_group(key="asked").value == "gap"
@@ -202,7 +202,7 @@ def test_the_page_first_asks_about_the_most_certain_tag(tmp_path):
     assert f"the margin of {tags['tag'][4]} moves by" in page_text(at) and "tag" not in at.query_params
 
 
-def test_a_regression_model_shows_scores(tmp_path):
+def test_the_page_shows_the_score_of_a_regression_model(tmp_path):
     folder = save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("RISK",))
     change_config(folder, problem_type="regression")
     at = open_link("predictions", model="another ...", other=str(folder), a=RIVER, head="L0 H0")
@@ -258,7 +258,7 @@ def test_hidden_words_of_two_texts_are_in_the_address():
     assert 'The link hides "moon"' in page_text(at).replace("\\", "").replace("'moon'", '"moon"')
 
 
-def test_two_texts_are_compared_with_unrelated_pairs():
+def test_the_cosine_of_two_texts_is_compared_with_unrelated_pairs():
     at = open_link("predictions", asked="Two sentences")
     at.button_group(key="similar").set_value("a negation").run()
     data = live(at, "similar")
@@ -267,7 +267,7 @@ def test_two_texts_are_compared_with_unrelated_pairs():
     assert data["unrelated"]["median"] == 0.073 and "Compare with" not in [button.label for button in at.button]
 
 
-def test_unrelated_pairs_are_measured_once(tmp_path, monkeypatch):
+def test_the_cosines_of_unrelated_pairs_are_measured_only_once(tmp_path, monkeypatch):
     long = replace(FAMILIES["BERT"], settings={"max_position_embeddings": 256})
     folder = embedder(save_tiny(long, tmp_path / "tiny"))
     change_config(folder, "tokenizer_config.json", model_max_length=256)
@@ -303,7 +303,7 @@ def test_the_chosen_word_is_masked(folders, monkeypatch):
 
 
 def test_the_page_shows_a_message_if_memory_runs_out(monkeypatch):
-    """The page still shows what is above the figure, whose computation failed."""
+    """The page still shows everything above the figure that couldn't be computed."""
 
     def fail(encoder, *arguments, **options):
         raise OutOfMemory("96 text(s) of 9 tokens need more memory than cuda has left.")
@@ -316,7 +316,7 @@ def test_the_page_shows_a_message_if_memory_runs_out(monkeypatch):
     assert at.text_input(key="a").value == "A swan on a lake."
 
 
-def test_after_an_encoder_was_loaded_garbage_is_collected_after_the_pictures(tmp_path, monkeypatch):
+def test_the_garbage_collector_runs_after_the_pictures_if_an_encoder_was_loaded(tmp_path, monkeypatch):
     """The page then freezes all objects, so later collections skip the model. Collecting first would delay pictures by 0.25 s."""
     events, show, collect = [], figures.show_live, gc.collect
     monkeypatch.setattr(figures, "show_live", lambda *given: (events.append("picture"), show(*given)))

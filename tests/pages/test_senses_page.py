@@ -67,7 +67,7 @@ def clicked(monkeypatch):
 
 
 def kept_from(module, name, monkeypatch):
-    """Return a list that collects this function's results while a page runs."""
+    """Return a list that collects the results of the function `name` of `module` while a page runs."""
     made, function = [], getattr(module, name)
     monkeypatch.setattr(module, name, lambda *given, **more: made.append(function(*given, **more)) or made[-1])
     return made
@@ -99,7 +99,7 @@ def test_the_labelled_sentences_have_stored_reports(monkeypatch):
 
 
 @pytest.mark.parametrize("click", [1, 24, "x", -1])
-def test_a_click_opens_a_sentence_on_the_start_page(encoder, clicked, click):
+def test_a_click_on_a_sentence_opens_it_on_the_start_page(encoder, clicked, click):
     at = open_page(PAGE)
     clicked(click)
     at = at.run().run()
@@ -231,7 +231,7 @@ def test_a_damaged_scan_is_refused(tmp_path, damaged):
     assert "can't be read" in at.error[0].value.replace("\\", "")
 
 
-def test_the_page_reports_a_scan_made_without_the_option_sources_and_a_missing_scan(tmp_path):
+def test_the_page_reports_a_missing_scan_and_one_made_without_the_option_sources(tmp_path):
     (tmp_path / "table.csv").write_bytes(table(GOOD))
     assert scan([str(tmp_path / "table.csv"), "--output", str(tmp_path / "scan"), "--device", "cpu"]) == 0
     at = open_page(PAGE, source="scan", scan=str(tmp_path / "scan"))

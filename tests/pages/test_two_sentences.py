@@ -87,14 +87,14 @@ def test_other_examples_open_from_the_list(main_view):
     assert at.selectbox(key="more").value is None
 
 
-def test_the_move_can_be_measured_between_the_sentences_instead_of_the_senses(main_view, encoder):
+def test_a_button_measures_a_words_move_between_the_sentences_instead_of_the_senses(main_view, encoder):
     assert figure(main_view)["way"]["between"] == "senses"
     at = main_view.button_group(key="way").set_value("sentences").run()
     assert figure(at)["finding"] == finding_of(encoder, PAIRS[0], way="sentences")
     assert figure(at)["way"]["between"] == "sentences" and "not two senses" in figure(at)["beyond"]["text"]
 
 
-def test_every_part_of_the_page_shows_the_words_that_a_link_hides(encoder):
+def test_every_figure_shows_as_hidden_the_words_that_a_link_hides(encoder):
     at = open_link(hide_a="river", hide_b="loan")
     assert figure(at)["chosen"]["hidden"] == [6, 6]
     titles = [part["title"]["text"] for part in spec_of(at.get("vega_lite_chart")[0])["hconcat"]]
@@ -153,7 +153,7 @@ def test_a_head_chosen_in_the_figure_of_a_heads_steps_is_shown(encoder, main_vie
     assert at.query_params.get("head") == (chosen if chosen == "L3 H7" else None)
 
 
-def test_the_word_is_chosen_anew_after_an_edit_until_the_visitor_chooses_a_word(main_view):
+def test_after_an_edit_the_page_chooses_the_word_unless_the_visitor_has_chosen_one(main_view):
     main_view.session_state["a"] = "The gnome left the bank."
     at = main_view.text_input(key="b").set_value("The gnome found a bank.").run()
     assert at.selectbox(key="word").value == "gnome" and at.button_group(key="example").value is None
@@ -165,7 +165,7 @@ def test_the_word_is_chosen_anew_after_an_edit_until_the_visitor_chooses_a_word(
 NEXT = 'There is no control yet. Write a third sentence in which "bank" has the same sense as in A.'
 
 
-def test_a_change_of_sentence_a_empties_the_control_or_the_page_asks_about_it(main_view):
+def test_if_sentence_a_changes_the_page_empties_the_control_sentence_or_asks_about_it(main_view):
     main_view.session_state["layers"] = True
     at = main_view.text_input(key="b").set_value("The bank lent us money.").run()
     # Sentence A hasn't changed, so the control stays.
@@ -182,14 +182,14 @@ def test_a_change_of_sentence_a_empties_the_control_or_the_page_asks_about_it(ma
     assert messages(at.info)[0].startswith('The control has no "bank", so it isn\'t used.')
 
 
-def test_a_link_to_two_sentences_has_no_control_and_no_example():
+def test_a_link_with_two_sentences_opens_without_control_sentence_and_example():
     at = open_link(a="The bank was robbed.", b=PAIRS[0].second)
     assert at.text_input(key="c").value == "" and at.button_group(key="example").value is None
     assert at.selectbox(key="word").value == "bank" and NEXT in messages(at.caption)
 
 
 def test_a_word_that_the_tokeniser_does_not_know_is_reported(main_view):
-    """If the control sentence has the word only in such a form, the page must not show a cosine with the control."""
+    """If the tokeniser doesn't know the word in the control sentence, the page must not show a cosine with the control."""
     glued, unknown = (
         "They lay on the bank🏦 of the stream.",
         'doesn\'t know "bank🏦". It reads [UNK] instead, as for any text',
@@ -232,7 +232,7 @@ def test_download_offers_measured_effects_of_heads_instead_of_estimates(main_vie
     assert offered[-1][-1].name == "layers"  # although the box with these curves is folded
 
 
-def test_a_new_session_shows_the_sentences_while_hiding_takes_long(nothing_computed, monkeypatch):
+def test_a_new_session_shows_the_sentences_while_slow_measurements_run(nothing_computed, monkeypatch):
     shown, b = [], "The bank kept the coins of a cook."
     monkeypatch.setattr(word_figure, "show_stored", lambda name, data: shown.append(data))
     open_link(b=b)
@@ -274,7 +274,7 @@ def test_a_change_of_sentence_b_does_not_recompute_sentence_a(main_view, monkeyp
 
 
 @pytest.mark.parametrize("family", ["XLNet", "LiLT"])
-def test_if_no_word_can_be_hidden_the_first_head_shown_attends_most_to_another_word(checkpoint, family):
+def test_if_no_word_can_be_hidden_the_page_shows_the_head_with_the_largest_weight_on_another_word(checkpoint, family):
     folder = str(checkpoint(family))
     at = open_link(model="another ...", other=folder)
     assert not at.error and figure(at)["finding"].startswith('No word can be hidden from "bank" in this encoder')
@@ -327,7 +327,7 @@ MINT = {
 }  # fmt: skip
 
 
-def test_the_move_can_be_measured_between_the_senses_of_an_uploaded_table(encoder):
+def test_a_words_move_is_measured_between_the_senses_in_an_uploaded_table(encoder):
     a, b = "They brought the metal to the mint for new coins.", "We cut some mint for a cup of tea."
     at = open_link(a=a, b=b, word="mint")
     assert not any(button.key == "way" for button in at.button_group)
@@ -367,7 +367,7 @@ BAD = {
 }  # fmt: skip
 
 
-def test_bad_input_shows_a_message(main_view):
+def test_the_page_shows_a_message_about_bad_input(main_view):
     for text, message in BAD.items():
         at = main_view.text_input(key="a").set_value(text).run()
         assert any(message in error for error in messages(at.error))

@@ -35,7 +35,7 @@ def longer(folder):
     return made
 
 
-def test_each_limit_has_a_picture_from_stored_reports(monkeypatch):
+def test_the_page_draws_a_picture_for_each_limit_from_stored_reports(monkeypatch):
     monkeypatch.setattr(senses, "hidden_words", lambda *_, **more: pytest.fail("the report was computed"))
     monkeypatch.setattr(senses, "separation", lambda *_, **more: pytest.fail("the report was computed"))
     at = open_page(PAGE)
@@ -59,7 +59,7 @@ def test_the_page_measures_only_a_few_sentences_if_no_report_is_stored(encoder, 
         assert frame["word"].unique().tolist() == labelled_sentences()["word"].unique()[:3].tolist()
 
 
-def test_some_limits_are_left_out_if_no_word_can_be_hidden(checkpoint, monkeypatch):
+def test_the_page_leaves_out_limits_without_a_counter_example_if_no_word_can_be_hidden(checkpoint, monkeypatch):
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(checkpoint("XLNet")))
     at = open_page(PAGE)
     texts = [element.value for element in at.text]
@@ -69,7 +69,7 @@ def test_some_limits_are_left_out_if_no_word_can_be_hidden(checkpoint, monkeypat
 
 
 @pytest.mark.parametrize(("most", "without"), [(64, 2), (16, 5)])
-def test_the_page_says_so_if_an_encoder_reads_too_few_tokens(tmp_path, monkeypatch, most, without):
+def test_the_page_says_that_an_encoder_reads_too_few_tokens_for_a_counter_example(tmp_path, monkeypatch, most, without):
     family = FAMILIES["BERT"]
     folder = save_tiny(replace(family, settings={**family.settings, "max_position_embeddings": most}), tmp_path)
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(folder))

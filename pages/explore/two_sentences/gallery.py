@@ -1,4 +1,4 @@
-"""List six views to open, two of them failures of the encoder. A test checks each claim."""
+"""List six views that a visitor can open. Two of them show failures of the encoder. A test checks the claims about all six."""
 
 from urllib.parse import urlencode
 

@@ -20,7 +20,7 @@ def asked() -> bool:
 
 
 def show(pair: HiddenPair) -> None:
-    """While the visitor is asked, show the button "Show the answer". Otherwise show the last guess and "Guess it yourself"."""
+    """Show the button "Show the answer" while the visitor is asked to guess, then the last guess and "Guess it yourself"."""
     guessed, page = session.GUESS.get(), this_page()
     if guessed == ASKED:
         page.address[LINK] = "yes"
@@ -30,7 +30,7 @@ def show(pair: HiddenPair) -> None:
     if guessed and (said := _beside(pair, *guessed)):
         st.text(said, width="content")
         link = view_link(page.encoder, **dict(st.query_params) | {LINK: "yes"})
-        st.markdown(f"[Ask a friend the same]({link})", width="content")
+        st.markdown(f"[Ask a friend the same question]({link})", width="content")
     st.button("Guess it yourself", key="guess_first", on_click=session.GUESS.set, args=(ASKED,))
 
 
