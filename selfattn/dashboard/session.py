@@ -43,12 +43,12 @@ class Key(str):
 
 
 # The visitor's sentences and word, which pages share. They are in the address too.
-A = Key("a", "sentence A; on a page with one sentence, that sentence")
+A = Key("a", "sentence A, or the only sentence of a page")
 B = Key("b", "sentence B")
 C = Key("c", "the control sentence; empty: none")
 EXAMPLE = Key("example", "the example that the sentences come from; None: the visitor's own sentences")
 MORE = Key("more", "the example chosen from the list of further examples")
-WORD = Key("word", "the chosen word, as A spells it")
+WORD = Key("word", "the chosen word, as sentence A spells it")
 HIDE = {"A": Key("hide_a", "the word that is hidden in A"), "B": Key("hide_b", "the word that is hidden in B")}
 AT = {
     name: Key(f"at_{name.lower()}", f"which occurrence of the word in {name} is chosen, counted from 1")
@@ -108,13 +108,13 @@ TAGGED = Key("tagged", "Predictions: the word whose tag is explained")
 TAG = Key("tag", 'Predictions: the tag to explain, after its word, as in "bank: NOUN"; None: the likeliest tag')
 PASSAGE = Key("passage", 'Predictions: the sentence whose words are shown, as "TEXT.SENTENCE", both counted from 1')
 GAP = Key("gap", "Predictions: the index of the word that is masked")
-TARGET = Key("target", "Predictions: the index, among the predicted words, of the word to explain")
+TARGET = Key("target", "Predictions: the index of the word to explain in the list of predicted words")
 STOPPED = Key("stopped", "the cache keys of the encoder and of the work that the visitor stopped")
 HIDDEN_ASKED = Key("hidden_asked", "Senses: the cache keys of the encoder and of the hidden-words report to compute")
 OPENED = Key("opened", "Senses: address parameters with which to open the main view")
 TABLE_READ = Key("table_read", "Senses: the uploaded file's id, usable rows, broken rows and digest", (None, None))
 PROOF = Key("proof", "Models and proof: the encoder's key and the text, and the proof made with them", (None, None))
-PROJECTOR = Key("projector", "From scratch: True for a projector: larger type, and no menu", False)
+PROJECTOR = Key("projector", "From scratch: True to show larger type and no menu, for a projector", False)
 STOP = Key("choice of stop", "From scratch: the stop (page of the lesson) that the picker shows")
 RACE = Key("recurrence.race", "Before attention: the device, and the times measured on it")
 TRAINED = Key("tiny.run", "Train a tiny model: the last run's settings, and its state after each epoch", (None, ()))
