@@ -86,7 +86,7 @@ def carry_choice(page: str) -> None:
 
 
 def note_in_address(noted: Mapping[str, str | None]) -> None:
-    """Write parameters without a widget into the address; a value None removes one. Call it at the end of a run of a page."""
+    """Write parameters without a widget into the address; None removes a parameter. Call it at the end of a run of a page."""
     for key, value in noted.items():
         if value is None:
             st.query_params.pop(key, None)

@@ -32,7 +32,7 @@ ENCODER = ("model", "other", "revision", "content", "digest")  # the parameters 
 def view_link(encoder: Encoder | None = None, /, **parameters: Any) -> str:
     """Return the address that opens this page with this encoder and these parameters."""
     named = {} if encoder is None else link_to(encoder)
-    # Leave out the current parameters that name an encoder: the page may show another encoder instead.
+    # Leave out the parameters that name an encoder: the page may show a different one.
     query = named | {key: value for key, value in parameters.items() if value not in (None, "") and key not in ENCODER}
     address = (st.context.url or "").split("?")[0]
     return f"{address}?{urlencode(query)}" if query else address

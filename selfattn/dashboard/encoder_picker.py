@@ -137,7 +137,7 @@ def _ask_before_loading(key: session.Key, identity: str, name: str, revision: st
     """Ask the visitor before loading an encoder that only a link names: draw the question and raise PageEnds.
 
     An encoder that is bundled, offered by the operator or already loaded needs no question. Don't access the folder before the
-    visitor agrees: on some systems, this can open a connection to another machine. Raises LoadError if it isn't offered.
+    visitor agrees: on some systems, this can open a connection to another machine. Raises LoadError if the encoder isn't offered.
     """
     check_encoder(name, revision)
     linked_to = session.LINKED_TO.of(key)
@@ -240,7 +240,7 @@ def offered_devices(available: Sequence[str]) -> list[str]:
 
 
 def short_name(name: str) -> str:
-    """Return an encoder's label: its name without the bundled encoder's owner, or a path as `for_visitors` shows it."""
+    """Return an encoder's label: its name (the bundled encoder's without the owner), or a path as `for_visitors` shows it."""
     if name == BUNDLED_NAME:
         return name.split("/")[-1]
     label = for_visitors(name, name)
@@ -251,7 +251,7 @@ def short_name(name: str) -> str:
 
 
 def pick_second_encoder(first: Encoder) -> Encoder | None:
-    """Draw the picker of the second encoder and return that encoder, or None if it isn't named yet or can't be loaded.
+    """Draw the picker of the second encoder and return that encoder, or None if no encoder is named yet or it can't be loaded.
 
     The default is a copy of the first encoder with random weights. The second encoder has the first one's device and dtype.
     """

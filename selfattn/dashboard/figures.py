@@ -64,7 +64,7 @@ def this_page() -> Page:
 
 
 def heading(title: str, question: bool = False) -> None:
-    """Show the page's title, and make the containers at its right. question: True if the page shows a question instead."""
+    """Show the page's title, and make the containers at its right. question: True if a question takes the title's place."""
     page = this_page()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         page.headline = st.container(width="stretch", gap=None, key="headline")
@@ -79,7 +79,7 @@ def say(text: str) -> None:
 
 
 def side_by_side(n: int = 2, width: int = COLUMN, key: str | None = None) -> list[st.delta_generator.DeltaGenerator]:
-    """Return n columns, which are stacked in a narrow window. width: of each column, in pixels. key: for the CSS in app.py."""
+    """Return n columns, which are stacked in a narrow window. width: a column's, in pixels. key: a name for the CSS in app.py."""
     row = st.container(horizontal=True, gap="medium", key=key)
     return [row.container(width=width, gap="small") for _ in range(n)]
 

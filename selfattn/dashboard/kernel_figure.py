@@ -61,17 +61,18 @@ def show_kernel(
 ) -> None:
     """Show the panel. A click on a token shows that token's row of attention weights.
 
-    choose_above: on the main view, which shows its own figure above the panel: called with each choice in that figure,
-    ("head", number) or ("hidden", words). more: arguments of `show_panel`.
+    choose_above: on the main view, a function that is called with each choice in the figure above the panel: ("head", number)
+    or ("hidden", words). more: arguments of `show_panel`.
     """
     states = ("query",) if choose_above is None else ("query", "head", "hidden")
     show_panel(panel, choose=partial(_choose, encoder, sides, choose_above), states=states, **more)
 
 
 def errors_of(encoder: Encoder, sides: Sequence[PlacedWord[Encoding]], head: Head) -> tuple[float, float | None]:
-    """Return two numbers: the largest differences between the head's weights as the kernel and as the model compute them.
+    """Return two errors: the largest differences between the head's weights from the kernel and from the model.
 
-    First with the same queries and keys for both, then with the model's weights from a second pass (None without such a pass).
+    For the first error, both get the same queries and keys. For the second, the model's weights come from a second forward pass
+    (None if there is no such pass).
     """
     differences = [side.sentence.weights(*head) - side.sentence.own_weights(*head) for side in sides]
     plain = all(side.sentence.pair is None and not side.sentence.hides for side in sides)
@@ -96,7 +97,7 @@ def _choose(
 
 
 def _keep(encoder: Encoder, sides: Sides, side: PlacedWord[Encoding], position: int) -> None:
-    """Keep the position of the chosen token of this sentence. Forget chosen tokens of sentences that aren't shown."""
+    """Store the position of the token chosen in this sentence. Forget the tokens chosen in sentences that aren't shown."""
     shown, kept = [_kept_by(encoder, each) for each in sides.values()], session.QUERIES.get()
     session.QUERIES.set({key: kept[key] for key in shown if key in kept} | {_kept_by(encoder, side): position})
 

@@ -46,7 +46,7 @@ def linked(key: str) -> str:
 def say_what_is_missing(
     key: str, possible: Collection[str], shown: str, sentence: Callable[[str], str], remedy: str = REMEDY
 ) -> None:
-    """If the page can't use the link's value for a key, warn of it until the visitor chooses another value.
+    """If the page can't use the link's value for a key, show a warning until the visitor chooses another value.
 
     possible: the values that the page can use. shown: the value that the page shows. sentence: a function from the link's value
     to the warning's first sentence. remedy: the last sentence.
@@ -59,7 +59,7 @@ def say_what_is_missing(
 
 
 def _still_asked(key: str, possible: Collection[str], shown: str) -> str:
-    """Return the link's value while the page can't use it; "" once the page can, or once another value is shown than before."""
+    """Return the link's value, or "" (no warning) if the page can use it or the visitor has chosen another value."""
     asked = linked(key)
     if asked and (asked in possible or session.INSTEAD.get().setdefault(key, shown) != shown):
         del session.LINK.get()[key]
@@ -68,7 +68,7 @@ def _still_asked(key: str, possible: Collection[str], shown: str) -> str:
 
 
 def keep_in_address(key: str, default: str) -> None:
-    """If a widget's default has changed since the last run, write its value into the address. Call it before it is drawn."""
+    """Write a widget's value into the address if its default has changed since the last run. Call this before it is drawn."""
     before = session.DEFAULT_OF.of(key)
     if key in st.session_state and before.get() not in (None, default):
         st.session_state[key] = st.session_state[key]
@@ -85,9 +85,9 @@ def note_identity(key: str, encoder: Encoder | None, asked_for: Callable[[], str
     """Write the start of the encoder's content digest into the address, and warn if the link was made with another encoder.
 
     An older link has only the start of the weights' digest. If the weights agree, a note says that nothing else was checked.
-    key: "content" or "second_content". encoder: None if it couldn't be loaded, which the page has already reported. asked_for:
-    returns the link's name for its encoder, or "". named: True if the address names this encoder. If it doesn't, the encoder's
-    title is written into the address too, except for the bundled encoder.
+    key: "content" or "second_content". encoder: None if it couldn't be loaded, which the page has already reported. asked_for: a
+    function that returns the encoder's name in the link, or "". named: True if the address names this encoder. If it doesn't, the
+    encoder's title is written into the address too, except for the bundled encoder.
     """
     older = OLDER[key]
     by = older if linked(older) and not linked(key) else key

@@ -92,7 +92,7 @@ def check_encoder(name: str, revision: str = "") -> None:
 
 
 def loads_unasked(name: str, revision: str) -> bool:
-    """Return True if a link opens this encoder without a question: the bundled and the operator's, in their default revision."""
+    """Return True if a link opens this encoder without a question: it is bundled or the operator's, in its default revision."""
     offered = (BUNDLED_NAME, start_model(), *Settings.read().models)
     known_revision = revision in ("", BUNDLED_REVISION if name == BUNDLED_NAME else "")
     return known_revision and (name in offered or is_operators_folder(name))

@@ -33,7 +33,7 @@ from selfattn.words import fold, has_runs
 FIRST = PAIRS[0]
 EXAMPLES = {pair.word: pair for pair in PAIRS}
 # The examples with a button, by their word. The main view starts with "bank". With the bundled encoder, the finding of most
-# examples names a word in each sentence. The finding of "star" names none. Both sentences of "match" lie nearest to one sense.
+# examples names a word in each sentence. The finding of "star" names none. In both sentences, "match" has the same nearest sense.
 SHOWN = ("bank", "trunk", "mouse", "seal", "star", "match")
 PICKER = 300  # pixels: width of the small map of all heads
 ZOOM = 64  # rows: a larger map gets a slider to choose a range of rows
@@ -284,7 +284,7 @@ def pick_map_options(place, **more: Any) -> None:
         key=session.BY_WORDS,
         bind="query-params",
         help="Join the pieces of each split word. The weight that a split word gets is the sum over its pieces. The weight that "
-        "it gives is their mean. Rows still sum to 1.",
+        "it gives is the mean over its pieces. Rows still sum to 1.",
         **more,
     )
     place.toggle(

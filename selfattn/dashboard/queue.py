@@ -81,8 +81,8 @@ _pages = _Pages(max(1, _CORES - 1))
 def costly_slot() -> Iterator[Callable[[], None]]:
     """Wait for a slot for costly work, and hold it inside the `with`. After PATIENCE, the page shows WAITING.
 
-    Yields a function to call at each step of the work. If the visitor has moved on or left, that function ends the run; so does
-    the wait. A thread that already holds a slot doesn't take a second slot, because it might wait for the slot that it holds.
+    Yields a function to call at each step of the work. That function and the wait end the run if the visitor has moved on or
+    left. A thread that already holds a slot doesn't take a second slot, because it might wait for the slot that it holds.
     """
     if getattr(_mine, "place", False):
         yield stop_if_superseded

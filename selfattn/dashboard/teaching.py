@@ -69,7 +69,7 @@ def sides() -> tuple[st.delta_generator.DeltaGenerator, st.delta_generator.Delta
 
 
 def asked(matrix: Tensor, answered: bool, *rows: int) -> Tensor:
-    """Return the matrix to draw. Until the question is answered, the rows `rows` are NaN (all rows if none are named)."""
+    """Return the matrix to draw. Until the question is answered, the rows `rows` are NaN (all rows if none are given)."""
     shown = matrix.double().clone()
     if not answered:
         shown[list(rows) if rows else slice(None)] = math.nan
@@ -148,7 +148,7 @@ def heads_chart(values: Tensor, **looks: Any) -> Drawing:
 
 
 def choose_sentence(stop: str, sentence: str, encoder: Encoder | None = None) -> tuple[Encoder, Encoding]:
-    """Draw a field for a sentence. Return the encoder and the sentence's encoding. If it can't be encoded, end the page."""
+    """Draw a field for a sentence. Return the encoder and the sentence's encoding. If encoding fails, end the page."""
     encoder = encoder or current_encoder()
     key = f"{stop}.sentence"
     st.session_state.setdefault(key, sentence)

@@ -114,7 +114,7 @@ def _removals(frame: pd.DataFrame, measure: Measure, compared: Compared) -> tupl
 
 
 def habit(encoder: Encoder, report: HeadProfiles, frame: pd.DataFrame, head: Head) -> Panel:
-    """Make the panel of one head over many sentences: its pattern, and sentences with its largest and with typical weights.
+    """Make the panel of one head over many sentences: its pattern, the sentences with its largest weights, and typical sentences.
 
     The weights are those from the labelled word to another word. frame: the labelled sentences of `report`.
     """

@@ -70,5 +70,5 @@ def named(row: pd.Series) -> str:
 
 
 def share(value: float, places: int = 0) -> str:
-    """Return a share as a percentage with a no-break space before %."""
+    """Return a share (0 to 1) as a percentage with a no-break space before %."""
     return numbers.share(value, places).replace(" ", "\u00a0")

@@ -24,7 +24,7 @@ def explained_data(
     """Return the data of the component `shaded`, one row per text.
 
     found: the results; each key is the line printed above its text. what: the name of the number that changes. write: formats a
-    change. wholes: for the same keys, the full text if a text was cut.
+    change. wholes: the full text of each text that was cut, by its key in `found`.
     """
     frame = explained_words_frame(found)
     least = LEAST * max((abs(each.number) for each in found.values()), default=0.0)
@@ -60,7 +60,7 @@ def _by_sentence(
     found: Explained, segment: int, words: Sequence[dict[str, Any]], places: Sequence[int], what: str, write: Write,
     largest: float, whole: Tokens | None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Return the fields of a row of sentences and their words. largest: the effect or noise level drawn at full height."""
+    """Return the fields of one text's row (sentences and words). largest: the effect or noise level drawn at full height."""
     named, opened = {*found.named}, {*found.words}
     sentences = [(at, each) for at, each in enumerate(found.sentences) if each.segment == segment]
     starts, first = [each.at for _, each in sentences], sentences[0][1].positions[0]
@@ -96,7 +96,7 @@ def _percent(value: float, largest: float) -> int:
 
 
 def lost(name: str, tokens: Tokens, read: Tokens, where: str) -> str:
-    """State how much of a text the embedder cuts off. name: the encoder's name. where: names the text, as in " of A"."""
+    """State how much of a text the embedder cuts off. name: the encoder's name. where: says which text, as in " of A"."""
     at_end = len(read.ids) - 1 - max(at for at, segment in enumerate(read.segments) if segment is not None)  # special
     words, kept = tokens.words, len(read.ids) - at_end
     left = sum(word.stop <= kept for word in words)

@@ -29,9 +29,9 @@ TERMS = 6  # the largest products of a sum have a line each; the others share on
 TITLES = {
     "input": "the layer's input",
     "read": "the projections' input",
-    "query": "× W_Q = query: what it looks for",
-    "key": "× W_K = key: what it is filed under",
-    "value": "× W_V = value: what it hands over",
+    "query": "× W_Q = query: what the token looks for",
+    "key": "× W_K = key: what the token is found by",
+    "value": "× W_V = value: what the token hands over",
     "turned query": "the query, turned by its position",
     "turned key": "the key, turned by its position",
 }
@@ -122,16 +122,16 @@ def _changed(sides: Sequence[Followed]) -> pd.DataFrame:
 
 
 def _what_changes(side: Followed) -> str:
-    top = " → ".join(numbers.weight(trace.weights[side.position].max()) for trace in (side.real, side.trace))
+    before, after = (numbers.weight(trace.weights[side.position].max()) for trace in (side.real, side.trace))
     contexts = [trace.context[side.position] for trace in (side.real, side.trace)]
     return (
-        f"With the changes, the largest weight in {side.name} goes {top}. The changed context has cosine {_cosine(*contexts)} to "
-        "the unchanged context."
+        f"With the changes, the largest weight in {side.name} goes from {before} to {after}. The changed context has cosine "
+        f"{_cosine(*contexts)} to the unchanged context."
     )
 
 
 def comes_in(sides: Sequence[Followed]) -> Iterator[Panel]:
-    """Yield the panels of the head's input: the token's vectors and projections, and how one number of the query is summed."""
+    """Yield the panels of the head's input: the token's vectors and projections, and one number of the query as a sum."""
     first = sides[0]
     rows = {step.name: [side.row(step.name) for side in sides] for step in first.steps.steps if step.name in TITLES}
     verb = "comes" if len({side.label for side in sides}) == 1 else "come"
@@ -199,7 +199,7 @@ def goes_out(encoder: Encoder, sides: Sequence[Followed], head: Head) -> Iterato
 
 
 def _by_others(encoder: Encoder, side: Followed, head: Head) -> Tensor | None:
-    """Return the sum of the other heads' outputs and the bias, (d_model,); None if W_O has other inputs than the contexts."""
+    """Return the sum of the other heads' outputs and the bias, (d_model,); None if W_O's input isn't the heads' contexts."""
     sentence, bias = side.word.sentence, side.projected.output_bias
     contexts = sentence.own_context(head.layer)[:, side.position].float()  # (n_heads, d_head)
     weight = output_weight(encoder, sentence.recordings[head.layer].module)

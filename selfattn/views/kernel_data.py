@@ -78,7 +78,7 @@ def _plane(row: QueryRow, back: str) -> dict[str, Any]:
 
 
 def _largest(sides: Sequence[dict[str, Any]]) -> dict[str, int]:
-    """Return the integer that gets the deepest colour in each kind of strip: the largest absolute value (of queries only)."""
+    """Return, for each kind of strip, the largest absolute integer: it gets the deepest colour. Keys and values don't count."""
     rows = [row for side in sides for row in side["rows"]]
     strips = {
         "vectors": [side["query"]["values"] for side in sides],
@@ -100,7 +100,7 @@ def _ends(column: dict[str, Any], sides: Sequence[dict[str, Any]]) -> dict[str, 
 
 
 def _decimals(rows: Sequence[QueryRow], places: int) -> dict[str, int]:
-    """Return the number of decimals of each kind of strip; no more than needed if the figure prints the numbers (FEW or less)."""
+    """Return the decimals of each kind of strip. Vectors of up to FEW numbers, which are printed, have no more than needed."""
     most = {"vectors": VECTORS, "products": places, "handed": max(HANDED, places)}
     if all(max(row.trace.key.shape[-1], row.trace.value.shape[-1]) > FEW for row in rows):
         return most
@@ -159,7 +159,7 @@ def _code() -> list[dict[str, str]]:
 
 
 def _pairs(rows: Sequence[QueryRow]) -> list[dict[int | None, int | None]]:
-    """Return, for each of two rows, a map from its tokens' positions to those of matching tokens in the other row, or None."""
+    """For each of two rows, map a token's position to that of the matching token in the other row (None: no match)."""
     if len(rows) != 2:
         return [{} for _ in rows]
     a, b = ([(special, fold(text)) for text, special in zip(row.tokens, _special(row))] for row in rows)
@@ -256,7 +256,7 @@ def _short(text: str) -> str:
 
 
 def factor(trace: AttentionTrace) -> tuple[str, float]:
-    """Return how a score's scaling is printed after the score, such as "÷ √64", and the factor; ("", 1.0) without scaling."""
+    """Return the scaling of scores as a text to print after a score, such as "÷ √64", and as a factor; ("", 1.0) for none."""
     d_head, scale = trace.query.shape[-1], trace.scale
     if scale == 1:
         return "", 1.0

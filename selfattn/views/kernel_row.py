@@ -1,4 +1,4 @@
-"""Hold one token's row of a head's trace, with every step, for the kernel figure."""
+"""Define `QueryRow`, one token's row of every step in a head's trace, for the kernel figure."""
 
 import math
 from dataclasses import dataclass
@@ -87,7 +87,7 @@ def word_row(
 
 
 def leading(row: QueryRow) -> tuple[list[int], list[int]]:
-    """Return the tokens that have a row in the figure, and the other tokens, each in the sentence's order.
+    """Return the tokens that have a row in the figure, and the other tokens, both in the sentence's order.
 
     In a long sentence, only the query and the tokens with the largest weights have a row.
     """

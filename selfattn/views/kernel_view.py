@@ -179,8 +179,10 @@ def _below(rows: Sequence[QueryRow], errors: tuple[float, float | None] | None) 
         )
     if errors is not None:
         same, separate = errors
-        text = f"These weights are recomputed. From the same inputs, the model's own code gets them within {numbers.error(same)}"
-        lines.append(f"{text}." if separate is None else f"{text}; in a second pass, within {numbers.error(separate)}.")
+        lines.append(
+            f"These weights are recomputed. On the same inputs, the model's own weights differ by at most {numbers.error(same)}"
+            + ("." if separate is None else f"; in a second pass, by at most {numbers.error(separate)}.")
+        )
     return lines
 
 

@@ -14,9 +14,9 @@ NO_CONTROL = "There is no control sentence. Add one: a third sentence, in which 
 
 
 def layer_by_layer(pair: HiddenPair) -> Panel:
-    """Make the panel of the cosine after each layer: with nothing hidden, and with each sentence's leading word hidden.
+    """Make the panel of the cosine after each layer: with nothing hidden, and with one word hidden in each sentence.
 
-    The leading word moves the chosen word's vector most when it is hidden.
+    Of all words of a sentence, hiding this word moves the chosen word's vector most.
     """
     frame = cache(lambda: hidden_curves_frame(pair))
     finding, note = compared(pair), beside(pair)
@@ -34,24 +34,24 @@ def layer_by_layer(pair: HiddenPair) -> Panel:
 
 
 def compared(pair: HiddenPair) -> str:
-    """State the cosine after the last layer, with nothing hidden and with the words of the largest effect hidden."""
+    """State the cosine after the last layer: with nothing hidden, and with the two words of the largest effect hidden."""
     text = f'The two vectors of "{pair.placed[0].word.text}" have cosine {numbers.cosine(float(pair.cosine[0, 0]))}'
     hidden = [f'"{words[at].label}"' for words, at in zip(pair.words, pair.top) if at is not None]
     return f"{text}; with {' and '.join(hidden)} hidden, {numbers.cosine(pair.both_hidden)}." if hidden else f"{text}."
 
 
 def beside(pair: HiddenPair) -> str:
-    """State the largest cosine with other words hidden, one in each sentence, and the cosine of A and the control sentence."""
+    """State the largest cosine if another word is hidden in each sentence, and the cosine of A and the control sentence."""
     parts = []
     if (others := pair.other_words) == others:
         parts.append(
-            f"With any other word of A and any other of B hidden, the cosine is at most {numbers.cosine(others)}."
+            f"If any other word of A and any other word of B are hidden, the cosine is at most {numbers.cosine(others)}."
         )
     if pair.control_cosine != pair.control_cosine:
         return " ".join([*parts, NO_CONTROL])
     control = f"A and the control sentence have cosine {numbers.cosine(pair.control_cosine)}"
     if pair.control_hidden == pair.control_hidden:
-        control += f"; with the word that has the largest effect hidden in each, {numbers.cosine(pair.control_hidden)}"
+        control += f"; if the word with the largest effect is hidden in each, {numbers.cosine(pair.control_hidden)}"
     return " ".join([*parts, f"{control}."])
 
 

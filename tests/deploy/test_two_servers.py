@@ -70,7 +70,8 @@ def test_visitors_stay_with_their_server_and_move_to_the_other_if_it_dies(proxie
         assert (body, home.split(", ")[-1]) == ("ok", alive)
     assert _readings(address, cookie) == before  # a link opens the same view on either server
     assert any(
-        "With any other word of A and any other of B hidden, the cosine is at most 0.87." in text for text in before
+        "If any other word of A and any other word of B are hidden, the cosine is at most 0.87." in text
+        for text in before
     )
 
 

@@ -102,8 +102,9 @@ def test_the_kernel_panel_compares_changed_weights_with_the_real_weights(encoder
     assert rows["weight"].tolist() == near(before.weights[position]) and rows["changed"].tolist() == near([1 / n] * n)
     assert panel.tables["steps"].query("sentence == 'A'")["weight"].tolist() == near([1 / n] * n)
     cosine = torch.cosine_similarity(before.context[position], after.context[position], dim=0)
-    top = f"{numbers.weight(before.weights[position].max())} → {numbers.weight(1 / n)}"
-    note = f"With the changes, the largest weight in A goes {top}. The changed context has cosine {numbers.cosine(float(cosine))}"
+    top = f"{numbers.weight(before.weights[position].max())} to {numbers.weight(1 / n)}"
+    note = f"With the changes, the largest weight in A goes from {top}. The changed context has cosine "
+    note += numbers.cosine(float(cosine))
     assert panel.note.startswith(note) and computed([changed[0], sides[1]], HEAD, (1e-7, None)).note.startswith(note)
     assert not any("recomputed" in line for line in panel.live.data["below"])
 

@@ -156,8 +156,8 @@ def test_the_default_pair_has_known_numbers(encoder):
     ]
     assert panel.live.data["sides"][0]["sums"] == {"scaled": "3.09", "exponential": "1.58", "weight": "1.00"}
     assert panel.live.data["below"] == [
-        "These weights are recomputed. From the same inputs, the model's own code gets them within 0.0000002; in a second pass, "
-        "within 0.0000003."
+        "These weights are recomputed. On the same inputs, the model's own weights differ by at most 0.0000002; in a second "
+        "pass, by at most 0.0000003."
     ]
     assert panel.alt.startswith("Head 10 of layer 0") and '"river" 0.63' in panel.alt
 

@@ -65,7 +65,7 @@ def show_scan(encoder: Encoder, head: Head) -> None:
 
 
 def _show_sources(encoder: Encoder, sources: pd.DataFrame) -> None:
-    """Show the words that, when hidden, move a word farthest (its sources). A click opens the source's sentence and another."""
+    """Show a word's sources: the words that move it farthest when hidden. A click opens the source's sentence and another one."""
     words = list(sources["word"].unique())
     word = st.selectbox("Word", words, key="scan_word", width=240) if len(words) > 1 else words[0]
     table = sources[sources["word"] == word].reset_index(drop=True)

@@ -1,4 +1,4 @@
-"""Show results over many labelled sentences: which word gives another its sense, and which layers and heads separate senses."""
+"""Show results over many labelled sentences: which word gives another word its sense; which layers and heads separate senses."""
 
 from functools import partial
 from typing import Any
@@ -78,7 +78,7 @@ def _others(asked: Labelled) -> dict[str, HiddenWordsReport]:
 
 
 def _open(report: HiddenWordsReport, frame: pd.DataFrame, word: str, state: str, at: Any) -> None:
-    """Open the sentence of row `at` (sent by the browser) as A, with B of another sense and a control of A's sense."""
+    """Open the sentence of row `at` (sent by the browser) as A, one of another sense as B, and one of A's sense as control."""
     rows = views.opened(report, frame, word)
     if isinstance(at, int) and 0 <= at < len(rows):
         table = leading_words_frame(report, frame)
@@ -86,7 +86,7 @@ def _open(report: HiddenWordsReport, frame: pd.DataFrame, word: str, state: str,
 
 
 def _made(asked: Labelled) -> HiddenWordsReport | None:
-    """Compute the report, or draw the button that asks for it and return None. Also None if the report can't be computed."""
+    """Compute the report, or draw the button that asks for it. Return None if there is no report."""
     encoder, frame, what = asked.encoder, asked.frame, "hidden words"
     key = (encoder_key(encoder), (what, asked.key))
     place = st.empty()  # to clear the button at once; otherwise "Stop" would move while the visitor clicks it

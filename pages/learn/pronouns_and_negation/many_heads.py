@@ -37,7 +37,7 @@ def show(encoder: Encoder) -> None:
         counted = heads["kind"].value_counts().reindex(KINDS, fill_value=0).to_dict()
         kinds = ", ".join(f"{kind} {n}" for kind, n in counted.items() if n)
         question = (
-            f"In each of {len(heads)} heads, this word gives one token the most weight. Which token gets it most often?"
+            f"In each of {len(heads)} heads, this word gives one token the most weight. Which token is it most often?"
         )
         most = max(counted, key=counted.__getitem__)
         answered = teaching.predict("many-heads", question, list(counted), most, f"Heads for each token: {kinds}.")

@@ -58,11 +58,11 @@ def show(encoder: Encoder) -> None:
         teaching.prose(
             f"A model that only counts words finds {positive} positive words, *good* and *amazing*, and {negative} negative "
             "words. So it calls the film good, because it misses *not*. Attention could link *not* to *good* only. Does it? "
-            "One published lesson prints made-up weights for *good*, with .55 on *not*."
+            "One published lesson prints made-up weights, in which *good* gives *not* .55."
         )
         question = (
-            f"Of all heads, {best} links negated words most clearly to their negators. Is the weight that *amazing* gives "
-            "*not* far smaller than the weight that *good* gives *not*?"
+            f"Of all heads, {best} links negated words most clearly to their negators. In this head, both *good* and "
+            "*amazing* give *not* some weight. Does *amazing* give far less than *good*?"
         )
         measured = f"*good* gives *not* {good:.2f}, *amazing* gives *not* {amazing:.2f}."
         answered = teaching.predict("negation", question, OPTIONS, OPTIONS[amazing > 0.5 * good], measured)
@@ -84,8 +84,8 @@ def show(encoder: Encoder) -> None:
         note=f"In {int((gain > 0.1).sum())} of {gain.numel()} heads, the difference is more than 0.10.",
     )
     teaching.prose(
-        "A head that attends to *not* needn't understand *not*: the weights don't show what the head does with its value. "
-        f"We also chose {best} on these same pairs, so its difference is a little too high."
+        "A head that attends to *not* needn't understand *not*: the weights don't show what the head does with the value of "
+        f"*not*. We also chose {best} on these same pairs, so its difference is a little too high."
     )
 
 
@@ -105,7 +105,7 @@ def _movie(movie: Encoding, head: Head, rows: Mapping[str, Tensor], answered: bo
 
 
 def negator_weights(negated: Encoding, plain: Encoding, pair: Negation) -> Tensor:
-    """Return two weights that the negated word gives: to its negator and, in the plain sentence, to the word in its place.
+    """Return two weights that the negated word gives: to its negator, and to the word at that position in the plain sentence.
 
     The result has shape (2, n_layers, n_heads). Raises ValueError if a word is missing.
     """

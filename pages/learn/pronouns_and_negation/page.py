@@ -10,8 +10,8 @@ VIEWS = {"pronouns": pronouns, "negation": negation, "heads": many_heads}
 
 heading("Pronouns and negation")
 teaching.prose(
-    'Which word does "it" attend to? Does "good" attend to "not"? Famous examples suggest that one head answers this. Here we '
-    "test all heads on many sentences, and compare them with luck and with a rule that knows only the words' positions."
+    'Which word does "it" attend to? Does "good" attend to "not"? Famous examples suggest that one head answers such a question. '
+    "Here we test all heads on many sentences, and compare them with luck and with a rule that knows only the words' positions."
 )
 teaching.explain("encoder", "token", "weight", "head", "layer")
 encoder = current_encoder()

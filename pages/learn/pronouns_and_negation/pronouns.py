@@ -1,4 +1,4 @@
-"""Count for every head how often a pronoun attends more to its noun than to another noun; compare with luck and a baseline."""
+"""For every head, count how often a pronoun attends more to the noun that it refers to than to another noun."""
 
 import math
 from collections.abc import Sequence
@@ -62,14 +62,14 @@ def show(encoder: Encoder) -> None:
 
 
 def _best(weights: pronouns.PronounWeights, twin: str) -> Head:
-    """Return the head that prefers the right noun most, over all sentences but the pair `twin`, on which the page shows it."""
+    """Return the head that prefers the right noun most, over all sentences except the pair `twin`, which the page shows."""
     others = [place for place, sentence in enumerate(PRONOUNS) if sentence.twin != twin]
     preference = weights.preference[others].mean(0)
     return Head(*divmod(int(preference.argmax()), preference.shape[1]))
 
 
 def _twins(encoder: Encoder, head: Head, twins: Sequence[PronounSentence], answered: bool) -> None:
-    """Draw the pronoun's weights in both sentences, the right noun in deep blue. The second chart is empty until the answer."""
+    """Draw the pronoun's weights in both sentences, the right noun in deep blue. Before an answer, the second chart is empty."""
     charts, right = {}, []
     for twin in twins:
         encoding = cached_encode(encoder, twin.sentence)
@@ -111,8 +111,9 @@ def _verdict(chosen: pronouns.ChosenHead, n_first: int, n_heads: int) -> None:
     )
     beyond = "more" if chosen.chosen_with > chosen.luck else "no more"
     say(
-        f"On the half used to choose it, {chosen.head} is right {beyond} often than the best head by luck. On the other half, "
-        f"it is right in {share(chosen.accuracy)} of {chosen.n} sentences (95 % interval {span(low, high, share)}).{few}"
+        f"On the half used to choose it, {chosen.head} is right {beyond} often than the best head would be by luck. On the "
+        f"other half, it is right in {share(chosen.accuracy)} of {chosen.n} sentences (95 % interval "
+        f"{span(low, high, share)}).{few}"
     )
     teaching.prose(
         "**This is one encoder's result.** In BERT-base, Clark et al. (2019, *What Does BERT Look At?*, section 4.3) found a "
