@@ -63,7 +63,7 @@ def dot_product() -> Scene:
 def _compared(
     named: dict[str, Tensor], names: Sequence[str], keys: Tensor, shown: int, asks: int = 0, ends: tuple | None = None
 ) -> Scene:
-    """Return the figure's data. The query is the first vector of `named`. Of the keys (n, 2), the plane has only key `shown`."""
+    """Return the figure's data. `named` starts with the query. Of the keys (n, 2), the plane has only key `shown`."""
     (title, query), key = next(iter(named.items())), keys[shown]
     scores, angle = keys @ query, cosine(query, key)
     marks = (
