@@ -81,7 +81,7 @@ def moved(encoder, word: tuple, vectors: torch.Tensor, way: torch.Tensor) -> tor
     ],
     ids=["between the sentences", "of the lesson", "between the senses", "of the lesson, between the senses"],
 )  # fmt: skip
-def test_shares_and_cosines_equal_the_published_figures(encoder, sentences, senses, a, b, cosines):
+def test_effects_of_hiding_equal_the_published_figures(encoder, sentences, senses, a, b, cosines):
     labelled = labelled_sentences() if senses else None
     pair = hidden_pair(encoder, *((sentence, "bank") for sentence in sentences), senses=labelled)
     assert pair.senses == senses and pair.notes == ()
@@ -227,7 +227,7 @@ def test_within_sense_returns_the_cosines_of_plain_loops(encoder, labelled):
     assert within_sense(encoder, usable, replace(means, within=1e-3), encoder.placed((NEW[0], "bank"))) is None
 
 
-def test_shares_are_nan_if_both_sentences_are_equal(encoder):
+def test_effects_of_hiding_are_nan_if_both_sentences_are_equal(encoder):
     pair = hidden_pair(encoder, (NEW[0], "bank"), (NEW[0], "bank"))
     assert pair.share[0].isnan().all() and pair.by_head[0].isnan().all() and pair.top == (None, None)
     assert "there is no share of the way" in pair.notes[0] and pair.both_hidden == pytest.approx(1)
@@ -242,7 +242,7 @@ def test_a_sentence_without_other_words_has_no_word_with_the_largest_effect(enco
 
 
 @pytest.mark.parametrize("name", ["T5 (encoder half)", "DeBERTa", "XLM"])
-def test_shares_and_their_gradients_by_head_are_right_in_other_families(encoder_of, name):
+def test_effects_of_hiding_and_their_gradients_by_head_are_right_in_other_families(encoder_of, name):
     encoder = encoder_of(name)
     first, second = ("She sat by the river bank.", "bank"), ("The bank lent him the money.", "bank")
     pair, positions = hidden_pair(encoder, first, second), encoder.placed(first).positions

@@ -98,7 +98,7 @@ def run(model, ids: Tensor, edges: Tensor, strength: float = 1.0, renormalised: 
 
 
 def edges_of(model, row: Row, keys: Sequence[Collection[int]], heads=None) -> Tensor:
-    """Return edges for `Hiding`: in copy i, the word can't attend to the positions keys[i], in the heads heads[i] (None: all)."""
+    """Return edges for `Hiding`. In copy i, heads[i] (all heads if `heads` is None) can't attend from the word to keys[i]."""
     n, shape = len(row.ids), (model.config.num_hidden_layers, model.config.num_attention_heads)
     edges = torch.zeros(len(keys), *shape, n, n, dtype=torch.bool)
     for copy, positions in enumerate(keys):
@@ -156,7 +156,7 @@ def vectors(model, row: Row) -> Vectors:
 
 
 def shares(u: np.ndarray, u_without: np.ndarray, way: np.ndarray) -> np.ndarray:
-    """Return how far hiding each word moves u along `way`, divided by the length of `way`; NaN if it is shorter than 1e-6."""
+    """Return how far hiding each word moves u along `way`, in lengths of `way`; NaN if `way` is shorter than 1e-6."""
     length = np.linalg.norm(way)
     return (u_without - u) @ way / length**2 if length >= 1e-6 else np.full(len(u_without), np.nan)
 
@@ -178,7 +178,7 @@ def both_hidden(a: Row, b: Row, cosine: np.ndarray, i: int, j: int):
 
 
 def by_head(model, row: Row, word: int, way: np.ndarray, **how) -> np.ndarray:
-    """Return the share of `way` by which u moves if a single head hides the word `word`: (n_layers, n_heads). how: see `run`."""
+    """Return the share of `way` by which u moves if one head hides row.others[word]: (n_layers, n_heads). how: see `run`."""
     shape = model.config.num_hidden_layers, model.config.num_attention_heads
     heads = [[head] for head in np.ndindex(shape)]
     moved = without(model, row, [row.others[word]] * len(heads), heads, **how) - without(model, row, [()])[0]
@@ -205,9 +205,9 @@ def axis_without(u: np.ndarray, senses: Sequence[str], sense: str, i: int | None
 
 
 def taken_for(typed: np.ndarray, u: np.ndarray, senses: Sequence[str], i: int | None):
-    """Return the sense whose mean is nearest to `typed`, the squared distance to it, and the 95 % quantile of squared distances.
+    """Return the sense with the mean nearest to `typed`, the squared distance to this mean, and the 95 % quantile of distances.
 
-    Interpretation: the quantile is over all rows (row i too), each with its squared distance to the mean of its own sense.
+    Interpretation: the quantile is over the squared distances of all rows (row i too) to the means of their own senses.
     """
 
     def squared(vector, sense, left_out):

@@ -100,7 +100,7 @@ def assert_agrees(report, encoder: Encoder, folder, frame, rounding=EXACT, heads
 
 
 def assert_heads(lines, share, values, groups):
-    """Check `lines`, one word's rows in the table of heads. Its bounds come from 1,000 resamples of `values` in each group."""
+    """Check `lines`, one word's rows in the table of heads. Their bounds come from 1,000 resamples of `values` in each group."""
     np.testing.assert_allclose(lines["share"], share, atol=2e-6)
     generator, means = np.random.default_rng(0), []
     for name in sorted(set(groups)):
@@ -293,7 +293,7 @@ def test_an_encoder_that_cannot_hide_words_is_refused(encoder_of):
 
 
 @pytest.mark.slow
-def test_shares_are_nan_and_no_word_is_named_if_all_vectors_are_equal(encoder_of, monkeypatch):
+def test_effects_of_hiding_are_nan_and_no_word_is_named_if_all_vectors_are_equal(encoder_of, monkeypatch):
     """If a word's vectors differ only by rounding, its senses have no distance to measure a share of."""
     noise = np.random.default_rng(1)
     monkeypatch.setattr(telling_words, "_units", lambda vectors: 0.5 + 1e-9 * noise.standard_normal((len(vectors), 4)))

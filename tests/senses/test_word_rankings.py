@@ -31,7 +31,7 @@ def ranked(encoder):
 
 
 def plainly(model, inputs, word, group=()):
-    """Return the word's last-layer unit vector, by transformers, with its weights to `group` set to 0 after softmax."""
+    """Return the word's last-layer unit vector by transformers. After softmax, the word's weights to `group` are set to 0."""
     softmax = torch.Tensor.softmax
 
     def zeroing(scores, *args, **options):

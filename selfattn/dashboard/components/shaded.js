@@ -1,6 +1,6 @@
 /* Sentences whose words are tinted by a number, or a long text whose sentences are. shaded.schema.json describes the data. */
 
-/** Streamlit calls this for each change of data. A click sends a row as "open", a word as "word", or a sentence as "opened". */
+/** Streamlit calls this for each change of data. A click sends the state "open" (a row), "word", or "opened" (a sentence). */
 export default function shaded(given) {
   return showIn(ShadedView, "shaded", given);
 }
