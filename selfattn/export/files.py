@@ -55,7 +55,7 @@ class View:
 
     @property
     def pictures(self) -> dict[str, Spec]:
-        """Each panel's picture in this look."""
+        """The picture of each panel, drawn in this view's `look`."""
         return {name: panel.picture(self.look) for name, panel in self.panels.items()}
 
     @property

@@ -49,7 +49,7 @@ class Provenance:
         error: float | None = None,
         link: str = "",
     ) -> "Provenance":
-        """Return the provenance of a figure of this encoder and these encoded sentences ("A", "B" ...)."""
+        """Return the provenance of a figure. encodings: the encoded sentences by name ("A", "B" ...)."""
         facts = {name: getattr(encoder, name) for name in ("revision", "digest", "content", "device", "dtype")}
         return cls(
             title=title, link=link, layer=layer, head=head, error=error, model=encoder.title, recomputed=encoder.recomputable,
@@ -59,7 +59,7 @@ class Provenance:
         )  # fmt: skip
 
     def of_figure(self, name: str, *, one_head: bool, sentences: Collection[str] | None = None) -> "Provenance":
-        """Return a copy titled `name`, with only these sentences (None: all). one_head=False removes layer, head and error."""
+        """Return a copy titled `name`. sentences: the names to keep (None: all). one_head=False removes layer, head and error."""
         head = str(Head(self.layer, self.head)) if one_head and None not in (self.layer, self.head) else ""
         title = name[:1].upper() + name[1:]
         shown = {"title": title if not head or head in title else f"{title}, {head}"}

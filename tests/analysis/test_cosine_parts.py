@@ -1,4 +1,4 @@
-"""The parts of a cosine, one per pair of words, equal those of plain loops and add up to sentence-transformers' cosine."""
+"""The parts of a cosine equal those of plain loops, and add up to the cosine of sentence-transformers."""
 
 import math
 

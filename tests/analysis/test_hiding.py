@@ -1,4 +1,4 @@
-"""Test how far a word moves toward its other sense if another word is hidden, against plain calculations."""
+"""Hiding words moves a word's vector as far toward its other sense as plain calculations say."""
 
 import functools
 import math
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.slow
 NEW = ("We sat on the bank of the river.", "We went to the bank for a loan.", "They lay on the bank of the stream.")
 LESSON = ("The bank of the river.", "The bank approved the loan.")
 TWO_SENSES = ("riverside", "finance")
-# Sentences with punctuation, a repeated word and split words. The chosen word is split, too.
+# Sentences with punctuation, a repeated word and split words. "stalagmite" is split, too.
 OWN = (
     "The stalagmite, wet and cold, stood in the unlit cave.",
     "Her stalagmite was an unbelievably sugary cake!",
@@ -81,7 +81,7 @@ def moved(encoder, word: tuple, vectors: torch.Tensor, way: torch.Tensor) -> tor
     ],
     ids=["between the sentences", "of the lesson", "between the senses", "of the lesson, between the senses"],
 )  # fmt: skip
-def test_shares_of_hidden_words_and_cosines_equal_the_published_figures(encoder, sentences, senses, a, b, cosines):
+def test_effects_of_hiding_equal_the_published_figures(encoder, sentences, senses, a, b, cosines):
     labelled = labelled_sentences() if senses else None
     pair = hidden_pair(encoder, *((sentence, "bank") for sentence in sentences), senses=labelled)
     assert pair.senses == senses and pair.notes == ()
@@ -227,7 +227,7 @@ def test_within_sense_returns_the_cosines_of_plain_loops(encoder, labelled):
     assert within_sense(encoder, usable, replace(means, within=1e-3), encoder.placed((NEW[0], "bank"))) is None
 
 
-def test_between_equal_sentences_shares_of_the_way_are_nan(encoder):
+def test_effects_of_hiding_are_nan_if_both_sentences_are_equal(encoder):
     pair = hidden_pair(encoder, (NEW[0], "bank"), (NEW[0], "bank"))
     assert pair.share[0].isnan().all() and pair.by_head[0].isnan().all() and pair.top == (None, None)
     assert "there is no share of the way" in pair.notes[0] and pair.both_hidden == pytest.approx(1)
@@ -242,7 +242,7 @@ def test_a_sentence_without_other_words_has_no_word_with_the_largest_effect(enco
 
 
 @pytest.mark.parametrize("name", ["T5 (encoder half)", "DeBERTa", "XLM"])
-def test_effects_of_hidden_words_and_gradients_of_heads_are_right_in_other_families(encoder_of, name):
+def test_effects_of_hiding_and_their_gradients_by_head_are_right_in_other_families(encoder_of, name):
     encoder = encoder_of(name)
     first, second = ("She sat by the river bank.", "bank"), ("The bank lent him the money.", "bank")
     pair, positions = hidden_pair(encoder, first, second), encoder.placed(first).positions
@@ -255,7 +255,7 @@ def test_effects_of_hidden_words_and_gradients_of_heads_are_right_in_other_famil
         return
     at = [word.text for word in pair.words[0]].index("river")
     plain_one = encoder.encode(first[0])
-    # Finite differences: move the head's context a little toward the context that it has with the word hidden, and back.
+    # Finite differences: move the head's context by 1 % toward its context with "river" hidden, and by 1 % the opposite way.
     for layer, head in ((layer, head) for layer in (0, encoder.n_layers - 1) for head in range(encoder.n_heads)):
         hidden = encoder.encode(first[0], hidden=[Hide(positions, words[at], Head(layer, head))])
         without, context = (each.own_context(layer)[head, list(positions)] for each in (hidden, plain_one))

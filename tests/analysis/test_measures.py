@@ -87,6 +87,6 @@ def test_weights_without_special_tokens_are_rescaled():
             assert kept[h, row].tolist() == pytest.approx(expected, abs=1e-6)
 
 
-def test_a_row_with_all_its_weight_on_special_tokens_stays_empty():
+def test_a_row_with_all_its_weight_on_special_tokens_becomes_zero():
     kept, hidden = hide_special(torch.tensor([[1.0, 0.0], [1.0, 0.0]]), (True, False))
     assert kept.tolist() == [[0.0]] and hidden.tolist() == [1.0]

@@ -173,7 +173,7 @@ TASKS = {
 
 
 def trained(task: Task, folder: Path, steps: int) -> str:
-    """Train the bundled encoder with a new head for `steps` steps, save it, and return the folder."""
+    """Train the bundled encoder with a new classification head for `steps` steps, save it, and return the folder."""
     start = resolve(load_encoder(device="cpu").name).folder
     tokenizer = AutoTokenizer.from_pretrained(start)
     loader = AutoModelForTokenClassification if task.draw is tagged else AutoModelForSequenceClassification

@@ -1,4 +1,4 @@
-"""Each sentence's position between the mean of its sense (0) and that of the other senses (1) equals that of a plain loop."""
+"""Test the position of a sentence on the line from the mean of its sense (0) to the mean of the other senses (1)."""
 
 import pytest
 import torch
@@ -35,7 +35,7 @@ def test_positions_between_sense_means_equal_those_of_a_plain_loop(encoder):
         assert means.way(encoder.tokenize(row.sentence), vector).place == pytest.approx(row.place, abs=1e-6)
 
 
-def test_a_sentence_less_than_half_way_to_the_other_senses_is_nearest_to_its_own(encoder):
+def test_a_sentence_is_nearest_to_its_own_sense_mean_if_its_position_is_below_one_half(encoder):
     means = sense_means(encoder, LABELLED, "wave")
     ways = [
         means.way(encoder.tokenize(row.sentence), unit(encoder, row.sentence, "wave")) for row in means.rows.values()
@@ -55,7 +55,7 @@ def test_a_word_may_have_three_senses(encoder):
     assert found.sense == "a third"
 
 
-def test_labelled_sentences_lie_on_the_side_of_their_sense(encoder):
+def test_labelled_sentences_lie_nearer_to_their_own_sense_mean(encoder):
     """Check the 24 sentences of each of "bank", "light" and "trunk", because the main view shows them."""
     report = stored("sense_means", encoder, LABELLED).report
     for word in ("bank", "light", "trunk"):
@@ -71,7 +71,7 @@ def test_stored_positions_between_sense_means_equal_computed_positions(encoder):
         assert kept.rows[ids][:2] == row[:2] and kept.rows[ids].place == pytest.approx(row.place, abs=1e-4)
 
 
-def test_a_position_between_sense_means_plus_a_words_share_is_the_position_with_the_word_hidden(encoder):
+def test_hiding_a_word_changes_the_position_between_sense_means_by_the_words_share(encoder):
     means = sense_means(encoder, LABELLED, "bank")
     pair = hidden_pair(encoder, *((text, "bank") for text in PAIRS[0].sentences[:2]), senses=means)
     for side in (0, 1):

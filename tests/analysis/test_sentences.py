@@ -117,7 +117,7 @@ def test_the_only_sentence_of_a_text_has_no_noise_level_and_is_not_reported(enco
 
 
 @pytest.mark.slow
-def test_hiding_a_sentence_does_not_hide_its_word_whose_state_gives_the_answer(encoder):
+def test_hiding_a_sentence_does_not_hide_the_word_whose_state_gives_the_answer(encoder):
     tokens = encoder.tokenize(SMALL)
     parts = sentences_of(tokens)
     word = parts[1].words[0]

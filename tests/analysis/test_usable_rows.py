@@ -52,7 +52,7 @@ def test_a_limit_on_rows_keeps_equally_many_rows_of_each_sense(encoder):
         hidden_words(encoder, FRAME[:3])
 
 
-def test_an_error_names_a_repeated_column(encoder):
+def test_a_repeated_column_is_refused(encoder):
     frame = pd.concat([FRAME, FRAME["word"]], axis=1)
     with pytest.raises(ValueError, match=r"Expected one column word, got 2\. Rename the others"):
         check_rows(encoder, frame)

@@ -32,7 +32,7 @@ def test_weights_to_a_word_are_summed_and_weights_from_a_word_averaged(encoding)
     assert places(encoding) == (view.labels, view.groups, view.special)
 
 
-def test_word_map_hidden_is_the_mean_weight_on_left_out_special_tokens(encoding):
+def test_word_map_reports_the_mean_weight_on_left_out_special_tokens(encoding):
     view = word_map(encoding, WEIGHTS, words=False, special=False)
     assert view.labels == ("un", "##happy", "cat")
     assert view.hidden == pytest.approx((0.3 + 0.3 + 0.3) / 3)
@@ -43,7 +43,7 @@ def test_word_map_hidden_is_the_mean_weight_on_left_out_special_tokens(encoding)
 def test_a_map_of_words_can_leave_out_special_tokens(encoding):
     view = word_map(encoding, WEIGHTS, special=False)
     assert view.labels == ("unhappy", "cat") and view.groups == ((1, 2), (3,)) and view.special == (False, False)
-    # "unhappy" gives 0.4 to itself and 0.3 to "cat". "cat" gives 0.6 to "unhappy" and 0.1 to itself.
+    # Weights before scaling: "unhappy" gives 0.4 to itself and 0.3 to "cat". "cat" gives 0.6 to "unhappy" and 0.1 to itself.
     assert view.matrix[0].tolist() == pytest.approx([4 / 7, 3 / 7])
     assert view.matrix[1].tolist() == pytest.approx([6 / 7, 1 / 7])
     assert view.hidden == pytest.approx(0.3)

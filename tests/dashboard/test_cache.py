@@ -109,7 +109,7 @@ def test_a_waiting_thread_gets_the_result_or_computes_it_itself(maker_leaves):
     assert made == (["the second's"] if maker_leaves else ["the first's"] * 2)
 
 
-def test_a_superseded_thread_stops_waiting(monkeypatch):
+def test_a_waiting_thread_stops_if_its_run_is_superseded(monkeypatch):
     cache, begun, go_on = Cache(10_000, bytes_of), threading.Event(), threading.Event()
     maker = threading.Thread(target=cache.get, args=("key", lambda: begun.set() or go_on.wait(10)))
     maker.start()
@@ -191,7 +191,7 @@ def test_progress_bar_appears_and_disappears(results, monkeypatch):
 
 @pytest.fixture
 def collected():
-    """Return a function that collects garbage. It ignores objects from before the test; to check them takes seconds."""
+    """Return a function that collects garbage. It ignores objects from before the test, because checking them takes seconds."""
     gc.freeze()
     yield gc.collect
     gc.unfreeze()

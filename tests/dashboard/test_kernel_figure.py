@@ -36,7 +36,7 @@ def asked(encoder, sides=None, head=HEAD, **queries):
 
 
 @pytest.mark.slow
-def test_each_part_of_the_cache_key_gives_another_panel(encoder, encoder_of, made):
+def test_a_change_in_any_part_of_the_cache_key_gives_another_panel(encoder, encoder_of, made):
     river = encoder.encode(TEXTS["A"]).places("river")[0].positions
     bank = sides_of(encoder)["A"].positions
     others = [

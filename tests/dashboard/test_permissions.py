@@ -44,7 +44,7 @@ def listening(monkeypatch):
         ("localhost", ["localhost", "selfattn.example.org"], True),  # behind a proxy on this machine
     ],
 )
-def test_other_addresses_and_host_names_are_beyond_localhost(listening, address, names, beyond):
+def test_a_server_is_beyond_localhost_if_it_has_another_address_or_host_name(listening, address, names, beyond):
     listening(address, names)
     assert permissions.beyond_localhost() is beyond
 

@@ -117,7 +117,7 @@ def test_superseded_work_frees_its_slot(monkeypatch):
     assert _is_free()
 
 
-def test_superseded_work_stops_waiting(monkeypatch):
+def test_superseded_work_stops_waiting_for_a_slot(monkeypatch):
     monkeypatch.setattr(queue, "stop_if_superseded", Mock(side_effect=Superseded))
     with _another_thread_holds_the_slot(), pytest.raises(Superseded), queue.costly_slot():
         pytest.fail("superseded work got a slot")

@@ -80,7 +80,7 @@ def test_the_live_figure_replaces_the_stored_figure(opened):
 
 
 @pytest.mark.parametrize("part", ["key", "finding", "share"])
-def test_a_difference_from_the_live_figure_is_reported(opened, monkeypatch, tmp_path, part):
+def test_a_warning_says_that_the_stored_figure_differs_from_the_live_figure(opened, monkeypatch, tmp_path, part):
     stored = kept()
     if part == "share":
         stored["data"]["sides"][1]["words"][0]["share"] += 0.006

@@ -76,7 +76,7 @@ def test_visitors_stay_with_their_server_and_move_to_the_other_if_it_dies(proxie
 
 
 def _readings(address: str, cookie: str) -> list[str]:
-    """Return the texts about the charts on the page that LINK opens, but not those about loading for a first visitor."""
+    """Open LINK and return the texts about the charts, without those about loading, which only a first visitor sees."""
     with Session(address, {"Cookie": cookie}) as session:
         run = session.open("", LINK)
         assert not run.exceptions

@@ -1,7 +1,7 @@
 """A second, plain implementation of hiding a word: a transformers model with the attention function of this file.
 
-The model runs in float64, on a batch of copies of one sentence, each with other words hidden. This file shares with selfattn
-only the tokeniser and the words that a sentence is split into. "Interpretation:" marks what a definition leaves open.
+The model runs in float64, on a batch of copies of one sentence with a different word hidden in each. This file shares with
+selfattn only the tokeniser and the words that a sentence is split into. "Interpretation:" marks what a definition leaves open.
 
     u           (d_model,) the word's unit vector, with nothing hidden; the sentence has m other words
     hidden[w]   (m, d_model) u with word w hidden: no token of the word attends to a token of w, in any head of any layer
@@ -28,13 +28,13 @@ WHAT += ["the word alone", "any other alone", "most attended alone", "nearest al
 
 @dataclass(frozen=True)
 class Row:
-    """One sentence that contains the word."""
+    """One sentence with the labelled word ("the word" in this file)."""
 
     ids: Tensor  # (n,)
     word: tuple[int, ...]  # the positions of its tokens
     others: list[tuple[int, ...]]  # the positions of the other words and punctuation marks
     texts: list[str]
-    named: list[int]  # the indices in `others` of the words, without punctuation marks
+    named: list[int]  # the indices in `others` of the words that aren't punctuation marks
     distance: list[int]  # the distance of each named word from the word, in words
     special: list[int]
     sense: str
@@ -98,7 +98,7 @@ def run(model, ids: Tensor, edges: Tensor, strength: float = 1.0, renormalised: 
 
 
 def edges_of(model, row: Row, keys: Sequence[Collection[int]], heads=None) -> Tensor:
-    """Return `Hiding.edges`: in copy i, the word can't attend to the positions keys[i], in all heads or in heads[i]."""
+    """Return edges for `Hiding`. In copy i, heads[i] (all heads if `heads` is None) can't attend from the word to keys[i]."""
     n, shape = len(row.ids), (model.config.num_hidden_layers, model.config.num_attention_heads)
     edges = torch.zeros(len(keys), *shape, n, n, dtype=torch.bool)
     for copy, positions in enumerate(keys):
@@ -120,7 +120,7 @@ def without(model, row: Row, keys: Sequence[Collection[int]], heads=None, **how)
 
 
 def first_order(model, row: Row, keys: Sequence[Collection[int]], step: float = 1e-4) -> np.ndarray:
-    """Return the first-order change of u by hiding, (len(keys), d_model), from runs with strength step and -step."""
+    """Return the derivative of `without` with respect to `strength`, at strength 0: (len(keys), d_model)."""
     ends = [without(model, row, keys, strength=sign * step) for sign in (1, -1)]
     return (ends[0] - ends[1]) / (2 * step)
 
@@ -156,7 +156,7 @@ def vectors(model, row: Row) -> Vectors:
 
 
 def shares(u: np.ndarray, u_without: np.ndarray, way: np.ndarray) -> np.ndarray:
-    """Return how far hiding each word moves u along `way`, as a signed share of its length; NaN if `way` is shorter than 1e-6."""
+    """Return how far hiding each word moves u along `way`, in lengths of `way`; NaN if `way` is shorter than 1e-6."""
     length = np.linalg.norm(way)
     return (u_without - u) @ way / length**2 if length >= 1e-6 else np.full(len(u_without), np.nan)
 
@@ -167,18 +167,18 @@ def largest(row: Row, scores: np.ndarray) -> int:
 
 
 def cosines(a: Vectors, b: Vectors) -> np.ndarray:
-    """Return the cosines with a word of each hidden: (m_A + 1, m_B + 1). Row 0 hides no word of A, and column 0 no word of B."""
+    """Return cosines with one word hidden in A and one in B: (m_A + 1, m_B + 1). Row 0 hides no word of A, column 0 none of B."""
     return np.vstack([a.u, a.hidden]) @ np.vstack([b.u, b.hidden]).T
 
 
 def both_hidden(a: Row, b: Row, cosine: np.ndarray, i: int, j: int):
-    """Return the cosine with word i of A and word j of B hidden, and the largest cosine with another word of each hidden."""
+    """Return the cosine with word i of A and word j of B hidden. Also return the largest cosine with two other words hidden."""
     others = [cosine[v + 1, w + 1] for v in a.named for w in b.named if v != i and w != j]
     return cosine[i + 1, j + 1], max(others, default=np.nan)
 
 
 def by_head(model, row: Row, word: int, way: np.ndarray, **how) -> np.ndarray:
-    """Return, per head, the share of `way` that u moves if only this head hides the word: (n_layers, n_heads). how: see `run`."""
+    """Return the share of `way` by which u moves if one head hides row.others[word]: (n_layers, n_heads). how: see `run`."""
     shape = model.config.num_hidden_layers, model.config.num_attention_heads
     heads = [[head] for head in np.ndindex(shape)]
     moved = without(model, row, [row.others[word]] * len(heads), heads, **how) - without(model, row, [()])[0]
@@ -186,14 +186,14 @@ def by_head(model, row: Row, word: int, way: np.ndarray, **how) -> np.ndarray:
 
 
 def is_named(row: Row, share: np.ndarray) -> bool:
-    """Return True if a word is named: the largest share is at least 0.1, and at least 1.5 times the second largest."""
+    """Return True if the finding would name a word: the largest share is at least 0.1 and 1.5 times the second largest."""
     first = largest(row, share)
     runner_up = max((share[w] for w in row.named if w != first), default=-np.inf)
     return share[first] >= max(0.1, 1.5 * runner_up)
 
 
 def own_and_other(u: np.ndarray, senses: Sequence[str], sense: str, among: Collection[int]):
-    """Return the mean of u (n_rows, d_model) over a sense's rows in `among`, and the mean of the other senses' means."""
+    """Return the mean of u over the rows of `sense`, and the mean of the other senses' means. Only rows in `among` count."""
     mean = {each: np.mean([u[j] for j in among if senses[j] == each], axis=0) for each in sorted(set(senses))}
     return mean[sense], np.mean([mean[each] for each in mean if each != sense], axis=0)
 
@@ -205,9 +205,9 @@ def axis_without(u: np.ndarray, senses: Sequence[str], sense: str, i: int | None
 
 
 def taken_for(typed: np.ndarray, u: np.ndarray, senses: Sequence[str], i: int | None):
-    """Return the sense with the nearest mean, the squared distance to this mean, and the 95 % quantile of squared distances.
+    """Return the sense with the mean nearest to `typed`, the squared distance to this mean, and the 95 % quantile of distances.
 
-    Interpretation: the quantile is over all rows (row i too), each with its squared distance to the mean of its own sense.
+    Interpretation: the quantile is over the squared distances of all rows (row i too) to the means of their own senses.
     """
 
     def squared(vector, sense, left_out):
@@ -233,11 +233,12 @@ def deals(senses: Sequence[str]) -> Iterator[tuple[int, list[int], list[int]]]:
 
 
 def judgements(rows: Sequence[Row], found: Sequence[Vectors], weight: Sequence[np.ndarray]) -> pd.DataFrame:
-    """Return ten judgements per row. Each splits the other rows into halves and uses the sense means of each half.
+    """Return ten judgements per row. For each, the other rows are split into halves, and each half has its own sense means.
 
-    Those of one half pick the row's word with the largest share along `way`, the vector between them. Those of the other half
-    judge each kind of vector in WHAT: 1 if it is on the side of the row's sense, else 0. Columns: row, picked (an index in
-    `others`), way, *WHAT. weight: the word's attention to the other words, (m,) per row; at least two aren't punctuation.
+    `way` is the vector between the sense means of one half. The word with the largest share along `way` is picked. Then each
+    kind of vector in WHAT is judged by the other half: 1 if it is nearer to the mean of its own sense, else 0. Columns: row,
+    picked (an index in `others`), way, *WHAT. weight: the word's attention to the other words, (m,) per row; at least two
+    aren't punctuation.
     Interpretation: the sense of a sentence is its label, not the nearest sense.
     """
     senses, u = [row.sense for row in rows], np.stack([each.u for each in found])
@@ -264,12 +265,12 @@ def judgements(rows: Sequence[Row], found: Sequence[Vectors], weight: Sequence[n
 
 
 def nearest(row: Row) -> list[int]:
-    """Return the words (no punctuation) at the smallest distance from the chosen word: one, or one on each side."""
+    """Return the indices in `others` of the words (no punctuation) nearest to the word: one, or one on each side."""
     return [w for w, distance in zip(row.named, row.distance) if distance == min(row.distance)]
 
 
 def between(rows: Sequence[Row], found: Sequence[Vectors]) -> dict[bool, float]:
-    """Return the fraction of sentence pairs in which both sentences have a named word (see `is_named`).
+    """Return the fraction of sentence pairs in which `is_named` is True for both sentences.
 
     The key is True for pairs of one sense, and False for pairs of two senses.
     Interpretation: shares are measured between the two sentences, and all pairs count instead of random pairs.
@@ -283,14 +284,14 @@ def between(rows: Sequence[Row], found: Sequence[Vectors]) -> dict[bool, float]:
 
 
 def moves(largest: Sequence[float], smallest: Sequence[float], t: float) -> tuple[int, int]:
-    """Return how many sentences move toward the other senses by t or more (largest share), and how many away (smallest share)."""
+    """Return how many sentences have a largest share of at least t, and how many have a smallest share of at most -t."""
     return sum(share >= t for share in largest), sum(share <= -t for share in smallest)
 
 
 def noise_level(largest: Sequence[float], smallest: Sequence[float]) -> float:
-    """Return the first t of .01, .02, ... with away <= toward / 8 at this t and at every larger t.
+    """Return the smallest t of .01, .02, ... such that away <= toward / 8 at this t and at every larger t.
 
-    toward, away = moves(largest, smallest, t). Values of t with toward < 20 don't count.
+    toward, away = moves(largest, smallest, t). Values of t with toward < 20 are left out.
     """
     grid = [step / 100 for step in range(1, 1000)]
     judged = [(t, away <= toward / 8) for t in grid for toward, away in [moves(largest, smallest, t)] if toward >= 20]
@@ -323,7 +324,7 @@ def attended(model, row: Row) -> np.ndarray:
 
 
 def without_axis(model, row: Row) -> dict[str, np.ndarray]:
-    """Return a score for each other word, (m,), by each ranking method that doesn't use a vector `way`. Only for BERT."""
+    """Score the other words, (m,), by each ranking method that doesn't use a vector `way`. Only for BERT."""
     _, hiding = run(model, row.ids, edges_of(model, row, [()]))
     norm, rollout = np.zeros(len(row.others)), torch.eye(len(row.ids), dtype=torch.float64)
     for layer, (weights, values) in enumerate(hiding.seen):
@@ -338,7 +339,7 @@ def without_axis(model, row: Row) -> dict[str, np.ndarray]:
 
 
 def along_axis(model, row: Row, mask_id: int) -> dict[str, np.ndarray]:
-    """Return the changes of u (m, d_model) by the ranking methods that, like hiding, are measured along a vector `way`."""
+    """Return the changes of u by "gradient", "value zeroing" and "[MASK]", each (m, d_model)."""
     u = without(model, row, [()])[0]
     masked = row.ids.repeat(len(row.others), 1)
     for copy, positions in enumerate(row.others):

@@ -26,7 +26,7 @@ def encoders(tmp_path_factory):
 
 
 def apart(one, other, layer, head, of):
-    """Return the mean distance of two heads' attention rows on the text `of`, without special tokens. other: (encoder, head)."""
+    """Return the mean distance of two heads' attention rows in a text (`of`), without special tokens. other: (encoder, head)."""
     first, second = one.reference_weights(of)[layer, head], other[0].reference_weights(of)[layer, other[1]]
     return float((first - second)[1:-1].abs().sum(-1).mean() / 2)
 
@@ -47,7 +47,7 @@ def test_mean_distances_and_their_intervals_equal_those_of_plain_loops(encoders)
 
 
 @pytest.mark.slow
-def test_by_chance_counts_the_heads_that_are_nearer_to_a_wrong_counterpart(encoders):
+def test_by_chance_counts_heads_nearer_to_a_wrong_counterpart_than_to_the_other_heads(encoders):
     one, other = encoders["before"], encoders["after"]
     report = compare_checkpoints(one, other, TEXTS)
     usable, counted = [TEXTS[0], TEXTS[2], TEXTS[3]], [0, 0, 0, 0]

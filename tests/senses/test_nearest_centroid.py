@@ -1,4 +1,4 @@
-"""The accuracies of `separation` equal those of plain loops, its statistics those by hand, and bad rows are rejected."""
+"""Test `separation`: its accuracies equal those of plain loops, and it rejects bad rows. Statistics are checked by hand."""
 
 import math
 
@@ -26,7 +26,7 @@ def unit(vector):
 
 
 def nearest_centroid_scores(vectors, senses):
-    """Return each sentence's score by plain loops: 1 if its sense's centroid is nearest, 1 / k if k centroids tie, else 0."""
+    """Score each sentence by plain loops: 1 if the centroid of its sense is nearest, 1 / k if k centroids tie, else 0."""
     vectors = [unit(vector.tolist()) for vector in vectors]
     scores = []
     for i, vector in enumerate(vectors):
@@ -67,7 +67,7 @@ def small(encoder, labelled):
 
 
 def beyond_baselines_loop(scores, baselines, senses):
-    """Return each sentence's score minus that of a baseline: the one that did better on the half without this sentence."""
+    """Return each sentence's score minus the score of the baseline that did better on the half without this sentence."""
     seen, halves = {}, []
     for sense in senses:
         seen[sense] = seen.get(sense, 0) + 1
@@ -171,7 +171,7 @@ def test_shuffled_accuracy_equals_separate_runs_for_each_shuffle():
     assert together.std(dim=1).min() > 0
 
 
-def test_the_seed_for_shuffling_the_nth_words_labels_is_always_n(encoder, labelled, monkeypatch):
+def test_the_labels_of_word_number_n_are_shuffled_with_seed_n(encoder, labelled, monkeypatch):
     """With other seeds, the p-values of stored reports would change."""
     seeds, one_word = [], nearest_centroid._one_word
     keep = lambda model, rows, n, seed: (seeds.append(seed), one_word(model, rows, n, seed))[1]  # noqa: E731
@@ -217,7 +217,7 @@ def test_random_twin_draws_new_weights_and_does_not_change_torchs_random_state(e
     assert torch.isfinite(twin.encode("The bank of the river.").hidden).all()
 
 
-def test_bad_rows_are_rejected_with_reasons_and_good_rows_count(encoder, labelled):
+def test_bad_rows_are_rejected_with_reasons_and_good_rows_are_used(encoder, labelled):
     bad = {
         ("The river was muddy.", "bank", "water"): "not a word of the sentence",
         ("A bank beside a bank.", "bank", "water"): "occurs 2 times",

@@ -37,18 +37,18 @@ def test_the_noise_level_equals_that_of_plain_loops(shift):
     assert found[1:] == pytest.approx(np.nanpercentile(levels, [2.5, 97.5]))
 
 
-def test_the_level_rises_if_too_many_large_moves_go_away_from_the_other_senses():
+def test_the_noise_level_rises_if_too_many_sentences_have_large_negative_shares():
     largest = np.concatenate([np.full(280, 0.05), np.full(40, 0.305)])
     smallest = np.concatenate([np.full(6, -0.2), np.zeros(314)])
-    # At .06 to .20, 6 sentences move away from the other senses: more than 1/8 of the 40 that move toward them.
+    # For t from .06 to .20, 6 sentences have a share of at most -t: more than 1/8 of the 40 with a share of at least t.
     assert noise_level(largest, smallest, 1).level == 0.21
     smallest[5] = 0.0
     assert noise_level(largest, smallest, 1).level == 0.01  # 5 is not more than 1/8 of 40
-    smallest[:3] = -0.5  # over .30, fewer than 20 sentences move toward, so these shares don't count
+    smallest[:3] = -0.5  # for t above .30, fewer than 20 sentences have a share of at least t
     assert noise_level(largest, smallest, 1).level == 0.01
 
 
-def test_a_share_can_be_the_level_only_if_twenty_sentences_move_further_toward_the_other_senses():
+def test_at_least_twenty_sentences_have_shares_as_large_as_the_noise_level():
     largest = np.concatenate([np.full(280, 0.05), np.full(20, 0.305)])
     smallest = np.concatenate([np.full(3, -0.2), np.zeros(297)])
     assert noise_level(largest, smallest, 1).level == 0.21
@@ -56,15 +56,15 @@ def test_a_share_can_be_the_level_only_if_twenty_sentences_move_further_toward_t
     assert noise_level(largest, smallest, 1).level == 0.01
 
 
-def test_the_level_is_nan_for_few_sentences_and_for_noise_alone():
+def test_the_noise_level_is_nan_for_under_300_sentences_and_for_noise_alone():
     largest, smallest = drawn(shift=0.3)
     assert not np.isnan(noise_level(largest[:300], smallest[:300], 1).level)
     assert np.isnan(noise_level(largest[:299], smallest[:299], 1)).all()
-    assert np.isnan(noise_level(largest, -largest, 20)).all()  # as many move away as toward
+    assert np.isnan(noise_level(largest, -largest, 20)).all()  # as many negative shares as positive ones
     assert np.isnan(noise_level(np.zeros(300), np.zeros(300), 1)).all()
 
 
-def test_chance_of_returns_the_fraction_of_similar_moves_that_go_away():
+def test_chance_of_returns_the_fraction_of_negative_shares_among_shares_of_similar_size():
     shares = np.array([0.0749, 0.0751, 0.1, 0.1249, 0.125, -0.1, -0.0751, -0.07, 0.3])
     words = pd.DataFrame({"text": ["a"] * 9 + ["!"], "share": [*shares, -0.1]})
     report = HiddenWordsReport(words, *[pd.DataFrame()] * 6, reason="")
@@ -109,7 +109,7 @@ def hides(word):
 
 
 def extremes(units, moved, rows, labels):
-    """Return each row's largest and smallest share of the way to the other label's mean by which hiding a word moves it."""
+    """Return each row's largest and smallest share of the vector from its own label's mean to the other label's mean."""
     found = []
     for at, row in enumerate(rows):
         axis = plain_hiding.axis_without(units[list(rows)], labels.tolist(), labels[at], at)

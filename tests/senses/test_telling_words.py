@@ -100,7 +100,7 @@ def assert_agrees(report, encoder: Encoder, folder, frame, rounding=EXACT, heads
 
 
 def assert_heads(lines, share, values, groups):
-    """Check a word's rows in the table of heads: `share`, and bounds from 1,000 bootstrap resamples of `values` in each group."""
+    """Check `lines`, one word's rows in the table of heads. Their bounds come from 1,000 resamples of `values` in each group."""
     np.testing.assert_allclose(lines["share"], share, atol=2e-6)
     generator, means = np.random.default_rng(0), []
     for name in sorted(set(groups)):
@@ -164,7 +164,7 @@ def test_the_built_in_sentences_have_the_published_figures(whole):
     assert len(whole.words["word"].unique()) == 32 and whole.rejected.empty
 
 
-def test_head_10_of_layer_0_has_the_largest_mean_share_on_the_built_in_sentences(whole):
+def test_head_10_of_layer_0_has_the_largest_mean_effect_in_the_built_in_sentences(whole):
     """The ranks of the heads in two random halves of the words have a mean correlation of .92."""
     every = whole.heads[whole.heads["word"] == "all"].sort_values("share", ascending=False)
     assert every[["layer", "head"]].head(4).to_numpy().tolist() == [[0, 10], [0, 1], [0, 3], [0, 2]]
@@ -249,7 +249,7 @@ def test_without_a_mask_token_the_padding_token_replaces_a_word():
         word_rankings.blank_token(encoder)
 
 
-def test_an_unavailable_ranking_method_is_nan_and_has_a_reason(encoder_of, monkeypatch):
+def test_the_report_has_nan_and_a_reason_for_an_unavailable_ranking_method(encoder_of, monkeypatch):
     bare = dataclasses.replace(encoder_of("BERT"), patch_reason="It wasn't found.")
     wordless = dataclasses.replace(bare, tokenizer=Mock(mask_token=None, pad_token=None, unk_token=None))
     blank_token = word_rankings.blank_token
@@ -293,7 +293,7 @@ def test_an_encoder_that_cannot_hide_words_is_refused(encoder_of):
 
 
 @pytest.mark.slow
-def test_between_identical_vectors_shares_are_nan_and_no_word_is_called_telling(encoder_of, monkeypatch):
+def test_effects_of_hiding_are_nan_and_no_word_is_named_if_all_vectors_are_equal(encoder_of, monkeypatch):
     """If a word's vectors differ only by rounding, its senses have no distance to measure a share of."""
     noise = np.random.default_rng(1)
     monkeypatch.setattr(telling_words, "_units", lambda vectors: 0.5 + 1e-9 * noise.standard_normal((len(vectors), 4)))

@@ -42,7 +42,7 @@ def test_head_profiles_equal_those_of_plain_loops_over_eager_weights(encoder, la
 
 
 @pytest.mark.slow
-def test_a_sentence_without_other_words_is_never_listed(encoder, labelled):
+def test_head_profiles_list_no_sentence_without_other_words(encoder, labelled):
     alone = labelled.iloc[[0, 1]].assign(sentence=["bank!", "Bank"], sense="water")
     found = head_profiles(encoder, pd.concat([labelled, alone], ignore_index=True))
     assert not found.sentences["row"].isin([len(labelled), len(labelled) + 1]).any()

@@ -1,4 +1,4 @@
-"""Methods of ranking words give the numbers of plain transformers code and, except in HOOKED, of plain_hiding.py."""
+"""Methods of ranking words give the numbers of plain transformers code and, except for families in HOOKED, of plain_hiding.py."""
 
 import pytest
 import torch
@@ -31,7 +31,7 @@ def ranked(encoder):
 
 
 def plainly(model, inputs, word, group=()):
-    """Compute the word's unit vector in the last layer with transformers. After softmax, its weights to `group` are set to 0."""
+    """Return the word's last-layer unit vector by transformers. After softmax, the word's weights to `group` are set to 0."""
     softmax = torch.Tensor.softmax
 
     def zeroing(scores, *args, **options):
@@ -66,7 +66,7 @@ def test_value_zeroing_and_mask_tokens_give_the_changes_of_plain_transformers(en
 
 @pytest.mark.parametrize("name", [name for name in RECOMPUTED if name not in HOOKED])
 @pytest.mark.slow
-def test_the_method_gradient_equals_finite_differences_of_hiding(encoder_of, checkpoint, name):
+def test_the_ranking_method_gradient_equals_finite_differences(encoder_of, checkpoint, name):
     encoder = encoder_of(name)
     *_, moves = ranked(encoder)
     row = plain_hiding.placed(encoder, TEXT, "riverbank")
@@ -77,7 +77,7 @@ def test_the_method_gradient_equals_finite_differences_of_hiding(encoder_of, che
 
 
 @pytest.mark.parametrize("name", ["BERT", "ModernBERT", "MobileBERT", "MPNet", "T5 (encoder half)"])
-def test_the_score_weights_x_v_includes_the_output_matrix(encoder_of, name):
+def test_the_ranking_method_weights_x_v_uses_the_output_matrix(encoder_of, name):
     encoder = encoder_of(name)
     encoding = encoder.encode(TEXT)
     word, group = encoding.places("riverbank")[0], encoding.places("well-known")[0].positions

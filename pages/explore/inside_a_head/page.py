@@ -27,7 +27,7 @@ def pick_changes() -> dict[str, Any]:
         uniform = st.toggle("Even weights", key="even", bind="query-params", help="Each token gets the same weight.")
         temperature = st.slider(
             "Temperature", 0.1, 5.0, 1.0, 0.1, key="temperature", bind="query-params", width=220,
-            help="The scores are divided by it before softmax. Above 1 the weights even out, below 1 they sharpen.",
+            help="The scores are divided by the temperature before softmax. Above 1 the weights even out, below 1 they sharpen.",
         )  # fmt: skip
     return {"scaling": scaling, "causal": causal, "uniform": uniform, "temperature": temperature}
 
@@ -47,7 +47,7 @@ def show(page: Page) -> None:
 
 
 def make(page: Page, sides: Sides, queries: Mapping[str, int], changes: dict) -> tuple[Any, ...]:
-    """Make the panels of the head's input, computation and output. Also return their data, so that the cache counts them."""
+    """Make the panels of the head's input, computation and output. Also return their data, which the cache counts."""
     encoder, head = page.encoder, page.head
     followed = [follow(encoder, name, side, head, queries[name], **changes) for name, side in sides.items()]
     kernel = computed(followed, head, errors_of(encoder, [*sides.values()], head))

@@ -209,7 +209,7 @@ function widthOf(text) {
   return 8.6 * text.length;
 }
 
-/** Place labels { tip, width, node } near their tips, where they cover the fewest labels and dots. side: the drawing's width. */
+/** Place labels { tip, width, node } near their tips, so that they cover few other labels and dots. side: the drawing's width. */
 function placeLabels(labels, dots, side) {
   const [taken, high] = [[], 15];
   for (const { tip, width, node } of labels) {

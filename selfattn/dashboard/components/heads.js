@@ -32,7 +32,7 @@ class HeadsView extends View {
     this.body.replaceChildren(this.map.node, this.below);
   }
 
-  /** Show each head's map of attention weights, cut from one picture of all maps. In the picture, opacity is weight. */
+  /** Show each head's map of attention weights, cut from one picture of all maps. A larger weight is more opaque. */
   drawMaps() {
     const { layers, heads, maps } = this.data;
     flag(this.root, { pictured: maps });

@@ -1,4 +1,4 @@
-/* A large map of one head, with its tokens. */
+/* A large map of one head's attention weights, with the tokens as labels. */
 
 const LABELLED = 20; // tokens: if there are more, only outlined tokens have labels
 

@@ -1,6 +1,6 @@
 /* Sentences whose words are tinted by a number, or a long text whose sentences are. shaded.schema.json describes the data. */
 
-/** Streamlit calls this for each change of data. Clicks send the states "open" (a row), "word", "opened" (a sentence). */
+/** Streamlit calls this for each change of data. A click sends the state "open" (a row), "word", or "opened" (a sentence). */
 export default function shaded(given) {
   return showIn(ShadedView, "shaded", given);
 }

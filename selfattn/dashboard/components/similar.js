@@ -232,7 +232,7 @@ function cosinePart(view) {
   return { node: element("section", {}, [said, svg, sumText(view.data)]), paint, layOut };
 }
 
-/** Return [class, name, value] of the cosine's parts: pairs with a line, other pairs of words, pairs with a special token. */
+/** Return the cosine's parts as [class, name, value]: pairs with a line, other pairs of words, pairs with a special token. */
 function sumOf({ sum, lines }) {
   if (!sum) return [];
   const joined = lines.length === 1 ? "the pair with a line" : `the ${lines.length} pairs with a line`;

@@ -73,7 +73,7 @@ class StageView extends View {
     return found;
   }
 
-  /** Move each element with a data-name from its old position, its bar from the old length. New elements appear row by row. */
+  /** Animate each element with a data-name from its old position, and its bar from the old length. Fade in new elements. */
   move(before) {
     const shift = before.get("outline")?.top - this.places().get("outline").top; // the page above may have moved
     for (const node of this.body.querySelectorAll("[data-name]")) {
@@ -209,7 +209,7 @@ function abovePart(view, column) {
   return node;
 }
 
-/** Return a number as a bar on the column's scale, which is the same before and after the answer. */
+/** Return a number as a bar on the column's scale, which is the same before and after the answer is shown. */
 function barOf(column, row) {
   const value = column.rows[row]?.[0] ?? null;
   const [low, high] = column.ends;

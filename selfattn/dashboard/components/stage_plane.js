@@ -3,7 +3,7 @@
 const DURATION = 800; // ms of a movement
 const WIDE = 320; // units: the drawing's width
 
-/** Return the drawing. draw(old, duration) moves marks from their places in `old`, the last page's data; null: no movement. */
+/** Return the drawing. draw(old, duration) moves the marks from their places in `old`, its data on the previous page. */
 function planePart(plane) {
   const [[left, right], [low, high]] = plane.ends;
   const x = (value) => (WIDE * (value - left)) / (right - left);
