@@ -196,7 +196,7 @@ class Recorder:
 
     The other parameters are for a batch of one sentence, to which changed copies of this sentence are added at later layers
     (`joining.py`). joins: the layer at which each copy is added, ascending. after: True adds a copy after its layer instead of
-    before it. narrow: the last layer, and the only positions that are computed after its attention.
+    before it. narrow: (last layer, positions). After this layer's attention, only these positions are computed.
     """
 
     def __init__(

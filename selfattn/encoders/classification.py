@@ -102,7 +102,7 @@ class TagHead(ClassHead):
 
 
 def load_class_head(encoder: Encoder) -> ClassHead:
-    """Load the classification head of an encoder's checkpoint. Its logits must be those of the complete model.
+    """Load the classification head of an encoder's checkpoint. Its logits must equal those of the complete model.
 
     Raises NoHead if the checkpoint has no such head, if its classes aren't numbered from 0, or if the logits differ on a short
     text. Raises NoHead also for a CrossEncoder with an unsupported setting that changes the score.

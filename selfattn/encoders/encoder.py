@@ -168,7 +168,7 @@ class Encoder(TextReader):
     def eager(self, inputs: dict[str, Tensor], hidden: Sequence[Collection[Hide]] = (), weights: bool = True):
         """Run the model with its slow eager attention, and return transformers' output with hidden states.
 
-        hidden: one collection for each text. weights: True adds attention weights, which need much memory for a long text.
+        hidden: for each text, the tokens to hide. weights: True adds attention weights, which need much memory for a long text.
         """
         recorder = Recorder(keep=False, hidden=hidden) if hidden else None
         return run(self._twin, inputs, recorder, output_attentions=weights, output_hidden_states=True)
@@ -276,9 +276,9 @@ class Encoder(TextReader):
         return torch.stack([found[at] for at in range(count)])
 
     def in_copies(self, copies: Sequence[Copy], layers: bool = False) -> Tensor:
-        """Run copies of sentences, each with its changes, in one padded pass. Return each word's last state: (copies, d_model).
+        """Run copies of sentences, each with its changes, in one padded pass. Return last hidden states: (copies, d_model).
 
-        layers: as in `changed_vectors`. The result isn't checked for NaN or infinity.
+        A state is the mean over the tokens of the copy's word. layers: as in `changed_vectors`. NaN and infinity aren't checked.
         """
         words, patches, hidden = zip(*copies)
         pieces = [(row, position) for row, word in enumerate(words) for position in word.positions]

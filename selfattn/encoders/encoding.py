@@ -54,7 +54,7 @@ class Encoding(Tokens):
     def trace(self, layer: int, head: int, rows: slice | None = None) -> AttentionTrace:
         """Recompute every step of one head: tensors (n, d_head) and (n, n). rows: only these queries.
 
-        Raises IndexError for a layer or head that doesn't exist, and NotRecomputable for a display-only encoder.
+        Raises IndexError for a layer or head that doesn't exist, and NotRecomputable if the attention can't be recomputed.
         """
         if self.shown is not None:
             raise NotRecomputable(f"This encoder's attention is shown, not recomputed: {self.reason}")
@@ -62,7 +62,7 @@ class Encoding(Tokens):
         return self.recordings[layer].trace(heads, rows or slice(None))
 
     def weights(self, layer: int, head: int | None = None, rows: slice | None = None) -> Tensor:
-        """Recompute a layer's attention weights: (n_heads, n, n). A display-only encoder returns the model's own weights.
+        """Recompute a layer's attention weights: (n_heads, n, n). If that isn't possible, return the model's own weights.
 
         head: only this head, (n, n). rows: only these queries. A long text is computed in blocks of queries, to limit memory.
         Raises IndexError for a layer or head that doesn't exist.
@@ -90,7 +90,7 @@ class Encoding(Tokens):
     def own_weights(self, layer: int, head: int | None = None) -> Tensor:
         """Compute a layer's weights (n_heads, n, n), or a head's, with the model's eager function on the recorded inputs.
 
-        A display-only encoder returns the model's own weights of this pass.
+        If they can't be recomputed from the recorded inputs, the model's own weights of this pass are returned.
         """
         layer, heads = self._checked(layer, head)
         return self.shown[layer, heads] if self.shown is not None else own_weights(self.recordings[layer], head)

@@ -27,7 +27,7 @@ SEPARATE = (
 OUTPUT = ("dense", "out_lin", "o_proj", "o", "Wo")
 MASKS = ("attention_mask", "mask")
 FUSED = "in_proj"  # DeBERTa: one matrix with W_Q, W_K and W_V of each head in turn
-# DeBERTa also projects the vectors of distances. The name of each such projection, and of the term it adds to the scores:
+# DeBERTa also projects the vectors of distances. Keys: these projections. Values: the terms that they add to the scores.
 POSITIONS = {
     "pos_key_proj": "content to position",
     "pos_proj": "content to position",
@@ -178,7 +178,7 @@ def _terms(pending: Mapping, n_heads: int, kinds: Sequence[str]) -> Iterator[Pos
 def _by_distance(positions: Tensor, relative: Tensor) -> Tensor:
     """Return the vector of each distance from 1 - n to n - 1: (n_heads, 2 n - 1, d_head).
 
-    positions: one vector for each bucket of distances, (n_heads, 2 * span, d_head). relative: the bucket of each query and key,
+    positions: one vector for each bucket of distances, (n_heads, 2 * span, d_head). relative: the bucket of each query-key pair,
     (..., n, n), from -span to span.
     """
     relative, span = relative.reshape(relative.shape[-2:]), positions.shape[1] // 2

@@ -24,7 +24,7 @@ from huggingface_hub.utils import tqdm, validate_repo_id
 from selfattn.encoders.errors import LoadError
 from selfattn.settings import Settings
 
-# Files that an encoder and its tokeniser need: no pickles, no code, and from inner folders only the pooling's config.json.
+# The files to download: no pickles and no code. From inner folders, only the config.json of pooling steps is downloaded.
 FILES = ("*.json", "*.safetensors", "*.txt", "*.model")
 POOLING = re.compile(r"\w+_(Pooling|Normalize)/config\.json", re.ASCII)  # files of a sentence embedder (pooling.py)
 LAST = "config.json"  # fetched last: a cached folder without it is incomplete

@@ -65,7 +65,7 @@ def _join(layer: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -
 
 
 def _join_after(layer: nn.Module, args: tuple, kwargs: dict[str, Any], output: Any) -> Any:
-    """Run this layer for the copies that join after it, only at the word's positions. Add them to the layer's output."""
+    """Run this layer, only at the word's positions, for the copies that join after it. Add these copies to the layer's output."""
     recorder = current_recorder()
     if (
         recorder is None

@@ -67,10 +67,11 @@ def load_encoder(
 def load_source(
     source: Source, device: str = "cpu", dtype: str = "float32", report: Report = lambda stage: None
 ) -> Encoder:
-    """Load an encoder from a folder. device and dtype must exist. Raises LoadError.
+    """Load an encoder from a folder. device: from `choose_device`. dtype: a key of DTYPES. Raises LoadError.
 
-    First, the encoder's attention in float32 is compared with that of the model's own code (`parity.py`). If dtype is lower, this
-    runs on the CPU, because the device may lack the memory, and a comparison in dtype with a larger tolerance follows.
+    First, the attention in float32 is compared with the attention that the model's own code computes (`parity.py`). For a lower
+    dtype, this comparison runs on the CPU, because the device may lack the memory. A second comparison, with a larger tolerance,
+    is in dtype itself.
     """
     too_large = LoadError(
         f"{source.name} doesn't fit into the memory of {device}. Choose a smaller encoder, or another device or precision."
@@ -109,7 +110,7 @@ def _measured(source: Source, device: str, report: Report) -> Encoder:
 
 
 def _in_precision(source: Source, exact: Encoder, device: str, dtype: str) -> Encoder:
-    """Load the encoder in a lower precision, and measure whether its attention can be recomputed in it."""
+    """Load the encoder in a lower precision, and measure whether its attention can be recomputed in this precision."""
     model, _ = _load_model(source, dtype)
     loaded = replace(exact, model=model.to(device), device=device, dtype=dtype)
     if loaded.hooked:
@@ -273,7 +274,7 @@ def _joined(*notes: str) -> str:
 
 
 def _max_tokens(source: Source, model: nn.Module, tokenizer) -> int:
-    """Return the smaller of the tokeniser's and the position table's limits, special tokens included. Raises LoadError."""
+    """Return the smaller limit, of the tokeniser or of the position table, special tokens included. Raises LoadError."""
     longest = tokenizer.model_max_length
     if not isinstance(longest, int | float) or not longest >= 1:  # also True for NaN
         raise LoadError(

@@ -23,11 +23,11 @@ class PositionBias:
         return replace(self, values=of_sentence(self.values, index, n))
 
     def term(self, query: Tensor, key: Tensor, scale: float, heads: int | slice, rows: slice) -> Term:
-        """Compute what is added to the scaled scores of some heads and queries of one sentence, in the query's dtype."""
+        """Compute the term to add to the scaled scores of some heads and queries of one sentence, in the query's dtype."""
         return Term(self.name, self.values[0, heads][..., rows, :].to(query))
 
     def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
-        """Compute what is added for single queries, row i for position[i] of sentence[i]: (n_pieces, n_heads, 1, n)."""
+        """Compute the term for single queries: (n_pieces, n_heads, 1, n). Query i is at position[i] of sentence[i]."""
         return Term(self.name, mask_rows(self.values, sentence, position).to(query))
 
 
@@ -44,12 +44,12 @@ class DistanceVectors:
         return replace(self, vectors=self.vectors[:, middle - n + 1 : middle + n])
 
     def term(self, query: Tensor, key: Tensor, scale: float, heads: int | slice, rows: slice) -> Term:
-        """Compute what is added to the scaled scores of some heads and queries of one sentence, in the query's dtype."""
+        """Compute the term to add to the scaled scores of some heads and queries of one sentence, in the query's dtype."""
         places = torch.arange(key.shape[-2], device=key.device)
         return self._products(query, key, scale, places[rows, None] - places, heads)
 
     def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
-        """Compute what is added for single queries, row i for position[i] of sentence[i]: (n_pieces, n_heads, 1, n)."""
+        """Compute the term for single queries: (n_pieces, n_heads, 1, n). Query i is at position[i] of sentence[i]."""
         places = torch.arange(key.shape[-2], device=key.device)
         return self._products(query, key, scale, position[:, None, None, None] - places, slice(None))
 
@@ -77,7 +77,7 @@ def position_to_content(key: Tensor, positions: Tensor, distance: Tensor, scale:
 
 
 def mask_rows(mask: Tensor, sentence: Tensor, position: Tensor) -> Tensor:
-    """Return rows of a mask or bias, row i for the query at position[i] of sentence[i]: (n_pieces, n_heads or 1, 1, n)."""
+    """Return a mask or bias for single queries: (n_pieces, n_heads or 1, 1, n). Query i is at position[i] of sentence[i]."""
     sentence = sentence if mask.shape[0] > 1 else torch.zeros_like(sentence)
     position = position if mask.shape[2] > 1 else torch.zeros_like(position)
     return mask[sentence, :, position][:, :, None]

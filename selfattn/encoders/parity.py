@@ -25,10 +25,10 @@ PADDING = 5  # tokens by which the second text is longer
 MOST_TOKENS = 96  # in the long text: two passes over 512 tokens would take longer than loading a base-size encoder
 QUERIES = 16  # number of queries whose weights are compared in the long text
 
-# Float32's rounding can cause differences up to these limits. Those of weights are absolute. Contexts and hidden states may be in
-# the hundreds, so their differences are divided by the head's largest value or the token's largest number (at least by 1).
+# Float32's rounding can cause differences up to these limits. For weights, the difference is absolute. Contexts and hidden states
+# may be in the hundreds, so the difference is divided by the head's largest value or the token's largest number (at least by 1).
 WEIGHTS, CONTEXTS, STATES = 1e-5, 1e-5, 1e-4
-# Rounding changes a score by about 1e-6 × |query| × |key| × scale. If |query| × |key| × scale > SCORE, more is allowed.
+# Rounding changes a score by about 1e-6 × |query| × |key| × scale. If |query| × |key| × scale > SCORE, the limits are larger.
 SCORE = 16
 PADDED = 1e-4  # a larger difference means that padding changes an encoder's numbers
 KERNEL = "the recomputed weights"
@@ -210,9 +210,9 @@ def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
 def _compare_with_fast(
     encoder: Encoder, passes: list[EagerPass]
 ) -> tuple[list[LayerRecording], dict[tuple[Hide, ...], str]]:
-    """Run the fast pass and compare it with the eager passes. Return the first sentence's recordings, and a dict of texts.
+    """Run the fast pass and compare it with the eager passes. Return the first sentence's recordings, and the differences.
 
-    A text says how the fast pass differs from an eager pass ("" if it doesn't). Its key is `EagerPass.hidden`.
+    A difference is described in words, or is "" if there is none. It is keyed by the eager pass's `hidden`.
     """
     n_layers = len(passes[0].states) - 1
     try:

@@ -39,7 +39,7 @@ class Tokens:
 
     @cached_property
     def _texts(self) -> tuple[str, ...]:
-        """Both segments. Blanks replace special tokens that were typed in the text, so that no word includes them."""
+        """The texts of both segments. Blanks replace special tokens that the user typed, so that no word includes them."""
         texts = [self.text, self.pair or ""]
         for segment, special, (start, stop) in zip(self.segments, self.special, self.offsets):
             if special and segment is not None:
@@ -84,7 +84,7 @@ class Tokens:
         return [[word for word in self.words if self.segments[word.start] == segment] for segment in (0, 1)]
 
     def read_as_unknown(self, *spellings: str) -> list[str]:
-        """Return the parts of the text that the tokeniser doesn't know, in order. spellings: only parts of these words."""
+        """Return the parts of the text that the tokeniser doesn't know, in order. spellings: search only these words."""
         places = self._found(*spellings) if self.unknown else []
         return [
             self._texts[self.segments[position] or 0][slice(*self.offsets[position])].strip()
@@ -137,12 +137,12 @@ class PlacedWord(NamedTuple, Generic[Sentence]):
 
     @property
     def word(self) -> Word:
-        """The word as the sentence spells it. If the positions cover several words, they are joined into one."""
+        """The word as the sentence spells it. If the positions cover several words, these words are joined into one."""
         return run_of(self.sentence.words, self.positions)
 
     @property
     def words(self) -> tuple[Word, ...]:
-        """The sentence's words in order. If the positions cover several words, these are joined into one."""
+        """The sentence's words in order. If `positions` covers several words, these words are joined into one."""
         return tuple(with_run(self.sentence.words, self.positions))
 
     @property

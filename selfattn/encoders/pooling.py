@@ -33,7 +33,7 @@ OLD_KEYS = {
 # The positions that each pooling mode averages. The vector of mean_sqrt_len_tokens has the same direction as the mean.
 POOLED = {"cls": slice(0, 1), "mean": slice(None), "mean_sqrt_len_tokens": slice(None), "lasttoken": slice(-1, None)}
 
-# The settings in each file, with their harmless values, which don't change the vector. None: every value is harmless.
+# Below are the known settings of each file, with the harmless values, which don't change the vector (None: all are harmless).
 SETTINGS_FILES = [  # the first file that isn't empty is read; old versions put the family into the name
     f"sentence_{family}_config.json"
     for family in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
@@ -133,7 +133,7 @@ def read_pooling(folder: Path) -> Pooling:
 
 
 def check_cross_encoder(folder: Path) -> str:
-    """Return the name of the function that a CrossEncoder's `predict` applies to a score, or "" for another folder.
+    """Return the name of the function that a CrossEncoder's `predict` applies to a score, or "" if the folder has none.
 
     Raises NoPooling for unsupported settings of a CrossEncoder that change the score, and LoadError.
     """

@@ -32,7 +32,7 @@ class ProjectionsUnknown(NotRecomputable):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Projected:
-    """One head's matrices and their products with its input: query_flat = read (the input of W_Q) @ query_weight + query_bias."""
+    """One head's matrices and its query, key and value. `read` is W_Q's input: query_flat = read @ query_weight + query_bias."""
 
     query_weight: Tensor  # (d_in, d_head)
     query_bias: Tensor | None  # (d_head,)
@@ -62,8 +62,8 @@ class Projected:
 def project(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> Projected:
     """Compute one head's query, key and value from the layer's input, CPU float32.
 
-    The encoding must come from this encoder. Raises ProjectionsUnknown for an unknown family, NotRecomputable for a
-    display-only encoder, and IndexError for a layer or head that doesn't exist.
+    The encoding must come from this encoder. Raises ProjectionsUnknown for an unknown family, NotRecomputable
+    if the attention can't be recomputed, and IndexError for a layer or head that doesn't exist.
     """
     encoding.trace(layer, head, slice(1))  # raises for a wrong layer, head or encoder
     recording = encoding.recordings[layer]

@@ -52,7 +52,7 @@ def _by_the_module(recording: LayerRecording) -> Tensor:
 
 
 def _queries(mask: Tensor | None, rows: slice) -> Tensor | None:
-    """Cut a mask or bias to some queries, unless it has one row for all queries."""
+    """Return the rows of these queries from a mask or bias. If one row serves all queries, return it unchanged."""
     return mask if mask is None or mask.shape[-2] == 1 else mask[..., rows, :]
 
 

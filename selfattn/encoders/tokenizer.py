@@ -43,7 +43,7 @@ class Tokenizer:
         self.convert_ids_to_tokens = loaded.convert_ids_to_tokens
 
     def read(self, text: str, pair: str | None = None) -> Encoding:
-        """Tokenise a text with the Rust tokeniser. transformers' wrapper would change its settings, which threads share."""
+        """Tokenise a text with the Rust tokeniser. transformers' wrapper would change settings that threads share."""
         return self._backend.encode(text, pair)
 
     def special(self, read: Encoding) -> tuple[bool, ...]:

@@ -94,7 +94,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m selfattn
 
 
 def parser(prog: str) -> argparse.ArgumentParser:
-    """Return the parser of the options. prog: as in `main`."""
+    """Return the parser of the options. prog: the command's name in its messages."""
     options = argparse.ArgumentParser(
         prog=prog, description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -109,7 +109,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--device", default="auto", help="auto, cpu, cuda or mps (default: auto)")
     add("--dtype", default="float32", choices=DTYPES, help="default: float32")
     add("--vectors", action="store_true", help="also write the word's vector after the embedding and each layer")
-    add("--sources", action="store_true", help="also write the three words that move the word's vector most if hidden")
+    add("--sources", action="store_true", help="also write the three words whose hiding changes the word's vector most")
     add(
         "--target",
         metavar="TARGET",
@@ -124,7 +124,12 @@ def parser(prog: str) -> argparse.ArgumentParser:
         default=MAX_REJECTS,
         help=f"exit with status 3 if more than this share of the rows is rejected, 0 to 1 (default: {MAX_REJECTS})",
     )
-    add("--part-rows", type=_positive, default=PART_ROWS, help=f"rows per file, all in memory (default: {PART_ROWS:,})")
+    add(
+        "--part-rows",
+        type=_positive,
+        default=PART_ROWS,
+        help=f"rows per output file, all in memory at once (default: {PART_ROWS:,})",
+    )
     add("--batch-tokens", type=_positive, help="limit on the tokens of a pass, with padding (default: by device)")
     add("--engine", default="local", choices=("local", "ray"), help='one process, or Ray (pip install "selfattn[ray]")')
     add("--address", help='a Ray cluster\'s address, or "auto" on a machine of the cluster (default: start Ray here)')

@@ -87,10 +87,10 @@ def measure(
 def schema(
     n_layers: int, n_heads: int, d_model: int, vectors: bool, n_measured: int, sources: bool = False
 ) -> pa.Schema:
-    """Return the columns of an output file. Each list has one entry per measured head.
+    """Return the columns of an output file. The lists top_word to special_share have one entry per measured head.
 
-    If all heads are measured, a head's index in a list is layer * n_heads + head. The lists in sources and source_moves have an
-    entry for each of up to three other words. They have no nulls, so any reader can unnest them.
+    If all heads are measured, a head's index in a list is layer * n_heads + head. sources and source_moves have one entry for
+    each of up to three other words. No list has nulls, so any reader can unnest the lists.
     """
     fields = [
         pa.field("row", pa.int64()),  # the input's row, from 0
@@ -106,14 +106,14 @@ def schema(
     if vectors:  # at index layer * d_model + i; layer 0 is the embedding output
         fields.append(pa.field("vectors", pa.list_(pa.float32(), (n_layers + 1) * d_model)))
     if sources:
-        fields.append(pa.field("sources", pa.list_(pa.string())))  # the words that move the vector most if hidden
+        fields.append(pa.field("sources", pa.list_(pa.string())))  # the words whose hiding changes the vector most
         fields.append(pa.field("source_moves", pa.list_(pa.float32())))  # 1 - cosine of last hidden states, descending
     shape = {"n_layers": str(n_layers), "n_heads": str(n_heads), "d_model": str(d_model)}
     return pa.schema(fields, metadata=shape)
 
 
 def words_to_find(words: Sequence[str]) -> tuple[str, ...]:
-    """Return the words to search for, folded, sorted and without repetitions. Raises InputError if one isn't a single word."""
+    """Return the words to search for, folded, sorted and without repetitions. Raises InputError unless each is one word."""
     for word in words:
         if (n := len(character_spans(word))) != 1:
             raise InputError(f"Expected one word to search for, got {word[:80]!r} ({n} words or signs).")
@@ -260,7 +260,7 @@ def _mean_of_pieces(pieces: Tensor, owner: Tensor, n: int) -> Tensor:
 
 
 def _numbers(weights: Tensor, sentences: Sequence[Tokens], words: Sequence[Sequence[Word]]) -> dict[str, np.ndarray]:
-    """Return top (the index of the word with most weight), its top_weight, entropy, special_share: (n_occurrences, heads)."""
+    """Return top (the index of the word with most weight), top_weight, entropy and special_share, each (n_occurrences, heads)."""
     n = weights.shape[-1]
     n_words = max(map(len, words))
     # The index of each token's word. Special tokens, padding and tokens outside words share an extra last index.

@@ -81,7 +81,7 @@ class Scan:
         return pd.DataFrame(self.measured, columns=["layer", "head"]).assign(**means)
 
     def sources(self) -> pd.DataFrame:
-        """Return the words that move each word's vector most if hidden (`sources_frame`). Raises ScanError without --sources."""
+        """Return the words whose hiding changes each word's vector most (`sources_frame`). Raises ScanError without --sources."""
         if not self.has_sources:
             raise ScanError(f"{self.folder} was made without --sources. Scan again with --sources, into a new folder.")
         return sources_frame(self._tables(["sentence", "word", "sources", "source_moves"]))

@@ -55,7 +55,7 @@ class PartWorker:
         return encoder
 
     def scan(self, part: Part) -> int:
-        """Measure and write a part, and return its number of rows. Raises ScanError if this worker's encoder differs."""
+        """Measure and write a part, and return its number of rows. Raises ScanError if this worker has another encoder."""
         scan_part(self._job, self._encoder, part)
         return len(part[1])
 

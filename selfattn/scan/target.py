@@ -18,10 +18,10 @@ from selfattn.tidy_tables import csv_text
 
 
 def run_target(job: Job, target: str, progress: Progress) -> Counts:
-    """Measure the target in every text, and write words.csv, heads.csv, sentences.csv, rejects.csv and target.json.
+    """Measure in every text how much words and heads change `target` (from --target), and write the results.
 
-    The files are written at the end, into a new or empty folder, so a stopped run must start again. progress(done, total)
-    counts each text twice. Raises InputError, ScanError, LoadError.
+    words.csv, heads.csv, sentences.csv, rejects.csv and target.json are written at the end, into a new or empty folder, so a
+    stopped run must start again. progress(done, total) counts each text twice. Raises InputError, ScanError, LoadError.
     """
     output = Path(job.output)
     if output.exists() and (not output.is_dir() or any(output.iterdir())):

@@ -1,4 +1,4 @@
-"""Read an uploaded CSV or JSON Lines table, with limits on a line's bytes, the rows, and the characters of a cell and in all.
+"""Read an uploaded CSV or JSON Lines table. Lines, cells, the number of rows and the whole table have limits.
 
 Parquet is refused, because a Parquet file of 462 bytes can hold 500 MB of text. The command `selfattn scan` reads Parquet.
 """
@@ -20,7 +20,7 @@ EACH_LINE = re.compile(rb"[^\r\n]*(?:\r\n?|\n|\Z)")
 
 
 def read_upload(data: bytes, suffix: str) -> list[Row]:
-    """Return the rows of a CSV or JSON Lines file. Raises InputError, or TextError beyond the operator's limits.
+    """Return the rows of a CSV or JSON Lines file. Raises InputError, or TextError if the file exceeds the operator's limits.
 
     suffix: the suffix of the file's name.
     """

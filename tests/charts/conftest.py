@@ -1,4 +1,4 @@
-"""Fixtures for the tests of charts: two sentences and a head, other than the dashboard's defaults."""
+"""Fixtures for the tests of charts: two sentences and a head that aren't the dashboard's defaults."""
 
 from typing import NamedTuple
 

@@ -12,7 +12,7 @@ ORIENTS = {"x": ("top", "bottom"), "y": ("left", "right")}
 
 
 def laid_out(spec):
-    """Yield (view, axis side, mark type, role, item) for each item, in drawing order. A view is one part of the chart."""
+    """Yield (view, axis side, mark type, role, item) for each item that Vega draws, in order. A view is one part of the chart."""
 
     def walk(node, left, top, view, orient):
         if node.get("name", "").endswith("_group"):
@@ -80,7 +80,7 @@ def misplaced(spec, *views):
 
 
 def _end(mark, along):
-    """Return the place of a mark's middle along "x" or "y", or of one of its ends ("x1", "x2" ...)."""
+    """Return the pixel of a mark's middle (along: "x" or "y") or of one of its ends ("x1", "x2", "y1", "y2")."""
     axis, end = along[0], along[1:]
     first = mark[axis]
     last = mark.get(f"{axis}2", first + mark.get({"x": "width", "y": "height"}[axis], 0))
@@ -88,7 +88,7 @@ def _end(mark, along):
 
 
 def _places(items, along, names):
-    """Return a function from a label to its pixel. Raises AssertionError unless the labels are `names`, in order."""
+    """Return a function that maps a label to its pixel. Raises AssertionError unless the labels are `names`, in order."""
     shown = {
         item.get("text"): item[along]
         for orient, _, role, item in items

@@ -1,4 +1,4 @@
-"""Test arrows of vectors, arrows of moves, and hops, the arcs from word to word in a recurrent network."""
+"""Test arrows for vectors, arrows for moved words, and hops from word to word in a recurrent network."""
 
 import numpy as np
 import pandas as pd
@@ -40,7 +40,7 @@ MOVES = pd.DataFrame(
 )  # fmt: skip
 
 
-def test_moves_are_arrows_from_start_to_end():
+def test_a_move_is_an_arrow_from_its_start_to_its_end():
     wide = ((-9.0, 9.0), (-9.0, 9.0))
     both, one = (moves(frame, LIGHT, wide, ("", "")) for frame in (MOVES, MOVES.head(1)))
     starts = [next(rule["x"] for rule in drawn(spec, "rule") if rule["stroke"] == LIGHT.ink) for spec in (both, one)]
@@ -51,7 +51,7 @@ def test_moves_are_arrows_from_start_to_end():
     assert {"A, C", "B"} <= {item["text"] for item in drawn(both, "text")}
 
 
-def test_hops_start_at_their_words_and_get_thinner_with_less_information():
+def test_each_hop_starts_at_its_word_and_is_thinner_if_less_information_is_left():
     spec = hops(["a", "b", "c", "d"], 1, 3, [1.0, 0.5], LIGHT)
     sets, across = spec["datasets"], spec["layer"][0]["encoding"]
     assert {row["hop"]: row["width"] for row in sets["hops"]} == {1: 8, 2: 4.5}

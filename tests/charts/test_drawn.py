@@ -15,7 +15,7 @@ def test_named_and_inline_records_are_found_at_any_depth():
     assert frame[frame["part"] == 2]["value"].tolist() == [1, 2]
 
 
-def test_each_dataset_is_listed_once_and_its_pictures_are_left_out():
+def test_each_dataset_is_listed_once_without_its_pictures():
     held = [{**record, "url": "data:image/png;base64,AA"} for record in RECORDS]
     spec = {"data": {"values": held}, "layer": [{"data": {"values": held}}, {"mark": "bar"}]}
     assert drawn_frame(spec).to_dict("records") == RECORDS

@@ -90,7 +90,7 @@ def test_large_maps_are_images():
     assert len(json.dumps(heatmap(np.full((512, 512), 1 / 512), ["the"] * 512, LIGHT))) < 1_000_000
 
 
-def test_each_level_of_a_palette_takes_the_nearest_colour():
+def test_each_of_the_256_colours_of_a_palette_is_rounded():
     assert palette(("#000000", "#000001"))[2::3] == [0] * 128 + [1] * 128
 
 

@@ -51,7 +51,7 @@ def test_lightness_changes_steadily_along_each_colour_ramp(theme, seen_by):
 
 
 @pytest.mark.parametrize("seen_by", SEEN_BY)
-def test_colour_blind_readers_can_tell_signs_and_sentences_apart(theme, seen_by):
+def test_colour_blind_readers_can_distinguish_plus_from_minus_and_sentence_a_from_b(theme, seen_by):
     for ramp in (theme.signed, theme.effect):
         assert distance(ramp[0], ramp[-1], seen_by) > 25
         assert distance(ramp[1], ramp[-2], seen_by) > 25

@@ -58,7 +58,7 @@ def test_the_panel_of_a_measure_names_the_heads_with_the_largest_and_smallest_va
         (None, "Without a control sentence, this effect may have nothing to do with the word's meaning."),
     ],
 )
-def test_the_effect_of_removing_a_head_is_compared_with_the_control_pair(control, expected):
+def test_the_effect_of_removing_a_head_is_compared_with_its_effect_on_the_control_pair(control, expected):
     own = panel(
         "effect",
         Head(0, 0),
@@ -69,7 +69,7 @@ def test_the_effect_of_removing_a_head_is_compared_with_the_control_pair(control
     assert own.note.startswith(expected)
 
 
-def test_the_weights_of_the_chosen_head_are_sent_as_text():
+def test_the_browser_gets_the_weights_of_the_chosen_head_as_text():
     own = panel("entropy", Head(0, 1), entropy=[2.75, 0.25, 1.5]).live.data["maps"]
     assert own == MAPS | {"said": "0.25,0.00,0.00,0.00,0.002,0.00,0.00,0.00,2.00"}
     frame = heads_frame(entropy=torch.ones(1, 3))
@@ -111,7 +111,7 @@ def test_example_sentences_mark_the_attended_word(encoder):
     assert [word["text"] for word in words if word["kind"] == "chosen"] == [frame["word"][place["row"]]]
 
 
-def test_the_note_counts_the_heads_that_move_the_word_further(encoder):
+def test_the_note_counts_the_heads_with_a_larger_effect_than_the_chosen_head(encoder):
     moves = stored("hidden_words", encoder, labelled_sentences()).report
     every = moves.heads.query("word == 'all'").sort_values("share", ascending=False).reset_index(drop=True)
     every.loc[2, "leads"] = 0.005

@@ -37,7 +37,7 @@ def shown(*rows, answer="", whole=None):
     return words(dict(zip(asked, (found for _, found in rows))), answer)
 
 
-def test_a_sentence_whose_effect_is_above_its_noise_level_is_named(hidden):
+def test_the_finding_names_a_sentence_whose_effect_is_above_its_noise_level(hidden):
     panel = shown(("", hidden), answer="Score 0.80.")
     assert panel.finding == panel.live.data["finding"] == 'Hide "We sat.", and the score moves by −0.50.'
     assert panel.note == 'Score 0.80. In this sentence, "sat" has the largest effect: −0.30.' and panel.live.data[
@@ -91,7 +91,7 @@ def test_the_sentence_with_the_largest_effect_is_opened(encoder, hidden):
     assert [[each["text"] for each in row["words"]] for row in rows] == [["We sat.", "It rained.", "She ran home."]] * 2
 
 
-def test_a_sentence_whose_effect_is_below_the_noise_level_is_not_named(hidden):
+def test_the_finding_names_no_sentence_whose_effect_is_below_its_noise_level(hidden):
     panel = shown((" in A", replace(hidden, level=torch.tensor([0.6] * 3))))
     assert panel.finding == "Hiding a sentence never has a larger effect than hiding as many random words of the text."
     assert panel.note == "" and "opened" not in panel.live.data

@@ -32,7 +32,7 @@ def test_numbers_are_formatted_and_scaled(values, measure, looks, depths, expect
     assert (data["layers"], data["heads"], data["chosen"]) == (2, 2, 2)
 
 
-def test_rows_are_sorted_and_a_missing_head_is_not_chosen():
+def test_rows_are_sorted_by_head_and_a_chosen_head_may_be_missing():
     frame = frame_of([1.0, 2.0, 3.0, 4.0], how=["exact", "by gradient", "exact", "exact"])[::-1]
     data = heads_data(frame, "effect", "L5 H0", title=["one", "two"])
     assert data["depths"] == "25,50,75,100" and data["chosen"] == -1

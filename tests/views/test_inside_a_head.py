@@ -50,7 +50,7 @@ def test_the_vectors_that_enter_the_head_equal_those_of_the_trace(encoder, sides
     assert panel.picture(Look())["layer"] and (panel.one_head, product.one_head) == (True, True)
 
 
-def test_the_printed_products_add_up_to_one_number_of_the_query(encoder, words):
+def test_the_shown_products_add_up_to_one_number_of_the_query(encoder, words):
     side = follow(encoder, "A", words["A"], Head(0, 10))  # its largest terms have both signs
     _, product = comes_in([side])
     query = side.trace.query[side.position]
@@ -126,7 +126,7 @@ def test_the_panels_can_show_a_token_of_another_word(encoder, words):
         ("MPNet", ["input", "query", "key", "value"], 4),
     ],
 )
-def test_panels_have_the_vectors_of_each_family(encoder_of, family, vectors, n_panels):
+def test_the_panels_show_the_vectors_that_a_family_has(encoder_of, family, vectors, n_panels):
     encoder = encoder_of(family)
     word = encoder.encode("The bank of the river was muddy.").places("bank")[0]
     side = follow(encoder, "A", word, Head(1, 1))

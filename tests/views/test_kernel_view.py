@@ -140,7 +140,7 @@ def test_every_printed_number_equals_the_number_in_the_trace(encoder, head):
     assert len(json.dumps(data, separators=(",", ":"))) < 60_000
 
 
-def test_the_default_pair_has_known_numbers(encoder):
+def test_the_panel_of_the_default_sentences_has_the_known_numbers(encoder):
     panel = kernel_panel(rows_of(encoder), head=HEAD, errors=(1.2e-7, 3e-7))
     assert panel.live.data["findings"] == [
         '"bank" gives "river" most of its weight: 0.63.',
@@ -162,7 +162,7 @@ def test_the_default_pair_has_known_numbers(encoder):
     assert panel.alt.startswith("Head 10 of layer 0") and '"river" 0.63' in panel.alt
 
 
-def test_words_are_matched_between_the_sentences(encoder):
+def test_equal_words_of_the_two_sentences_are_matched(encoder):
     a, b = data_of(rows_of(encoder))["sides"]
     text = {row["at"]: row["text"] for row in b["rows"]}
     matched = {row["text"]: text[row["pair"]] for row in a["rows"] if row["pair"] is not None}
@@ -216,7 +216,7 @@ def test_in_a_long_sentence_one_row_sums_up_the_tokens_left_out(encoder):
 
 
 @pytest.mark.parametrize("n", [MOST, MOST + 1])
-def test_long_sentences_put_small_weights_in_one_row(n):
+def test_small_weights_share_one_row_only_in_long_sentences(n):
     torch.manual_seed(n)
     row = QueryRow(trace=attend(*torch.randn(3, n, 8)), tokens=tuple(map(str, range(n))), query=3)
     kept, rest = leading(row)

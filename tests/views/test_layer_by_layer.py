@@ -36,7 +36,7 @@ def test_the_text_states_the_cosines_of_the_last_hidden_states(pair, expected, c
     assert beside(pair).endswith(control)
 
 
-def test_the_text_counts_labelled_sentences_that_are_no_nearer_to_sentence_a_than_sentence_b_is():
+def test_the_text_counts_labelled_sentences_whose_cosine_with_a_is_at_most_the_cosine_of_a_and_b():
     pair, cosines = hidden_pair_of(cosine=torch.full((6, 4), 0.125)), torch.tensor([0.125, 0.92])
     assert beside_its_sense(pair, "riverside", cosines) == (
         'The "bank" of A and that of 2 labelled sentences of the same sense (riverside) have cosine 0.52 on average (0.13 to '

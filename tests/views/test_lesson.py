@@ -18,7 +18,7 @@ def panel(columns=0):
     return lesson_panel("two", "Not leads.", charts, columns=columns, note="A note.")
 
 
-def test_a_lesson_panel_has_its_texts_and_numbers():
+def test_a_lesson_panel_has_the_given_texts_and_numbers():
     made = panel()
     assert (made.alt, made.note) == ("Not leads. Charts: One; Other.", "A note.")
     assert made.table["weight"].dropna().tolist() == [0.75, 0.25]
@@ -50,7 +50,7 @@ def test_the_static_lesson_figure_shows_minus_infinity():
 
 
 def test_a_hand_made_scene_gives_the_expected_data():
-    """Test columns of cells, shares and bars, and a plane. Parts that the question asks for are empty until the answer."""
+    """The scene has columns of cells, shares and bars, and a plane. Until the answer, the parts in question are empty."""
     matrix = torch.tensor([[1.0, -2.0], [3.0, 4.00004]])
     cells = Column(
         "k", "key", matrix.round(), shape="2 × 2", above=("W", matrix), foot=("sum", torch.tensor([4.0, 2.5])),
@@ -92,7 +92,7 @@ def test_a_hand_made_scene_gives_the_expected_data():
     )
 
 
-def test_a_plane_holds_its_vectors_and_the_origin():
+def test_the_axes_of_a_plane_include_its_vectors_and_the_origin():
     vectors = torch.tensor([[2.0, 3.0], [4.0, 6.0]])
     assert square(vectors) == ((-0.5, 6.5),) * 2 and square(-vectors) == ((-6.5, 0.5),) * 2
     assert square(vectors[0], -vectors[1]) == ((-6.5, 3.5),) * 2

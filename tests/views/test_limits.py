@@ -22,7 +22,7 @@ def frame():
     return heads_frame(effect=EFFECTS, control=EFFECTS / 2)
 
 
-def test_heads_removed_singly_and_together_are_compared():
+def test_removing_heads_one_at_a_time_is_compared_with_removing_them_together():
     panel = limits.removed_heads(frame(), 0.02, "float32")
     assert panel.finding == (
         f"Removed one at a time, the heads change the cosine by {change(-0.013)} in total; removed together, by {change(0.02)}."
@@ -33,7 +33,7 @@ def test_heads_removed_singly_and_together_are_compared():
     assert {effect(-0.013), effect(0.02)} <= {*printed}
 
 
-def test_other_weights_with_the_same_result_are_shown(monkeypatch):
+def test_other_weights_with_the_same_context_are_shown(monkeypatch):
     before, after = torch.tensor([0.5, *[0.0625] * 8, 0.0]), torch.tensor([0.49, *[0.0625] * 8, 0.01])
     passage = SimpleNamespace(tokens=[f"t{n}" for n in range(10)], text="One. Two.")
 
@@ -67,7 +67,7 @@ def test_the_best_head_is_compared_with_the_best_of_heads_that_guess(monkeypatch
     assert f'"domain": [{min(low, 0.4)}, 1.0]' in json.dumps(own.picture(Look()))
 
 
-def test_weights_of_random_vectors_equal_those_of_torch():
+def test_the_finding_states_the_largest_difference_from_torchs_weights():
     kernel, torchs = limits.counterexamples.noise_weights()
     largest = float((kernel - torchs).abs().max())
     assert (

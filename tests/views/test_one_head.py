@@ -25,7 +25,7 @@ def placed(sides):
 
 
 def specs(panel):
-    """Return a complete spec for each sentence, from the picture of both maps."""
+    """Split the picture of both maps into a complete spec for each sentence."""
     whole = panel.picture(Look())
     both = whole.pop("hconcat")
     return {name: {**whole, **part} for name, part in zip("AB", both, strict=True)}
@@ -33,7 +33,7 @@ def specs(panel):
 
 @pytest.fixture(scope="module")
 def maps(sides):
-    """Make the maps of A and B. B's weights are halved, which a shared scale must show."""
+    """Make the maps of A and B. B's weights are halved, so that a shared colour scale draws B paler."""
     found = {name: word_map(s.encoding, s.encoding.weights(3, 7)) for name, s in sides.items()}
     return {**found, "B": replace(found["B"], matrix=found["B"].matrix / 2)}
 
@@ -55,7 +55,7 @@ def test_both_maps_share_one_colour_scale(charts, maps, sentence):
 
 
 def two_maps(**n):
-    """Make the maps of two sentences with these numbers of words. A has one long word."""
+    """Draw the maps of A and B. n: the number of words of each. The first word of A is long."""
     views = {}
     for name, count in n.items():
         labels = ["electroencephalographers" if name == "A" else "if", *["bank"] * (count - 1)]
@@ -70,7 +70,7 @@ def svg_width(spec):
 
 
 @pytest.mark.slow
-def test_unequal_sentences_have_cells_of_equal_size():
+def test_maps_of_sentences_of_unequal_length_have_cells_of_equal_size():
     """The pictures have equal widths, so that both shrink by the same factor in a narrow window."""
     a, b = two_maps(A=40, B=3)
     for spec, n in ((a, 40), (b, 3)):
@@ -80,7 +80,7 @@ def test_unequal_sentences_have_cells_of_equal_size():
     assert svg_width(a) == svg_width(b)
 
 
-def test_long_unequal_sentences_are_drawn_to_one_scale():
+def test_maps_of_long_sentences_of_unequal_length_are_drawn_to_one_scale():
     specs = two_maps(A=80, B=66)
     sizes = [(item["width"], item["height"]) for spec in specs for item in drawn(spec, "image")]
     assert sizes == [(400, 400), (330, 330)]

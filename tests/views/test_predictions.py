@@ -26,12 +26,12 @@ def asked(where="", answers=None):
 
 @pytest.fixture
 def found(encoder):
-    """In "We sat .", hiding "sat" has the largest effect of all words. The full stop's is larger, but it isn't a word."""
+    """In "We sat .", hiding "sat" has the largest effect of all words. Only the full stop, which is no word, has a larger one."""
     sentence = encoder.tokenize("We sat .")
     return replace(explained(), sentence=sentence, words=sentence.words, target=SimpleNamespace(positions=()))
 
 
-def test_the_finding_names_the_word_that_changes_the_margin_most_if_hidden(found):
+def test_the_finding_names_the_word_whose_hiding_changes_the_margin_most(found):
     panel = predictions.words({asked(" in A"): found, asked(" in B"): replace(found, effect=found.effect / 2)})
     assert panel.finding == 'Hide "sat" in A, and the margin moves by −0.30.'
     assert (
@@ -146,7 +146,7 @@ def test_each_word_has_its_tag(encoder):
     assert predictions.most_certain(found.assign(tag="O")) == 2
 
 
-def test_the_panel_of_a_text_with_one_word_or_none_is_worded_differently(found, encoder):
+def test_the_panel_has_other_texts_if_there_is_only_one_word_or_none(found, encoder):
     one = encoder.tokenize("sat")
     one = replace(explained((-0.3,)), sentence=one, words=one.words, target=found.target)
     assert predictions.words({asked(): one}).note == f"{GOES}: the label stays the likeliest."
@@ -181,7 +181,7 @@ def test_answers_are_drawn_as_bars():
     assert scores.finding == '"POSITIVE" has the largest score: 0.90.'
 
 
-def test_the_question_about_a_gap_names_one_of_the_words_predicted_for_it(monkeypatch):
+def test_the_question_about_a_gap_is_about_one_of_the_predicted_words(monkeypatch):
     columns = {"id": [7, 5, 9, 2], "text": ["river", "sea", "lake", "pond"], "probability": [0.5, 0.25, 0.125, 0.0625]}
     head = SimpleNamespace(predictions=lambda masked, most: pd.DataFrame(columns))
     monkeypatch.setattr(predictions, "gap_word", lambda head, token: token)

@@ -1,4 +1,4 @@
-"""Test that effects smaller than a precision's rounding noise are drawn as 0 and counted, and that its bound is tight."""
+"""Test that effects below a precision's rounding noise are drawn as 0 and counted, and that the bound on the noise is tight."""
 
 import pytest
 import torch

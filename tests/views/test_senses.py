@@ -1,4 +1,4 @@
-"""Test the panels of the page "Senses": their order, their sentences, and the report's numbers that they print."""
+"""Test the panels of the page "Senses": their order, their texts, and the numbers that they take from the report."""
 
 import json
 import math
@@ -66,7 +66,7 @@ def printed(panel):
     return [item["text"] for item in drawn(panel.picture(Look(width=700)), "text")]
 
 
-def test_hiding_in_one_head_at_a_time_is_compared_with_hiding_in_all_heads_at_once(report, other):
+def test_hiding_a_word_in_one_head_is_compared_with_hiding_it_in_all_heads(report, other):
     sums = []
     for own in (report, *other.values()):
         largest = own.named.groupby(["word", "row"])["share"].max().groupby("word").mean().mean()
@@ -84,12 +84,12 @@ def test_hiding_in_one_head_at_a_time_is_compared_with_hiding_in_all_heads_at_on
     assert np.round(sums, 2).tolist() == [[0.14, 0.20], [0.04, 0.10]]  # the sums fall short by 30 % and 57 %
 
 
-def test_the_stored_result_for_made_up_pairs_equals_that_in_the_benchmarks():
+def test_the_number_for_made_up_pairs_equals_the_number_in_the_benchmark_results():
     (row,) = re.findall(r"\| most attended \| (.*) \|", Path("benchmarks/RESULTS.md").read_text("utf-8"))
     assert MADE_UP["most attended"] == float(row.split(" | ")[0]) and raw_c_measured("another") == {}
 
 
-def test_a_sentences_row_shows_its_words_and_how_far_each_moves_the_chosen_word(panels, report):
+def test_a_sentences_row_shows_how_far_hiding_each_word_moves_the_chosen_word(panels, report):
     rows, shown = senses.opened(report, FRAME, "bank"), panels["sentences"].live.data["rows"]
     assert len(shown) == len(rows) == 24
     assert rows["sense"].tolist() == ["riverside", "finance"] * 12
@@ -111,7 +111,8 @@ def test_a_sentences_row_shows_its_words_and_how_far_each_moves_the_chosen_word(
         ({"the_word_alone": 0.7, "the_word_hidden": 0.7}, "needed and not enough: the right sense is found in 70 of 100"),
         ({"the_word_alone": 0.59}, "No single word is enough: with only the most telling word, the right sense is found in 59 "),
         ({"as_it_is": 0.52}, "Even with all words, the encoder finds the right sense in only 52 of 100 sentences."),
-        # Exactly at each limit: an interval from 0.5, a word alone that is no better than another, 80 % and 50 % of the gain.
+        # Values exactly at the limits: an interval that starts at 0.5; one word alone no better than another word alone; 80 % and
+        # 50 % of the accuracy above guessing.
         ({"as_it_is": 0.53125}, "Even with all words, the encoder finds the right sense in only 53 of 100 sentences."),
         ({"the_word_alone": 0.75, "any_other_alone": 0.6875}, "No single word is enough: with only the most telling word"),
         ({"as_it_is": 1.0, "the_word_alone": 0.9, "the_word_hidden": 0.75}, "rarely needed and usually enough: the right sense"),
@@ -191,7 +192,7 @@ def test_only_the_first_and_last_of_many_sentences_are_shown(encoder, report):
     assert sum(printed) == (shades["share"] >= 0.05).sum()
 
 
-def test_a_sentence_whose_largest_share_equals_the_noise_level_is_counted(encoder, report):
+def test_the_finding_counts_a_sentence_whose_largest_effect_equals_the_noise_level(encoder, report):
     largest = report.named[report.named["word"] == "bank"].groupby("row")["share"].max()
     own = replace(report)
     own.__dict__["level"] = NoiseLevel(largest.nlargest(5).min(), 0.1, 0.3)
@@ -212,7 +213,7 @@ def test_if_the_shares_are_random_the_findings_name_no_word_and_no_head(encoder,
     assert heads.note.count("%") == 2  # two heads come first in half a percent of resamples each
 
 
-def test_the_finding_counts_heads_on_which_attention_adds_accuracy(separated):
+def test_the_finding_counts_the_heads_whose_attention_adds_accuracy(separated):
     p_value = [0.05, 0.049, 0.01, *[1.0] * 69]
     columns = {"adds_high": separated.heads["adds_high"].abs(), "adds_low": separated.heads["adds_low"].clip(lower=0)}
     heads = separated.heads.assign(p_value=p_value, **columns)

@@ -63,7 +63,7 @@ def test_two_related_texts_give_the_expected_panel(sides, parts):
     assert panel.arrays["cosines"].shape == (4, 3)
 
 
-def test_words_with_a_large_effect_that_no_line_joins_are_named(sides, parts):
+def test_the_panel_names_words_with_a_large_effect_but_without_a_line(sides, parts):
     table = torch.zeros(4, 3, dtype=torch.float64)
     table[:3, :2] = torch.tensor([[0.05, -0.05], [0, 0], [-0.05, 0.05]])
     panel = put_together(*sides, COSINES, CosineParts(a=sides[0], b=sides[1], cosine=0.0, table=table))

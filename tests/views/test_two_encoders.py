@@ -1,4 +1,4 @@
-"""Test the panels of the page "Two encoders": the word and the heads that differ most, compared with chance."""
+"""Test the panels of the page "Two encoders": which word and which heads differ most, and the comparison with chance."""
 
 import math
 from dataclasses import replace
@@ -40,7 +40,7 @@ def over(report=REPORT, partner="counterpart"):
     return list(two_encoders.over_many(report, Head(0, 0), 8, partner))
 
 
-def test_bars_show_the_word_that_differs_most():
+def test_the_finding_and_the_bars_show_the_weight_that_differs_most():
     row = one_sentence()[0]
     assert row.finding == 'In head 1 of layer 0, "bank" gives "the (2)" 0.60 more weight than in other.'
     assert row.note == (
@@ -57,7 +57,7 @@ def test_bars_show_the_word_that_differs_most():
     assert row.table["difference"].tolist() == COMPARED.difference[1].tolist()
 
 
-def test_the_finding_of_the_map_is_about_another_word_than_the_first_panel():
+def test_the_finding_of_the_map_is_about_another_word_than_the_finding_of_the_bars():
     _, difference, first, second = one_sentence()
     assert (
         difference.finding
@@ -89,7 +89,7 @@ def test_two_different_heads_are_both_named():
     assert difference.finding.startswith("In the other rows of the same heads, the full stop")
 
 
-def test_bars_have_the_outermost_colours_of_the_map():
+def test_bars_have_the_two_end_colours_of_the_maps_ramp():
     bars = drawn(one_sentence()[0].picture(Look(width=600)), "rect")
     assert [rgb(bar["fill"]) for bar in bars] == [rgb(LIGHT.signed[end]) for end in (0, 0, -1, -1)]
 
@@ -159,7 +159,7 @@ def test_the_finding_names_the_head_that_differs_most_over_many_sentences():
         ),
     ],
 )
-def test_the_number_of_heads_nearer_to_their_twin_is_compared_with_chance(nearer, by_chance, finding):
+def test_the_number_of_heads_nearest_to_their_counterpart_is_compared_with_chance(nearer, by_chance, finding):
     chance = pd.DataFrame({"shift": range(1, 1 + len(by_chance)), "nearer": by_chance})
     panel = over(replace(REPORT, heads=FRAME.assign(nearer=nearer), by_chance=chance), "twin")[1]
     assert panel.finding == finding

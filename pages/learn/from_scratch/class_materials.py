@@ -10,8 +10,9 @@ MINUTES = 4  # per core stop: two minutes to read at most 250 words aloud, two t
 LAST = "Open *Next: guess which word*, and let the students type a sentence of their own. The worksheet is homework"
 ASKED = {  # questions that students ask, and the answers
     "Hiding *The* moves *bank* 10 % of the distance to its other sense, and hiding *loan* 12 %. Why nearly the same?": "Both "
-    "moves may be chance: over many sentences, moves under 21 % lead away from the other sense too often. No single word of "
-    "this sentence settles the sense. Hiding *approved* and *loan* together moves *bank* 29 %.",
+    "moves may be chance, because they are below the noise level of 21 %: over many sentences, moves this small often lead away "
+    "from the other sense. No single word of this sentence settles the sense. Hiding *approved* and *loan* "
+    "together moves *bank* 29 %.",
     "Why does *bank* attend to itself?": "The key of *bank* fits its own query, too. In the hand-made head this changes nothing, "
     "because the value of *bank* is [0, 0].",
     "Who wrote the numbers?": "We wrote those of the hand-made head. The numbers of the real encoder come from training alone.",

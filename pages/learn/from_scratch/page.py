@@ -62,7 +62,7 @@ def choose(_: str, clicked: Any) -> None:
 
 
 def show_stage(scene: Scene | None, answered: bool) -> None:
-    """Show the outline and the page's figure, if it has one. All pages share a component, so that arrows move between figures."""
+    """Show the outline and the page's figure, if any. All pages share a component, so that arrows can move to the next figure."""
     if scene and answered:
         show_panel(stage_panel(scene, outline(), here), choose=choose, states=("stop",))
     else:
