@@ -1,4 +1,4 @@
-"""Measure what each head attends to over many sentences: its named patterns, and the sentences with its largest weights."""
+"""Measure what each head attends to over many sentences: its patterns (such as "previous token"), and its largest weights."""
 
 from dataclasses import dataclass
 
