@@ -52,16 +52,16 @@ class RawCReport(OfTables):
     # next: the same share of the sentences whose marked word is next to the target. apart: of all other sentences.
     sentences: pd.DataFrame  # sentence, next, chance, and for each of WAYS 1 if the marked word comes first, else 0
     distances: pd.DataFrame
-    # of (the model), correlation (Spearman's, between 1 - cosine of a pair's target vectors and mean human relatedness)
+    # of: the model. correlation: Spearman's, of 1 - cosine of the target's two vectors with the mean human rating, over pairs
     rejected: pd.DataFrame  # sentence, reason
 
 
 def raw_c(encoder: Encoder, pairs: pd.DataFrame) -> RawCReport:
     """Check an encoder on RAW-C: pairs of sentences that differ in one marked word. pairs: the table raw-c.csv.
 
-    Words are ranked only in pairs whose sentences give the target different senses. Each sentence is ranked once, in its first
-    such pair. Hiding and the gradient are measured along the difference of the target's vectors in the two sentences. The
-    target's cosine distances are compared with human ratings over all pairs.
+    Words are ranked only in pairs whose sentences give the target different senses. A sentence that is in several
+    such pairs counts once, in the first. Hiding and the gradient are measured along the difference of the target's vectors in
+    the two sentences. The target's cosine distances are compared with human ratings over all pairs.
     Raises ValueError if a column is missing or no sentence can be used, NotRecomputable if no word can be hidden.
     """
     encoder.check_hideable()

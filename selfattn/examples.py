@@ -99,8 +99,7 @@ def labelled_sentences() -> pd.DataFrame:
     """Return the table data/senses.csv. Columns: sentence, word (an ambiguous word of the sentence), sense (of that word).
 
     Every word has two senses with twelve sentences each. The word occurs once in each sentence, in lower case. In the bundled
-    encoder's tokens, the word's twelve positions in one sense are those in the other sense, so that position embeddings don't
-    separate the senses.
+    encoder's tokens, the word has the same twelve positions in both senses, so that position embeddings don't separate them.
     """
     return _table("senses")
 

@@ -70,7 +70,7 @@ def add_mask(scaled: Tensor, mask: Tensor | None, terms: Terms = ()) -> Tensor:
 
 
 def rounded(trace: AttentionTrace, dtype: torch.dtype) -> AttentionTrace:
-    """Convert the steps to another dtype. A boolean mask stays unchanged, and a step with a number too large for 16 bits."""
+    """Convert the steps to another dtype. Boolean masks stay unchanged. So do steps with a number too large for 16 bits."""
 
     def fit(step):
         if not isinstance(step, Tensor) or step.dtype == torch.bool:

@@ -158,11 +158,11 @@ def hidden_words(
 ) -> alt.TopLevelMixin:
     """Hide the other words one by one, and draw how far each moves the chosen word's vector, and through which heads.
 
-    The picture is the dashboard's main view. It also shows the effect of hiding the word with the largest effect in each head
+    The picture is the dashboard's main view. For the word with the largest effect, it also shows the effect in each head
     alone. word, at: the chosen word, as in `two_sentences`. control: a sentence in which the word has the first sentence's sense.
     senses: a table of labelled sentences (columns sentence, word, sense). A move is a share of the distance to the word's other
-    sense, or without `senses`, to its vector in the other sentence. With the built-in sentences as `senses`, the finding names
-    a word only if the move is larger than noise. Numbers: `tidy_tables.hidden_words_frame`, `hidden_heads_frame`,
+    sense, or without `senses`, to its vector in the other sentence. With the built-in sentences as `senses`, the finding mentions
+    a word only if its move is larger than noise. Numbers: `tidy_tables.hidden_words_frame`, `hidden_heads_frame`,
     `hidden_curves_frame`.
     Limits: without `senses`, a result is about these two sentences and isn't evidence about the sense. Other words may pass on
     information from the hidden word. A large weight isn't a large effect. Effects in single heads don't add up.

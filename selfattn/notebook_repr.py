@@ -29,7 +29,7 @@ class OfTables:
 
 
 class OfSteps:
-    """The steps of an attention computation. The representation lists the shapes of the steps."""
+    """The steps of an attention computation. Its representation lists their shapes."""
 
     def __repr__(self) -> str:
         shapes = self._shapes()

@@ -68,7 +68,7 @@ def effect(value: float) -> str:
 
 
 def share(value: float, places: int = 0) -> str:
-    """Write a fraction, 0 to 1, in per cent: "12 %". One that only rounds to 0 or 100 % is "under 1 %" or "over 99 %"."""
+    """Write a fraction, 0 to 1, in per cent: "12 %". If rounding would give 0 or 100 %, write "under 1 %" or "over 99 %"."""
     unit = 10.0**-places
     if NOISE < value < unit / 200:
         return f"under {decimal(unit, places)} %"
@@ -78,7 +78,7 @@ def share(value: float, places: int = 0) -> str:
 
 
 def percent(value: float) -> str:
-    """Write a fraction that may be negative in per cent: "44 %", "−3 %"."""
+    """Write a fraction in per cent; it may be negative: "44 %", "−3 %"."""
     return f"{decimal(100 * value, 0)} %"
 
 

@@ -45,8 +45,8 @@ T = TypeVar("T")
 FOLDER = Path(str(files("selfattn") / "data" / "reports"))
 LIBRARIES = ("torch", "transformers", "numpy", "pandas")
 DIGITS = "%.7g"
-# The order in which `measured` measures the built-in words. In the bundled encoder, one visible word tells the first ones' sense
-# best.
+# The order in which `measured` takes the built-in words. The first are those whose sense the bundled encoder tells best from a
+# single visible word.
 MOST_TELLING = (
     "trunk", "pitch", "seal", "light", "pitcher", "palm", "board", "star", "cabinet", "match", "temple",
     "bat", "bank", "spring", "ruler", "note", "fan", "jam", "organ", "port", "cell", "mouse",
@@ -77,7 +77,7 @@ class Stored(Generic[T]):
 class AllSenseMeans:
     """The `SenseMeans` of every word."""
 
-    senses: pd.DataFrame  # word, sense, and the sense's count and within as in `SenseMeans`
+    senses: pd.DataFrame  # word, sense; count, within: as in `SenseMeans`
     means: np.ndarray  # (len(senses), d_model)
     places: pd.DataFrame  # place (as in `LabelledRow`) of each labelled sentence; index: the sentence's row label
 

@@ -73,7 +73,7 @@ def explained_words_frame(said: Mapping[str, Explained]) -> pd.DataFrame:
 
 
 def explained_heads_frame(found: Explained) -> pd.DataFrame:
-    """Return a `heads_frame` with the columns effect (of removing the head on the target) and how ("exact" or "by gradient")."""
+    """Return a `heads_frame` with the columns effect (of removing the head) and how (measured: "exact" or "by gradient")."""
     run = found.heads.isfinite()
     how = ["exact" if each else "by gradient" for each in run.flatten().tolist()]
     return heads_frame(effect=torch.where(run, found.heads, found.by_gradient)).assign(how=how)
@@ -126,7 +126,7 @@ def hidden_heads_frame(pair: HiddenPair, run: Mapping[tuple[str, int], Tensor] |
 def hidden_curves_frame(pair: HiddenPair) -> pd.DataFrame:
     """Return the cosine of the chosen word's two vectors after each layer, as two curves.
 
-    One curve has nothing hidden; for the other, the word with the largest share is hidden in each sentence. Columns: curve, depth
+    For one curve, nothing is hidden. For the other, each sentence's word with the largest effect is hidden. Columns: curve, depth
     (0: the embedding; l + 1: after layer l), stage (the depth's name), similarity (the cosine).
     """
     i, j = (0 if at is None else at + 1 for at in pair.top)
@@ -142,7 +142,7 @@ def leading_words_frame(report: HiddenWordsReport, frame: pd.DataFrame) -> pd.Da
     """Return a row for each labelled sentence: the two words whose hiding moves the labelled word farthest.
 
     Columns: word (labelled), sense, first, share, second, next, sentence. first, second: the two words, never punctuation. share,
-    next: how far hiding `first` and `second` moves the labelled word, as a part of the distance to its other senses. The row with
+    next: how far hiding `first` (`second`) moves the labelled word, as a part of the distance to its other senses. The row with
     the largest share comes first. frame: the table of labelled sentences.
     """
     words = report.named.sort_values("share", ascending=False, kind="stable")
@@ -169,10 +169,10 @@ def shaded_frame(report: HiddenWordsReport, sentences: Mapping[Hashable, Sequenc
 
 
 def sentence_words(rows: Iterable[tuple[Hashable, Word, str, float, bool]], first: str, number: str) -> pd.DataFrame:
-    """Return a row for each word. Columns: text, gap and kind (see `explained_words_frame`), and two more.
+    """Return a row for each word. Columns: `first`, text, gap, `number` and kind (gap, kind: see `explained_words_frame`).
 
-    The arguments `first` and `number` name these two columns, such as "row" and "share".
-    rows: for each word (value of the column `first`, Word, text, value of the column `number`, True if it is the chosen word).
+    first, number: names of two columns, such as "row" and "share".
+    rows: for each word (value of column `first`, Word, text, value of column `number`, True if it is the chosen word).
     """
     found, end = [], None
     for key, word, text, value, chosen in rows:

@@ -16,7 +16,7 @@ from selfattn.numbers import error
 from selfattn.tidy_tables import csv_text
 
 ERRORS = {
-    "same_inputs": "weights, on the same inputs",
+    "same_inputs": "weights, against the model's attention on the same inputs",
     "separate_pass": "weights, against a separate pass with eager attention",
     "context": "context",
     "projections": "query, key and value from the layer's input",

@@ -111,7 +111,7 @@ def show_what_it_does(page: Page, encoding: Encoding) -> None:
 
 
 def _open(head: Head, table: pd.DataFrame, _: str, at: Any) -> None:
-    """Open this head and a sentence of the table as A, with a sentence of the word's other sense as B. at: the row number."""
+    """Show this head for the sentence in row `at` of the table (A), and one with the word's other sense (B)."""
     if isinstance(at, int) and 0 <= at < len(table):
         session.HEAD.set(str(head))
         number = table["row"].iloc[at]

@@ -115,7 +115,7 @@ def _link(key: session.Key, options: Sequence[str], index: Any) -> None:
 
 
 def _class(encoder: Encoder, text: str, pairs: Sequence[str | None] = (None,)) -> list[Question]:
-    """Return a question about the class of the text with each second text in `pairs` (None: of the text alone)."""
+    """For each second text in `pairs`, return a question about the class of the two texts (None: of `text` alone)."""
     head = _load_or_stop(encoder, "classification head", load_class_head)
     names = ["The sentence" if pair is None else f"Document {n}" for n, pair in enumerate(pairs, 1)]
     encodings = [encode_or_stop(encoder, text, name, pair=pair) for name, pair in zip(names, pairs)]
@@ -129,13 +129,13 @@ def _class(encoder: Encoder, text: str, pairs: Sequence[str | None] = (None,)) -
 
 
 def _pair(encoder: Encoder, query: str) -> list[Question]:
-    """Return a question for each of one or two documents: about the class, or a cross-encoder's score, of query and document."""
+    """Return a question for each document, one or two: about the class of query and document, or a cross-encoder's score."""
     texts = [_field("Document", FIRST.second, session.B), _field("Second document", "", session.DOCUMENT)]
     return _class(encoder, query, [text for text in texts if text.strip()] or texts[:1])
 
 
 def _similarity(encoder: Encoder, text: str) -> list[Question]:
-    """Return a question about the cosine for each of two texts. If the embedder cuts a text, show the uncut cosine, too."""
+    """Return a question about the cosine for each of two texts. If it cuts a text, also show the cosine of the uncut texts."""
     pooling = _load_or_stop(encoder, "pooling", load_pooling)
     other = _field("Sentence B", FIRST.second, session.B)
     st.pills(
@@ -288,7 +288,12 @@ def show_words(panel: Panel) -> None:
     rows = panel.live.data["rows"] if panel.live else []
     places = [[n, at] for n, row in enumerate(rows) for at in range(len(row["words"])) if "read" in row]
     named = [f"{n + 1}.{at + 1}" for n, at in places]
-    opened = _linked(session.PASSAGE, named, "the leading one", "The link opens sentence {}, which doesn't exist.")
+    opened = _linked(
+        session.PASSAGE,
+        named,
+        "the sentence with the largest effect",
+        "The link opens sentence {}, which doesn't exist.",
+    )
     if opened is not None and panel.live:
         panel = replace(panel, live=panel.live.changed(opened=places[opened]))
 
@@ -300,7 +305,7 @@ def show_words(panel: Panel) -> None:
 
 
 def explained(encoder: Encoder, question: Question, long: bool, words: tuple | None = None) -> Explained:
-    """Return `explain`'s result with the chosen head's effect. long: hide sentences first. words: words to hide; None: all."""
+    """Return `explain`'s result, with the chosen head's effect. long: True hides sentences first. words: to hide; None: all."""
     sentence, target, head = question.sentence, question.asked(question.sentence), this_page().head
     make = partial(explain, encoder, sentence, target, sentences=sentences_of(sentence) if long else (), words=words)
     key = (sentence.text, sentence.pair, len(sentence.ids), *question.key, long, words)

@@ -128,8 +128,8 @@ def show_costs() -> None:
             "With its four projections, attention needs more multiplications than a recurrence: twice as many for a few words, "
             "four times as many at 1024 words (twice the width d).",
             {"Multiplications in one layer, d = 512": drawing(lines, counts, "words", "multiplications", **looks)},
-            note="Without the projections, attention needs fewer multiplications than a recurrence below d = 512 words. "
-            "It needs 1 sequential step, a recurrence one for each word.",
+            note="Without the projections, and for fewer than 512 words (d), attention needs fewer multiplications than a "
+            "recurrence. It needs 1 sequential step, a recurrence one for each word.",
             width=470,
         )
         with st.container(width=470):
@@ -157,8 +157,8 @@ def verdict(table: pd.DataFrame) -> str:
     quicker = table.loc["recurrent, word by word"] < table.loc["one matrix product"]
     lengths = " and ".join(f"{n:,}" for n in table.columns[quicker])
     if not lengths:
-        return "The matrix product was quicker at every length. In longer texts, n × n scores outgrow n steps."
-    return f"The recurrence was quicker at {lengths} words, because n × n scores outgrow n steps."
+        return "Attention as one matrix product was always quicker. In longer texts, its n × n scores outgrow n steps."
+    return f"The recurrence was quicker at {lengths} words, because attention's n × n scores outgrow n steps."
 
 
 def show_forgetting() -> None:
@@ -171,12 +171,14 @@ def show_forgetting() -> None:
     same = attend(trace.query, trace.key, moved)
     reverse = attend(trace.query, trace.key.flip(-2), trace.value.flip(-2))
     teaching.prose(
-        '"Attention loses nothing" is too strong. The context is *one* weighted mean, and other values can have the same mean.'
+        "Attention, too, loses something: the context is *one* weighted mean, and other values can have the same mean."
     )
     for name, values in {"values": trace.value, "other values": moved}.items():
         rows = (", ".join(f"{number:5.2f}" for number in row) for row in values.tolist())
         st.text(f"{name}: {'  '.join(f'[{row}]' for row in rows)}")
-    st.text(f"Same weights, same context for both: {vector(same.context[0], 2)}. Reverse word order gives it, too.")
+    st.text(
+        f"Both have the same weights and context: {vector(same.context[0], 2)}. Reversing the word order gives this context, too."
+    )
     apart, order = (error(float((each.context - trace.context).abs().max())) for each in (same, reverse))
     st.expander("Details").text(
         f"The other values change the context by {apart}, reverse order by {order}: only rounding errors."

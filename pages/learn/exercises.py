@@ -70,14 +70,14 @@ def ask(number: int) -> Given:
         key = teaching.numbers("key of street", typed, street)
         weights = worked_example.compute(keys=torch.stack([animal, key, because])).weights[0].tolist()
         right = weights[1] > max(weights[0], weights[2]) and key.norm() <= street.norm() + 1e-9
-        said = f"street gets a weight of {weights[1]:.2f}. Its key has length {key.norm():.2f}, at first {street.norm():.2f}."
+        said = f"street gets a weight of {weights[1]:.2f}. Its key has length {key.norm():.2f} (at first: {street.norm():.2f})."
         return Given(bool(right), said, dict(zip(worked_example.TOKENS, weights)), typed != "1, 4")
     if number == 4:
         line = st.radio("The line", LINES, 1, label_visibility="collapsed", **field)
         way = four_ways(thread.trace, causal_mask(len(thread.words)))[LINES.index(line)]
         leaked, least = float(way.leaked.max()), float(way.weights.sum(-1).min())
-        said = f"Later words get up to {leaked:.2f} of a row's weight. The smallest sum of a row is {least:.2f}."
-        bars = {"largest weight on later words": leaked, "smallest sum of a row": least}
+        said = f"Later words get up to {leaked:.2f} of a row's weight. The smallest row sum is {least:.2f}."
+        bars = {"largest weight on later words": leaked, "smallest row sum": least}
         return Given(leaked == 0 and abs(least - 1) < 1e-6, said, bars, line != LINES[1])
     encoder = current_encoder()
     if encoder.hide_reason:

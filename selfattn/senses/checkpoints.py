@@ -35,7 +35,7 @@ class CheckpointsReport(OfTables):
 def compare_checkpoints(
     first: Encoder, second: Encoder, texts: Iterable[str], progress: Progress = silent
 ) -> CheckpointsReport:
-    """Measure how much each head's weights differ from its counterpart's, and from those of the other heads of that layer.
+    """Measure how much each head's weights differ from those of its counterpart, and of the other heads in that head's layer.
 
     If a head isn't nearer to its counterpart than to the other heads, the two heads no longer correspond. Raises ValueError if
     the encoders' heads have no counterparts or no text can be used, TypeError for one string instead of a list.

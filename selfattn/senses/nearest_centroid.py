@@ -125,9 +125,9 @@ def separation(
 def _one_word(encoder: Encoder, rows: pd.DataFrame, shuffles: int, seed: int) -> dict[str, Tensor]:
     """Return the results of one word. A feature is a layer or a head; n is the number of the word's sentences.
 
-    Each of KINDS: the sentences' scores, (features, n). "each_left_out": the layers' scores by `each_left_out`.
-    "adds": the heads' scores minus the better baseline's (`beyond_baselines`). "nearest": the nearest sense's index, (heads, n).
-    "shuffled layers", "shuffled context": the accuracy with shuffled labels, (features, shuffles).
+    Keys of the result: each of KINDS (the sentences' scores, (features, n)); "each_left_out" (that function, for layers);
+    "adds" (`beyond_baselines` of the heads); "nearest" (the index of the nearest sense, (heads, n)); "shuffled layers" and
+    "shuffled context" (the accuracy with shuffled labels, (features, shuffles)).
     """
     senses, codes = np.unique(rows["sense"].to_numpy(dtype=str), return_inverse=True)
     labels = torch.from_numpy(codes)

@@ -20,7 +20,7 @@ CHANCE = 8  # for one sentence that moves away from the other senses, at least t
 class NoiseLevel(NamedTuple):
     """The smallest share that is more than noise, with its 95 % interval over resamples of sentences.
 
-    Findings name only words that reach the level. All numbers are NaN if no share is more than noise.
+    Findings mention only words whose share reaches the level. All numbers are NaN if no share is more than noise.
     """
 
     level: float
@@ -29,21 +29,21 @@ class NoiseLevel(NamedTuple):
 
 
 def noise_counts(largest: np.ndarray, smallest: np.ndarray) -> pd.DataFrame:
-    """For each share, count the sentences in which hiding a word moves the target at least this far toward or away.
+    """For each share, count the sentences in which hiding some word moves the target at least this far.
 
-    Columns: share (.01, .02 ... to beyond the longest move), toward (sentences with a move toward the other senses), away (with
-    a move away from them). largest, smallest: the largest and smallest share of each sentence's words, (n,).
+    Columns: share (.01, .02 ... to beyond the longest move), toward (sentences with such a move toward the other senses), away
+    (with such a move away from them). largest, smallest: the largest and smallest share in each of n sentences, (n,).
     """
     grid = _grid(largest, smallest)
     return pd.DataFrame({"share": grid, "toward": _reach(grid, largest), "away": _reach(grid, -smallest)})
 
 
 def noise_level(largest: np.ndarray, smallest: np.ndarray, resamples: int) -> NoiseLevel:
-    """Return the smallest share from which on moves toward the other senses are at least eight times as frequent as moves away.
+    """Return the smallest share beyond which moves toward the other senses are at least eight times as frequent as moves away.
 
-    A move counts once for each sentence (`noise_counts`, largest and smallest as there). Only shares by which at least 20
-    sentences move toward the other senses are considered. The interval leaves out resamples without a level. NaN for fewer than
-    300 sentences.
+    Sentences are counted as by `noise_counts`; largest, smallest: as there. A share counts only if hiding a word moves the
+    target that far toward the other senses in at least 20 sentences. The interval leaves out resamples without such a share.
+    NaN for fewer than 300 sentences.
     """
     n, grid = len(largest), _grid(largest, smallest)
     if n < ROWS:

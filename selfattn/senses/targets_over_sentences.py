@@ -29,9 +29,10 @@ class TargetReport(OfTables):
     # text (only if there are two texts): which text has the word, "sentence" or "pair"
     # Order: words that occur in several sentences, then the other words; the largest effects come first in both groups.
     heads: pd.DataFrame
-    # layer, head, n; effect, low, high (of removing the head; NaN except for eight heads); by_gradient (the estimated effect)
+    # layer, head, n. effect, low, high: of removing the head; only eight heads are removed, the others have NaN
+    # by_gradient: the estimated effect of removing the head, for all heads
     sentences: pd.DataFrame
-    # row (index label), sentence, pair (only if there are two texts), number (the target), words (how many)
+    # row (index label), sentence, pair (the second text, if there are two), number (the target's value), words (their number)
     # sum: the sum of the effects of hiding single words. together: the effect of hiding all words at once
     rejected: pd.DataFrame  # row, reason
     note: str  # the reason why heads have no effects, or ""

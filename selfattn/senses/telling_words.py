@@ -40,13 +40,14 @@ OTHERS = 2  # least number of words besides the target in a sentence: one to pic
 DEALS = 5  # number of random splits of the rows into halves; each half picks a word
 RESAMPLES = 1000
 NEAR = 0.025  # `chance_of` counts moves whose share differs by less than this
-# For two sentences without senses, moves are measured along the way from the target's vector in one to that in the other. A word
-# is named if hiding it moves the target at least NAMED of this way, and at least CLEAR times as far as hiding any other word.
+# For two sentences without sense labels, a move is a part of the distance from the target's vector in one to its vector in the
+# other. A finding mentions ("names") a word only if hiding it moves the target by at least NAMED, and at least CLEAR times as far
+# as hiding any other word does.
 NAMED, CLEAR = 0.1, 1.5
 GUESS = 0.5  # accuracy of guessing between the right sense and the mean of the other senses
 ALL = "all"  # value of the column `word` in rows about all words
 PICKS = ("the word", "any other", "most attended", "nearest")
-# What is hidden from the target, or what it sees alone.
+# The conditions that are tested: nothing is hidden; this word is hidden from the target; the target sees only this word.
 WHAT = ("as it is", *(f"{pick} {how}" for how in ("hidden", "alone") for pick in PICKS))
 
 
@@ -61,27 +62,27 @@ class HiddenWordsReport(OfTables):
     words: pd.DataFrame
     # row (the table's index label), word (the target), start (position of the hidden word's first token), text (the hidden word)
     # share: how far hiding the word moves the target toward its other senses, as a part of the distance between the senses
-    # picked: how often a half of the rows picks the hidden word, 0 to 1
+    # picked: the fraction of the ten random halves of the other rows that pick this word, 0 to 1
     accuracy: pd.DataFrame  # word, what (one of WHAT), accuracy (0 to 1: the right sense is nearer), low, high
     agreement: pd.DataFrame
-    # way: a method of ranking words. The last two, "value zeroing" and "[MASK]" (or another token of the encoder), check hiding.
+    # way: a method of ranking words. The last two, "value zeroing" and "[MASK]" (or a similar token), are there to check hiding.
     # agreement, low, high: how often the method ranks the picked word first, 0 to 1; NaN: see `reason`
     # rank: the mean rank correlation of the method's numbers with the shares
     between: pd.DataFrame
-    # word, senses ("one" or "two": how many senses a pair of rows has), n (number of such pairs)
-    # named, low, high: the part of these pairs, 0 to 1, in which each sentence has a named word (see NAMED)
+    # word, senses: "one" for pairs of sentences in which the word has the same sense, else "two"; n: number of such pairs
+    # named, low, high: the fraction of these pairs, 0 to 1, in which both sentences have a word that passes NAMED and CLEAR
     heads: pd.DataFrame
     # word, layer, head
-    # share, low, high: the share if the leading word is hidden in this head alone, estimated by gradient; mean over a sense's
-    # rows, then over senses. Rows are resampled within each sense. The sum over heads is less than the share for all heads.
+    # share, low, high: the share if the leading word (see above) is hidden in this head alone, estimated by gradient. It is the
+    # mean over a sense's rows, then over senses. The shares of all heads sum to less than the share for hiding in all heads.
     # leads: how often this head has the largest share in the resamples, 0 to 1
     one_head: pd.DataFrame
-    # word, row, largest, smallest: the largest and smallest share over heads, if the leading word is hidden in one head; or NaN
+    # word, row; largest, smallest: the extreme shares over heads, if the row's leading word is hidden in a single head; or NaN
     rejected: pd.DataFrame  # row (the table's index label), reason, and the row's own columns
     reason: str  # why a method of ranking words has no numbers, or ""
 
     def of(self, word: str = "") -> pd.DataFrame:
-        """Return accuracy, low and high for each of WHAT (the index). word: by default the only word, or the mean over all."""
+        """Return accuracy, low and high for each condition in WHAT (the index). word: "" means the only word, or all words."""
         words = self.accuracy.iloc[: -len(WHAT)]  # the last rows are means over all words
         if word or len(words) == len(WHAT):
             return words[words["word"] == (word or words["word"].iloc[0])].set_index("what")
@@ -100,12 +101,12 @@ class HiddenWordsReport(OfTables):
 
     @property
     def noise(self) -> pd.DataFrame:
-        """The number of sentences that move toward, and away from, the other senses by each share (`noise_counts`)."""
+        """For each share, the number of sentences in which hiding a word moves the target that far (`noise_counts`)."""
         return noise_counts(*self._extremes)
 
     @cached_property
     def level(self) -> NoiseLevel:
-        """The smallest share that is more than noise (`noise_level`). Findings name only words that reach it."""
+        """The smallest share that is more than noise (`noise_level`). Findings mention only words whose share reaches it."""
         return noise_level(*self._extremes, RESAMPLES)
 
     @cached_property
@@ -115,14 +116,14 @@ class HiddenWordsReport(OfTables):
         return noise_level(known["largest"].to_numpy(), known["smallest"].to_numpy(), RESAMPLES)
 
     def chance_of(self, share: float) -> float:
-        """Return which part of all moves by about this share leads away from the other senses, 0 to 1; NaN without such moves."""
+        """Return which fraction of the moves of about this size leads away from the other senses, 0 to 1; NaN if none."""
         moves = self.named["share"].to_numpy()
         similar = moves[(abs(moves) >= share - NEAR) & (abs(moves) < share + NEAR)]
         return float((similar < 0).mean()) if len(similar) else math.nan
 
     @cached_property
     def _extremes(self) -> tuple[np.ndarray, np.ndarray]:
-        """The largest and the smallest share of each sentence's words. Sentences without known shares are left out."""
+        """The largest and the smallest share in each sentence, over its words. Sentences without known shares are left out."""
         shares = self.named.dropna(subset="share").groupby(["word", "row"])["share"]
         return shares.max().to_numpy(), shares.min().to_numpy()
 
@@ -139,7 +140,9 @@ class _Judged:
     words: list[tuple[int, str, float, float]]  # start, text, share, picked
     right: list[float]  # accuracy for each of WHAT, mean over the ten halves
     ways: list[tuple[str, float, float]]  # ranking method, agreement, rank
-    named: np.ndarray  # (n_rows,): True if the sentence has a named word on the way to that row's vector (see NAMED)
+    named: (
+        np.ndarray
+    )  # (n_rows,): for the way to each row's vector, True if one word passes NAMED and CLEAR (see there)
     by_head: np.ndarray  # (n_layers * n_heads,): the share if the leading word is hidden in one head; NaN if unknown
 
 
@@ -270,7 +273,7 @@ def _judged(
 
 
 def _by_head(rankings: WordRankings, placed: PlacedWord, at: int, axis: np.ndarray) -> np.ndarray:
-    """Estimate by gradient, for each head, the share along the axis if word `at` is hidden in this head alone; NaN if unknown."""
+    """Estimate by gradient the share along the axis if word `at` is hidden in a single head, for each head; NaN if unknown."""
     if "gradient" in rankings.reasons or axis @ axis < SAME**2:
         return np.full(len(rankings.encoder.all_heads), np.nan)
     (found,) = hidden_by_head(rankings.encoder, [placed], [Along(placed.positions, torch.from_numpy(axis))])
@@ -284,9 +287,9 @@ def _groups(placed: PlacedWord) -> list[tuple[int, ...]]:
 def _with_hidden(
     encoder: Encoder, placed: PlacedWord, groups: Sequence[Sequence[int]]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the target's unit vectors with one other word hidden, and with all other words hidden except one of `groups`.
+    """Return the target's unit vectors, first with one other word hidden, then with all other words hidden but one of m groups.
 
-    Shapes: (n_words, d_model), (m, d_model). Special tokens are never hidden.
+    groups: token positions of words. Shapes: (n_words, d_model), (m, d_model). Special tokens are never hidden.
     """
     special = placed.sentence.special
     others = [p for p, is_special in enumerate(special) if not is_special and p not in placed.positions]
@@ -331,9 +334,9 @@ def _rank(numbers: np.ndarray, share: np.ndarray) -> float:
 
 
 def _named(moved: np.ndarray, ways: np.ndarray) -> np.ndarray:
-    """For moves measured along each of `ways`, return True if a word is named (see NAMED).
+    """For each way, return True if hiding one of m words moves the target far along this way (see NAMED and CLEAR).
 
-    moved: (m, d_model), ways: (n_rows, d_model) -> (n_rows,)
+    moved: the moves for each hidden word, (m, d_model). ways: from the target's vector to that in each row, (n_rows, d_model).
     """
     length = (ways**2).sum(axis=1)
     second, first = np.sort(moved @ ways.T / np.where(length >= SAME**2, length, np.nan), axis=0)[-2:]

@@ -31,7 +31,7 @@ Groups = Sequence[Sequence[int]]
 
 
 def blank_token(encoder: Encoder) -> tuple[str, int]:
-    """Return the token that replaces a word: the mask, padding or unknown token, in this order. Raises NotRecomputable."""
+    """Return the token that replaces a word: the mask, else the padding, else the unknown token. Raises NotRecomputable."""
     for role in ("mask", "pad", "unk"):
         token, token_id = getattr(encoder.tokenizer, f"{role}_token"), getattr(encoder.tokenizer, f"{role}_token_id")
         if token is not None and encoder.has_vector(token_id):
@@ -50,7 +50,7 @@ class WordRankings:
 
     @property
     def blank(self) -> str:
-        """The name of the method that replaces a word by a token: this token, or [MASK] if the tokeniser has none."""
+        """The name of the method that replaces a word by `blank_token`: that token, or "[MASK]" if there is none."""
         try:
             return blank_token(self.encoder)[0]
         except NotRecomputable:
@@ -69,10 +69,10 @@ class WordRankings:
         return self._measured(ways, (len(groups),))
 
     def along(self, word: PlacedWord, unit: Tensor, groups: Groups, axes: Tensor) -> dict[str, Tensor]:
-        """Return how far the word's vector moves along k axes if each of m other words is removed: (k, m) for each method.
+        """Return how far the word's vector moves along k axes if one of m other words is removed: (k, m) for each method.
 
         The vector is the last hidden state, scaled to length 1. unit: this vector if nothing is removed, (d_model,). axes:
-        (k, d_model). Both are float64. "gradient" is hiding to first order. "value zeroing" subtracts the other word's part
+        (k, d_model). Both are float64. "gradient" estimates hiding to first order. "value zeroing" subtracts the other's part
         (weight x value) from the word's context in every head and layer; the remaining weights don't change.
         """
         copies = [word.sentence] * len(groups)

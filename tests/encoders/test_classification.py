@@ -215,7 +215,7 @@ def test_a_classification_head_that_reads_more_than_hidden_states_is_refused(tmp
         load_class_head(encoder)
 
 
-def test_a_classification_head_whose_logits_differ_from_the_complete_models_is_refused(folder, monkeypatch):
+def test_a_classification_head_with_other_logits_than_the_complete_model_is_refused(folder, monkeypatch):
     take_out = classification.take_encoder_out
 
     def other_pooler(model):

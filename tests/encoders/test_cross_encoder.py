@@ -1,4 +1,4 @@
-"""A cross-encoder's score equals that of CrossEncoder (sentence-transformers). Hiding a word equals an attention mask of 0."""
+"""A cross-encoder's score equals that of CrossEncoder (sentence-transformers). Hiding a word acts as a mask of 0."""
 
 import logging
 from pathlib import Path
@@ -39,7 +39,7 @@ def saved(tmp_path):
 
 
 @pytest.mark.parametrize("family", SAMPLE)
-def test_the_score_of_two_texts_equals_that_of_cross_encoder(saved, family):
+def test_the_score_of_two_texts_equals_that_of_sentence_transformers(saved, family):
     folder, theirs = saved(family)
     encoder = load_encoder(folder)
     head, sentence = load_class_head(encoder), encoder.encode(QUERY, DOCUMENT)
@@ -50,7 +50,7 @@ def test_the_score_of_two_texts_equals_that_of_cross_encoder(saved, family):
 
 
 @pytest.mark.parametrize("family", SAMPLE)
-def test_hiding_a_word_of_either_text_equals_an_attention_mask_of_0(saved, family):
+def test_hiding_a_word_of_either_text_gives_the_score_with_an_attention_mask_of_0_there(saved, family):
     folder, _ = saved(family)
     encoder = load_encoder(folder)
     sentence = encoder.tokenize(QUERY, DOCUMENT)
@@ -118,7 +118,7 @@ def test_a_setting_that_changes_the_score_is_refused(saved, file, values, messag
         load_class_head(load_encoder(folder))
 
 
-def test_two_texts_that_are_too_long_for_cross_encoder_are_refused(saved):
+def test_two_texts_that_are_too_long_for_the_cross_encoder_are_refused(saved):
     folder, theirs = saved("BERT")
     theirs.max_seq_length = 12
     theirs.save_pretrained(folder)

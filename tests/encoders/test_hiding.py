@@ -87,7 +87,7 @@ def test_hiding_equals_scores_of_minus_infinity_in_transformers(encoder_of, plai
             encoder.encode(TEXT, hidden=[Hide((2,), (4,), [Head(0, 0)])])
 
 
-def test_hiding_a_key_in_one_head_changes_only_this_querys_weights_in_the_layer(encoder):
+def test_hiding_a_key_from_a_query_in_one_head_changes_only_that_row_of_the_layers_weights(encoder):
     plain, hidden = encoder.encode(TEXT), encoder.encode(TEXT, hidden=[Hide((5,), (3,), [Head(1, 4)])])
     before, after = plain.weights(1), hidden.weights(1)
     changed = (before != after).any(-1)
@@ -215,7 +215,7 @@ def in_the_fast_pass_alone(hide, recorder, mask, *given):
         ("BERT", in_the_fast_pass_alone, "the recomputed weights differ"),
     ],
 )
-def test_loading_detects_hiding_that_does_not_work(checkpoint, monkeypatch, name, broken, reason):
+def test_loading_reports_if_hiding_does_not_work(checkpoint, monkeypatch, name, broken, reason):
     monkeypatch.setattr(
         Recorder, "hide", partialmethod(lambda own, hide, *given: broken(hide, own, *given), Recorder.hide)
     )

@@ -158,7 +158,7 @@ def test_a_file_that_is_replaced_and_restored_during_loading_is_refused(folder, 
 
 @pytest.mark.parametrize("of", ["folder", "file"])
 def test_a_link_that_points_elsewhere_only_during_loading_is_refused(folder, monkeypatch, of):
-    """model.safetensors links to `link`, and this to `flipped`, a link to a folder or file. Only `flipped` changes, and back."""
+    """model.safetensors links to `link`, and `link` to `flipped`. During loading, only `flipped` points elsewhere, then back."""
     other, read = shutil.copytree(folder, folder.parent / "other"), AutoModel.from_pretrained
     change_weights(other, lambda tensors: tensors.update({name: tensor + 1 for name, tensor in tensors.items()}))
     mine = folder.parent / "weights"

@@ -13,7 +13,7 @@ from selfattn.encoders.encoder import Encoder
 from tests.encoders.test_families import RECOMPUTED
 from tests.encoders.test_hiding import ONE_MASK, TEXT
 
-# In these families, every layer computes all positions, because layers change the input of attention or hooks need all positions.
+# In these families, every layer computes all positions, because a layer changes attention's input, or a hook needs them.
 ALL_ROWS = (
     "MobileBERT", "ModernBERT", "EuroBERT", "T5 (encoder half)", "mT5 (encoder half)", "DeBERTa", "DeBERTa-v2",
     "DeBERTa-v3", "RoFormer", "RemBERT", "MegatronBERT", "LUKE",
@@ -28,8 +28,8 @@ def join_few(monkeypatch):
 
 @pytest.mark.parametrize("name", [name for name in RECOMPUTED if name not in ONE_MASK])
 @pytest.mark.slow
-def test_copies_that_skip_layers_equal_complete_passes(encoder_of, monkeypatch, name):
-    """Hide a split word in each head, in reverse order, and in two heads together. Then remove the same heads."""
+def test_changed_copies_that_skip_layers_get_the_vectors_of_complete_passes(encoder_of, monkeypatch, name):
+    """Hide a word of two tokens in each head, last head first, then in two heads together. Then remove the same heads."""
     encoder = encoder_of(name)
     sets = [*([head] for head in reversed(encoder.all_heads)), [Head(0, 0), Head(1, 1)]]
     zero = [[Patch(*head, None, torch.zeros(encoder.d_head)) for head in some] for some in sets]
@@ -49,8 +49,8 @@ def test_copies_that_skip_layers_equal_complete_passes(encoder_of, monkeypatch, 
         assert len({tuple(row) for row in ours.tolist()}) == len(sets)  # all changes have different effects
 
 
-def test_copies_compute_only_the_positions_that_are_needed(encoder, monkeypatch):
-    """In its first layer, a copy computes only the word's position. In the last layer, the unchanged sentence does so, too."""
+def test_changed_copies_compute_only_the_positions_that_are_needed(encoder, monkeypatch):
+    """A copy computes only the word's position in the layer of its change. In the last layer, all sentences do so."""
     batches, receive = [], encoder.model.encoder.layer[0].output.dense.forward.__func__
     for layer in encoder.model.encoder.layer:
         dense = layer.output.dense
@@ -63,7 +63,7 @@ def test_copies_compute_only_the_positions_that_are_needed(encoder, monkeypatch)
     assert batches == [[1, n], [1, n], [1, n], [1, 1], [2, n], [2, n], [2, 1], [4, 1]]
 
 
-def test_xlm_computes_each_copy_in_a_complete_pass(encoder_of):
+def test_xlm_computes_each_changed_copy_of_a_text_in_a_complete_pass(encoder_of):
     """XLM has no module for a complete layer, so copies can't start at a later layer."""
     encoder = encoder_of("XLM")
     assert not encoder.joinable
@@ -72,7 +72,7 @@ def test_xlm_computes_each_copy_in_a_complete_pass(encoder_of):
     torch.testing.assert_close(vectors[0], removed.hidden[-1, 4], atol=1e-5, rtol=0)
 
 
-def test_skipping_layers_is_checked_only_if_there_are_enough_copies(encoder_of, monkeypatch):
+def test_skipping_layers_is_checked_only_if_a_text_has_enough_changed_copies(encoder_of, monkeypatch):
     monkeypatch.setattr("selfattn.encoders.encoder.FEW", 3)
     encoder = replace(encoder_of("BERT"))  # not checked yet
     encoder.hide(TEXT, 4, [6] * 2, heads=[[Head(1, 0)]] * 2)

@@ -50,7 +50,7 @@ def test_debertas_score_terms_equal_equation_4_of_the_paper():
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 1, 2), (1, 3, 2, 2), (2, 1, 1, 2), (2, 3, 2, 2), (4, 1, 5, 5)])
-def test_mask_rows_broadcasts_masks_of_one_row_or_one_sentence(shape):
+def test_the_function_mask_rows_broadcasts_a_mask_of_one_row_or_one_sentence(shape):
     mask, sentence, position = random(*shape), torch.tensor([1, 0, 1]), torch.tensor([1, 1, 0])
     every = mask.expand(max(shape[0], 2), -1, max(shape[2], 2), -1)
     wanted = [every[s, :, p] for s, p in zip(sentence.tolist(), position.tolist())]

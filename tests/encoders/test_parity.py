@@ -55,7 +55,7 @@ def convbert(tmp_path_factory):
     return load_encoder(str(save_tiny(CONVBERT, tmp_path_factory.mktemp("convbert"))))
 
 
-def test_n_heads_is_the_number_of_attention_maps_not_that_in_the_config(convbert):
+def test_n_heads_is_the_number_of_attention_maps_even_if_the_config_counts_more_heads(convbert):
     """Half of ConvBERT's heads are convolutions, but its config counts all four as heads."""
     assert convbert.model.config.num_attention_heads == 4
     assert (convbert.n_layers, convbert.n_heads, convbert.d_head) == (3, 2, 8)
@@ -158,7 +158,7 @@ def test_a_model_that_does_not_run_in_a_low_precision_is_refused(checkpoint, dty
 
 
 @pytest.mark.parametrize("error", [1e-3, float("nan")])
-def test_an_encoder_is_display_only_if_its_contexts_differ_from_the_kernels(checkpoint, monkeypatch, error):
+def test_an_encoder_is_display_only_if_its_contexts_differ_from_those_of_the_kernel(checkpoint, monkeypatch, error):
     right = capture.sdpa_attention_forward
 
     def wrong(*inputs, **options):
@@ -169,7 +169,7 @@ def test_an_encoder_is_display_only_if_its_contexts_differ_from_the_kernels(chec
     assert "contexts differ" in load_encoder(str(checkpoint("BERT"))).reason
 
 
-def test_filled_repeats_the_text_between_the_special_tokens(encoder_of):
+def test_the_function_filled_lengthens_a_text_by_repeating_it(encoder_of):
     tokens = encoder_of("BERT").tokenize("the river bank")
     longer = filled(tokens, 10)
     assert (longer.ids[0], longer.ids[-1]) == (tokens.ids[0], tokens.ids[-1])

@@ -53,7 +53,7 @@ def test_a_word_that_the_tokeniser_does_not_know_is_labelled_and_never_found(enc
     assert places(encoding).labels[2] == "bank🏦 [UNK]" and places(encoding, words=False).labels[2] == "[UNK]"
     assert [place.positions for place in encoding.places("bank")] == [(9,)]  # only the known word
     assert "loan" not in shared_words(other.words, encoder.encode("A loan.").words)
-    # A unigram tokeniser keeps the spelling of unknown words. Tokenisers of bytes or letters know every word.
+    # A unigram tokeniser keeps the spelling of unknown words. Byte-level and letter-level tokenisers know every word.
     assert encoder_of("XLM-R").tokenize("naïve bank").words[0].label == "naïve <unk>"
     assert not encoder_of("RoBERTa").tokenize(GLUED).unknown and not encoder.tokenize("A naïve swashbuckler.").unknown
 

@@ -26,7 +26,7 @@ def embedder(
     return folder
 
 
-def test_the_bundled_encoder_has_mean_pooling_of_256_tokens(encoder):
+def test_the_bundled_encoder_pools_the_mean_of_at_most_256_tokens(encoder):
     pooling = load_pooling(encoder)
     assert pooling == Pooling("mean", 256)
     tokens = encoder.tokenize("The bank of the river.")

@@ -1,4 +1,4 @@
-"""A token-classification head gives the tags of transformers' pipeline. Hiding a word equals an attention mask of 0."""
+"""A token-classification head gives the tags of transformers' pipeline. Hiding a word acts as an attention mask of 0."""
 
 import pytest
 import torch
@@ -57,7 +57,7 @@ def test_tags_equal_those_of_the_transformers_pipeline(tagger, family):
 
 
 @pytest.mark.parametrize("family", SAMPLE)
-def test_hiding_another_word_equals_an_attention_mask_of_0(tagger, family):
+def test_hiding_another_word_gives_the_tag_score_with_an_attention_mask_of_0_there(tagger, family):
     encoder, model = tagger(family)
     sentence = encoder.encode(TEXT)
     word, other = sentence.words[4], sentence.words[1]

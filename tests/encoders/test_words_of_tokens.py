@@ -51,7 +51,7 @@ def by_characters(tmp_path_factory):
     return reader_of(tmp_path_factory.mktemp("characters"), model, normalizers.Replace("\u200b", ""))
 
 
-def test_several_words_in_one_token_count_as_one_word_that_each_part_finds(at_spaces):
+def test_several_words_in_one_token_are_one_word_that_is_found_by_each_part(at_spaces):
     tokens = at_spaces.tokenize(WHOLE)
     assert [word.text for word in tokens.words] == WHOLE.split()
     where = {"1": (6,), "000": (6,), "1,000": (6,), "24/7": (8,), "7": (8,), "5": (4,), "$5": (4,), "COM": (12,)}
