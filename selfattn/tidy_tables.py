@@ -142,7 +142,7 @@ def leading_words_frame(report: HiddenWordsReport, frame: pd.DataFrame) -> pd.Da
     """Return a row for each labelled sentence: the two words whose hiding moves the labelled word farthest.
 
     Columns: word (labelled), sense, first, share, second, next, sentence. first, second: the two words, never punctuation. share,
-    next: how far hiding `first` and `second` moves the labelled word, as a part of the distance to its other senses. The row with
+    next: how far hiding `first` (`second`) moves the labelled word, as a part of the distance to its other senses. The row with
     the largest share comes first. frame: the table of labelled sentences.
     """
     words = report.named.sort_values("share", ascending=False, kind="stable")

@@ -128,7 +128,7 @@ def has_runs(text: str) -> bool:
 
 
 def words_in(text: str, words: Iterable[str]) -> tuple[str, ...]:
-    """Return those of `words` (folded) that the text has as whole words (as WORD splits it). No tokeniser is needed."""
+    """Return which of `words` (folded) occur in the text as whole words (as WORD splits it). No tokeniser is needed."""
     folded = fold.__wrapped__(text)
     possible = [word for word in words if word in folded]  # a fast test first, because splitting is slow
     if not possible:

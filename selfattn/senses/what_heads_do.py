@@ -28,9 +28,9 @@ class HeadProfiles(OfTables):
 def head_profiles(encoder: Encoder, frame: pd.DataFrame, progress: Progress = silent) -> HeadProfiles:
     """Measure every head's patterns, and its weights from the labelled word to other words.
 
-    frame: a table with the columns sentence, word, sense, such as `labelled_sentences`. In each sentence, the largest weight from
-    the labelled word to another word counts, punctuation left out. A weight from a split word is the mean over its pieces, a
-    weight to a split word the sum over its pieces. Raises ValueError if no row can be used.
+    frame: a table with the columns sentence, word, sense, such as `labelled_sentences`. In each sentence, only the largest weight
+    from the labelled word to another word counts; punctuation is left out. A weight from a split word is the mean over its
+    pieces, and a weight to a split word is the sum over its pieces. Raises ValueError if no row can be used.
     """
     usable, _ = require_rows(encoder, frame)
     patterns, weights, words = [], [], []

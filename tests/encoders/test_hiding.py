@@ -215,7 +215,7 @@ def in_the_fast_pass_alone(hide, recorder, mask, *given):
         ("BERT", in_the_fast_pass_alone, "the recomputed weights differ"),
     ],
 )
-def test_loading_detects_hiding_that_does_not_work(checkpoint, monkeypatch, name, broken, reason):
+def test_loading_reports_if_hiding_does_not_work(checkpoint, monkeypatch, name, broken, reason):
     monkeypatch.setattr(
         Recorder, "hide", partialmethod(lambda own, hide, *given: broken(hide, own, *given), Recorder.hide)
     )

@@ -127,7 +127,7 @@ def test_an_unknown_device_is_refused(two_gpus, device):
     assert repr(device) in str(caught.value)
 
 
-def test_seeds_do_not_touch_the_gpu(encoder, monkeypatch):
+def test_seeding_does_not_touch_the_gpu(encoder, monkeypatch):
     """torch.manual_seed would also seed the GPU, and so change the random numbers of other code that uses it."""
     for device in (torch.cuda, torch.mps):
         name = "manual_seed_all" if device is torch.cuda else "manual_seed"
