@@ -60,7 +60,7 @@ def test_the_page_states_the_largest_differences_of_the_proof(folders):
     reference = encoder.reference_weights("Another text.")
     by_layer = at.dataframe[1].value
     for column, theirs in (
-        ("weights, on the same inputs", own),
+        ("weights, against the model's attention on the same inputs", own),
         ("weights, against a separate pass with eager attention", reference),
     ):
         largest = (mine - theirs).abs().amax((1, 2, 3)).tolist()
