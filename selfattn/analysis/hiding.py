@@ -283,11 +283,11 @@ def _ways(
 def hidden_by_head(encoder: Encoder, words: Sequence[PlacedWord | tuple], targets: Sequence[Target]) -> list[Tensor]:
     """For each of `words`, estimate how its target changes if one of the n other words is hidden from it in one head alone.
 
-    The result has a tensor (n, n_layers, n_heads) for each word. targets: a number for each word, such as its move along a way.
-    The estimate is the gradient of the target with respect to the head's output at the word, times the exact change of that
-    output. In the sentence pairs of "bank", the sum over heads is a fifth to nine tenths smaller than the effect of hiding in all
-    heads at once. All words share one backward pass, if there is little padding and the encoder allows it. Raises NotRecomputable
-    if the encoder can't be differentiated.
+    The result has a tensor (n, n_layers, n_heads) for each word. targets: for each word, the number to explain, such as the
+    projection of the word's vector on a direction. The estimate is the gradient of the target with respect to the head's output
+    at the word, times the exact change of that output. Limit: in our pairs of sentences with "bank", the sum over heads is a
+    fifth to nine tenths smaller than the effect of hiding in all heads at once. All words share one backward pass, if there is
+    little padding and the encoder allows it. Raises NotRecomputable if the encoder can't be differentiated.
     """
     placed = [encoder.placed(word) for word in words]
     if not placed:

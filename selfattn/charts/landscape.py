@@ -93,7 +93,7 @@ def _apart(moves: Sequence[Move]) -> bool:
 
 
 def _labels(sheet: Sheet, shown: Shown, move: Move, wide: bool, width: float) -> list[Label]:
-    """Return the labels under a sentence's marks: "with" its word (only if `wide`) and "without"."""
+    """Return the labels under A's or B's marks, such as 'with "river"' (only if `wide`) and 'without "river"'."""
     if move.word is None:
         return []
     ink, level, word = sheet.theme.ink, shown.data["way"]["level"] or 0.0, shown.label(move.side, move.word)

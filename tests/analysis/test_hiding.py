@@ -274,7 +274,7 @@ def test_hidden_pair_refuses_unusable_encoders_and_words(encoder, encoder_of):
         hidden_pair(encoder, ("The swashbuckler.", (2, 3)), (NEW[1], "bank"), senses=labelled_sentences())
 
 
-def test_the_share_along_a_vector_is_nan_if_the_vector_is_shorter_than_a_millionth():
+def test_the_share_along_a_vector_is_nan_if_its_length_is_under_1e_6():
     vector = torch.randn(3, 4).double()
     assert Along((0,), torch.full((4,), 4e-7)).of(vector[None]).isnan().all()
     assert Along((0,), torch.full((4,), 6e-7)).of(vector[None]).isfinite().all()
