@@ -181,7 +181,7 @@ def _word(sheet: Sheet, shown: Shown, own: Sentence, n: int, left: float, base: 
         sheet.text(left + one.middle, base + 0.36 * size + 14, number, TEXT, hue, align="center", bold=True)
 
 
-# Streams
+# Streams: two bands from the chosen word to its marks on the line, as it is and with a word hidden
 
 
 @dataclass(frozen=True)
