@@ -12,7 +12,7 @@ Drawing = Callable[[Theme], Spec]  # a function that draws a chart in the colour
 
 
 def drawing(chart: Callable[..., Spec], *arguments: Any, **looks: Any) -> Drawing:
-    """Bind a chart's arguments except the theme. The theme is then passed after the positional arguments."""
+    """Bind all arguments of a chart except the theme, which the caller passes after the positional arguments."""
     return partial(chart, *arguments, **looks)
 
 

@@ -76,7 +76,7 @@ def lucky_head(weights: pronouns.PronounWeights) -> Panel:
     chosen, n_heads = pronouns.choose_head(weights, first, second), weights.preference[0].numel()
     best, luck = (decimal(100 * value, 0) for value in (chosen.chosen_with, chosen.luck))
     low, high = chosen.interval
-    labels = ("the best head", "the best, if all guess", "that head, new sentences")
+    labels = ("the best head", "the best, if all guess", "the best head, new sentences")
     right = [chosen.chosen_with, chosen.luck, chosen.accuracy]
     frame = pd.DataFrame({"accuracy": right, "low": [math.nan, math.nan, low], "high": [math.nan, math.nan, high]})
     return dots_panel(
@@ -87,9 +87,9 @@ def lucky_head(weights: pronouns.PronounWeights) -> Panel:
         marked=labels[-1:],
         note=f"On {chosen.n} new sentences, a coin does at least as well as {chosen.head} with probability "
         f"{weight(chosen.p_value)}.",
-        method="The pronoun of each sentence refers to one of two nouns. A head is right if the pronoun gives that noun more "
-        f"weight. The best head is chosen on {len(first)} sentences and tested on {chosen.n} others. The best of many heads "
-        "can be the best by luck.",
+        method="The pronoun of each sentence refers to one of two nouns. A head is right if the pronoun gives more weight "
+        f"to that noun than to the other. The best head is chosen on {len(first)} sentences and tested on {chosen.n} others. Of "
+        "many heads, one can be the best by luck.",
     )  # fmt: skip
 
 
@@ -106,7 +106,7 @@ def recomputed_noise() -> Panel:
             title: drawing(heatmap, each.numpy(), places, kind=kind, cell=CELL, numbers=None)
             for title, (each, kind) in maps.items()
         },
-        note="“Recomputed” shows that the formula is right, not that the numbers have a meaning.",
-        method="Queries and keys are random numbers. On pages, “recomputed” says that attention's formula, with the encoder's "
+        note="Recomputed weights show that the formula is right, not that the numbers have a meaning.",
+        method="Queries and keys are random numbers. On a page, “recomputed” says that attention's formula, with the encoder's "
         "scale and mask, gives the model's own weights. The two pictures have different colour scales.",
     )

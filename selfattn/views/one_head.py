@@ -30,7 +30,7 @@ def hidden_by_sentence(sides: Sides) -> dict[str, str]:
 
 
 def head_maps(sides: Sides, maps: Mapping[str, WordMap], head: Head, source: str) -> Panel:
-    """Make the panel of a head's maps of A and B with one colour scale and one cell size. The chosen word's rows are outlined.
+    """Make the panel of a head's maps of A and B, with the same colour scale and cell size. The chosen word's rows are outlined.
 
     source: a key of SOURCES, for the origin of the weights in `maps`.
     """
@@ -73,7 +73,7 @@ def head_maps(sides: Sides, maps: Mapping[str, WordMap], head: Head, source: str
 
 
 def surest_word(view: WordMap, where: str) -> str:
-    """Name the word (not punctuation) that gives the largest weight of a map, and the word or token that gets this weight."""
+    """State which word (not punctuation) gives the largest weight of a map, and which word or special token gets it."""
     words = [not special and any(map(str.isalnum, label)) for special, label in zip(view.special, view.labels)]
     rows = [row for row, is_word in enumerate(words) if is_word]
     if not rows:

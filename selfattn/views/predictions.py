@@ -1,4 +1,4 @@
-"""Make the questions of the page Predictions (about a class, score, cosine, tag or masked word) and the answers' panels."""
+"""Make the questions of the page Predictions (about a class, score, cosine, tag or masked word), and their panels."""
 
 import re
 from collections.abc import Mapping
@@ -68,9 +68,9 @@ def first_asked(encoder: Encoder, gap: bool) -> str:
 
 
 def class_question(head: ClassHead, sentence: Encoding, chosen: str | None = None, where: str = "") -> Question:
-    """Return the question about one class. chosen: a name in `head.labels`; for any other value, the likeliest class.
+    """Return the question about one class. chosen: the class's name; if `head.labels` lacks it, the likeliest class is taken.
 
-    For a head with one label and a pair of texts, the number is the logit, which is then called the score.
+    A head with one label for a pair of texts has one logit, which is called the score.
     """
     logits = head.logits(sentence.states[-1])
     named = f"{where.removeprefix(' in ').capitalize()}: " if where else ""
@@ -99,7 +99,7 @@ def tag_question(head: TagHead, sentence: Encoding, at: int, chosen: str | None 
 
 
 def _likeliest(head: ClassHead, logits: Tensor, kind: str, chosen: str | None) -> tuple[int, pd.DataFrame]:
-    """Return the index of the chosen class (or of the likeliest), and a table of all classes, the likeliest first."""
+    """Return a class's index and a table of all classes, the likeliest first. chosen: its name; else the likeliest is taken."""
     answers = head.answers(logits).cpu()
     order = answers.argsort(descending=True).tolist()
     number = head.labels.index(chosen) if chosen in head.labels else order[0]
@@ -107,7 +107,7 @@ def _likeliest(head: ClassHead, logits: Tensor, kind: str, chosen: str | None) -
 
 
 def _python(asked: str, module: str) -> str:
-    """Return code that assigns the expression `asked` to a variable. module: the module of selfattn.encoders with the loader."""
+    """Return code that assigns the expression `asked` to a variable. module: where selfattn.encoders has the loader."""
     function, load = re.findall(r"\w+(?=\()", asked)[:2]
     return f"from selfattn.analysis.targets import {function}\nfrom selfattn.encoders.{module} import {load}\nasked = {asked}"
 
@@ -146,7 +146,9 @@ def similarity_questions(
     sides: Mapping[str, Encoding],
     whole: Mapping[str, Tokens] = MappingProxyType({}),
 ) -> list[Question]:
-    """Return two questions: how does text A change the cosine of A and B, and how does B? Raises TextError for a long text.
+    """Return two questions: how do the words of A change the cosine of A and B, and how do those of B?
+
+    Raises TextError for a long text.
 
     sides: the texts "A" and "B", short enough for the embedder. whole: the full texts, by name, if `sides` has shortened texts.
     """
@@ -163,7 +165,7 @@ def similarity_questions(
 
 
 def gap_question(head: MaskedHead, masked: Encoding, row: int) -> Question:
-    """Return the question about a likely word at the mask. row: its rank, from 0. Raises TextError unless there is one mask."""
+    """Return the question about a likely word at the mask. row: its rank, from 0. Raises TextError unless one token is masked."""
     table = head.predictions(masked, TOP)
     row = min(row, len(table) - 1)
     answer = ", ".join(f'"{each.text}" {numbers.weight(each.probability)}' for each in table.head(3).itertuples())
@@ -176,7 +178,7 @@ def gap_question(head: MaskedHead, masked: Encoding, row: int) -> Question:
 
 
 def words(found: Mapping[Question, Explained], answer: str = "") -> Panel:
-    """Make the panel of how a number changes when a word (or sentence of a long text) is hidden. answer: begins the note."""
+    """Make the panel of how a number changes when a word (or sentence of a long text) is hidden. answer: starts the note."""
     first, long = next(iter(found)), any(each.sentences for each in found.values())
     hidden = "word or sentence" if long else "word"
     rows = {f"change of {first.what} when a {hidden} is hidden{question.where}": question for question in found}
@@ -257,7 +259,7 @@ def lead_frame(found: Mapping[Question, Explained]) -> pd.DataFrame:
 
 
 def _lead(found: Mapping[Question, Explained]) -> str:
-    """State the lead of one document, and the lead with an important word hidden; "" unless there are two documents."""
+    """State by how much one document leads, with all words and with an important word hidden; "" for less than two documents."""
     questions = [*found]
     if len(questions) != 2 or any(question.sentence.pair is None for question in questions):
         return ""
@@ -298,9 +300,9 @@ _HIDING_SENTENCES = (
     "positions, and a mean over tokens leaves them out. A word whose tag is asked about is never hidden. A sentence ends at a "
     "line break, or at a full stop, question mark or exclamation mark before a blank, unless a lower-case letter follows. It "
     "doesn't end after a single letter or a common abbreviation.",
-    f"To find a sentence's noise level, random words of the text with at least as many tokens are hidden {DRAWS} times; the "
-    "level is the largest change. A sentence that matters no more than random words exceeds its level once in 20 times. A text "
-    "of fewer than three sentences has no noise level.",
+    "To find a sentence's noise level, random words of the text with at least as many tokens as the sentence are hidden "
+    f"{DRAWS} times. The level is the largest change. A sentence that matters no more than random words exceeds its level once "
+    "in 20 times. A text of fewer than three sentences has no noise level.",
     f"Then each word of the {OPENED} sentences with the largest changes is hidden alone. If a sentence's change is within its "
     "noise level, none of its words is named. If two sentences say the same, hiding only one may change nothing. Effects of "
     "single sentences and words don't add up.",
@@ -318,7 +320,7 @@ def _hide(question: Question, found: Explained) -> str:
 
 
 def _from(question: Question, found: Explained) -> str:
-    """State the number with all words and without the leading word; for a margin, also whether the label stays the likeliest."""
+    """State the number with all words, and without the word that changes it most. For a margin, say if the label stays first."""
     before, after = found.number, found.number + float(found.effect[found.order[0]])
     goes = f"It goes from {numbers.decimal(before)} to {numbers.decimal(after)}"
     if not question.what.startswith("the margin"):
@@ -348,7 +350,7 @@ def _together(question: Question, found: Explained) -> str:
 
 
 def heads(question: Question, found: Explained, chosen: str, precision: str) -> Panel:
-    """Make the panel of how the number changes when a head is removed. Raises ValueError if no head can be removed."""
+    """Make the map of how removing each head changes the question's number. Raises ValueError if no head can be removed."""
     if found.notes:
         raise ValueError(" ".join(found.notes))
     floor = {"effect": OF_LOG_PROBABILITY if question.key[0] != "similarity" else 1.0}

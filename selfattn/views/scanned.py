@@ -1,4 +1,4 @@
-"""Make the panels of a finished scan: the words whose hiding most often moves a word farthest, and each head's mean measure."""
+"""Make the panels of a finished scan: the words whose hiding most often moves a word farthest, and the heads' means."""
 
 import math
 from collections.abc import Sequence
@@ -59,7 +59,7 @@ def _said(source: str, n: int, move: float) -> str:
 
 
 def means(heads: pd.DataFrame, measure: str, head: Head | str, occurrences: int) -> Panel:
-    """Make the map of each head's mean of a measure. measure: one of MEASURES. heads: `Scan.heads`. occurrences: their number."""
+    """Make the map of each head's mean of a measure. measure: one of MEASURES. heads: `Scan.heads`. occurrences: how many."""
     table, name = named_heads(heads), measure.replace("_", " ")
     most = table.loc[table[measure].idxmax()]
     over = f"over {numbers.count(occurrences)} occurrences"

@@ -47,7 +47,7 @@ def hidden_words_panels(
     head: Head,
     others: Mapping[str, HiddenWordsReport] = NONE,
 ) -> Iterator[Panel]:
-    """Yield the panels about the most telling words: one word's sentences, the accuracy, attention's choice, and the heads.
+    """Yield the panels about the most telling words: sentences, accuracy, attention and heads.
 
     A sentence's most telling word is the word whose hiding moves the labelled word most toward its other senses.
 
@@ -70,7 +70,7 @@ def separation_panels(report: SeparationReport, head: Head) -> Iterator[Panel]:
 
 
 def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, word: str) -> Panel:
-    """Make the panel of one word's sentences with tinted words, in the order of `opened`."""
+    """Make the panel of the sentences of `word`. Tints show how far hiding another word moves it."""
     rows, level = opened(report, frame, word), report.level.level
     largest = report.named.groupby(["word", "row"])["share"].max()
     n, many = len(largest[word]), len(largest)
@@ -84,7 +84,7 @@ def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, 
         )
     elif many >= ROWS:
         finding = f'Hiding a single word never moves "{word}" further than chance.'
-        note, level = "There is no noise level: too many moves of any length go away from the other sense.", math.inf
+        note, level = "There is no noise level: too many moves, even long ones, go away from the other sense.", math.inf
     else:
         first, moved = rows[["first", "share"]].iloc[0]
         finding = f'Hide "{first}", and "{word}" moves {share(moved)} of the distance to its other sense.'
@@ -116,7 +116,7 @@ def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, 
 
 
 def opened(report: HiddenWordsReport, frame: pd.DataFrame, word: str) -> pd.DataFrame:
-    """Return the word's rows of tidy_tables.leading_words_frame. Senses alternate; in each, large effects come first."""
+    """Return the rows of `word` in `leading_words_frame`. Senses alternate. Within a sense, large effects come first."""
     rows = leading_words_frame(report, frame).query("word == @word")
     rows = rows if len(rows) <= 2 * SHOWN else pd.concat([rows[:SHOWN], rows[-SHOWN:]])
     turns = pd.DataFrame({"turn": rows.groupby("sense").cumcount(), "sense": pd.factorize(rows["sense"])[0]})
@@ -126,7 +126,7 @@ def opened(report: HiddenWordsReport, frame: pd.DataFrame, word: str) -> pd.Data
 def one_word(reports: Mapping[str, HiddenWordsReport]) -> Panel:
     """Make the panel of how often the right sense is found without the most telling word, and with nothing but this word.
 
-    reports: by encoder; the page's encoder is first.
+    reports: by the encoder's name; the page's encoder comes first.
     """
     report = next(iter(reports.values()))
     own, n = report.of(), report.words["word"].nunique()
@@ -168,7 +168,7 @@ def one_word(reports: Mapping[str, HiddenWordsReport]) -> Panel:
 
 
 def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) -> Panel:
-    """Make the panel of how often the most attended word is the most telling word. made_up: the result of `raw_c_measured`."""
+    """Make the panel of how often the most attended word is the most telling word. made_up: `raw_c_measured(...)`."""
     ways = report.agreement.set_index("way").dropna(subset="agreement")
     *others, zeroed, masked = (way for way in report.agreement["way"] if way != "nearest")
     pairs = pd.Series(made_up, dtype=float).reindex(["most attended", "hiding"]).dropna().to_frame("agreement")
@@ -197,7 +197,7 @@ def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) ->
     )
     if {zeroed, masked} <= {*ways.index}:
         method += (
-            f" Two other methods check hiding: setting each word's value vectors to zero ranks the same word first in "
+            f" Two methods check hiding's result: setting each word's value vectors to zero ranks the same word first in "
             f"{_hits(ways.loc[zeroed])} of 100 sentences, and replacing each word with {masked} in {_hits(ways.loc[masked])}."
         )
     if made_up:
@@ -221,7 +221,7 @@ def heads(report: HiddenWordsReport, head: Head) -> Panel:
         f"{named(first)} alone moves the word furthest: {share(first['share'], 1)} of the distance to its other senses."
     )
     if not first["low"] > 0:
-        finding = "In no single head is the move toward the other senses clearly above 0."
+        finding = "No head alone clearly moves the word toward its other senses."
     largest = report.named.groupby(["word", "row"])["share"].max()
     whole = largest.groupby("word").mean().mean()
     often = [f"{name} in {share(leads)}" for name, leads in zip(leading["name"], leading["leads"]) if leads >= 0.005]
@@ -231,20 +231,20 @@ def heads(report: HiddenWordsReport, head: Head) -> Panel:
         note=f"With other words, another head may come first. In random resamples of the words, the first is {', '.join(often)}.",
         method="In each sentence, a gradient estimates how far the labelled word moves toward its other senses if the most "
         "telling word is hidden in one head alone. Effects are averaged over a sense's sentences, then over senses, then over "
-        f"words. The heads' numbers add up to {share(frame['share'].sum())} of the distance; with the words hidden in all heads "
-        f"at once, the move is {share(whole)}.",
+        f"words. The heads' numbers add up to {share(frame['share'].sum())} of the distance. If the most telling word is hidden "
+        f"in all heads at once, the move is {share(whole)}.",
     )  # fmt: skip
 
 
 def _heads_of_all(report: HiddenWordsReport) -> pd.DataFrame:
-    """Return each head's mean share over all words, with its interval over words (over sentences if there is only one word)."""
+    """Return each head's mean share of the distance over all words. The interval is over words (for one word, sentences)."""
     words = report.heads["word"].unique()
     chosen = report.heads[report.heads["word"] == (words[0] if len(words) == 2 else words[-1])].drop(columns="word")
     return chosen.assign(name=_names(chosen)).reset_index(drop=True)
 
 
 def layers(report: SeparationReport) -> Panel:
-    """Make the panel of how often, after each layer, the sense mean nearest to the word's vector is that of the right sense."""
+    """Make the panel of each layer's accuracy: how often the word's vector is nearest to the mean of the right sense."""
     table, n = report.layers, report.words["word"].nunique()
     best = table.iloc[1 + table["accuracy"].iloc[1:].argmax()]
     span = f" (95 % interval {numbers.span(best['low'], best['high'], _hits)})" if best["low"] == best["low"] else ""
@@ -266,7 +266,8 @@ def layers(report: SeparationReport) -> Panel:
         f"100 sentences.{few}",
         method=f"{n} word{'s' * (n != 1)}, {len(report.items)} sentences. The word's vector in a sentence is compared by cosine "
         f"with the mean vector of each sense; the sentence itself is left out of the mean. Best: layer {best['layer']}{span}. "
-        "The input of layer 0 is only in the table: the word's vectors hardly differ there, and leaving one out can decide.",
+        "The input of layer 0 is only in the table: the word's vectors hardly differ there, so leaving the sentence "
+        "out of the mean can decide which mean is nearest.",
     )  # fmt: skip
 
 
@@ -285,7 +286,7 @@ def adds(report: SeparationReport, head: Head) -> Panel:
             )
         else:
             finding = (
-                f"In {sure} of {n} heads attention helps to tell the senses apart; by chance, it would be {chance}."
+                f"In {sure} of {n} heads attention helps to tell the senses apart; by chance, it would in {chance}."
             )
         span = numbers.span(best["adds_low"], best["adds_high"], numbers.effect)
         note = f"{most} (95 % interval {span})."
@@ -297,8 +298,8 @@ def adds(report: SeparationReport, head: Head) -> Panel:
         note=note, tables=Tables({"heads, separation": lambda: table, f"sentences, {head}": lambda: report.sentences(*head)}),
         method="The number is a head's accuracy in telling the senses apart, minus the accuracy of the better of two baselines: "
         "the head's values with equal weights, and the word's own value vector. Half of a word's sentences choose the better "
-        "baseline; accuracies are measured on the other half. If attention adds nothing, the number is about 0. A head counts if "
-        "its 95 % interval over words excludes 0.\n\n"
+        "baseline; accuracies are measured on the other half. If attention adds nothing, the number is about 0. The "
+        "headline counts heads whose 95 % interval over words excludes 0.\n\n"
         f"With shuffled labels, the accuracy of the best of {n} heads exceeds {numbers.weight(report.threshold)} once in twenty "
         f"times ({numbers.count(report.shuffles)} shuffles). Heads above this: {(table['p_value'] < 0.05).sum()}. That alone "
         "doesn't show that attention finds the sense.",

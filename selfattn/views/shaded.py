@@ -19,7 +19,7 @@ FIRST = 8  # rows shown before a click on "more"
 
 @dataclass(frozen=True, eq=False)
 class Tint:
-    """Which number tints the words, with its format and scale."""
+    """The number that tints the words, how it is printed, and its scale."""
 
     column: str  # the frame's column with the number
     write: Callable[[float], str]
@@ -49,7 +49,7 @@ def shaded_data(
 
 
 def _words(rows: Sequence[tuple[str, bool, str, float]], tint: Tint) -> list[dict[str, Any]]:
-    """Return the data of a sentence's words. If no number reaches the tint's level, the largest number's word is the "leader"."""
+    """Return the data of a sentence's words. If all numbers are below the tint's level, the largest one is printed ("leader")."""
     largest = max((value for *_, kind, value in rows if kind == "word" and value == value), default=math.inf)
     words = []
     for text, gap, kind, value in rows:

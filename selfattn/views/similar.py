@@ -225,7 +225,7 @@ def _data(
 def _lines(parts: CosineParts | None, **of: int) -> list[list[float]]:
     """Return the word pairs that are joined by a line, as [index in A, index in B, part, interaction].
 
-    of: a=INDEX or b=INDEX, for the pairs of one word.
+    of: a=INDEX or b=INDEX keeps only the pairs of this word.
     """
     if parts is None:
         return []
@@ -236,5 +236,5 @@ def _lines(parts: CosineParts | None, **of: int) -> list[list[float]]:
 
 
 def _thousandths(values: Iterable[float]) -> str:
-    """Return the values as whole thousandths, comma-separated; NaN is empty."""
+    """Return the values as whole thousandths, separated by commas. NaN becomes an empty string."""
     return ",".join("" if value != value else str(round(THOUSANDTHS * value)) for value in values)

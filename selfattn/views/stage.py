@@ -40,7 +40,7 @@ class Column:
 
     @property
     def places(self) -> int:
-        """The decimals to print: 0 if all numbers are whole, else 2."""
+        """The number of decimals to print: 0 if all numbers are whole, else 2."""
         known = torch.cat([each.flatten() for each in (self.values, self.foot[1] if self.foot else self.values)])
         return 0 if bool((known == known.round()).all()) and self.ends != SHARE else 2
 
@@ -64,7 +64,7 @@ class Column:
         }  # fmt: skip
 
     def _above(self, empty: bool) -> str:
-        """Return the title of `above`, with the matrix's shape unless the column is empty."""
+        """Return the title of the matrix above the column. Its shape is added if the column isn't empty."""
         title, matrix = self.above or ("", torch.empty(0))
         return title if empty or len(matrix) == 1 else f"{title} {' × '.join(map(str, matrix.shape))}"
 
@@ -155,7 +155,7 @@ class Scene:
 
 
 def square(*vectors: Tensor) -> tuple[Ends, Ends]:
-    """Return axis ends, the same for both axes, that hold these vectors (..., 2) and the origin."""
+    """Return the ends of two equal axes that hold the origin and these vectors, (..., 2)."""
     every = torch.cat([vector.flatten() for vector in vectors])
     ends = min(0.0, float(every.min())) - 0.5, max(0.0, float(every.max())) + 0.5
     return ends, ends

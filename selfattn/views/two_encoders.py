@@ -42,7 +42,7 @@ def one_sentence(compared: EncoderComparison, names: Sequence[str], heads: Seque
     """
     at = _most_different(compared)
     yield _row(compared, at, names, heads)
-    yield _every_word(compared, at, names, heads)
+    yield _every_word(compared, at, names)
     top = float(max(compared.first.max(), compared.second.max()))
     for side, encoder, head in zip(("first", "second"), names, heads):
         yield _own_map(side, getattr(compared, side), compared.words, f"{encoder}, {head}", top)
@@ -60,7 +60,7 @@ def _most_different(compared: EncoderComparison) -> int:
 
 
 def _quoted(word: str, label: str = "") -> str:
-    """Return the word in quotation marks, or a punctuation mark's name. label: printed instead, to number a repeated word."""
+    """Return the word in quotation marks, or a punctuation mark's name. label: the word with its number, if it is repeated."""
     return f'"{label or word}"' if NAMED.search(word) else f"the {label or _spelled([word])[0]}"
 
 
@@ -106,7 +106,7 @@ def _row(compared: EncoderComparison, at: int, names: Sequence[str], heads: Sequ
 
 
 def _heads(names: Sequence[str], heads: Sequence[Head]) -> tuple[str, str]:
-    """Return what is compared: ("head 2 of layer 1", second encoder), or for different heads ("L1 H2 of ...", "L0 H3 of ...")."""
+    """Name both sides: ("head 2 of layer 1", second encoder); if the heads differ, ("L1 H2 of FIRST", "L0 H3 of SECOND")."""
     first, second = heads
     if first == second:
         return _named(*first), names[1]
@@ -130,23 +130,22 @@ def _bars(name: str, finding: str, drawn: pd.DataFrame, names: Sequence[str], ti
     )
 
 
-def _every_word(compared: EncoderComparison, at: int, names: Sequence[str], heads: Sequence[Head]) -> Panel:
-    """Make the panel of all words' differences. The finding leaves out the word at index `at`, which has a panel of its own."""
+def _every_word(compared: EncoderComparison, at: int, names: Sequence[str]) -> Panel:
+    """Make the map of all differences between weights. The finding leaves out word `at`, which has a panel of its own."""
     rest = compared.difference.abs()
     rest[at] = 0
     finding, note = "No other word differs.", ""
     if compared.difference.any():
-        note = f"The word that differs most, {_mention(compared.words, at)}, has the outlined row."
+        note = f"The outlined row is that of the word that differs most: {_mention(compared.words, at)}."
     if rest.any():
-        where = "head" if heads[0] == heads[1] else "heads"
-        finding = f"In the other rows of the same {where}, {_gives(compared, *_largest(rest))} than in {names[1]}."
+        finding = f"Largest difference in the other rows: {_gives(compared, *_largest(rest))} than in {names[1]}."
     of_names = {"kind": "signed", "marked": [at], "ends": names, "legend": "difference", "note": note}
     name = "first minus second"
     return _map(name, finding, compared.difference, compared.words, f"{names[0]} minus {names[1]}", **of_names)
 
 
 def _own_map(name: str, matrix: Tensor, words: Sequence[str], title: str, top: float) -> Panel:
-    """Make the panel of one encoder's map. top: the largest weight in both encoders' maps."""
+    """Make the panel of one encoder's map of weights. top: the largest weight of both encoders."""
     row, column = _largest(matrix)
     largest = numbers.weight(float(matrix[row, column]))
     finding = f"Largest weight: {largest}, from {_mention(words, row)} to {_mention(words, column)}."
@@ -160,7 +159,7 @@ def _largest(matrix: Tensor) -> tuple[int, int]:
 def _map(
     name: str, finding: str, matrix: Tensor, words: Sequence[str], what: str, note: str = "", **look_of: Any
 ) -> Panel:
-    """Make a panel with a map of (n_words, n_words) weights, as wide as its container. look_of: more arguments of `heatmap`."""
+    """Make a panel with a map of weights, (n_words, n_words), that fills the page. look_of: more arguments of `heatmap`."""
     return Panel(
         name=name,
         finding=finding,
@@ -201,7 +200,7 @@ def similarity(first: CosineParts, second: CosineParts, names: Sequence[str]) ->
 
 
 def over_many(report: CheckpointsReport, head: Head, n_texts: int, partner: str) -> Iterator[Panel]:
-    """Yield the panel of each head's mean distance from the same head of the second encoder, and a comparison with chance.
+    """Yield two panels: each head's mean distance from the same head of the second encoder, and a comparison with chance.
 
     head: the head to outline. partner: what a head of the second encoder is called ("counterpart", "untrained twin"). There is
     no comparison with chance if each layer has one head.
@@ -234,21 +233,21 @@ def _distances(report: CheckpointsReport, frame: pd.DataFrame, head: Head, n_tex
     ]
     if len(rejected):
         at, reason = rejected.iloc[0]
-        notes.append(f"{len(rejected)} of {n_texts} sentences are left out, the first at number {at + 1}: {reason}")
+        notes.append(f"{len(rejected)} of {n_texts} sentences are left out. The first is number {at + 1}: {reason}")
     return heads_panel(
         "counterparts", f"Over {n} sentence{'s' * (n != 1)}, {finding}.",
         frame.drop(columns="n"), "distance", head,
-        look_of={"kind": "weights", "title": f"share of the weight that the {partner} gives to other tokens"},
+        look_of={"kind": "weights", "title": "share of the weight that goes to different tokens"},
         note=" ".join(notes),
         method=f"A head's {partner} is the head with the same layer and number in the second encoder. Their distance is the "
-        "share of the weight that the second head gives to other tokens: 0 for the same weights, 1 for no weight in common. The "
+        "share of the weight that the two give to different tokens: 0 for the same weights, 1 for no weight in common. The "
         "number is the mean over sentences.",
         tables={"counterparts": frame.drop(columns="n"), "counterparts by chance": report.by_chance},
     )  # fmt: skip
 
 
 def _chance(report: CheckpointsReport, frame: pd.DataFrame, head: Head, partner: str) -> Panel:
-    """Make the panel of the heads that are nearer to their own counterpart than to other heads' counterparts, and by how much."""
+    """Make the map of how much nearer heads are to their own counterpart than to other heads' counterparts."""
     nearer, wrong, what = frame["nearer"], report.by_chance["nearer"], partner.split()[-1]
     by = frame.assign(**{"nearer by": (frame["others"] - frame["distance"]).where(nearer)})
     ends = zip(frame["others"] - frame["high"], frame["others"] - frame["low"])
@@ -257,21 +256,21 @@ def _chance(report: CheckpointsReport, frame: pd.DataFrame, head: Head, partner:
     return heads_panel(
         "chance", _nearer(int(nearer.sum()), len(frame), int(wrong.min()), int(wrong.max()), partner),
         by.assign(**{HOW: spans}) if known else by, "nearer by", head,
-        look_of={"title": f"nearer to its own {what} than to other heads' {what}s by"},
+        look_of={"title": f"how much nearer to its own {what} than to other heads' {what}s"},
         note=f"Coloured: heads that are nearer to their own {what}. {'Tooltips have the 95 % interval in brackets. ' * known}"
         f"Chance: the number of such heads if each head is paired with another head's {what}.",
         method=f"A head counts as nearer if its distance from its own {what}, even at the upper end of its 95 % interval over "
         f"sentences, is less than its mean distance from the {what}s of the layer's other heads. Chance is the same test, with "
         f"each head paired with the {what} of the next head in its layer, then of the next but one, and so forth."
-        + (" The twin has the same architecture and new random parameters. What both do doesn't have to come from training. The "
-           "encoder's training started from other parameters, so more heads than by chance would point to a fault in the test. "
-           "Other random parameters give other numbers.") * (what == "twin"),
+        + (" The twin has the encoder's architecture and new random parameters. What the two have in common need not come "
+           "from training. The encoder's training didn't start from the twin's parameters, so more heads than by chance "
+           "would point to a fault in the test. Another twin gives other numbers.") * (what == "twin"),
         tables={"chance": frame},
     )  # fmt: skip
 
 
 def _nearer(nearer: int, n: int, least: int, most: int, partner: str) -> str:
-    """State how many heads are nearer to their own counterpart than to those of other heads. least, most: the range by chance."""
+    """State how many heads are nearer to their own counterpart than to those of other heads. least, most: how many by chance."""
     if nearer == n:
         return f"Each head is nearer to its own {partner} than to other heads' {partner}s."
     if not nearer:

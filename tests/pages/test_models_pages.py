@@ -99,7 +99,7 @@ def test_two_checkpoints_are_compared_head_by_head(folders):
     own = span(low, high, weight)
     assert re.search(f"{own} for the chosen head|95 % interval: {own}", page_text(at))
     assert f"{heads['nearer'].sum()} of 12" in page_text(at) and "another head's counterpart" in page_text(at)
-    assert "1 of 3 sentences are left out, the first at number 3: This text has 72 tokens" in page_text(at)
+    assert "1 of 3 sentences are left out. The first is number 3: This text has 72 tokens" in page_text(at)
     assert ("before, L1 H2" in spec(at, 2)) and ("after, L1 H2" in spec(at, 3))
 
 

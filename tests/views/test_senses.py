@@ -209,7 +209,7 @@ def test_if_the_shares_are_random_the_findings_name_no_word_and_no_head(encoder,
     assert panel.finding == 'Hiding a single word never moves "bank" further than chance.'
     assert {word["depth"] for row in panel.live.data["rows"] for word in row["words"]} == {0}
     heads = senses.heads(lot, HEAD)
-    assert heads.finding == "In no single head is the move toward the other senses clearly above 0."
+    assert heads.finding == "No head alone clearly moves the word toward its other senses."
     assert heads.note.count("%") == 2  # two heads come first in half a percent of resamples each
 
 
@@ -219,7 +219,7 @@ def test_the_finding_counts_the_heads_whose_attention_adds_accuracy(separated):
     heads = separated.heads.assign(p_value=p_value, **columns)
     panel = senses.adds(replace(separated, heads=heads), HEAD)
     sure, best = (heads["adds_low"] > 0).sum(), heads.loc[heads["adds"].idxmax()]
-    assert panel.finding == f"In {sure} of 72 heads attention helps to tell the senses apart; by chance, it would be 2."
+    assert panel.finding == f"In {sure} of 72 heads attention helps to tell the senses apart; by chance, it would in 2."
     assert "(1,000 shuffles). Heads above this: 2." in panel.method
     span = numbers.span(best["adds_low"], best["adds_high"], numbers.effect)
     assert (

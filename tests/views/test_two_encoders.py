@@ -61,9 +61,9 @@ def test_the_finding_of_the_map_is_about_another_word_than_the_finding_of_the_ba
     _, difference, first, second = one_sentence()
     assert (
         difference.finding
-        == 'In the other rows of the same head, the full stop gives "the (1)" 0.80 more weight than in other.'
+        == 'Largest difference in the other rows: the full stop gives "the (1)" 0.80 more weight than in other.'
     )
-    assert difference.note == 'The word that differs most, "bank", has the outlined row.'
+    assert difference.note == 'The outlined row is that of the word that differs most: "bank".'
     picture = difference.picture(Look(width=600))
     assert texts(picture, "legend-title") == [["+ more in one", "− more in other"]]
     assert texts(picture, "legend-label") == ["−0.80", "", "0", "", "+0.80"]
@@ -86,7 +86,7 @@ def test_the_finding_says_less_instead_of_more_after_the_encoders_are_swapped():
 def test_two_different_heads_are_both_named():
     row, difference, *_ = one_sentence(heads=(Head(0, 1), Head(2, 3)))
     assert row.finding == 'In L0 H1 of one, "bank" gives "the (2)" 0.60 more weight than in L2 H3 of other.'
-    assert difference.finding.startswith("In the other rows of the same heads, the full stop")
+    assert difference.finding.startswith("Largest difference in the other rows: the full stop")
 
 
 def test_bars_have_the_two_end_colours_of_the_maps_ramp():
@@ -132,9 +132,9 @@ def test_the_finding_names_the_head_that_differs_most_over_many_sentences():
     assert heads.note == (
         "0: a head has the same weights as its counterpart; 1: the two have no weight in common. Click a head to see it below. "
         "95 % intervals: 0.30 to 0.60 for head 1 of layer 0; 0.05 to 0.20 for the chosen head. 1 of 8 "
-        "sentences are left out, the first at number 3: too long."
+        "sentences are left out. The first is number 3: too long."
     )  # fmt: skip
-    assert heads.live.data["scale"]["about"] == "share of the weight that the counterpart gives to other tokens"
+    assert heads.live.data["scale"]["about"] == "share of the weight that goes to different tokens"
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_the_number_of_heads_nearest_to_their_counterpart_is_compared_with_chanc
 def test_only_a_head_nearer_to_its_counterpart_than_to_others_has_a_printed_number():
     data = over()[1].live.data
     assert data["said"] == ["+0.400 (+0.300 to +0.450)", "(−0.050 to +0.250)"]
-    assert data["scale"]["about"] == "nearer to its own counterpart than to other heads' counterparts by"
+    assert data["scale"]["about"] == "how much nearer to its own counterpart than to other heads' counterparts"
     of_one = over(replace(REPORT, heads=FRAME.assign(low=math.nan, high=math.nan)))[1]
     assert of_one.live.data["said"] == ["+0.400", ""]
 
