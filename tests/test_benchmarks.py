@@ -45,7 +45,7 @@ def test_the_gpu_check_has_a_dry_run_on_the_cpu(capsys, monkeypatch):
     assert kept.count("yes") >= 13 and {*kept} == {"yes", ""}  # rows about running times have no verdict
 
 
-def test_the_gpu_check_reports_wrong_numbers_and_broken_bounds(encoder, monkeypatch):
+def test_the_gpu_check_reports_wrong_numbers_and_exceeded_limits(encoder, monkeypatch):
     def wrong(other, on_cpu, plan):
         yield gpu_check._most("largest", float("nan"), 1)
         yield gpu_check._most("small", 0.5, 1)

@@ -77,7 +77,7 @@ def test_the_correlation_with_human_judgements_equals_that_of_plain_code(encoder
     assert found["BERT-base, from the file"] == pytest.approx(usable["distance_bert"].corr(people, method="spearman"))
 
 
-def test_raw_c_errors_name_missing_columns_and_the_first_rejected_row(encoder_of, pairs):
+def test_errors_of_raw_c_say_which_columns_are_missing_and_which_row_is_rejected_first(encoder_of, pairs):
     with pytest.raises(ValueError, match="missing: same, string"):
         raw_c(encoder_of("BERT"), pairs.drop(columns=["same", "string"]))
     with pytest.raises(ValueError, match=r"None of the sentences can be used. .*'bank' occurs 0 times"):

@@ -160,7 +160,7 @@ def public(module: str) -> set[str]:
     return set(getattr(found, "__all__", own))
 
 
-def test_the_notebook_page_names_exactly_the_public_names():
+def test_the_notebook_page_lists_exactly_the_public_names():
     text = (ROOT / "docs/notebook.md").read_text("utf-8").split("## Every public name")[1]
     rows = dict(re.findall(r"^\| `([\w.]+)` \| (.*) \|$", text, re.M))
     assert "selfattn" in rows and len(rows) >= 6
@@ -199,14 +199,14 @@ def test_the_architecture_page_is_current():
     assert named and all((ROOT / name).exists() or name == "page.py" for name in named)
 
 
-def test_every_variable_in_docs_and_configuration_is_a_setting():
+def test_every_environment_variable_in_docs_and_configuration_is_a_setting():
     known = {variable(field.name) for field in fields(Settings)}
     documents = [page for page in PAGES if page.name != "CHANGELOG.md"]  # CHANGELOG.md also names removed variables
     for file in [*documents, *ROOT.glob("deploy/*"), ROOT / ".streamlit/config.toml"]:
         assert set(re.findall(r"SELFATTN_[A-Z_]+[A-Z]", file.read_text("utf-8"))) <= known, file
 
 
-def test_the_readme_names_the_pinned_versions():
+def test_the_readme_has_the_pinned_versions():
     pins = dict(re.findall(r"^([\w-]+)==(\S+)", (ROOT / "requirements.txt").read_text("utf-8"), re.M))
     for package in ("torch", "streamlit", "transformers"):
         assert {*re.findall(rf"{package}(?: |==)(\d[\d.]*\d)", (ROOT / "README.md").read_text("utf-8"))} == {

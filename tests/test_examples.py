@@ -92,7 +92,7 @@ def test_the_sentences_of_a_pair_have_the_word_at_the_same_place(senses):
         assert len({words(sentence).index(pair.word) for sentence in pair.sentences}) == 1
         lengths = [len(words(sentence)) for sentence in pair.sentences]
         assert min(lengths) >= 4 and max(lengths) <= 9 and spread(lengths) <= 2
-        # The control shares as many words with the first sentence as the second sentence does; in the first pair, one more.
+        # The control has as many words in common with the first sentence as the second has (one more in the first pair).
         first, second, control = (set(lower(sentence)) for sentence in pair.sentences)
         assert len(first & control) == len(first & second) + (pair is pairs[0])
         assert len(set(pair.senses)) == 2 and all(1 <= len(words(sense)) <= 3 for sense in pair.senses)

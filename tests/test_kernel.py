@@ -18,7 +18,7 @@ def random(*shape, seed=0):
     return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
-def test_attend_gives_the_lessons_worked_example():
+def test_attend_gives_the_numbers_of_the_lessons_worked_example():
     trace = attend(tensor([[3, 1]]), tensor([[3, 1], [1, 4], [1.5, 0.5]]), tensor([[2, 1.5], [0, 1], [2, 1]]))
     assert trace.scores.tolist() == [[10, 7, 5]]
     assert [round(100 * w) for w in trace.weights[0].tolist()] == [87, 10, 3]

@@ -66,7 +66,7 @@ def test_no_package_imports_a_package_above_it():
     assert not back, back
 
 
-def test_no_circular_imports():
+def test_modules_have_no_circular_imports():
     graph = {name: others for name, others in modules().items() if name != "selfattn"}
     while leaves := [name for name, others in graph.items() if not others & graph.keys()]:
         graph = {name: others for name, others in graph.items() if name not in leaves}

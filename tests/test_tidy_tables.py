@@ -66,7 +66,7 @@ def test_leading_words_frame_has_the_two_words_with_the_largest_shares():
 
 
 def test_sources_frame_counts_the_words_that_move_each_word_farthest():
-    """A row's first source is the word that moves the row's word farthest. `sentence` is the sentence with the largest move."""
+    """The first of `sources` is the word that moves `word` farthest. `sentence` is the sentence with the largest move."""
     rows = [
         ("Bank", ["River", "of"], [0.2, 0.9], "s1"), ("bank", ["river"], [0.4], "s2"), ("bank", ["river"], [0.3], "s3"),
         ("bank", ["loan"], [0.5], "s4"), ("bank", [], [], "s5"), ("bat", ["cave"], [0.0], "s6"),
@@ -109,7 +109,7 @@ def test_frames_of_one_word_sentences_have_only_the_unchanged_curve_and_no_head_
 
 
 def test_hidden_frames_have_the_numbers_of_the_hand_made_pair():
-    """The full stop moves "bank" most, but punctuation is never marked as leading. "huge" wasn't hidden, so its share is NaN."""
+    """The full stop has the largest share, but punctuation never leads. "huge" wasn't hidden, so its share is NaN."""
     words = hidden_words_frame(hidden_pair_of())
     assert list(words) == ["sentence", "place", "text", "share", "chosen", "leads", "punctuation"]
     assert words["text"].tolist() == ["the", "bank", "of", "the", "river", ".", "A", "huge", "bank", "."]

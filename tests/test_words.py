@@ -92,7 +92,7 @@ def test_every_character_but_white_space_is_in_a_word(text):
 @given(text=TEXTS)
 @in_any_time
 @pytest.mark.slow
-def test_words_cover_all_characters_and_rows_of_weights_joined_by_word_sum_to_one(kind, text):
+def test_words_cover_all_characters_and_weights_grouped_by_word_sum_to_one(kind, text):
     found = BACKENDS[kind].encode(text)
     words = token_words(text, found.offsets, found.special_tokens_mask)
     assert all(text[slice(*word.span)] == word.text for word in words)

@@ -149,7 +149,7 @@ def test_hover_shows_the_arithmetic(open_kernel):
     assert page.evaluate("sent") == []
 
 
-def test_a_column_highlights_its_lines_of_code(open_kernel):
+def test_hovering_over_a_column_highlights_its_lines_of_code(open_kernel):
     page = open_kernel(VARIANTS["bank"])
     code = page.get_by_role("region", name="selfattn's own lines of code")
     expect(code).to_be_hidden()
@@ -187,7 +187,7 @@ def test_a_click_makes_a_token_the_query(open_kernel):
     assert page.locator(".token button").count() == 0
 
 
-def test_choices_in_the_figure_above_are_sent_by_the_kernel_figure(open_kernel):
+def test_the_kernel_figure_sends_choices_made_in_the_figure_above_it(open_kernel):
     page = open_kernel(VARIANTS["bank"])
     choose = """detail => !dispatchEvent(new CustomEvent("selfattn-choice", { detail, cancelable: true }))"""
     head, hidden = {"state": "head", "value": 29}, {"state": "hidden", "value": [6, None]}
@@ -198,7 +198,7 @@ def test_choices_in_the_figure_above_are_sent_by_the_kernel_figure(open_kernel):
     assert not page.evaluate(choose, head) and page.evaluate("triggers.length") == 3
 
 
-def test_the_keyboard_reaches_every_part(open_kernel):
+def test_the_keyboard_reaches_every_part_of_the_figure(open_kernel):
     data = VARIANTS["bank"]
     page = open_kernel(data)
     side = data["sides"][0]
@@ -282,7 +282,7 @@ def test_on_a_phone_a_button_shows_the_highlighted_rows_dimensions(open_kernel):
 @pytest.mark.parametrize(
     ("name", "width", "folds"), [("2 dimensions", 358, False), ("bank", 760, False), ("bank", 358, True)]
 )
-def test_only_many_dimensions_on_a_phone_are_hidden_at_first(open_kernel, name, width, folds):
+def test_on_a_phone_many_dimensions_are_hidden_until_a_click(open_kernel, name, width, folds):
     page = open_kernel(VARIANTS[name], width)
     assert page.locator(".unfold").is_visible() == folds
     assert page.locator(".side.shown .query .strip").is_visible() != folds

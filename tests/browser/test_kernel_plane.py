@@ -98,7 +98,7 @@ def test_the_browser_computes_the_same_numbers_as_attend(open_plane, name):
             assert largest == max(before, wanted["largest"][kind])
 
 
-def test_a_dragged_query_moves_scores_weights_and_context(open_plane):
+def test_dragging_the_query_changes_scores_weights_and_context(open_plane):
     page = open_plane(data_of())
     assert_shown(page, data_of())
     back = page.get_by_role("button", name=BACK)
@@ -143,7 +143,7 @@ def test_the_query_can_be_dragged_on_a_touch_screen(open_plane):
     assert_shown(page, data_of("it", [2.0, 2.0]))
 
 
-def test_the_keyboard_moves_the_query(open_plane):
+def test_arrow_keys_move_the_query(open_plane):
     page = open_plane(data_of())
     page.keyboard.press("Tab")
     assert focused(page) == "query"

@@ -101,7 +101,7 @@ def test_no_picture_is_cut_off_and_nothing_scrolls_sideways(server, page, stops,
         assert page.locator("[data-testid=stMain]").evaluate_all(beyond) <= 0, slug
 
 
-def test_a_remote_control_moves_the_projector_view(server, page):
+def test_a_remote_control_scrolls_and_turns_pages_in_projector_view(server, page):
     zoom = "() => getComputedStyle(document.querySelector('[data-testid=stMainBlockContainer]')).zoom"
     open_page(page, f"{server}/from-scratch?stop={CORE[4]}&reveal=yes&projector=true")
     assert page.evaluate(zoom) == "1.35"

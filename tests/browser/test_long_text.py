@@ -55,7 +55,7 @@ def boxes(page, kind):
     return page.locator(f"rect.{kind}").evaluate_all(f"all => all.map(e => {parts})")
 
 
-def test_a_bars_width_is_the_number_of_tokens_of_its_sentence(shown):
+def test_a_bars_width_is_proportional_to_the_number_of_tokens_of_its_sentence(shown):
     page = shown(Live("shaded", data()).data)
     first, second, third, _ = boxes(page, "bar")
     assert first == pytest.approx([0, 1000 / 33, 36, 9], abs=0.01)

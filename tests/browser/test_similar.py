@@ -90,7 +90,7 @@ def test_the_keyboard_hides_a_word(shown):
     assert focused(page) == "word 1 0"
 
 
-def test_the_bars_of_the_sum_end_at_the_mark_of_the_cosine(shown):
+def test_the_bars_of_the_summands_end_where_the_cosine_is_marked(shown):
     page = shown(data())
     text = page.locator(".small", has_text="As a sum").inner_text()
     assert text.replace("■ ", "") == (

@@ -35,13 +35,13 @@ def change(page, to):
 
 
 def bars(page, name):
-    """Return the bars of a column as shares of their tracks, and the numbers next to the bars."""
+    """Return a column's bar widths, as shares of the tracks' width, and the numbers next to the bars."""
     part = "e => e.querySelector('.bar').getBoundingClientRect().width / e.querySelector('.track').clientWidth"
     rows = [page.locator(f"[data-name='{name} {row}']") for row in range(5)]
     return [row.evaluate(part) for row in rows], [row.inner_text().strip() for row in rows]
 
 
-def test_a_click_on_a_button_of_the_outline_is_sent(shown):
+def test_a_click_on_a_button_of_the_outline_is_sent_to_the_server(shown):
     page = shown(data("mix"))
     expect(page.get_by_role("button", name="part 1")).to_have_attribute("aria-current", "step")
     page.get_by_role("button", name="part 2").click()
@@ -57,7 +57,7 @@ def test_bar_lengths_equal_the_weights(shown):
     assert [each / sum(parts) for each in parts] == pytest.approx(weights, abs=0.02)
 
 
-def test_before_the_answer_the_numbers_in_question_are_empty(shown):
+def test_the_numbers_that_a_question_asks_for_are_empty_until_the_answer(shown):
     page = shown(data("three-words", answered=False))
     assert page.locator("[data-name='scaled 4'] .bar").count() == 1
     assert page.locator("[data-name='weights 4'] .bar").count() == page.locator(".part").count() == 0
@@ -133,7 +133,7 @@ def test_before_the_answer_the_sum_shows_only_its_first_vector(shown):
     assert cells.all_inner_texts()[3:] == ["−0.95", "0.95", "0.00", "0.05", "1.95", "0.00", "−0.68", "1.41", "−0.73"]
 
 
-def test_cells_share_a_colour_scale_and_a_matrix_has_its_shape_only_after_the_answer(shown):
+def test_cells_share_a_colour_scale_and_a_matrix_shows_its_shape_only_after_the_answer(shown):
     page = shown(data("projections"))
     depth = "e => e.style.getPropertyValue('--depth')"
     matrix, words = (page.locator(each).first for each in (".above .cell", "[data-name='embedding 1'] .cell"))

@@ -25,7 +25,7 @@ def test_accuracy_counts_a_tie_as_half_a_win():
     assert float(pronouns.accuracy(preferences)) == pytest.approx(0.625)
 
 
-def test_position_only_predicts_a_head_that_attends_by_distance_alone():
+def test_position_only_gives_the_preferences_of_a_head_that_attends_by_distance_alone():
     one_back = [0.0, 0.1, 0.9, 0.0]
     looks = [made_up(3, 2, 1, one_back), made_up(3, 2, 1, one_back), made_up(3, 1, 2, one_back)]
     preferences = torch.stack([look.preference for look in looks])
@@ -59,7 +59,7 @@ def test_two_sentences_that_differ_in_one_word_are_in_the_same_half():
     assert abs(len(halves[0]) - len(halves[1])) <= 2
 
 
-def test_the_chosen_head_has_the_p_value_and_the_interval_of_coin_tosses():
+def test_the_p_value_and_interval_of_the_chosen_head_are_those_of_coin_tosses():
     weights = [torch.rand(41, 6, 12, generator=torch.Generator().manual_seed(seed)).numpy() for seed in range(3)]
     found = pronouns.choose_head(pronouns.PronounWeights(*weights), range(20), range(20, 41))
     assert found.n == 21 and found.position_only == pytest.approx((weights[2][20:][:, *found.head] > 0).mean())

@@ -1,4 +1,4 @@
-"""The lessons reproduce every published number to its printed digits."""
+"""The lessons reproduce all digits of every published number."""
 
 import pytest
 import torch

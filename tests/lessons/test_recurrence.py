@@ -36,7 +36,7 @@ def test_the_network_with_a_gate_of_one_equals_the_plain_network():
     assert torch.allclose(states[0], vectors[0]) and torch.allclose(turn @ turn.T, torch.eye(4, dtype=torch.float64))
 
 
-def test_attention_has_similar_gradients_near_and_far():
+def test_attention_has_similar_gradients_for_near_and_far_words():
     near_and_far = signal("attention", asking=8)["gradient"].tolist()
     assert near_and_far[-1] > 0.8 * near_and_far[1]
     assert signal("attention", asking=0)["gradient"].iloc[-1] < 0.2  # without training, equal weights dilute the signal

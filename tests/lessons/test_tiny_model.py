@@ -55,7 +55,7 @@ def test_loss_accuracy_and_recall_equal_those_with_torchs_attention(run, data):
 
 
 @pytest.mark.slow
-def test_mean_weights_of_positives_and_of_as_many_negatives(run, data):
+def test_a_training_state_has_the_mean_weights_of_positives_and_of_as_many_negatives(run, data):
     model, state = run[-1].model, run[-1]
     _, trace = model.attention(data.tokens)
     assert torch.allclose(state.weights, trace.weights[data.labels == 1].mean(0), atol=1e-6)

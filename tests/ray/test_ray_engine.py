@@ -64,7 +64,7 @@ def test_the_command_starts_and_stops_its_own_ray(tmp_path, table):
     assert read_scan(tmp_path / "scan").n_rows == 2 * 599
 
 
-def test_a_missing_cluster_returns_status_2(tmp_path, table, capsys):
+def test_the_command_returns_status_2_if_no_cluster_runs(tmp_path, table, capsys):
     import ray
 
     ray.shutdown()
