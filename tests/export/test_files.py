@@ -61,7 +61,7 @@ def test_a_file_of_each_format_has_its_provenance(kind, encoder, spec, provenanc
     assert found["tokens"] == {name: list(encoder.encode(text).tokens) for name, text in provenance.sentences.items()}
 
 
-def test_the_provenance_of_a_figure_has_the_title_and_head_and_sentences_of_this_figure(provenance):
+def test_the_provenance_of_a_figure_has_its_own_title_and_head_and_sentences(provenance):
     table = pd.DataFrame({"x": [1]})
     tables = {"numbers": table, "more": table}
     first = replace(panel_of({}, name="map of B", one_head=True, sentences=("B",)), tables=tables)

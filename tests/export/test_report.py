@@ -77,7 +77,7 @@ def test_a_report_shows_a_table_of_a_hundred_rows_in_full(view):
     assert "shown here" not in "".join(report._tables(small))
 
 
-def test_a_report_says_that_the_encoder_is_from_a_folder_and_the_error_not_measured(view):
+def test_a_report_says_that_the_encoder_is_from_a_folder_and_the_error_was_not_measured(view):
     origin = replace(view.provenance, revision="", error=None)
     shown = report._origin(view_of(origin, panel_of({}, pd.DataFrame({"weight": [0.5]}))))
     assert shown["revision"] == "a folder" and shown["largest difference to the model's own weights"] == (

@@ -36,7 +36,7 @@ def hidden_in(data: dict, side: int) -> dict[str, float]:
 
 
 @pytest.mark.slow
-def test_the_index_links_the_page_of_each_pair(site):
+def test_the_index_links_to_the_page_of_each_pair(site):
     folder, wrote = site
     assert sorted(path.name for path in folder.iterdir()) == sorted(wrote) == ["index.html", "spring.html"]
     page = (folder / "index.html").read_text("utf-8")
@@ -97,7 +97,7 @@ def test_write_site_refuses_an_encoder_without_recomputed_attention_and_a_folder
         (KeyboardInterrupt(), 130, "stopped. The pages written so far are in the folder."),
     ],
 )
-def test_selfattn_site_prints_written_files_and_errors(tmp_path, capsys, monkeypatch, encoder, error, status, said):
+def test_selfattn_site_prints_file_names_and_an_error(tmp_path, capsys, monkeypatch, encoder, error, status, said):
     def write(given, pairs, folder, wrote):
         assert (given, pairs, folder) == (encoder, PAIRS, tmp_path)
         wrote("bank.html")

@@ -112,7 +112,7 @@ def test_rejected_rows_are_stored_with_formulas_escaped_and_read_back_unchanged(
     assert "'=HYPERLINK(1)" in cells
 
 
-def test_the_exit_status_depends_on_the_rejected_rows(tmp_path, capsys):
+def test_the_exit_status_depends_on_the_share_of_rejected_rows(tmp_path, capsys):
     table, output = write(tmp_path / "table.csv", 5, bad=(1,)), tmp_path / "scan"
     for more, status in [("", 3), ("--max-rejects 0.2", 0), ("--max-rejects 0.19", 3), ("--max-rejects 1 --strict", 1)]:
         assert scan(table, output, *more.split()) == status  # from the second run on, all parts are already scanned
@@ -214,7 +214,7 @@ def test_after_a_full_disk_the_same_command_continues_the_scan(tmp_path, capsys,
 
 
 @pytest.mark.long
-def test_a_scan_that_is_killed_twice_and_resumed_has_the_same_parts(tmp_path):
+def test_a_scan_that_is_killed_twice_and_resumed_has_the_parts_of_an_uninterrupted_scan(tmp_path):
     table, output, whole = write(tmp_path / "table.csv", 72, bad=(5, 32)), tmp_path / "scan", tmp_path / "whole"
     more = ["--part-rows", "8", "--batch-tokens", "64"]
     assert scan(table, whole, *more) == 0
@@ -308,7 +308,7 @@ OLD = {
 }  # fmt: skip
 
 
-def test_a_scan_of_an_older_version_is_refused_and_not_changed(tmp_path, capsys):
+def test_a_scan_written_by_an_older_version_is_refused_and_not_changed(tmp_path, capsys):
     part = tmp_path / "old/parts/part-000000-0123456789abcdef.parquet"
     part.parent.mkdir(parents=True)
     (tmp_path / "old/scan.json").write_text(json.dumps(OLD))
@@ -339,7 +339,7 @@ def test_an_invalid_scan_json_is_refused(made, text):
 
 
 @pytest.mark.parametrize("word", ["New York", "", " ", "bank.", "a,b"])
-def test_words_to_find_refuses_a_text_that_is_not_a_single_word(word):
+def test_a_word_to_search_for_must_be_a_single_word(word):
     with pytest.raises(InputError, match="Expected one word to search for"):
         words_to_find(["bank", word])
 

@@ -51,7 +51,7 @@ def test_csv_may_have_any_line_end_and_a_byte_order_mark(tmp_path, newline):
     assert [tuple(row[3:6]) for row in read_rows(table)] == ROWS
 
 
-def test_files_of_a_folder_are_read_by_name_and_no_part_spans_two_files(tmp_path):
+def test_files_of_a_folder_are_read_in_order_of_their_names_and_no_part_spans_two_files(tmp_path):
     for folder in ("b", ".hidden", "b/.hidden"):
         (tmp_path / folder).mkdir()
         written(tmp_path / folder / "two.jsonl", ROWS[2:])
@@ -74,7 +74,7 @@ def test_files_of_a_folder_are_read_by_name_and_no_part_spans_two_files(tmp_path
     ],
 )
 @pytest.mark.parametrize("searched", [False, True])
-def test_csv_may_have_several_delimiters_and_column_names_in_any_letter_case(tmp_path, name, text, searched):
+def test_csv_may_have_any_of_four_delimiters_and_column_names_in_any_letter_case(tmp_path, name, text, searched):
     mark = next(mark for mark in ";,\t|" if mark in text)
     end = "\r" if "\r" in text else "\n"
     cells = ['"A bank; its, river\t| side."', "bank", "water"]

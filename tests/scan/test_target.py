@@ -26,7 +26,7 @@ def classifier(tmp_path, monkeypatch):
     return str(save_tiny(FAMILIES["DistilBERT"], tmp_path / "tiny", classes=("BAD", "GOOD")))
 
 
-def test_a_scan_with_a_target_writes_the_same_tables_as_over_sentences_returns(classifier, tmp_path, capsys):
+def test_a_scan_with_a_target_writes_the_tables_that_over_sentences_returns(classifier, tmp_path, capsys):
     rows = "".join(f"7;{text}\n" for text in (*TEXTS, TEXTS[0], '"broken'))
     (tmp_path / "in.csv").write_text(f"sep=;\nNo;TEXT \n;\n{rows}")
     asked = ["in.csv", "--output", "out", "--model", classifier, "--target", "class=good", "--max-rejects", "1"]

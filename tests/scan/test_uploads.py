@@ -65,14 +65,14 @@ def test_a_json_line_with_texts_of_the_maximum_length_is_accepted(monkeypatch):
 
 
 def test_csv_lines_may_end_in_cr(monkeypatch):
-    """The file is longer than the limit on one line, but each line is shorter than the limit."""
+    """The whole file is longer than one line may be, but each of its lines is short enough."""
     monkeypatch.setenv("SELFATTN_MAX_CHARACTERS", "30")
     rows = read_upload(CSV.replace(b"\n", b"\r") + b"\r" * 720, ".csv")
     assert [row[2:6] for row in rows] == [(n, *row) for n, row in enumerate(ROWS, 2)]
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".txt", ""])
-def test_files_of_other_kinds_are_refused(suffix):
+def test_an_upload_that_is_neither_csv_nor_json_lines_is_refused(suffix):
     refusal = f"ending in .csv, .tsv, .jsonl, .ndjson, got {suffix or 'none'}. Save it as CSV, or run selfattn scan"
     with pytest.raises(InputError, match=refusal):
         read_upload(b"PAR1", suffix)
