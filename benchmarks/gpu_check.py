@@ -84,7 +84,7 @@ def parity(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
             weights = max(float((encoding.weights(i) - own[i]).abs().max()) for i in range(encoder.n_layers))
             yield _most(f"attention weights, {n} tokens: largest difference from eager attention", weights, WEIGHTS)
             states = float((encoding.hidden - on_cpu.encode(sentence).hidden).abs().max())
-            yield _most(f"hidden states, {n} tokens: largest difference from the CPU", states, STATES)
+            yield _most(f"hidden states, {n} tokens: largest difference from the CPU's", states, STATES)
     finally:
         torch.set_float32_matmul_precision(precision)
 
@@ -108,7 +108,7 @@ def removal(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
     """Remove each head, and compare its effect (on the word of the first example) with the effect computed on the CPU."""
     ours, theirs = (removal_effect(each, *_places(each)) for each in (encoder, on_cpu))
     apart = float((ours - theirs).abs().max())
-    yield _most("effects of removing each head: largest difference from the CPU", apart, SHARES)
+    yield _most("effects of removing each head: largest difference from the CPU's", apart, SHARES)
 
 
 def hiding(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
@@ -117,7 +117,7 @@ def hiding(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
     titles = {"share": "effects of hiding words", "by_head": "effects of hiding words in single heads"}
     for what, title in titles.items():
         apart = max(float((a - b).abs().max()) for a, b in zip(getattr(ours, what), getattr(theirs, what)))
-        yield _most(f"{title}: largest difference from the CPU", apart, SHARES)
+        yield _most(f"{title}: largest difference from the CPU's", apart, SHARES)
 
 
 def senses(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
@@ -130,11 +130,11 @@ def senses(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
     ours, theirs = (hidden_words(each, read) for each in (encoder, on_cpu))
     for what, where in {"words": "words", "heads": "words in single heads"}.items():
         apart = (getattr(ours, what)["share"] - getattr(theirs, what)["share"]).abs().max()
-        title = f"effects of hiding {where}, {len(read)} labelled sentences: largest difference from the CPU"
+        title = f"effects of hiding {where}, {len(read)} labelled sentences: largest difference from the CPU's"
         yield _most(title, float(apart), SHARES)
     counts = (each.noise.set_index("share") for each in (ours, theirs))
     apart = float(next(counts).sub(next(counts), fill_value=0).abs().max().max())
-    title = f"histogram of the effects, {len(read)} labelled sentences: largest difference of a count from the CPU"
+    title = f"histogram of the effects, {len(read)} labelled sentences: largest difference between a count here and on the CPU"
     yield _most(title, apart, BORDERLINE)
     if plan.words >= len(set(labelled_sentences()["word"])):
         found = [f"{each.level.level:.2f}" for each in (ours, theirs)]

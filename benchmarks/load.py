@@ -1,4 +1,4 @@
-"""Compare the time of `load_encoder`, which checks the attention, with the time of transformers' load and two passes."""
+"""Compare the time of `load_encoder`, which checks the attention, with the time of transformers for loading and two passes."""
 
 import statistics
 import subprocess

@@ -31,7 +31,7 @@ def streamlit(port: int) -> list[str]:
 def start_server(
     command: Callable[[int], list[str]] = streamlit, folder: Path = ROOT, log: Any = None, **environment: str
 ) -> tuple[subprocess.Popen, str]:
-    """Start a dashboard, and return its process and address. command: from port to command line. log: a file for the output."""
+    """Start a dashboard, and return its process and address. command: makes the command line for a port. log: the output file."""
     port = free_port()
     process = subprocess.Popen(
         command(port), cwd=folder, env={**os.environ, **environment}, stdout=log or subprocess.DEVNULL, stderr=log

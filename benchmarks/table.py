@@ -59,14 +59,14 @@ def compare(
 def paired(
     what: str, pairs: Sequence[tuple[float, float]], shown: Callable[[float], str], bound: float | None = None
 ) -> Row:
-    """Return a table row with the medians of ours, theirs and ours / theirs. pairs: (ours, theirs). shown: formats a number."""
+    """Return a table row of medians. pairs: selfattn's and the reference's number in each round. shown: formats a number."""
     ours, theirs = (statistics.median(side) for side in zip(*pairs))
     ratio = statistics.median(first / second for first, second in pairs)
     return Row(what, shown(ours), shown(theirs), ratio, len(pairs), bound)
 
 
 def spread(what: str, sides: Sequence[Sequence[float]], aim: float | None = None, most: float | None = None) -> Row:
-    """Return a table row: median and 95th percentile of one or two checkouts' seconds. aim, most: limits on the first one's."""
+    """Return a row: median and 95th percentile of one or two checkouts' seconds. aim, most: limits for the first."""
     times = [sorted(each) for each in sides]
     middle = [statistics.median(each) if each else None for each in times]
     high = [each[min(len(each) - 1, int(0.95 * len(each)))] if each else None for each in times]

@@ -118,7 +118,7 @@ class Side:
     received: int = 0  # messages to the browser since the action began
 
     def note(self, **seconds: float | None) -> None:
-        """Store the seconds of each action, except None: such an action changed nothing."""
+        """Store the seconds of each action. None: the action changed no picture, and nothing is stored."""
         for job, each in seconds.items():
             if each is not None:
                 self.seconds.setdefault(job, []).append(each)

@@ -56,13 +56,13 @@ def limits() -> str:
 
 
 def support() -> str:
-    """Return a Markdown table of the families: support, the tensors the recomputation starts with, and the largest error.
+    """Return a Markdown table of the families: support, the tensors that attention is recomputed from, and the largest error.
 
     The error is the largest over three sentences and all heads, compared with two references (see `prove`).
     """
     from selfattn.encoders.families import FAMILIES, save_tiny
 
-    rows = ["| Family | Support | From | Largest error | Reason or note |", "|---|---|---|---|---|"]
+    rows = ["| Family | Support | Recomputed from | Largest error | Reason or note |", "|---|---|---|---|---|"]
     for name, family in FAMILIES.items():
         with tempfile.TemporaryDirectory() as folder:
             rows.append(f"| {name} | {' | '.join(supported(name, save_tiny(family, Path(folder))))} |")
@@ -71,7 +71,7 @@ def support() -> str:
 
 
 def supported(name: str, folder: Path) -> tuple[str, str, str, str]:
-    """Load a checkpoint. Return its support ("recomputed", "shown", "refused"), source, largest error, and reason or note."""
+    """Load a checkpoint. Return the cells of its table row, except the family's name."""
     import pandas as pd
 
     from selfattn.analysis.proof import prove

@@ -4,7 +4,7 @@
     python docs/support.py --json TYPE ...  print a line of JSON for each of these types
 
 A child process loads each type, within 20 seconds. The outcome is one of these three; any other outcome is a bug in selfattn:
-"right": selfattn recomputes the attention, and the results equal a plain eager pass of the same folder;
+"right": selfattn recomputes the attention, and the results equal those of a plain eager pass of the same folder;
 "shown": selfattn shows the model's own attention weights, with the reason;
 "refused": loading raises a LoadError. For a type that selfattn refuses by name, only a config and a dummy weight are made.
 """
@@ -62,7 +62,7 @@ EXTRA = {
 
 MANY = 3  # if at least this many types are refused for the same reason, they are listed below the table
 REFUSED = """selfattn refuses every other model type as soon as it reads the type's name in config.json. Below, types with the
-same message are listed together, after their number and the message:"""
+same message are listed together, after the message:"""
 WHOLE = {"break_on_hyphens": False, "break_long_words": False}
 ERRORS = ("weights", "contexts", "last hidden state")  # the table's columns
 
@@ -234,13 +234,13 @@ def markdown(rows: list[dict]) -> str:
 a text encoder or a masked-language model, and writes this page. The program loads a tiny checkpoint of each type, with random
 weights (torch {torch}).
 
-- {right} types are right: selfattn recomputes their attention, and the results equal a plain eager pass.
+- {right} types are right: selfattn recomputes their attention, and the results equal those of a plain eager pass.
 - {shown} types are shown: selfattn shows the model's own attention weights, and says why it can't recompute the attention.
 - {refused} types are refused, with a message.
 
 The table shows the largest differences from the eager pass, over three texts, all layers and all heads. The limit for weights and
-contexts is 1e-5, and for the last hidden state 1e-4. Limits are relative to the largest number if it exceeds 1. The limit of 1e-5
-is wider if |query| |key| scale exceeds 16, because large scores have larger rounding errors.
+contexts is 1e-5, and for the last hidden state 1e-4. Limits are relative to the layer's largest number if it exceeds 1. The
+limit of 1e-5 is wider if |query| × |key| × scale exceeds 16, because large scores have larger rounding errors.
 
 The oldest versions that pyproject.toml allows are torch 2.11.0 and transformers 5.17.0. With these versions, the library's
 tests passed on 2026-11-22, except two that expect the versions in constraints.txt.
@@ -255,7 +255,7 @@ tests passed on 2026-11-22, except two that expect the versions in constraints.t
     text += f"\n{REFUSED}\n"
     for why, types in many.items():
         names = textwrap.fill(f"{', '.join(types)}.", 130, initial_indent="  ", subsequent_indent="  ", **WHOLE)
-        text += f'\n- {len(types)}: "{why}"\n{names}\n'
+        text += f'\n- {len(types)} types: "{why}"\n{names}\n'
     return text + SECOND
 
 

@@ -14,7 +14,7 @@ SAMPLE = ("gemma3_text, both ways", "gpt2", "xlnet")
 
 def written():
     text = (ROOT / "docs" / "support.md").read_text("utf-8").split(support["FAMILIES"])[0]
-    lists = re.findall(r'^- \d+: ".*"\n((?:  .*\n)+)', text, re.M)
+    lists = re.findall(r'^- \d+ types: ".*"\n((?:  .*\n)+)', text, re.M)
     by_name = {name: "refused" for each in lists for name in " ".join(each.split()).removesuffix(".").split(", ")}
     return dict(re.findall(r"^\| ([^|]+) \| (\w+) \|", text, re.M)[1:]) | by_name
 

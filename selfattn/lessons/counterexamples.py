@@ -19,7 +19,7 @@ class SameOutput:
     """Two rows of weights that give the same context."""
 
     before: Tensor  # (n,) the head's weights
-    after: Tensor  # (n,) the other weights
+    after: Tensor  # (n,) other weights with the same context
     moved: float  # total variation between the two rows of weights, 0 to 1
     difference: float  # largest difference of the contexts
 
@@ -44,7 +44,7 @@ def same_output(weights: Tensor, values: Tensor) -> SameOutput:
 
 
 def freest_row(encoding: Encoding, position: int) -> tuple[Head, SameOutput]:
-    """Return the head whose largest weight at this position can fall the most without a change of the context, and both rows."""
+    """Return the head whose largest weight at this position can fall the most with the same context, and its `SameOutput`."""
     heads = [Head(*head) for head in np.ndindex(encoding.n_layers, encoding.n_heads)]
     traces = ((head, encoding.trace(*head)) for head in heads)
     rows = [(head, same_output(trace.weights[position], trace.value)) for head, trace in traces]

@@ -114,7 +114,7 @@ def position_only(sentences: Sequence[PronounRows]) -> Tensor:
 
 
 def halves(sentences: Sequence[PronounSentence]) -> tuple[list[int], list[int]]:
-    """Return the indices of two halves. Twins (two sentences that differ in one word) stay together."""
+    """Split the sentences into halves, and return the indices of both. Twins (which differ in one word) stay together."""
     groups: dict[str, list[int]] = {}
     for index, sentence in enumerate(sentences):
         groups.setdefault(sentence.twin or f"alone {index}", []).append(index)

@@ -4,8 +4,8 @@ Source: Bengio, Simard and Frasconi 1994 (vanishing and exploding gradients); Ch
 2017, table 1 (path length, sequential operations, work per layer).
 
 Two measures are often confused. The *gradient* says how much the last state changes if the first word's vector changes; with
-each step, the gain (the factor of the recurrent matrix) shrinks or grows it. The *share* says which part of the last state comes
-from the first word; it shrinks even if the gradient doesn't.
+each step, the gain (the factor of the recurrent matrix) makes it smaller or larger. The *share* says how much of the last state
+comes from the first word; it shrinks even if the gradient doesn't.
 """
 
 import statistics
@@ -101,7 +101,7 @@ def gated(vectors: Tensor, wanted: int, gain: float, gate: float) -> Tensor:
 def attention(vectors: Tensor, wanted: int, asking: float) -> Tensor:
     """Return each word's context over all words. The word vectors are query, key and value.
 
-    asking: every query gets `asking` times the vector of word `wanted`, to imitate a trained query. 0: untrained.
+    asking: this number times the vector of word `wanted` is added to every query, to imitate a trained query. 0: untrained.
     """
     query = vectors + asking * vectors[..., wanted, None, :].detach()
     return attend(query, vectors, vectors).context

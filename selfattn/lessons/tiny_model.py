@@ -44,7 +44,7 @@ class Samples(NamedTuple):
 
 
 class Score(NamedTuple):
-    """The model's quality. recall: the part of the sentences with label 1 that it finds. (Always "no" is right in 98 %.)"""
+    """The model's quality. recall: the part of the sentences with label 1 that it finds. (98 % of the sentences have label 0.)"""
 
     loss: float
     accuracy: float

@@ -31,5 +31,5 @@ def steps(trace: AttentionTrace, tokens: Sequence[str] = TOKENS) -> pd.DataFrame
 
 
 def of_scores(scores: Tensor, scale: float) -> AttentionTrace:
-    """Return the trace of one query over n words with these scores (n,). d is 1: the query is 1, and each key is a score."""
+    """Return the trace of one query over n words with these scores (n,). d_k is 1: the query is 1, and each key is a score."""
     return attend(scores.new_ones(1, 1), scores[:, None], scores[:, None], scale=scale)

@@ -17,7 +17,7 @@ from selfattn.views.lesson import drawing
 
 
 def learned(picture, answered: bool) -> None:
-    """Draw the gradient of one attention weight (by query and keys), and all weights after steps along this gradient."""
+    """Draw one attention weight's gradient with respect to query and keys, and all weights after steps along this gradient."""
     token = st.radio("Make “it” attend to", TOKENS, index=1, key="learned.target", horizontal=True)
     n_steps = st.slider("Steps of learning", 0, 60, 20, key="learned.steps")
     rate = st.slider("Learning rate", 0.0, 1.0, 0.1, 0.05, key="learned.rate")
@@ -35,7 +35,7 @@ def learned(picture, answered: bool) -> None:
     }
     finding = f'After {n_steps} steps "{token}" has a weight of {weight.iloc[-1]:.2f} instead of {weight.iloc[0]:.2f}.'
     with picture:
-        note = "Training raises blue numbers and lowers red numbers."
+        note = "Training raises numbers with a positive gradient (blue), and lowers numbers with a negative gradient (red)."
         teaching.steps("gradient", finding, charts, note=note, answered=answered)
         if answered:
             teaching.formula(r"\frac{\partial w_i}{\partial q} = \frac{w_i}{\sqrt{d_k}}\Big(k_i - \sum_j w_j k_j\Big)")

@@ -68,7 +68,7 @@ def soft_lookup() -> Scene:
 
 
 def by_place(words: Sequence[str], rows: Tensor) -> dict[str, Tensor]:
-    """Return each word's row. Its key is position and word ("2 bank"), because a word can occur twice."""
+    """Return a dict of each word's row, by position and word ("2 bank"), because a word can occur twice."""
     return {f"{place} {word}": row for place, (word, row) in enumerate(zip(words, rows), start=1)}
 
 
@@ -211,7 +211,7 @@ def residual() -> Scene:
 
 
 def meaning(made: Bank, start: Tensor, end: Tensor, was: str) -> Plane:
-    """Return a plane with axes money and water and a dot for each word. "bank" moves from `start` (label `was`) to `end`."""
+    """Return a plane: axes "money" and "water", a dot for each word. "bank" moves from `start` (label `was`) to `end`."""
     words = {word.lower(): row[:2] for word, row in zip(made.words, made.embeddings)}
     marks = [Mark(word, word, at) for word, at in words.items() if word not in ("the", "of", "bank")]
     first, last = start[:2], end[:2]

@@ -133,7 +133,7 @@ def vectors(places: Places, stage: int) -> Tensor:
 
 
 def near(places: Places, marks: Places, stage: int) -> Tensor:
-    """Return the cosines (k, 2) of the word's vectors in k sentences with two other words' vectors (`marks`), at a stage."""
+    """Return the cosines (k, 2) between the word in each of k sentences and each of two other words (`marks`), at a stage."""
     ours, theirs = vectors(places, stage).double(), vectors(marks, stage).double()
     return cosine_similarity(ours[:, None], theirs[None], dim=-1)
 
@@ -141,8 +141,8 @@ def near(places: Places, marks: Places, stage: int) -> Tensor:
 def baselines(places: Places, senses: Sequence[str], others: Places, n_layers: int) -> pd.DataFrame:
     """Return the mean cosine between pairs of vectors, at each stage (see TABLE): columns stage, pairs, cosine.
 
-    pairs: the word in two sentences, with the "same sense" or "different senses" (by the labels `senses`); or, for comparison,
-    "two other words" (of `others`).
+    pairs: which vectors are compared. "same sense", "different senses": the word in two sentences (`senses`: their labels).
+    "two other words": for comparison, two of the words `others`.
     """
     same, n = torch.tensor([[one == other for one in senses] for other in senses]), len(others)
     compared = {"same sense": (places, same), "different senses": (places, ~same)}

@@ -84,7 +84,7 @@ def _compared(
         asks=asks,
         lit=shown,
         lines=[f"{name}: {product(query, each, score)}" for name, each, score in zip(names, keys, scores)],
-        note=f"The same score: length {query.norm():.2f} × length {key.norm():.2f} × cosine {decimal(angle)}. A large score "
+        note=f"The score is also length {query.norm():.2f} × length {key.norm():.2f} × cosine {decimal(angle)}. A large score "
         "means a small angle only if all vectors have the same length.",
     )
 
@@ -158,12 +158,12 @@ def scaling() -> Scene:
             f"{word}: {plain(one)} × √({d_k} / 2) = {two:.2f}; ÷ √{d_k} = {three:.2f}"
             for word, one, two, three in zip(words, typed, grown, scaled)
         ],
-        note="Divided scores give the same weights at any d_k. Some lessons print × √d_k by mistake; then one word gets all.",
+        note="Divided scores give the same weights at any d_k. Some lessons print × √d_k by mistake; then one weight nears 1.",
     )
 
 
 def scaling_details() -> None:
-    with st.expander("Details: measured on random vectors, and in a real encoder"):
+    with st.expander("Details: scores of random vectors, and of a real encoder"):
         frame = measure()
         at_512 = frame[frame["d_k"] == 512].set_index("scaled")
         with teaching.row():
@@ -179,7 +179,7 @@ def scaling_details() -> None:
                 finding = f"At d_k = 512, the {what} is {without} without the division by √d_k, and {divided} with it."
                 teaching.steps(column, finding, {title: chart}, width=340)
         teaching.prose(
-            "Learned matrices could absorb the factor: W_Q divided by √d_k gives the same scores. The division matters at the "
+            "Training could learn the division: with a W_Q divided by √d_k, scores are as small. The division matters at the "
             "start of training, when the matrices are random."
         )
         encoder, encoding = teaching.choose_sentence("scaling", "The bank of the river was muddy after the rain.")

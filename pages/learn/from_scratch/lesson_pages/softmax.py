@@ -55,7 +55,7 @@ def three_words() -> Scene:
     trace = worked_example.compute(query, keys, torch.zeros_like(keys), [Term("raised by", raised)])
 
     def together(row: Tensor) -> Tensor:
-        """Return the numbers of the example's tokens, then the sum of the extra words' numbers."""
+        """Return the row with one entry for each of the example's tokens, and one for the sum over all extra words."""
         return torch.cat([row[:n], row[n:].sum().reshape(1)]) if others else row
 
     shown = [*tokens, *([f"{others} more"] if others else [])]
@@ -136,7 +136,7 @@ def causal_mask(picture, answered: bool) -> None:
         if answered:
             st.code("\n".join(LINES), language=None, wrap_lines=True)
             teaching.formula(r"w = \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}} + M\right)")
-            teaching.formula(r"M_{ij} = -\infty \text{ where } j > i")  # a second line, to fit a narrow window
+            teaching.formula(r"M_{ij} = -\infty \text{ where } j > i")  # a separate formula, to fit a narrow window
 
 
 def padding_mask(picture, answered: bool) -> None:

@@ -28,7 +28,7 @@ from selfattn.views.lesson import drawing
 from selfattn.words import between_groups
 
 shares = partial(normalize, p=1, dim=-1)  # scales each row to sum to 1; a row of zeros stays as it is
-# A near head has a distance below NEAR, and gives the textbook's words at least KEPT of its weight.
+# A head counts as near if its distance is below NEAR, and at least KEPT of its weight falls on the textbook's words.
 NEAR, KEPT = 0.1, 0.25
 
 
@@ -49,7 +49,7 @@ TEXTBOOK = [
 
 
 def drawn_numbers(picture, answered: bool) -> None:
-    """Draw the made-up weights, the mean over all heads, the head nearest to the made-up weights, and one of median distance."""
+    """Draw the made-up weights, the mean over all heads, the head nearest to the made-up weights, and a median head."""
     encoder = current_encoder()
     textbooks = {textbook.title: textbook for textbook in TEXTBOOK}
     textbook = textbooks[st.selectbox("Made-up numbers for", list(textbooks), key="drawn-numbers.which")]
@@ -66,12 +66,13 @@ def drawn_numbers(picture, answered: bool) -> None:
     rows, columns = ([encoding.words[n].text for n in places] for places in (textbook.queries, textbook.keys))
     looks = {"columns": columns, "maximum": 1.0, "cell": (min(80, 310 // len(columns)), 46)}
     finding = (
-        f"The head nearest to the made-up weights is {nearest['name']}, at distance {nearest.distance:.2f}. It gives the words "
-        f"of the columns {nearest.kept:.2f} of its weight."
+        f"The head nearest to the made-up weights is {nearest['name']}, at distance {nearest.distance:.2f}. It gives "
+        f"{nearest.kept:.2f} of its weight to the words of the columns."
     )
     kept = float(mean.sum(-1).mean())
     note = (
-        f"The first made-up row sums to {sum(textbook.weights[0]):.2f}. A head gives these words {kept:.2f} on average."
+        f"The first made-up row sums to {sum(textbook.weights[0]):.2f}. On average, a head gives {kept:.2f} of its weight to the "
+        "words of the columns."
     )
     with picture:
         charts = {
@@ -82,15 +83,15 @@ def drawn_numbers(picture, answered: bool) -> None:
         if answered:
             teaching.prose(
                 "Before the comparison, a head's weights on these words are scaled to sum to 1. Distance 0 means equal weights, "
-                f"1 means nothing in common. {near} of {len(heads)} heads have a distance below 0.10 and give these words at "
-                "least a quarter of their weight."
+                f"1 means nothing in common. {near} of {len(heads)} heads have a distance below 0.10 and give at least a "
+                "quarter of their weight to these words."
             )
             if textbook.title.startswith("it"):
                 _whole(encoding, textbook, Head(nearest["layer"], nearest["head"]))
 
 
 def _whole(encoding: Encoding, textbook: TextbookWeights, head: Head) -> None:
-    """Draw two maps of the complete sentence: the made-up weights, which are those of a single word, and the head's weights."""
+    """Draw two maps of the complete sentence: the made-up weights of one word, and the head's weights of every word."""
     words = [word.text for word in encoding.words]
     drawn = torch.full((len(words), len(words)), math.nan)
     drawn[textbook.queries[0], list(textbook.keys)] = torch.tensor(textbook.weights[0])

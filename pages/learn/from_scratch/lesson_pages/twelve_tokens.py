@@ -1,7 +1,7 @@
 """Draw the attention map of twelve tokens with hand-made queries, keys and values.
 
-Sources: a public lesson's example (d = 2, all rows zero except three) and heatmap (causal, weights with two decimals). The
-example's heading says "masked", but its code has no mask, and its printed context is computed without a mask.
+Sources: an example of a public lesson (d = 2; all tokens except three have zeros), and the lesson's heatmap (causal, weights
+with two decimals). The example's heading says "masked", but the lesson computes the example's context without a mask.
 """
 
 from collections.abc import Mapping, Sequence

@@ -70,8 +70,12 @@ def _on_encoder() -> None:
         st.text(str(refusal))
         return
     with st.container(horizontal=True):
-        st.metric("Cosine of the two “dog”, positions as usual", f"{float(similarity(*usual)):.3f}", width="content")
-        st.metric("With all tokens at position 0", f"{float(similarity(*same)):.3f}", width="content")
+        st.metric(
+            "Cosine of the two vectors of “dog”, positions as usual",
+            f"{float(similarity(*usual)):.3f}",
+            width="content",
+        )
+        st.metric("The same cosine, with all tokens at position 0", f"{float(similarity(*same)):.3f}", width="content")
 
 
 def both_orders(words: Sequence[str], positions: bool, causal: bool = False) -> tuple[AttentionTrace, AttentionTrace]:
