@@ -51,7 +51,7 @@ def test_context_share_is_a_projection_on_the_context(positions):
 
 
 def test_leading_words_frame_has_the_two_words_with_the_largest_shares():
-    """Of words with equal shares, the first in the sentence is listed. A sentence with one other word has no second word."""
+    """If words have equal shares, the first in the sentence is listed. A sentence with one other word has no second word."""
     shares = {
         "row": [7, 7, 7, 3],
         "word": "bank",

@@ -38,7 +38,7 @@ def character_tokenizer() -> Tokenizer:
 
 BACKENDS = {kind: make().backend_tokenizer for kind, make in TOKENIZERS.items()} | {"characters": character_tokenizer()}
 
-# What people paste: letters of many scripts, marks, digits, joiners, punctuation, emoji, white space and controls.
+# Texts such as people paste: letters of many scripts, marks, digits, joiners, punctuation, emoji, white space and controls.
 SPELLED = (
     "river bank The didn't well-known naïve İstanbul ﬁ ß Ω 河 岸 ไทย हिन्दी عربي 42 ½ ₂ . , ' - -- ’ … “ $ _ ## Ġ ▁ "
     "[CLS] <s> 😀 ❤️ 👩\u200d🚀 \ufffd e\u0301 \u0301 می\u200cخواهم 1,000 /river 24/7 .com 👍🏽 🇩🇪 1️⃣ река "

@@ -37,7 +37,7 @@ class CosineParts:
 
     @cached_property
     def interaction(self) -> Tensor:
-        """How much more a pair adds to the cosine than its words do on average: (n_words_a, n_words_b).
+        """Each pair's part of the cosine, minus the average parts of its two words: (n_words_a, n_words_b).
 
         It is part - row mean - column mean + mean.
         """

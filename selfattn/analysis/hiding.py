@@ -352,7 +352,7 @@ def hidden_heads(
 
 @dataclass(frozen=True, eq=False)
 class HeadsOfWord:
-    """How far the chosen word moves along its way (`HiddenPair.ways`) if another word is hidden in one head, for each head."""
+    """For each head: the chosen word's move along its way (`HiddenPair.ways`) if another word is hidden in that head alone."""
 
     side: int  # 0: in A, 1: in B
     at: int  # the hidden word's index in `pair.words[side]`

@@ -186,7 +186,7 @@ def _word(sheet: Sheet, shown: Shown, own: Sentence, n: int, left: float, base: 
 
 @dataclass(frozen=True)
 class Move:
-    """How a sentence's mark moves if a word is hidden: the word (index) and its share, and both marks' x."""
+    """The move of a sentence's mark if a word is hidden: the word (index) and its share, and both marks' x."""
 
     side: int
     word: int | None

@@ -64,7 +64,7 @@ SENTENCES = Key("sentences", "Two encoders: the sentences over which two checkpo
 HEAD = Key("head", "the chosen head")
 SECOND_HEAD = Key("head2", "Two encoders: the second encoder's head, if the encoders' heads don't correspond")
 
-# Whether the word and the control sentence were chosen by the visitor or by an example.
+# These keys tell if the visitor or an example chose the word and the control sentence.
 WORD_CHOSEN = Key("word_chosen", "True: the visitor chose the word; False: it is the example's word", False)
 CONTROL_TYPED = Key("typed", "the control sentence that the visitor typed, and sentence A at that time", ("", ""))
 WORD_MISSED = Key("word_missed", "the last word that the visitor chose or typed and that isn't in both sentences", "")
@@ -76,7 +76,7 @@ DEFAULT_OF = Key("default of {}", "the default that the widget with the key {} h
 LINKED_TO = Key("{} linked to", "a picker's encoder and revision, if only a link names them; None: load without asking")
 PAGE = Key("page", "the address of the page whose pickers were drawn last")
 
-# What app.py keeps for all pages.
+# app.py keeps these for all pages.
 RECORD = Key("page_record", "the record (figures.Page) of this run of a page")
 MENU = Key("menu", "the pages of the menu, built once")
 

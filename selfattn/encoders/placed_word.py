@@ -64,7 +64,7 @@ class Tokens:
 
     @cached_property
     def _spelled(self) -> dict[str, list[tuple[int, int, int]]]:
-        """Where each word and each part of a word occurs, keyed by its folded spelling: (segment, start, stop) in characters."""
+        """The places of each word and each part of a word, keyed by its folded spelling: (segment, start, stop) in characters."""
         found: dict[str, list[tuple[int, int, int]]] = {}
         for segment, (text, words) in enumerate(zip(self._texts, self.words_of)):
             for start, stop in {*character_spans(text), *(word.span for word in words)}:

@@ -135,7 +135,7 @@ class HiddenWordsReport(OfTables):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Judged:
-    """What one row contributes to the report."""
+    """The numbers of one row for the report."""
 
     words: list[tuple[int, str, float, float]]  # start, text, share, picked
     right: list[float]  # accuracy for each of WHAT, mean over the ten halves

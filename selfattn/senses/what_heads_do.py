@@ -16,7 +16,7 @@ TOP = 4  # a profile lists this many sentences with the head's largest weights, 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HeadProfiles(OfTables):
-    """What every head of an encoder attends to, over the same sentences (see `head_profiles`)."""
+    """Each head's measures of what it attends to, over the same sentences (see `head_profiles`)."""
 
     patterns: pd.DataFrame  # layer, head, and a column for each of PATTERNS: its mean value over the sentences
     sentences: pd.DataFrame
