@@ -97,10 +97,10 @@ def test_steps_draws_the_kernel_figure_of_the_words_first_token(encoder):
         (
             "We sat on the bank of the river.",
             "We went to the bank for a loan.",
-            "(grey) could be chance.",
+            "(grey) could be chance: ",
         ),
         # In the first sentence, "jam" is far from both labelled senses.
-        ("The printer had a paper jam again.", "They ate toast with jam.", "distance between A and B: "),
+        ("The printer had a paper jam again.", "They ate toast with jam.", ": the distance between A and B"),
     ],
 )
 def test_the_chart_of_hidden_words_explains_its_percentages(encoder, first, second, says):

@@ -17,7 +17,7 @@ BESIDE, STACKED = (34, 20, 24), (24, 17, 22)  # pixels of letters: largest and s
 LONG, LONG_TYPE = 24, 18  # a sentence of more words has letters of this size
 INDENT, PAD = 32, 10  # pixels: left of the text, for A or B; from the chosen word to the edges of its block
 FLOW, BETWEEN = 64, 1.5  # pixels: a ribbon's width for a share of 100 %; between ribbons
-MARK, STREAM, THICK = 14, 17, 12  # pixels: a mark's radius; from the chosen word's middle to a stream; a stream's width
+MARK, STREAM, THICK = 14, 17, 5  # pixels: a mark's radius; from the chosen word's middle to a stream; a stream's width
 
 
 @dataclass(frozen=True)
@@ -263,7 +263,10 @@ def short_of(sheet: Sheet, level: float, move: Move, y: float, gate: float) -> N
     grey, edge = sheet.pale(sheet.theme.muted, 0.5), move.end if move.length > 0 else move.start
     sheet.rule(edge, y, gate, y, grey, 2)
     sheet.rule(gate, y - MARK, gate, y + MARK, grey, 2)
-    sheet.text(gate, y - MARK - 6, percent(level), SMALL, sheet.theme.muted, align="center")
+    sheet.text(
+        gate - 6 * move.sign, y - MARK - 6, f"chance up to {percent(level)}", SMALL, sheet.theme.muted,
+        align="left" if move.sign > 0 else "right",
+    )  # fmt: skip
 
 
 def marks(sheet: Sheet, shown: Shown, move: Move, y: float) -> None:

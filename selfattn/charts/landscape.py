@@ -16,9 +16,10 @@ SPACE, DOT = 10, 5.5  # pixels: between labels; the radius of a dot
 LONG_FALL, SHORT_FALL = 112, 72  # pixels from the sentences to the marks: with streams from words, or without
 NEAR = 150  # pixels: if A's and B's marks are nearer, B gets a row of its own
 ROW, WIDE_ROW = 82, 94  # pixels from row to row; if there is a number between B's streams
-ONE, TWO = 104, 76  # pixels: the height of the higher hill, with one row of marks or two
+ONE, TWO = 90, 66  # pixels: the height of the higher hill, with one row of marks or two
 CLEAR = 42  # pixels from the marks to the top of the higher hill
 EDGE = 74  # pixels: without hills, room for a label beside an outer mark
+BORDER = "equally near"
 ALIGN: tuple[Align, Align] = ("left", "right")  # of texts at the ends of the line
 Piece = tuple[str, float, str, bool]  # a text, its letters' size and colour, and whether it is bold
 
@@ -79,8 +80,8 @@ def landscape(
     for row in dict.fromkeys(rows):
         _write(sheet, [label for own, at in zip(labels, rows) if at == row for label in own], row + MARK + 16, width)
     foot = _dots(sheet, shown, place, axis, width)
-    _ruler(sheet, shown, (place(0), place(1)), foot + 4)
-    return _names(sheet, shown, place, foot + 11, width)
+    below = _names(sheet, shown, place, (axis, foot + 2), width)
+    return _scale_bar(sheet, shown, place(1) - place(0), below + 14, width)
 
 
 def _apart(moves: Sequence[Move]) -> bool:
@@ -167,22 +168,12 @@ def _dots(sheet: Sheet, shown: Shown, place: Scale, axis: float, width: float) -
     return axis + 14 + 2 * DOT * max(1, len(last))
 
 
-def _ruler(sheet: Sheet, shown: Shown, ends: tuple[float, float], y: float) -> None:
-    """Draw the length that is 100 %, with the longer text if it fits. ends: the x of the line's ends."""
-    (left, right), muted = ends, sheet.theme.muted
-    what = "averages" if shown.data["way"]["between"] == "senses" else "A and B"
-    whole = f"100{NBSP}%"
-    texts = (f"distance between {'the ' if what == 'averages' else ''}{what}: {whole}", whole)
-    text = next((text for text in texts if text_width(text, SMALL) < right - left - 40), "")
-    middle, gap = (left + right) / 2, text_width(text, SMALL) / 2 + 7 if text else 0.0
-    for end, inner in ((left, middle - gap), (right, middle + gap)):
-        sheet.rule(end, y, inner, y, muted)
-        sheet.rule(end, y - 5, end, y + 5, muted)
-    sheet.text(middle, y + 4.5, text, SMALL, muted, align="center")
+def _names(sheet: Sheet, shown: Shown, place: Scale, heights: tuple[float, float], width: float) -> float:
+    """Write each end's name under the end, with the number of its labelled sentences. Return the y coordinate below.
 
-
-def _names(sheet: Sheet, shown: Shown, place: Scale, y: float, width: float) -> float:
-    """Write each end's name under the end, with the number of its labelled sentences. Return the y coordinate below."""
+    Between senses, the border is named too, if there is room. heights: the y of the axis and of the names' top.
+    """
+    axis, y = heights
     names = [
         _name(sheet, end, shown.end_color(sheet.theme, n), 0.48 * width)
         for n, end in enumerate(shown.data["way"]["ends"])
@@ -192,14 +183,36 @@ def _names(sheet: Sheet, shown: Shown, place: Scale, y: float, width: float) -> 
     over = max(0.0, left + sizes[0] + SPACE - right) / 2
     right = min(right + over, width - sizes[1])
     left = max(0.0, min(left - over, right - SPACE - sizes[0]))
-    for lines, size, x in zip(names, sizes, (left, max(right, left + sizes[0] + SPACE))):
+    right = max(right, left + sizes[0] + SPACE)
+    for lines, size, x in zip(names, sizes, (left, right)):
         middle = x + size / 2
         for n, line in enumerate(lines):
             at = middle - _size(line) / 2
             for text, letters, color, bold in line:
                 sheet.text(at, y + 1.3 * NAME * n + NAME, text, letters, color, bold=bold)
                 at += text_width(text, letters, bold) + 6
+    border, half = place(0.5), text_width(BORDER, SMALL) / 2 + 12
+    if shown.data["way"]["between"] == "senses" and left + sizes[0] < border - half and border + half < right:
+        sheet.dotted(border, axis + 6, y + 4, sheet.theme.muted)
+        sheet.text(border, y + NAME, BORDER, SMALL, sheet.theme.muted, align="center")
     return y + 1.3 * NAME * max(map(len, names))
+
+
+def _scale_bar(sheet: Sheet, shown: Shown, length: float, y: float, width: float) -> float:
+    """Draw the length of 100 % at the right edge, with a tick at each 10 %. Return the y coordinate below."""
+    muted, start = sheet.theme.muted, width - length
+    what = "the averages" if shown.data["way"]["between"] == "senses" else "A and B"
+    text = f"100{NBSP}%: the distance between {what}"
+    if text_width(text, SMALL) < start - 8:
+        sheet.text(start - 8, y + 4.5, text, SMALL, muted, align="right")
+    else:
+        y += 16
+        sheet.text(width, y - 9, text, SMALL, muted, align="right")
+    sheet.rule(start, y, width, y, muted)
+    for n in range(11):
+        x, high = width - n * length / 10, 2 if n % 5 else 4 if n % 10 else 6
+        sheet.rule(x, y - high, x, y + high, muted)
+    return y + 8
 
 
 def _name(sheet: Sheet, end: Data, hue: str, width: float) -> list[list[Piece]]:

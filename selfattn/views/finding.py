@@ -69,7 +69,7 @@ def finding(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> s
     if found is None and pair.senses is None:
         return f"No single word moves {word} much more than the others do."
     if found is None and not math.isnan(level):
-        return f"No single word moves {word} far enough to rule out chance."
+        return _none(pair, level)
     if found is None:
         return f"No single word moves {word} toward its other sense."
     (side, at), share = found, float(pair.share[found[0]][found[1]])
@@ -83,6 +83,18 @@ def finding(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> s
     if pair.senses and math.isnan(level):  # the move could be chance
         return f"Hiding {hidden} moves {word} more than any other word does: {far}."
     return f"Hide {hidden}, and {word} moves {far}."
+
+
+def _none(pair: HiddenPair, level: float) -> str:
+    """Return the finding if no share reaches the noise level `level`."""
+    word, longest = quoted_word(pair), 0.0
+    for words, share in zip(pair.words, pair.share):
+        longest = max(
+            longest, *(abs(float(share[at])) for at in known_shares(share) if not words[at].is_punctuation), 0.0
+        )
+    if longest >= level:  # a move away from the other sense
+        return f"No single word moves {word} far enough to rule out chance."
+    return f"No single word moves {word} far: {below_level(longest, level)} at most, which could be chance."
 
 
 def _answer(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> tuple[int, int] | None:
@@ -115,7 +127,7 @@ def below(
     first = (
         _then(pair, *found) if found else "" if _alike(pair) else "Its meaning may come from several words together."
     )
-    grey = "" if math.isnan(level) else f"Moves up to {percent(level)} (grey) could be chance."
+    grey = "" if math.isnan(level) else f"Moves under {percent(level)} (grey) could be chance: many go the wrong way."
     lines = [*filter(None, [f"{first} {grey}".strip()]), *_notes(pair)]
     if over_many is None and found:
         lines.append("This could be chance: the noise level of this encoder is not measured yet.")
@@ -186,9 +198,9 @@ def _in_general(over_many: HiddenWordsReport, senses: bool) -> dict[str, Any]:
         }
     own, words = over_many.of()["accuracy"], numbers.count(over_many.words["word"].nunique())
     shown = (
-        ("with all words", "as it is"),
-        ("without some other word", "any other hidden"),
-        ("without the word that moves it most", "the word hidden"),
+        ("nothing hidden", "as it is"),
+        ("a random word hidden", "any other hidden"),
+        ("the strongest word hidden", "the word hidden"),
     )
     return {
         "text": f"Over {n} sentences of {words} ambiguous words: how often does this encoder find the right sense?",
@@ -230,6 +242,11 @@ def method(encoder: Encoder, pair: HiddenPair, means: SenseMeans | None, over_ma
         if len(means.senses) > 2:
             parts.append("The word has more than two senses. The line runs between the senses of A and B.")
         parts += _noise(pair, over_many)
+        if over_many is not None:
+            parts.append(
+                "Over many sentences, the strongest word is the word that moves the chosen word most. It is picked with one half "
+                "of the labelled sentences and tested with the other half."
+            )
     else:
         parts.append(
             f"100{NBSP}% is the distance between the vector of {word} in A and its vector in B. Hiding almost any word shortens "
@@ -307,6 +324,11 @@ def quoted_word(pair: HiddenPair) -> str:
 def known_shares(share: Tensor) -> list[int]:
     """Return the indices of the words whose share is known (finite)."""
     return share.isfinite().nonzero().flatten().tolist()
+
+
+def below_level(share: float, level: float) -> str:
+    """Format a share under the noise level, with a decimal if it would otherwise look equal to the level."""
+    return f"{numbers.decimal(100 * share, 1)}{NBSP}%" if percent(share) == percent(level) else percent(share)
 
 
 def percent(value: float) -> str:

@@ -124,10 +124,11 @@ def test_the_results_over_many_sentences_are_counted_in_100_marks(open_way):
 def test_density_curves_equal_the_data(open_way):
     page = open_way(VARIANTS["bank"])
     boxes = "all => all.map(each => each.getBBox()).map(({x, width, height}) => ({x, width, height}))"
-    *ridges, ruler = page.locator(".ridge, .ruler").evaluate_all(boxes)
+    *ridges, shore, _, ruler = page.locator(".ridge, .shore, .ruler").evaluate_all(boxes)
+    zero = shore["x"] + shore["width"] - ruler["width"] / 2
     for ridge, hill in zip(ridges, VARIANTS["bank"]["way"]["hills"], strict=True):
         ends = [ridge["x"], ridge["x"] + ridge["width"]]
-        assert [(x - ruler["x"]) / ruler["width"] for x in ends] == pytest.approx([hill[0][0], hill[-1][0]], abs=0.005)
+        assert [(x - zero) / ruler["width"] for x in ends] == pytest.approx([hill[0][0], hill[-1][0]], abs=0.005)
     assert ridges[1]["height"] / ridges[0]["height"] == pytest.approx(0.8, abs=0.01)
     assert open_way(VARIANTS["sentences"]).locator(".ridge").count() == 0
 
@@ -147,14 +148,28 @@ def test_a_move_that_its_mark_covers_has_no_hollow_mark(open_way):
     expect(labels.last).to_have_text(f'without "loan": {percent(0.01)}, could be chance')
 
 
-def test_the_ruler_says_what_it_measures_if_there_is_room(open_way):
-    for name, width, text in (
-        ("bank", 1100, "distance between the averages: "),
-        ("bank", 330, ""),
-        ("sentences", 330, "distance between A and B: "),
-    ):
-        ruler = open_way(VARIANTS[name], width).locator(".line .note").first
-        expect(ruler).to_have_text(f"{text}100\u00a0%")
+@pytest.mark.parametrize("width", [1100, 330])
+@pytest.mark.parametrize(("name", "ends"), [("bank", "the averages"), ("sentences", "A and B")])
+def test_scale_bar_has_the_length_of_100_percent(open_way, name, ends, width):
+    page = open_way(VARIANTS[name], width)
+    expect(page.locator(".line [tabindex]").first).to_have_text(f"100\u00a0%: the distance between {ends}")
+    settle(page)
+    a, b = (page.locator(f".mark.{side}.solid circle").bounding_box()["x"] for side in "ab")
+    at = VARIANTS[name]["way"]["at"]
+    whole = page.locator(".ruler").evaluate("each => each.getBBox().width")
+    assert (b - a) / (at[1] - at[0]) == pytest.approx(whole, abs=1)
+
+
+def test_border_is_named_if_there_is_room(open_way):
+    border = "equally near"
+    for name, width, shown in (("bank", 1100, 1), ("bank", 330, 0), ("sentences", 1100, 0)):
+        page = open_way(VARIANTS[name], width)
+        expect(page.get_by_text(border, exact=True)).to_have_count(shown)
+        if shown:
+            text, rail = (
+                page.locator(each).bounding_box() for each in (f'text:text-is("{border}")', ".rail:not(.ruler)")
+            )
+            assert text["x"] + text["width"] / 2 == pytest.approx(rail["x"] + rail["width"] / 2, abs=1)
 
 
 def test_a_short_move_has_a_line_to_the_noise_level(open_way):
@@ -162,7 +177,7 @@ def test_a_short_move_has_a_line_to_the_noise_level(open_way):
     whole = page.locator(".ruler").bounding_box()["width"]
     lengths = page.locator(".goal").evaluate_all("all => all.map(each => each.getBBox().width)")
     assert [length / whole for length in lengths] == pytest.approx([level, level], abs=0.005)
-    expect(page.locator("svg.line > .note:not(:empty)")).to_have_text([percent(level)] * 2)
+    expect(page.locator("svg.line > .note:not(:empty)")).to_have_text([f"chance up to {percent(level)}"] * 2)
     page = open_way(VARIANTS["bank"])  # A moves further; B's tick would touch its hollow mark
     assert page.locator(".goal").evaluate_all("all => all.map(each => each.getBBox().width)") == [0, 0]
 
@@ -212,12 +227,14 @@ def test_every_head_has_its_effect_and_weights(open_way):
 
 
 def along(page):
-    """Return a function that maps a locator's centre to its position between the ends of the ruler."""
-    ruler = page.locator(".ruler").evaluate("each => each.getBoundingClientRect().toJSON()")
+    """Return a function that maps a locator's centre to its position on the line: the border is at 0.5."""
+    shapes = "all => all.map(each => each.getBBox()).map(({x, width}) => [x, width])"
+    (_, border), _, (_, length) = page.locator(".shore, .ruler").evaluate_all(shapes)
+    left = page.locator("svg.line").bounding_box()["x"]
 
     def position(locator):
         box = locator.evaluate("each => each.getBoundingClientRect().toJSON()")
-        return (box["left"] + box["width"] / 2 - ruler["left"]) / ruler["width"]
+        return 0.5 + (box["left"] + box["width"] / 2 - left - border) / length
 
     return position
 

@@ -108,6 +108,7 @@ def test_only_a_move_below_the_noise_level_has_a_line_to_that_level(panels):
     for word, expected in (("star", [True, True]), ("bank", [False, False])):  # B's tick would touch its hollow mark
         _, sets = drawn(panels[word])
         line = panels[word].live.data["way"]
+        assert ("chance up to 21\u00a0%" in texts_of(sets)) == any(expected)
         places = {each["value"]: each["x"] for each in sets["points"] if "value" in each}
         (low, left), (high, right) = min(places.items()), max(places.items())
         ticks = [each["x"] for each in sets["rules"] if each["x"] == each["x2"]]
@@ -437,14 +438,17 @@ def test_the_name_of_a_sense_is_under_its_average_with_its_number_of_sentences()
         assert text["x"] + wide / 2 == pytest.approx(place(side), abs=0.1)
 
 
-def test_the_ruler_says_what_it_measures_if_there_is_room():
-    for between, width, text in (
-        ("senses", 1100, "distance between the averages: 100\u00a0%"),
-        ("senses", 330, "100\u00a0%"),
-        ("sentences", 390, "distance between A and B: 100\u00a0%"),
-    ):
-        sets = way(way_data(between=between), LIGHT, width)["datasets"]
-        assert [each for each in texts_of(sets) if each.endswith("100\u00a0%")] == [text]
+@pytest.mark.parametrize("width", [1100, 330])
+@pytest.mark.parametrize(("between", "ends"), [("senses", "the averages"), ("sentences", "A and B")])
+def test_scale_bar_has_the_length_of_100_percent(between, ends, width):
+    data = way_data(between=between)
+    sets = way(data, LIGHT, width)["datasets"]
+    assert f"100\u00a0%: the distance between {ends}" in texts_of(sets)
+    assert ("equally near" in texts_of(sets)) == (between == "senses" and width == 1100)
+    first, second = (next(each["x"] for each in what(sets["points"], name)) for name in "AB")
+    at = data["way"]["at"]
+    bars = [each["x2"] - each["x"] for each in sets["rules"] if each["x2"] == width and each["y"] == each["y2"]]
+    assert (second - first) / (at[1] - at[0]) in [pytest.approx(bar, abs=0.1) for bar in bars]
 
 
 def test_the_picture_for_sharing_shows_only_the_sentence_that_the_finding_is_about():
@@ -533,7 +537,7 @@ def test_density_curves_equal_the_data(panels):
             foot, *ridge, last = what(sets["areas"], f"hill {side}") or (0, 0)
             assert [each["x"] for each in ridge] == pytest.approx([place(at) for at, _ in points], abs=0.01), word
             if points:
-                tall = 76 if len({each["y"] for name in "AB" for each in what(sets["points"], name)}) == 2 else 104
+                tall = 66 if len({each["y"] for name in "AB" for each in what(sets["points"], name)}) == 2 else 90
                 heights = [foot["y"] - each["y"] for each in ridge]
                 assert heights == pytest.approx([tall * high for _, high in points], abs=0.02)
                 assert foot["y"] == last["y"]

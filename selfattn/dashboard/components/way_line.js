@@ -6,7 +6,7 @@ const DOT = 5.5; // radius
 const FALL = { long: 112, short: 72 }; // pixels from the sentences to the first row of marks: with streams from words, or without
 const ROW = 82; // pixels: if A and B would overlap, B moves to a row of its own
 const NEAR = 150; // pixels: A and B need so much room between them for their labels
-const HILL = { one: 104, two: 70 }; // pixels: the height of the higher hill, with A and B in one row or two
+const HILL = { one: 90, two: 62 }; // pixels: the height of the higher hill, with A and B in one row or two
 const CLEAR = 42; // pixels between the last row of marks and the higher hill
 const EDGE = 74; // pixels: without hills, room for a label beside an outer mark
 const STREAM = 17; // pixels from the middle of a word to each of its streams
@@ -46,7 +46,7 @@ function sideMarks(name) {
     shaft: shape("rect", { class: "moved", y: -5, width: 1, height: 10 }),
     head: shape("path", { class: "moved", d: "M0 0 l-18 -12 v24 z" }),
     goal: path("goal"), // to the noise level, for a word that may move by chance
-    beyond: shape("text", { class: "note", "text-anchor": "middle" }),
+    beyond: shape("text", "note"),
     hollow: dot("hollow"),
     ghost: dot("ghost"),
     solid: dot("solid"),
@@ -155,7 +155,7 @@ function linePart(view) {
     requestAnimationFrame(() => flag(svg, { moves: true }));
   }
 
-  /** Place each end's name under its average. Set the height of the picture. */
+  /** Place each end's name under its average. Set where the scale bar goes. */
   function placeNames() {
     const { x, foot, width } = drawn;
     const sizes = names.map((name) => name.offsetWidth);
@@ -164,9 +164,10 @@ function linePart(view) {
     const lefts = [clamp(left - over, width - sizes[0]), clamp(right + over, width - sizes[1])];
     names.forEach((name, end) => {
       name.style.left = `${lefts[end]}px`;
-      name.style.top = `${foot + 11}px`;
+      name.style.top = `${foot + 4}px`;
     });
-    assign(svg, "height", foot + 11 + Math.max(...names.map((name) => name.offsetHeight)));
+    drawn.between = [lefts[0] + sizes[0], lefts[1]];
+    drawn.bar = foot + 18 + Math.max(...names.map((name) => name.offsetHeight));
   }
 
   /** Return the CSS class of an end of the line: A's or B's colour, or "" (grey) if A and B have the same sense. */
@@ -193,12 +194,16 @@ function linePart(view) {
       ...way.hills.flatMap((points, end) => (points.length ? hill(points, end, colour(way, end)) : [])),
       ...shores.map((d, end) => shape("path", { class: `shore ${between ? colour(way, end) : ""}`, d })),
     );
-    front.replaceChildren(...ruler(way, foot + 4), ...dots);
+    front.replaceChildren(...scaleBar(way), ...dots);
     addArrowKeys(dots, dots.length);
     if (!between) return;
-    still.append(
-      shape("path", { class: "rail", "stroke-dasharray": "2 4", d: `M${middle} ${axis - high} V${axis + 6}` }),
-    );
+    const border = shape("text", { class: "note", x: middle, y: foot + 21, "text-anchor": "middle" }, "equally near");
+    front.append(border); // to be measured
+    const { x: start, width: size } = border.getBBox();
+    const fits = start > drawn.between[0] + 12 && start + size < drawn.between[1] - 12;
+    if (!fits) border.remove();
+    const rail = `M${middle} ${axis - high} V${fits ? foot + 6 : axis + 6}`;
+    still.append(shape("path", { class: "rail", "stroke-dasharray": "2 4", d: rail }));
     const nearer = way.ends.map(({ label }, end) => {
       const place = { x: end ? width : 0, y: axis + 19, "text-anchor": end ? "end" : "start" };
       return shape("text", { class: `note nearer ${colour(way, end)}`, ...place }, `nearer to ${label}`);
@@ -214,22 +219,23 @@ function linePart(view) {
     }
   }
 
-  /** Return the shapes of the ruler from end to end, with its length, 100 %. */
-  function ruler(way, y) {
-    const [start, end] = [drawn.x(0), drawn.x(1)];
-    const middle = (start + end) / 2;
+  /** Return the scale bar, at the right edge: the length of 100 %, with a tick at each 10 %. Set the height of the picture. */
+  function scaleBar(way) {
+    const [end, length] = [drawn.width, drawn.x(1) - drawn.x(0)];
     const about = { tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about };
-    const text = shape("text", { ...about, class: "note", x: middle, y: y + 5, "text-anchor": "middle" });
+    const text = shape("text", { ...about, class: "note", "text-anchor": "end" });
     front.append(text); // to be measured
-    const length = way.between === "senses" ? "distance between the averages" : "distance between A and B";
-    for (const words of [`${length}: ${percent(1)}`, percent(1)]) {
-      write(text, words);
-      if (text.getComputedTextLength() < end - start - 40) break;
-    }
-    const gap = text.getComputedTextLength() / 2 + 7;
-    const halves = `M${start} ${y - 5} v10 m0 -5 H${middle - gap} M${end} ${y - 5} v10 m0 -5 H${middle + gap}`;
-    const line = shape("path", { class: "rail ruler", d: halves });
-    return [line, text];
+    write(text, `${percent(1)}: the distance between ${way.between === "senses" ? "the averages" : "A and B"}`);
+    const beside = text.getComputedTextLength() < end - length - 8;
+    const y = drawn.bar + (beside ? 0 : 18);
+    assign(text, "x", beside ? end - length - 8 : end);
+    assign(text, "y", beside ? y + 5 : y - 10);
+    const ticks = Array.from({ length: 11 }, (_, i) => {
+      const high = i % 10 ? (i % 5 ? 2 : 4) : 6;
+      return `M${end - (length * i) / 10} ${y - high} v${2 * high}`;
+    });
+    assign(svg, "height", y + 12);
+    return [shape("path", { class: "rail ruler", d: `M${end - length} ${y} H${end} ${ticks.join(" ")}` }), text];
   }
 
   /** Return the density curve (hill) of an end's dots, filled with a gradient. */
@@ -297,8 +303,9 @@ function linePart(view) {
     const gate = moved(way.level ?? 0);
     const far = doubt && Math.abs(gate - to) > 2 * MARK; // else the tick would touch the hollow mark
     assign(mark.goal, "d", far ? `M${from} ${y} H${gate} m0 ${-MARK} v${2 * MARK}` : "");
-    write(mark.beyond, far ? percent(way.level) : "");
-    move(mark.beyond, gate, y - MARK - 6);
+    write(mark.beyond, far ? `chance up to ${percent(way.level)}` : "");
+    assign(mark.beyond, "text-anchor", sign > 0 ? "start" : "end");
+    move(mark.beyond, gate - 6 * sign, y - MARK - 6);
     const inside = share === null ? ": not run" : fits ? doubt : `: ${mark.much.textContent}${doubt}`;
     const most = covered && !hidden && share !== null && at === sides[side].leader;
     const text = at === null ? "" : view.text(side, at);
