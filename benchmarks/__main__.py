@@ -1,4 +1,4 @@
-"""Run benchmarks, print their tables, and write them to RESULTS.md: `python -m benchmarks [NAME ...]`."""
+"""Run benchmarks, and write their tables to RESULTS.md: `python -m benchmarks [NAME ...]`."""
 
 import argparse
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.table import keep, show
 
-# The scan benchmark runs first, because a child process's peak memory includes the memory that this process has at the fork.
+# scan runs first: a child's peak memory includes this process's memory
 NAMES = ("scan", "base_size", "hiding", "load", "soak", "start_up", "visitors")
 
 

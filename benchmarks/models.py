@@ -14,12 +14,11 @@ SENTENCE = "the bank of the river was muddy after the rain and the loan from the
 
 @cache
 def bundled() -> Encoder:
-    """Return the bundled encoder, 6 layers of 12 heads."""
     return load_encoder(device="cpu")
 
 
 def base_size(implementation: str = IMPLEMENTATION, small: bool = False) -> nn.Module:
-    """Make a model of BERT-base's size with random weights: 12 layers of 12 heads, d_model 768. small: 2 layers, d_model 48."""
+    """Make a BERT-base with random weights. small: 2 layers, d_model 48."""
     torch.default_generator.manual_seed(0)
     shape = {"num_hidden_layers": 2, "hidden_size": 48, "intermediate_size": 48} if small else {}
     return AutoModel.from_config(BertConfig(**shape), attn_implementation=implementation).eval()
@@ -33,6 +32,6 @@ def ids(n: int) -> dict[str, torch.Tensor]:
 
 
 def text(n: int) -> str:
-    """Return a text that the bundled encoder reads as n tokens, the special tokens included."""
+    """Return a text of n tokens, special tokens included."""
     words = SENTENCE.split()
     return " ".join(words[i % len(words)] for i in range(n - 2))

@@ -1,4 +1,4 @@
-"""Use the dashboard without a browser: open a websocket, and send the messages that Streamlit's JavaScript would send."""
+"""Use the dashboard without a browser, over Streamlit's websocket."""
 
 import json
 import time
@@ -21,10 +21,10 @@ WIDGETS = ("text_input", "text_area", "selectbox", "slider", "checkbox", "button
 
 @dataclass
 class Run:
-    """The contents of the messages from one run of the page's script."""
+    """The messages from one run of the page's script."""
 
     seconds: float = 0.0
-    first_chart: float | None = None  # seconds until the data of the first chart or figure arrive
+    first_chart: float | None = None  # seconds until the first chart or figure arrives
     exceptions: list[str] = field(default_factory=list)
     alerts: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
@@ -32,7 +32,7 @@ class Run:
 
 
 class Session:
-    """One connection to the dashboard. Widgets keep their values, as in a browser."""
+    """One connection to the dashboard. Widgets keep their values."""
 
     def __init__(self, address: str, headers: Mapping[str, str] | None = None):
         self._address = address.rstrip("/")
@@ -43,10 +43,10 @@ class Session:
         self.widgets: dict[str, str] = {}  # widget key -> widget id
         self.downloads: dict[str, str] = {}  # label of the download button -> file id
         self._values: dict[str, tuple[str, object]] = {}  # widget key -> (field of WidgetState, value)
-        # The map of heads: widget id, id of the page fragment, heads per layer, and whether a click is sent as a trigger value.
+        # the map of heads: widget id, fragment id, heads per layer, True if clicks are triggers
         self.heads: tuple[str, str, int, bool] | None = None
         self._reported_below = False
-        # Widget id -> {field of WidgetState: value}. These values are sent with the next message only.
+        # widget id -> {field of WidgetState: value}, for the next message only
         self._picked: dict[str, dict[str, str]] = {}
         self._query, self._page, self._id = "", "", ""
 
@@ -57,7 +57,7 @@ class Session:
         self._closing.close()
 
     def open(self, page: str = "", query: str = "") -> Run:
-        """Open a page, and wait until its script has finished. page: the page's name in the address ("": the default page)."""
+        """Open a page by its name in the address ("": the default), and wait for its script."""
         self._page, self._query = page, query
         self._values.clear()
         self.widgets.clear()
@@ -68,12 +68,12 @@ class Session:
         return self._read()
 
     def set(self, **values: object) -> Run:
-        """Set widgets, given by their keys, to texts, head names, numbers or True. Wait until the page's script has run."""
+        """Set widgets by their keys, and wait for the page's script."""
         self.send(**values)
         return self._read()
 
     def click_head(self, layer: int, head: int) -> Run:
-        """Click a head in the map of all heads. Wait until the script of the page, or of the map's fragment, has run."""
+        """Click a head in the map of all heads, and wait for the script."""
         held, part, n_heads, trigger = self.heads
         value = layer * n_heads + head
         if trigger:
@@ -85,13 +85,13 @@ class Session:
         return self._read()
 
     def send(self, **values: object) -> None:
-        """Set widgets, given by their keys, without waiting for the page."""
+        """Set widgets by their keys, without waiting for the page."""
         for key, value in values.items():
             self._values[key] = _state(value, key)
         self._ask()
 
     def download(self, label: str) -> bytes:
-        """Click the download button with this label, wait until the server has made the file, and return the bytes."""
+        """Click the download button with this label, and return the file's bytes."""
         while label not in self.downloads:  # the button is in messages that haven't been read yet
             self._read()
         message = BackMsg()
@@ -110,7 +110,7 @@ class Session:
             return response.read()
 
     def _ask(self, part: str = "") -> None:
-        """Request a run of the page, or of one fragment of the page."""
+        """Request a run of the page, or of one fragment."""
         self._read_what_came()
         message = BackMsg()
         message.rerun_script.fragment_id = part
@@ -146,7 +146,7 @@ class Session:
                 return run
 
     def _read_what_came(self) -> None:
-        """Read the messages of fragments that ran after the page. Otherwise `_read` would count them in the next run."""
+        """Read late messages of fragments, so that `_read` doesn't count them."""
         running = False
         while True:
             try:

@@ -1,4 +1,4 @@
-"""Show the loaded encoder's properties, and check each recomputed head against the model's own attention weights."""
+"""Show the encoder's properties, and compare the recomputed attention weights with the model's."""
 
 import pandas as pd
 import streamlit as st

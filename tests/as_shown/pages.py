@@ -1,4 +1,4 @@
-"""List the views of every page that tests/as_shown records, and collect the figures, tables and texts of a view."""
+"""List the recorded views of every page, and collect what a view shows."""
 
 import re
 from functools import cache
@@ -35,7 +35,7 @@ LONG: View = OWN | {
     "b": TALE + "but the bank in the town, which had lent us the money for it, wanted all of it back before the end of May.",
     "c": "", "word": "bank", "head": "L5 H2", "at_a": 2, "at_b": 2,
 }  # fmt: skip
-# No control sentence, and two nearly equal vectors of the word.
+# no control sentence, and two nearly equal vectors of the word
 NEAR: View = OWN | {"a": "The muddy bank.", "b": "The muddy bank!", "c": "", "word": "bank"}
 STOP_FIELDS: dict[str, View] = {
     "one-vector": {"layer": 2},
@@ -71,7 +71,7 @@ def folder(family: str) -> str:
 
 
 def views(address: str) -> dict[str, View]:
-    """Return a page's views by name: the default view, and views with other sentences, heads and choices."""
+    """Return a page's views by name, each with other sentences and choices."""
     default, own, long = ({name: view} for name, view in (("default", {}), ("own", OWN), ("long", LONG)))
     match address:
         case "":
@@ -126,7 +126,7 @@ def _each(bases: dict[str, View], choices: list[View]) -> dict[str, View]:
 
 
 def forget() -> None:
-    """Clear the dashboard's caches, so that no view shows earlier results."""
+    """Clear the dashboard's caches."""
     kept._results.forget(lambda key: True)
     st.cache_data.clear()
 
@@ -166,7 +166,7 @@ def _shown(address: str, view: View) -> dict[str, Lines]:
 
 
 def _said(at: AppTest) -> list[str]:
-    """Return the page's plain texts, and those of its other texts that have a number. Leave out lists of links and tables."""
+    """Return the page's plain texts, and its other texts with a number."""
     others = [element.value for kind in (at.caption, at.markdown, at.info, at.success, at.error) for element in kind]
     texts = [paragraph for element in at.text for paragraph in element.value.split("\n\n")]
     texts += [text for text in others if re.search(r"\d", text) and "](" not in text and text[0] != "|"]
