@@ -24,7 +24,7 @@ ROUNDS = 3
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """Yield each measurement as wall time and as CPU time."""
+    """Yield wall times and CPU times."""
     with tempfile.TemporaryDirectory() as folder:
         base_size("sdpa", small).save_pretrained(folder)
         copy_tokenizer(Path(folder))
@@ -42,7 +42,7 @@ def main(small: bool = False) -> Iterator[Row]:
 
 
 def copy_tokenizer(folder: Path) -> None:
-    """Copy the bundled encoder's tokeniser into a folder."""
+    """Copy the bundled encoder's tokeniser."""
     for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "special_tokens_map.json"):
         shutil.copy(resolve().folder / name, folder)
 
@@ -55,12 +55,12 @@ def _rows(what: str, most: float, run, rounds: int) -> Iterator[Row]:
             start = clock()
             run()
             seconds.append(clock() - start)
-        least = min(seconds)  # the round that other processes disturbed least
+        least = min(seconds)  # the least disturbed round
         yield Row(f"{what}: {kind}", duration(least), f"{most:g} s", least / most, rounds, 1)
 
 
 def _first_picture(name: str) -> dict[str, tuple[float, ...]]:
-    """Return the seconds until the sentences, the figure and everything are shown, by clock."""
+    """Return the seconds until sentences, figure and page appear."""
     clocks = {"wall time": time.perf_counter, "CPU time": time.process_time}
     marks: list[dict[str, float]] = []
 
@@ -72,7 +72,7 @@ def _first_picture(name: str) -> dict[str, tuple[float, ...]]:
 
         return run
 
-    word_figure.LONG = 0  # first show the sentences without results, as for large models
+    word_figure.LONG = 0  # show the sentences first, as for large models
     steps = (encoder_picker, "load_encoder"), (word_figure, "show_stored"), (figures, "show_live")
     before = [getattr(*step) for step in steps]
     for step, function in zip(steps, before):

@@ -1,8 +1,8 @@
-"""Run the checks that need a GPU (`make gpu-check`), and write their table to RESULTS.md.
+"""Run the checks that need a GPU (`make gpu-check`), and write RESULTS.md.
 
     python -m benchmarks.gpu_check [--device cuda:1] [--dry]
 
---dry runs small checks on any device, ignores the limits on times, and writes no file.
+--dry runs small checks on any device, and writes no file.
 Exit status: 0 if all limits are met, 1 if not, 2 without a GPU.
 """
 
@@ -28,14 +28,14 @@ from selfattn.encoders.memory import give_memory_back, is_out_of_memory
 from selfattn.examples import PAIRS
 
 CAPTURE, LESSON = 1.10, 1.5  # limits on ratios of times
-BORDERLINE = 2  # sentences whose effect may round to another hundredth than on the CPU
+BORDERLINE = 2  # sentences that may round to another hundredth
 WEIGHTS = 1e-5  # limit on the difference from eager weights
-STATES, SHARES = 1e-4, 1e-3  # limits on the differences from the CPU: hidden states, effects
+STATES, SHARES = 1e-4, 1e-3  # limits on differences from the CPU: hidden states, effects
 
 
 @dataclass(frozen=True)
 class Check:
-    """One row of the table. holds: True if the limit is met; None without a limit."""
+    """One row of the table. holds: None without a limit."""
 
     what: str
     found: str
@@ -49,7 +49,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Plan:
-    """The amount of work in each measurement."""
+    """The amount of work."""
 
     lengths: tuple[int, ...] = (16, 128, 512)
     rounds: int = 30
@@ -73,7 +73,7 @@ def checks(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def parity(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Compare attention weights with eager attention, and hidden states with the CPU's."""
+    """Compare weights with eager attention, and hidden states with the CPU's."""
     precision = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("highest")  # TF32 would round each mantissa to ten bits
     try:
@@ -120,7 +120,7 @@ def hiding(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def senses(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Compare the effects in the labelled sentences, and the noise level, with the CPU's."""
+    """Compare the labelled sentences' effects and noise level with the CPU's."""
     from selfattn.examples import labelled_sentences
     from selfattn.senses import hidden_words
 
@@ -141,12 +141,11 @@ def senses(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def content(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Check that the encoder's fingerprint is the same as on the CPU."""
     yield _true("the encoder's fingerprint (`content`) is the same as on the CPU", encoder.content == on_cpu.content)
 
 
 def memory_runs_out(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Check how the encoder handles out-of-memory errors and missing devices."""
+    """Check out-of-memory errors and missing devices."""
     try:
         torch.empty(2**50, dtype=torch.uint8, device=encoder.device)
         known = False
@@ -165,7 +164,7 @@ def memory_runs_out(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[C
 
 
 def seeds(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Check that `random_twin` leaves the device's random generator unchanged."""
+    """Check that `random_twin` leaves the random generator unchanged."""
     from selfattn.senses import random_twin
 
     kind = encoder.device.split(":")[0]
@@ -176,7 +175,7 @@ def seeds(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def scan_rate(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Compare the rate of a corpus scan with plain passes over the same batches."""
+    """Compare a corpus scan with plain passes."""
     from selfattn.scan.measure import measure
     from selfattn.scan.tables import Row
 
@@ -196,12 +195,12 @@ def scan_rate(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
     job(), bare()
     seconds, least = _seconds(job, encoder.device), _seconds(bare, encoder.device)
     yield Check("rate of a corpus scan", f"{len(rows) / seconds:,.0f} rows a second")
-    # No limit: on a GPU, plain passes are faster than Python can read rows.
+    # No limit: on a GPU, reading rows takes longer than the passes.
     yield Check("rate of a corpus scan / rate of plain passes", f"{least / seconds:.2f}")
 
 
 def peak_memory(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Compare the peak memory of a recording pass with that of an eager pass."""
+    """Compare the peak memory of a recording pass and an eager pass."""
     if not encoder.device.startswith("cuda"):
         yield Check("peak memory", "not measured: only CUDA reports it")
         return
@@ -243,7 +242,7 @@ def _places(encoder: Encoder) -> list[PlacedWord]:
 
 
 def _seconds(function: Callable[[], object], device: str) -> float:
-    """Return the seconds of a call, with all work on the GPU finished."""
+    """Return the seconds of a call, until the GPU has finished."""
     wait = {"cuda": torch.cuda.synchronize, "mps": torch.mps.synchronize}.get(device.split(":")[0], lambda: None)
     wait()
     start = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Compare recording attention and hiding words with plain forward passes."""
+"""Compare recording and hiding with plain forward passes."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -17,12 +17,11 @@ from selfattn.encoders.capture import Recorder, run
 TITLE = "Recording attention, and hiding words in two sentences"
 COLUMNS = ("selfattn", "reference: one plain pass per sentence")
 PAIR = ("We sat on the bank of the river.", "We went to the bank for a loan.")
-PASSES = 10  # limit on the time of hiding, in plain passes over both sentences
-RECORDED = 1.10  # limit on the time of a recording pass, in plain passes
+PASSES = 10  # limit on hiding, in plain passes
+RECORDED = 1.10  # limit on recording, in plain passes
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """Yield rows for recording attention, hiding words, and peak memory."""
     encoder = bundled()
     for n in (16, 512):
         recorded, bare = partial(_pass, encoder, n, Recorder), partial(_pass, encoder, n, lambda: None)

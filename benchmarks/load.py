@@ -1,4 +1,4 @@
-"""Compare the loading time of `load_encoder` with that of transformers."""
+"""Compare `load_encoder` with loading by transformers."""
 
 import statistics
 import subprocess
@@ -43,7 +43,7 @@ print(*(clock() - start for clock, start in zip(clocks, before)))
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """Yield rows for BERT and MPNet with random weights, loaded in new processes."""
+    """Yield rows for BERT and MPNet, loaded in new processes."""
     sizes = {"num_hidden_layers": 2} if small else {}
     with tempfile.TemporaryDirectory() as root:
         for config in (BertConfig(**sizes), MPNetConfig(vocab_size=30_522, **sizes)):

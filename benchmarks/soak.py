@@ -2,8 +2,7 @@
 
     python -m benchmarks soak [--against DIR] [--minutes 20]
 
-Half of the visitors follow a lesson with the first example; the others type sentences too. With --against, two checkouts
-run in turn, each for half of the minutes.
+With --against, two checkouts run in turn, each for half of the minutes.
 """
 
 import random
@@ -33,7 +32,7 @@ PLACES = ("river", "loan", "garden", "harbour", "cellar", "market", "winter", "o
 PAGES = ("inside-a-head", "all-heads", "from-scratch", "before-attention")
 ACTIONS = ("head", "link", "figure", "text", "superseded")
 LESSON, ALONE = (8, 3, 1, 0, 0), (8, 3, 1, 8, 4)  # relative frequencies of ACTIONS
-GROWTH = 0.05  # limit on the growth of memory in the second half of the run
+GROWTH = 0.05  # limit on memory growth in the second half
 STEP = 2.0  # seconds between two measurements of memory
 OPENED = ("open the main view", "open a link")
 TYPED = "type a sentence, until the first picture"
@@ -41,7 +40,7 @@ TYPED = "type a sentence, until the first picture"
 
 @dataclass
 class Soak:
-    """The seconds of each action, the errors, and the server's memory."""
+    """Seconds of each action, errors, and memory."""
 
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     trouble: list[str] = field(default_factory=list)
@@ -49,17 +48,16 @@ class Soak:
     memory: list[tuple[float, float]] = field(default_factory=list)
 
     def mean_memory(self, start: float, stop: float) -> float:
-        """Return the mean resident bytes between `start` and `stop`, in seconds."""
+        """Return the mean resident bytes between two times, in seconds."""
         held = [bytes_held for seconds, bytes_held in self.memory if start <= seconds < stop]
         return sum(held) / len(held)
 
 
 def main(small: bool = False, against: Path | None = None, minutes: float = 20) -> Iterator[Row]:
-    """Yield a row for each action, then the rows for memory and errors."""
     visitors, thought, seconds = (2, 0.2, 6.0) if small else (CLASS, THOUGHT, 60 * minutes)
     folders = [folder for folder in (ROOT, against) if folder]
     found = [Soak() for _ in folders]
-    # mean resident bytes of each checkout and turn: before half time, at the end
+    # mean bytes for each checkout and turn: before half time, at the end
     memory: list[list[tuple[float, float]]] = [[] for _ in folders]
     with ExitStack() as stack:
         logs = [Path(stack.enter_context(tempfile.TemporaryDirectory()), "log") for _ in folders]
@@ -92,7 +90,7 @@ def main(small: bool = False, against: Path | None = None, minutes: float = 20) 
 
 
 def soak(address: str, pid: int, visitors: int, seconds: float, thought: float = THOUGHT) -> Soak:
-    """Simulate visitors for `seconds`, each in a thread. pid: the server's process id."""
+    """Simulate visitors for `seconds`. pid: the server's process id."""
     found, stop = Soak(), threading.Event()
     server = psutil.Process(pid)
     every = [(address, random.Random(n), found, stop, thought, n % 2 == 0) for n in range(visitors)]
@@ -118,7 +116,7 @@ def _visit(
     while not stop.is_set():
         word = PAIRS[0].word if lesson else chance.choice(PAIRS[1:]).word
         try:
-            with Session(address) as session:  # one visit: open the main view, act a few times, and leave
+            with Session(address) as session:  # one visit
                 _note(found, "open the main view", session.open("", f"example={word}"))
                 for _ in range(chance.randint(3, 8)):
                     if stop.wait(chance.uniform(0.5, 1.5) * thought):
@@ -139,7 +137,7 @@ def _act(session: Session, chance: random.Random, found: Soak, word: str, often:
         _note(found, "type a sentence", run)
         found.seconds[TYPED].append(run.first_chart or run.seconds)
     elif action == "superseded" and "a" in session.widgets:
-        session.send(a=_sentence(chance, word))  # the next sentence comes before this page is complete
+        session.send(a=_sentence(chance, word))  # sent before the page is complete
         session.send(a=_sentence(chance, word))
         run = session.set(a=_sentence(chance, word))
         _note(found, "type three sentences in a row", run)

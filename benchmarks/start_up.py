@@ -17,7 +17,6 @@ LOAD = "from selfattn import load_encoder; load_encoder()"
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """Yield the times until the server answers, sends a chart, and completes the page."""
     rounds = range(1 if small else ROUNDS)
     imports, loads = ([timed(partial(_python, code)) for _ in rounds] for code in (IMPORTS, LOAD))
     answers, charts, pages = zip(*(_started() for _ in rounds))

@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     model = [] if options.model is None else ["--", "--model", options.model]
     command = [sys.executable, "-m", "streamlit", "run", str(app()), *port, *others, *model]
-    # Replace this process, so that ending the command ends the server.
+    # Replace this process: ending the command then ends the server.
     os.execve(sys.executable, command, {"MALLOC_ARENA_MAX": "2", **os.environ})
 
 
@@ -111,7 +111,7 @@ def _site(given: Sequence[str]) -> int:
 
 
 def app() -> Path:
-    """Return the path of app.py, in an installation or in a checkout."""
+    """Return the path of app.py."""
     above = Path(__file__).parents[1]
     return next(path for path in (above / "selfattn_app" / "app.py", above / "app.py") if path.exists())
 

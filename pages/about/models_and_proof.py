@@ -1,4 +1,4 @@
-"""Show the encoder's properties, and compare the recomputed attention weights with the model's."""
+"""Show the loaded encoder, and compare its recomputed attention with the model's."""
 
 import pandas as pd
 import streamlit as st

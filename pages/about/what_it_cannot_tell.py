@@ -26,12 +26,12 @@ from selfattn.tidy_tables import heads_frame
 from selfattn.views import limits, senses
 
 T = TypeVar("T")
-WORDS, PER_SENSE = 3, 4  # words and sentences to measure if no report is stored
+WORDS, PER_SENSE = 3, 4  # used if no report is stored
 PASSAGE = " ".join(NEUTRAL_SENTENCES)  # more tokens than a head has dimensions
 
 
 def stored_or_few(kind: type[T], encoder: Encoder, make: Callable[..., T]) -> T:
-    """Return the stored report, or measure a few sentences now."""
+    """Return the stored report, or measure a few sentences."""
     if kept := stored_report(kind, encoder):
         return kept.report
     labelled = labelled_sentences()
@@ -111,7 +111,7 @@ for place, (title, make) in enumerate(asked.items()):
         st.markdown(f"#### {title}")
         try:
             shown = make(encoder)
-        except ValueError as error:  # the encoder can't read a text, or can read too few texts
+        except ValueError as error:  # the encoder can't read enough of the texts
             shown = f"There is no counter-example for this encoder: {error}"
         if isinstance(shown, str):
             say(shown)

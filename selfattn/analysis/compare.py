@@ -18,12 +18,12 @@ from selfattn.encoders.folders import repository
 from selfattn.settings import Settings
 from selfattn.words import Word, fold, merged, run_of, shared_runs, shared_words
 
-Match = tuple[int | None, int | None]  # an index in each of two sequences; None: no match
+Match = tuple[int | None, int | None]  # an index in each of two sequences, or None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EncoderComparison:
-    """The attention weights of one head from each of two encoders, between words."""
+    """The weights of one head from each of two encoders, between words."""
 
     words: tuple[str, ...]  # k words
     first: Tensor  # (k, k)
@@ -37,7 +37,7 @@ class EncoderComparison:
 
 
 def compare_encoders(first: Encoding, first_head: Head, second: Encoding, second_head: Head) -> EncoderComparison:
-    """Compare one head of each encoder on one text. Raises ValueError if the texts differ."""
+    """Compare one head of each encoder on one text. Raises ValueError for different texts."""
     if (first.text, first.pair) != (second.text, second.pair):
         raise ValueError(f"Expected two encodings of the same text, got {first.text!r} and {second.text!r}.")
     common = _common_words(first, second)
@@ -57,7 +57,7 @@ def compare_encoders(first: Encoding, first_head: Head, second: Encoding, second
 
 
 def why_no_counterparts(first: Encoder, second: Encoder) -> str:
-    """Return why two encoders' heads can't be compared one by one, or ""."""
+    """Return why two encoders' heads can't be compared, or ""."""
     for what in ("family", "n_layers", "n_heads", "d_model"):
         one, other = getattr(first, what), getattr(second, what)
         if one != other:
@@ -84,8 +84,8 @@ def told_apart(first: Encoder, second: Encoder) -> tuple[str, str]:
 def counterpart_distances(first: Encoding, second: Encoding, shift: int = 0) -> Tensor:
     """Return the distance between the same heads of two encoders, 0 to 1: (n_layers, n_heads).
 
-    The distance is half the sum of absolute differences between two rows, averaged over the ordinary tokens.
-    shift: compare with the head `shift` places further in the layer, as a baseline.
+    The distance is half the sum of absolute differences of a row, averaged over the ordinary tokens.
+    shift: compare with the head `shift` places further, as a baseline.
     Raises ValueError if the tokens differ.
     """
     if first.ids != second.ids:
@@ -101,9 +101,9 @@ def counterpart_distances(first: Encoding, second: Encoding, shift: int = 0) -> 
 
 
 def align(first: Sequence[object], second: Sequence[object], anchor: tuple[int, int] | None = None) -> list[Match]:
-    """Match the items of two sequences in order. Every index occurs once in the result.
+    """Match the items of two sequences in order.
 
-    anchor: an index of each sequence; these two items are matched.
+    anchor: an index of each sequence, to match.
     Source: Ratcliff and Obershelp, as in difflib.
     """
     if anchor is not None:
@@ -112,7 +112,7 @@ def align(first: Sequence[object], second: Sequence[object], anchor: tuple[int, 
         moved = [(a if a is None else a + i + 1, b if b is None else b + j + 1) for a, b in after]
         return [*align(first[:i], second[:j]), anchor, *moved]
     pairs: list[Match] = []
-    # autojunk would ignore the frequent words of a long text.
+    # autojunk would ignore frequent words
     for kind, a, a_stop, b, b_stop in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
         if kind == "equal":
             pairs += zip(range(a, a_stop), range(b, b_stop))
@@ -122,7 +122,7 @@ def align(first: Sequence[object], second: Sequence[object], anchor: tuple[int, 
 
 
 def _common_words(first: Encoding, second: Encoding) -> tuple[list[Word], list[Word]]:
-    """Return each encoding's words, joined where the other encoding has one word."""
+    """Join an encoding's words where the other encoding has one word."""
     found: tuple[list[Word], list[Word]] = [], []
     for segment in (0, 1):
         both = [encoding.words_of[segment] for encoding in (first, second)]
@@ -140,10 +140,9 @@ def _characters(by_word: WordMap, encoding: Encoding, words: Sequence[Word]) -> 
 
 
 def rarest_first(first: Encoding, second: Encoding, named: str = "") -> list[str]:
-    """Return the words that both sentences have, the rarest first: "crane" before "the".
+    """Return the shared words of two sentences, the rarest first: "crane" before "the".
 
-    Rare words have several tokens or a high token id. Without a shared word, the result is the shared runs of letters.
-    named: a word or run to add at the end, if both sentences have it.
+    If no word is shared, return shared runs of letters. named: a shared word or run to add.
     """
 
     def rarity(text: str) -> tuple[int, int]:

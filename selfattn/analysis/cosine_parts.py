@@ -2,7 +2,7 @@
 
 With mean pooling, cos(a, b) is the sum of h_i . h_j / (n m |a| |b|) over the tokens i of a and j of b. h: last hidden
 states; a, b: their means; n, m: the numbers of tokens.
-The parts aren't effects of words, because attention mixes the words. `hidden_cosines` measures effects.
+A part isn't the effect of hiding words, because attention mixes words.
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class CosineParts:
     a: Encoding
     b: Encoding
     cosine: float  # of the two sentence vectors
-    table: Tensor  # (n_words_a + 1, n_words_b + 1) float64; last row and column: special tokens
+    table: Tensor  # (n_words_a + 1, n_words_b + 1) float64; last: special tokens
 
     @cached_property
     def interaction(self) -> Tensor:
@@ -54,7 +54,7 @@ class CosineParts:
     def parts(self) -> pd.DataFrame:
         """A row for each pair of words: word_a, word_b, part, interaction.
 
-        A repeated word is numbered: "the (2)". The label "special" means all special tokens.
+        Repeated words are numbered: "the (2)". The label "special" means all special tokens.
         """
         rows, columns = ([*numbered([word.label for word in side.words]), SPECIAL] for side in (self.a, self.b))
         interaction = torch.full_like(self.table, torch.nan)
@@ -63,10 +63,7 @@ class CosineParts:
         return pairs.assign(part=self.table.flatten().tolist(), interaction=interaction.flatten().tolist())
 
     def joined(self, most: int = 5, a: int | None = None, b: int | None = None) -> list[tuple[int, int]]:
-        """Return up to `most` pairs (in a, in b) with the largest positive `interaction`.
-
-        a, b: return only pairs with this word.
-        """
+        """Return up to `most` pairs of words with the largest positive `interaction`. a, b: only pairs with this word."""
         named = [
             [at for at, word in enumerate(side.words) if not word.is_punctuation and only in (None, at)]
             for side, only in ((self.a, a), (self.b, b))
@@ -80,8 +77,7 @@ def cosine_parts(
 ) -> CosineParts:
     """Split the cosine of two sentences into one part for each pair of words.
 
-    pooling: by default, the pooling in the encoder's folder.
-    Raises NoPooling if the encoder doesn't average all tokens, and TextError.
+    pooling: None reads the encoder's folder. Raises NoPooling without mean pooling, and TextError.
     """
     pooling = pooling or load_pooling(encoder)
     if pooling.mode not in AVERAGES:
@@ -118,8 +114,8 @@ class SentenceVector:
 def hidden_cosines(encoder: Encoder, pooling: Pooling, a: Tokens, b: Tokens, *, progress: Progress = silent) -> Tensor:
     """Return the cosine without each pair of words: (n_words_a + 1, n_words_b + 1).
 
-    At [i + 1, j + 1], word i of a and word j of b are hidden from all tokens. Row 0 and column 0: no word is hidden.
-    NaN if no token is left. Raises TextError.
+    [i + 1, j + 1]: word i of a and word j of b are hidden. Index 0: no word is hidden. NaN if no token is left.
+    Raises TextError.
     """
     vectors = []
     for half, side in enumerate((a, b)):

@@ -32,30 +32,30 @@ class Explained:
     target: Target
     number: float  # the target in the unchanged sentence
     words: tuple[Word, ...]  # the hidden words: never the target's word
-    effect: Tensor  # (n_words,): effect of hiding each word from all tokens
-    together: float  # effect of hiding all words at once; NaN if the target then has no tokens
-    by_gradient: Tensor  # (n_layers, n_heads): estimated effect of removing each head; NaN if unknown
-    heads: Tensor  # (n_layers, n_heads): measured effect of removing each head; NaN if not measured
+    effect: Tensor  # (n_words,): effect of hiding each word
+    together: float  # effect of hiding all words; NaN if the target has no tokens left
+    by_gradient: Tensor  # (n_layers, n_heads): estimated effects of removing heads, or NaN
+    heads: Tensor  # (n_layers, n_heads): measured effects of removing heads, or NaN
     notes: tuple[str, ...]
     sentences: tuple[Sentence, ...] = ()  # the hidden sentences
-    by_sentence: Tensor = NONE  # (n_sentences,): effect of each sentence; NaN if the target then has no tokens
-    level: Tensor = NONE  # (n_sentences,): largest effect of 19 random sets of words, or NaN
+    by_sentence: Tensor = NONE  # (n_sentences,): effect of hiding each sentence, or NaN
+    level: Tensor = NONE  # (n_sentences,): noise level, the largest effect of 19 random word sets
 
     @property
     def order(self) -> list[int]:
-        """The indices of the words, the largest absolute effect first, without punctuation."""
+        """The indices of the words, the largest absolute effect first. Without punctuation."""
         named = [at for at, word in enumerate(self.words) if not word.is_punctuation]
         return sorted(named, key=lambda at: -abs(float(self.effect[at])))
 
     @property
     def leading(self) -> tuple[Head, ...]:
-        """The heads with a measured effect, the largest absolute effect first."""
+        """The measured heads, the largest absolute effect first."""
         run = [Head(*map(int, at)) for at in self.heads.isfinite().nonzero()]
         return tuple(sorted(run, key=lambda head: -abs(float(self.heads[head]))))
 
     @property
     def named(self) -> tuple[int, ...]:
-        """The indices of the sentences with an effect of at least `level`, the largest first."""
+        """The indices of the sentences with effects that reach the noise level, the largest first."""
         above = (self.by_sentence.abs() >= self.level) & (self.by_sentence != 0)
         return tuple(sorted(above.nonzero().flatten().tolist(), key=lambda at: -abs(float(self.by_sentence[at]))))
 
@@ -63,7 +63,7 @@ class Explained:
     def sentence_frame(self) -> pd.DataFrame:
         """A row for each sentence: place, text, segment, start, stop, effect, level, named, opened.
 
-        start, stop: positions of tokens. named: the effect reaches `level`. opened: single words were hidden too.
+        named: the effect reaches the noise `level`. opened: single words were hidden too.
         """
         columns = ["place", "text", "segment", "start", "stop"]
         rows = [(at, s.text, s.segment, s.positions[0], s.positions[-1] + 1) for at, s in enumerate(self.sentences)]
@@ -85,13 +85,11 @@ def explain(
     heads: Sequence[Head] | None = None,
     progress: Progress = silent,
 ) -> Explained:
-    """Hide each word from all tokens, remove heads, and return the changes of the target.
+    """Hide each word, remove heads, and return the changes of the target.
 
-    sentence: from `Encoder.tokenize` or `encode`.
-    sentences: from `sentences_of`. If given, only words of the eight sentences with the largest effects are hidden.
-    heads: the heads to remove; None: the eight with the largest estimated effects.
-    progress(done, total) counts batches.
-    Raises TextError.
+    sentences: from `sentences_of`. With them, only the words of the eight most important sentences are hidden.
+    heads: the heads to remove; None: the eight with the largest estimates.
+    progress(done, total) counts batches. Raises TextError.
     """
     by_sentence = level = NONE
     if sentences:
@@ -133,10 +131,7 @@ def _hidden_sentences(
 
 
 def heads_by_gradient(encoder: Encoder, sentence: Tokens, target: Target) -> Tensor:
-    """Estimate by gradient how removing each head changes the target: (n_layers, n_heads).
-
-    Raises NotRecomputable if heads can't be removed or the encoder can't be differentiated.
-    """
+    """Estimate how removing each head changes the target: (n_layers, n_heads). Raises NotRecomputable."""
     everywhere = tuple(range(len(sentence.ids)))
     at = list(target.positions)
     (found,) = gradients(encoder, [(sentence, everywhere)], lambda states: target.of(states[0][at])[None])
@@ -144,12 +139,12 @@ def heads_by_gradient(encoder: Encoder, sentence: Tokens, target: Target) -> Ten
 
 
 def removed_in_turn(encoder: Encoder, sentence: Tokens, target: Target, heads: Sequence[Head]) -> list[float]:
-    """Return the target without each head (its output is zero). Raises NotRecomputable."""
+    """Return the target without each head. Raises NotRecomputable."""
     patches = [encoder.removed([head]) for head in heads]
     return changed(encoder, sentence, target, [()] * len(heads), patches).tolist() if heads else []
 
 
 def leading_heads(encoder: Encoder, by_gradient: Tensor) -> list[Head]:
-    """Return the eight heads with the largest absolute effects in `by_gradient` (n_layers, n_heads)."""
+    """Return the eight heads with the largest absolute effects. by_gradient: (n_layers, n_heads)."""
     order = by_gradient.abs().flatten().argsort(descending=True, stable=True)
     return [encoder.all_heads[at] for at in order[:LEADING].tolist()]

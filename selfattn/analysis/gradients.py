@@ -17,8 +17,8 @@ from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.memory import is_out_of_memory
 from selfattn.encoders.placed_word import PlacedWord
 
-SAME = 1e-6  # unit vectors closer than this count as equal
-LEADING = 8  # how many heads or words to measure, after an estimate of all
+SAME = 1e-6  # closer unit vectors count as equal
+LEADING = 8  # number of heads or words to measure after estimating all
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -30,9 +30,9 @@ class ContextGradients:
     recordings: tuple[LayerRecording, ...]
 
     def toward(self, donor: Tensor) -> Tensor:
-        """Estimate the m numbers with one head's context replaced by `donor` (n_layers, n_heads, d_head).
+        """Estimate the change of m numbers if `donor` (n_layers, n_heads, d_head) replaces a head's context.
 
-        Returns the first-order changes: (m, n_layers, n_heads).
+        Returns (m, n_layers, n_heads).
         """
         return (self.gradient * (donor[..., None, :] - self.context)).sum(dim=(-2, -1))
 
@@ -40,13 +40,9 @@ class ContextGradients:
 def context_gradients(
     encoder: Encoder, words: Sequence[PlacedWord | tuple], directions: Tensor
 ) -> list[ContextGradients]:
-    """Differentiate dot products of each word's vector with `directions` (m, d_model).
+    """Differentiate dot products of each word's unit vector with `directions` (m, d_model). Raises NotRecomputable."""
 
-    The vector is the last hidden state, scaled to length 1. All words run in one batch.
-    Raises NotRecomputable if heads' outputs can't be replaced or the encoder can't be differentiated.
-    """
-
-    # A sentence affects only its own word, so the sum has the gradient of every word.
+    # A sentence affects only its own word, so gradients of the sum suffice.
     def along(states: Sequence[Tensor]) -> Tensor:
         vectors = torch.stack([of_word.mean(dim=0) for of_word in states])
         return directions.to(vectors) @ normalize(vectors, dim=1).sum(dim=0)
@@ -57,10 +53,7 @@ def context_gradients(
 def gradients(
     encoder: Encoder, words: Sequence[PlacedWord | tuple], numbers: Callable[[list[Tensor]], Tensor]
 ) -> list[ContextGradients]:
-    """Differentiate the m numbers that `numbers` computes from the words' last hidden states, (p, d_model) each.
-
-    Raises NotRecomputable, as `context_gradients` does.
-    """
+    """Differentiate m numbers of the words' last hidden states, (p, d_model) each. Raises NotRecomputable."""
     encoder.check_patchable()
     tokens, at = zip(*(encoder.placed(word) for word in words))
     recorder = Recorder(differentiable=True)

@@ -1,9 +1,8 @@
 """Hide other words from a chosen word, and measure how far its vector moves.
 
-A *way* is the vector from the chosen word's sense to another sense. A *share* is the move along the way, divided by the
-way's length: 1 is a move all the way.
-Sources: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5
-(attention knockout); DeYoung et al. 2020, "ERASER", section 4; Nanda 2023, "Attribution Patching" (estimates by gradient).
+The *way* is the vector from the word's sense to its other sense. A *share* is the part of the way that the word moves.
+Sources: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5;
+DeYoung et al. 2020, "ERASER", section 4; Nanda 2023, "Attribution Patching" (estimates by gradient).
 """
 
 import math
@@ -28,41 +27,41 @@ from selfattn.words import Word
 NO_SHARES = "Heads have no shares: "
 ONE_SENSE = "The word counts as the same sense in both sentences: "
 NO_WAY = "The word's two vectors are the same, so there is no share of the way between them."
-MOST = 32  # if there are more other words, hide only the eight with the largest estimates
-PADDING = 32  # tokens; with more padding, single runs are faster than a batch
+MOST = 32  # above this number of other words, hide only eight
+PADDING = 32  # tokens; with more padding, single runs are faster
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HiddenPair:
     """A chosen word in sentences A and B, and the effect of hiding each other word.
 
-    n_A, n_B: the numbers of other words. A number that wasn't computed is NaN.
+    n_A, n_B: numbers of other words. NaN: not computed.
     """
 
     placed: tuple[PlacedWord[Encoding], PlacedWord[Encoding]]
     words: tuple[tuple[Word, ...], tuple[Word, ...]]
-    share: tuple[Tensor, Tensor]  # (n_A,), (n_B,): move without each word, in lengths of the way
-    cosine: Tensor  # (n_A + 1, n_B + 1): cosine of the two vectors; index 0: nothing hidden
-    curves: Tensor  # (n_A + 1, n_B + 1, n_layers + 1): `cosine` before each layer, and after the last
-    control_cosine: float  # cosine of the vectors in A and the control, or NaN
-    control_hidden: float  # the same with the word of the largest effect hidden in each
-    by_head: tuple[Tensor, Tensor]  # (n_A, n_layers, n_heads), (n_B, ...): `share` in one head, estimated
-    top: tuple[int | None, int | None]  # index of the word with the largest share; never punctuation
-    ways: tuple[Tensor, Tensor]  # (d_model,) each: from the chosen word's sense to another sense
-    senses: tuple[str, str] | None  # the senses of A and B; None: the ways join the two vectors
-    nearest: tuple[str, str] | None  # the senses of the nearest means
-    places: tuple[float, float]  # each vector's place along the way: 0 at the mean of the sense
+    share: tuple[Tensor, Tensor]  # (n_A,), (n_B,): how far hiding each word moves the chosen word
+    cosine: Tensor  # (n_A + 1, n_B + 1): cosine of the two vectors; 0: nothing hidden
+    curves: Tensor  # (n_A + 1, n_B + 1, n_layers + 1): `cosine` in each layer
+    control_cosine: float  # cosine of the chosen word in A and in the control
+    control_hidden: float  # `control_cosine` with the most important words hidden
+    by_head: tuple[Tensor, Tensor]  # (n_A, n_layers, n_heads), (n_B, ...): estimated `share` in each head
+    top: tuple[int | None, int | None]  # index of the word with the largest share
+    ways: tuple[Tensor, Tensor]  # (d_model,) each: the vectors that shares are measured along
+    senses: tuple[str, str] | None  # None: the ways lead to the vector in the other sentence
+    nearest: tuple[str, str] | None  # senses of the nearest means
+    places: tuple[float, float]  # place on the way: 0 at the mean of the sense
     notes: tuple[str, ...]  # limits of this result that a reader must know
 
     @property
     def both_hidden(self) -> float:
-        """The cosine with the word in `top` hidden in each sentence."""
+        """The cosine with the `top` word of each sentence hidden."""
         i, j = (0 if at is None else at + 1 for at in self.top)
         return float(self.cosine[i, j])
 
     @property
     def other_words(self) -> float:
-        """The largest cosine with one word hidden in each sentence, without the words in `top`."""
+        """The largest cosine with one word of each sentence hidden, except `top`."""
         i, j = (
             [at + 1 for at, word in enumerate(words) if at != top and not word.is_punctuation]
             for words, top in zip(self.words, self.top)
@@ -74,13 +73,13 @@ class HiddenPair:
 
 @dataclass(eq=False)
 class _Side:
-    """A chosen word in one sentence, and its vectors without each other word."""
+    """A chosen word in one sentence, with its vectors."""
 
     word: PlacedWord[Encoding]
     words: tuple[Word, ...]
-    states: Tensor  # (n + 1, n_layers + 1, d_model): row 0: nothing hidden; row i + 1: without `words[i]`
-    by_head: Tensor  # (n, n_layers, n_heads): estimated shares; NaN if unknown
-    unit: Tensor  # (d_model,) float64: last-layer vector, scaled to length 1
+    states: Tensor  # (n + 1, n_layers + 1, d_model): 0: nothing hidden; i + 1: without `words[i]`
+    by_head: Tensor  # (n, n_layers, n_heads): estimated shares, or NaN
+    unit: Tensor  # (d_model,) float64: last-layer unit vector
     way: Tensor | None = None  # (d_model,)
 
     @classmethod
@@ -95,11 +94,10 @@ class _Side:
 
     @property
     def units(self) -> Tensor:
-        """`states`, scaled to length 1, in float64."""
+        """`states` as float64 unit vectors."""
         return normalize(self.states.double(), dim=-1)
 
     def run(self, encoder: Encoder, wanted: Sequence[int], changed: Callable[..., Tensor]) -> None:
-        """Hide each of these words, and fill in `states`."""
         hidden = [[Hide(self.word.positions, self.words[at].positions)] for at in wanted]
         states = changed(encoder, self.word, hidden=hidden, layers=True)
         self.states[[at + 1 for at in wanted]] = states
@@ -110,12 +108,11 @@ class _Side:
         return (values[1:] - values[0]).float()
 
     def leader(self, share: Tensor) -> int | None:
-        """Return the index of the word with the largest share, except punctuation."""
+        """Return the word with the largest share, except punctuation."""
         named = [at for at, word in enumerate(self.words) if not word.is_punctuation and share[at].isfinite()]
         return max(named, key=lambda at: float(share[at]), default=None)
 
     def to_run(self, by_head: Tensor) -> set[int]:
-        """Return the indices of the words to hide."""
         if len(self.words) <= MOST or by_head.isnan().any():
             return set(range(len(self.words)))
         named = [at for at, word in enumerate(self.words) if not word.is_punctuation]
@@ -136,14 +133,13 @@ def hidden_pair(
 ) -> HiddenPair:
     """Hide each other word from a chosen word in two sentences, and measure its move.
 
-    Each word is hidden in every head. Of more than 32 words, only the eight with the largest estimates are hidden.
-    first, second, control: a placed word, or (text, positions). The control sentence has the sense of A.
-    senses: labelled sentences (columns sentence, word, sense) or their `sense_means`. Moves are then measured from the mean
-    of the word's sense to the mean of the other senses, else to the vector in the other sentence.
-    heads: False leaves `by_head` for `with_heads`, unless the estimates are needed.
+    If there are more than 32 other words, only the eight with the largest estimates are hidden.
+    first, second: placed words, or (text, positions). control: the word in another sentence with the sense of A.
+    senses: labelled sentences (columns sentence, word, sense) or their `sense_means`. None: move toward the other sentence.
+    heads: False leaves `by_head` for `with_heads`.
     progress(done, total) counts sentences.
     changed, by_gradient: `Encoder.changed_vectors` and `hidden_by_head`, or cached versions.
-    Raises TextError, ValueError for unusable senses, and NotRecomputable if no word can be hidden.
+    Raises TextError, ValueError for unusable senses, and NotRecomputable.
     """
     encoder.check_hideable()
     sides = [_Side.of(encoder, encoder.placed(word)) for word in (first, second, control) if word is not None]
@@ -178,7 +174,7 @@ def hidden_pair(
         leaders = [side.leader(side.share(way)) for side, way in on_ways[2:]]
         hidden = tuple(0 if at is None else at + 1 for at in leaders)
         control_cosine, control_hidden = (float(a.units[i, -1] @ other.units[j, -1]) for i, j in ((0, 0), hidden))
-    for side, of_pair in zip((a, b), wanted):  # leave out words that were hidden only for the control
+    for side, of_pair in zip((a, b), wanted):  # leave out words hidden only for the control
         side.states[[at + 1 for at in range(len(side.words)) if at not in of_pair]] = torch.nan
     a.by_head, b.by_head = by_head[:2]
     return _pair(a, b, (control_cosine, control_hidden), taken, tuple(notes))
@@ -187,7 +183,7 @@ def hidden_pair(
 def with_heads(
     encoder: Encoder, pair: HiddenPair, by_gradient: Callable[..., list[Tensor]] | None = None
 ) -> HiddenPair:
-    """Return the pair with `by_head` computed. by_gradient: as in `hidden_pair`."""
+    """Return the pair with `by_head`. by_gradient: as in `hidden_pair`."""
     sides = [n for n in (0, 1) if pair.by_head[n].isnan().all() and float(pair.ways[n].norm()) >= SAME]
     targets = [Along(pair.placed[n].positions, pair.ways[n]) for n in sides]
     try:
@@ -233,10 +229,7 @@ def unmeasured_pair(
     *,
     notes: tuple[str, ...] = (),
 ) -> HiddenPair:
-    """Return a `HiddenPair` with nothing hidden, for encoders that can't hide words.
-
-    Every share is NaN, and `top` has no word.
-    """
+    """Return a pair without effects, for encoders that can't hide words."""
     a, b, *c = (_Side.of(encoder, encoder.placed(word)) for word in (first, second, control) if word is not None)
     a.way, b.way = b.unit - a.unit, a.unit - b.unit
     return _pair(a, b, (float(a.unit @ c[0].unit) if c else math.nan, math.nan), None, notes)
@@ -245,7 +238,7 @@ def unmeasured_pair(
 def _ways(
     encoder: Encoder, a: _Side, b: _Side, senses: pd.DataFrame | SenseMeans | None
 ) -> tuple[tuple[Tensor, Tensor], tuple[WayBetweenSenses, WayBetweenSenses] | None, list[str]]:
-    """Return the ways of A and B, their `WayBetweenSenses` or None, and notes."""
+    """Return both ways, their senses or None, and notes."""
     between = b.unit - a.unit, a.unit - b.unit
     if senses is None:
         return between, None, []
@@ -275,10 +268,9 @@ def _ways(
 def hidden_by_head(encoder: Encoder, words: Sequence[PlacedWord | tuple], targets: Sequence[Target]) -> list[Tensor]:
     """Estimate by gradient the effect of hiding each other word in one head alone.
 
-    Returns a tensor (n, n_layers, n_heads) for each of `words`, where n is the number of other words.
-    targets: the number to explain, for each of `words`.
+    Returns (n, n_layers, n_heads) for each of `words`; n: number of other words. targets: one for each of `words`.
     In our pairs with "bank", the sum over heads is a fifth to nine tenths smaller than the effect of hiding in all heads.
-    Raises NotRecomputable if the encoder can't be differentiated.
+    Raises NotRecomputable.
     """
     placed = [encoder.placed(word) for word in words]
     if not placed:
@@ -299,7 +291,7 @@ def hidden_by_head(encoder: Encoder, words: Sequence[PlacedWord | tuple], target
 
 
 def context_changes(recording: LayerRecording, positions: Sequence[int], hidden: Sequence[Sequence[int]]) -> Tensor:
-    """Return the change of a layer's context vectors at p positions: (m, n_heads, p, d_head) float64.
+    """Return the change of a layer's context at p positions: (m, n_heads, p, d_head) float64.
 
     hidden: m groups of tokens, hidden one group at a time.
     """
@@ -324,10 +316,9 @@ def hidden_heads(
 ) -> Tensor:
     """Return how far `first` moves if `word` is hidden in one head alone: (n_layers, n_heads).
 
-    way (d_model,): the direction and unit of the moves, as in `HiddenPair.ways`.
-    progress: as in `Encoder.knock_out`. changed: as in `hidden_pair`.
-    heads: measure only these heads: (len(heads),). Moves of single heads needn't add up.
-    Raises TextError, ValueError, and NotRecomputable if no word can be hidden in one head alone.
+    way (d_model,): direction and unit of the moves. progress: as in `Encoder.knock_out`. changed: as in `hidden_pair`.
+    heads: measure only these heads: (len(heads),).
+    Raises TextError, ValueError, and NotRecomputable.
     """
     encoder.check_hideable(one_head=True)
     first = encoder.placed(first)
@@ -342,12 +333,12 @@ def hidden_heads(
 
 @dataclass(frozen=True, eq=False)
 class HeadsOfWord:
-    """The chosen word's move if another word is hidden in one head alone, for each head."""
+    """The chosen word's move if one word is hidden in a single head."""
 
     side: int  # 0: in A, 1: in B
-    at: int  # index of the hidden word in `pair.words[side]`
+    at: int  # index in `pair.words[side]`
     word: Word
-    share: Tensor  # (n_layers, n_heads): moves in lengths of the way; NaN if unknown
+    share: Tensor  # (n_layers, n_heads): moves in lengths of the way, or NaN
     exact: bool  # True: measured; False: estimated by gradient
 
 
@@ -361,10 +352,10 @@ def heads_of_word(
     progress: Progress = silent,
     changed: Callable[..., Tensor] = Encoder.changed_vectors,
 ) -> HeadsOfWord:
-    """Return the moves of the chosen word if one word is hidden in one head alone.
+    """Return the chosen word's move if one word is hidden in a single head.
 
-    side: 0 for A, 1 for B. at: the index in `pair.words[side]`. exact: measure every head, instead of the estimates.
-    progress, changed: as in `hidden_heads`. Raises NotRecomputable if no word can be hidden in one head alone.
+    side: 0 for A, 1 for B. at: the word's index. exact: False returns the estimates.
+    progress, changed: as in `hidden_heads`. Raises NotRecomputable.
     """
     word, share = pair.words[side][at], pair.by_head[side][at]
     if exact:
@@ -373,10 +364,9 @@ def heads_of_word(
 
 
 def leading_head(encoder: Encoder, pair: HiddenPair, heads: HeadsOfWord) -> Head | None:
-    """Return the head in which hiding the word moves the chosen word most.
+    """Return the head in which hiding the word has the largest effect.
 
-    The heads with the eight largest estimates are measured, if the encoder can hide a word in one head. None if no share is
-    known.
+    If possible, the eight heads with the largest estimates are measured. None if no effect is known.
     """
     estimated = pair.by_head[heads.side][heads.at]
     if not estimated.isfinite().any():

@@ -1,4 +1,4 @@
-"""Measure attention weights and word vectors. `MEASURES` lists the measures of heads."""
+"""Measure attention weights and word vectors."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ def special_share(weights: Tensor, special: Sequence[bool]) -> Tensor:
 def hide_special(weights: Tensor, special: Sequence[bool]) -> tuple[Tensor, Tensor]:
     """Return the weights between ordinary tokens, and each row's weight on special tokens.
 
-    (..., n_query, n_key) -> (..., m, m) and (..., m). Rows sum to 1, or to 0 if all weight is on special tokens.
+    (..., n_query, n_key) -> (..., m, m) and (..., m). Rows sum to 1 unless all weight is on special tokens.
     """
     ordinary = ~torch.tensor(special)
     rows = weights[..., ordinary, :]
@@ -39,13 +39,13 @@ def similarity(first: Tensor, second: Tensor) -> Tensor:
 
 
 def mean_distance(weights: Tensor) -> Tensor:
-    """Return the weighted mean of |i - j| for each row i, in tokens. (..., n, n) -> (..., n)"""
+    """Return each row's mean distance |i - j| in tokens. (..., n, n) -> (..., n)"""
     places = torch.arange(weights.shape[-1], dtype=weights.dtype)
     return (weights * (places[:, None] - places).abs()).sum(dim=-1)
 
 
 def ordinary_rows(encoding: Encoding) -> list[int]:
-    """Return the positions of the tokens that aren't special, or else all positions."""
+    """Return the positions of ordinary tokens, or else all positions."""
     return [i for i, special in enumerate(encoding.special) if not special] or list(range(len(encoding.special)))
 
 
@@ -55,9 +55,9 @@ def head_average(encoding: Encoding, layer: int) -> Tensor:
 
 
 def rollout(encoding: Encoding) -> Tensor:
-    """Return attention rollout, the flow of attention through the layers: (n_layers, n, n).
+    """Return attention rollout: (n_layers, n, n).
 
-    Row i of layer l: how much of each input token is in token i after layer l. Rows sum to 1.
+    Row i of layer l: how much of each input token is in token i after the layer. Rows sum to 1.
     Source: Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers", section 3.
     """
     layers = [torch.eye(len(encoding.tokens))]
@@ -68,19 +68,19 @@ def rollout(encoding: Encoding) -> Tensor:
 
 @dataclass(frozen=True)
 class Compared:
-    """A word in the sentences A and B, and in an optional control sentence."""
+    """A word in the sentences A and B, and in a control sentence."""
 
     sides: Mapping[str, PlacedWord[Encoding]]  # "A", "B", "control"
     run_removals: Callable[..., Tensor]  # `removal_effect` for this encoder, or a cached version
 
     @property
     def cosine(self) -> float:
-        """The cosine of the word's last-layer vectors in A and in B, -1 to 1."""
+        """The cosine of the word in A and in B, -1 to 1."""
         vectors = [encoding.vector(encoding.n_layers, at) for encoding, at in (self.sides["A"], self.sides["B"])]
         return float(similarity(*vectors))
 
     def effect(self, other: str) -> Tensor:
-        """Return the change of the cosine of A and `other` without each head: (n_layers, n_heads)."""
+        """Return the change of the cosine without each head: (n_layers, n_heads)."""
         return self.run_removals(self.sides["A"], self.sides[other])
 
 
@@ -89,21 +89,20 @@ class Measure:
     """A measure of every head."""
 
     name: str  # in pickers, addresses and tables
-    unit: str  # "bits" ...; "": a part of the weight; "effect": a change of the cosine
-    of: str  # "text": measured in one text; "word": for a word in two sentences
+    unit: str  # "bits" ...; "": part of the weight; "effect": change of the cosine
+    of: str  # "text": one text; "word": a word in two sentences
     compute: Callable[..., Tensor]  # (weights (..., n, n), encoding) -> (...), or Compared -> (n_layers, n_heads)
     caption: str
     label: str  # name for a reader
-    beside: tuple[str, ...] = ()  # names of measures to show together; the last: for the control
+    beside: tuple[str, ...] = ()  # names of measures to show together
     needs_control: bool = False
 
     @property
     def signed(self) -> bool:
-        """True if the measure can be negative."""
         return self.unit == "effect"
 
     def columns(self, compared: Compared) -> dict[str, Tensor]:
-        """Compute the measures in `beside`, or else this measure: (n_layers, n_heads) each."""
+        """Compute this measure and those in `beside`: (n_layers, n_heads) each."""
         known = [MEASURES[name] for name in self.beside or (self.name,)]
         known = [each for each in known if "control" in compared.sides or not each.needs_control]
         return {each.name: each.compute(compared) for each in known}
@@ -114,7 +113,7 @@ def _of_ordinary(weights: Tensor, encoding: Encoding) -> Tensor:
 
 
 def _on_token(offset: int) -> Callable[[Tensor, Encoding], Tensor]:
-    """Return a function that computes the mean weight on the token `offset` places further."""
+    """Return a function: the mean weight on the token `offset` places further."""
 
     def share(weights: Tensor, encoding: Encoding) -> Tensor:
         places = [i for i in ordinary_rows(encoding) if 0 <= i + offset < weights.shape[-1]]
@@ -167,7 +166,7 @@ MEASURES = {measure.name: measure for measure in (
 
 
 def offered(beside: Collection[str]) -> dict[str, Measure]:
-    """Return the measures that can be computed. beside: the given sentences ("B", "control")."""
+    """Return the available measures. beside: the sentences besides A ("B", "control")."""
     return {
         name: each
         for name, each in MEASURES.items()
@@ -181,6 +180,6 @@ def row_measures(weights: Tensor, encoding: Encoding) -> dict[str, Tensor]:
 
 
 def head_measures(encoding: Encoding) -> dict[str, Tensor]:
-    """Compute `row_measures` of every head, layer by layer: (n_layers, n_heads) each."""
+    """Compute every measure of each head: (n_layers, n_heads) each."""
     layers = [row_measures(encoding.weights(layer), encoding) for layer in range(encoding.n_layers)]
     return {name: torch.stack([layer[name] for layer in layers]) for name in layers[0]}

@@ -25,21 +25,20 @@ PATTERNS = {
 
 @dataclass(frozen=True)
 class Fit:
-    """A head's number for a pattern, and the threshold of the pattern."""
+    """A head's number for a pattern, and the pattern's threshold."""
 
     name: str
     meaning: str
-    value: float  # 0 to 1, mean over the tokens that aren't special
+    value: float  # 0 to 1, mean over the ordinary tokens
     threshold: float
 
     @property
     def fits(self) -> bool:
-        """True if the head has this pattern in this sentence."""
         return self.value >= self.threshold
 
 
 def pattern_values(weights: Tensor, encoding: Encoding) -> dict[str, Tensor]:
-    """Return each head's number for each pattern, 0 to 1: weights (..., n, n) -> (...) each."""
+    """Return each head's number for each pattern, 0 to 1. (..., n, n) -> (...)"""
     rows, n = ordinary_rows(encoding), weights.shape[-1]
     marks = [p for word in encoding.words if word.is_punctuation for p in word.positions]
     found = row_measures(weights, encoding)
@@ -54,6 +53,6 @@ def fits(weights: Tensor, encoding: Encoding) -> list[Fit]:
 
 
 def nearest_first(values: Mapping[str, float]) -> list[Fit]:
-    """Return the fit to every pattern, sorted by value divided by threshold, largest first."""
+    """Return the fit to every pattern, the largest value / threshold first."""
     every = [Fit(name, meaning, values[name], threshold) for name, (meaning, threshold) in PATTERNS.items()]
     return sorted(every, key=lambda fit: fit.value / fit.threshold, reverse=True)

@@ -1,4 +1,4 @@
-"""Recompute every head of an encoder, and compare the results with the model's own."""
+"""Recompute every head of an encoder, and compare with the model."""
 
 import math
 from contextlib import ExitStack
@@ -15,16 +15,16 @@ from selfattn.encoders.projections import ProjectionsUnknown, project
 def prove(encoder: Encoder, text: str, progress: Progress = silent) -> pd.DataFrame:
     """Compare `selfattn.kernel` with the model on one text, and return a row for each head.
 
-    Columns: layer, head, and four largest absolute differences (float32):
-    same_inputs: weights, against the model's eager function on the same query and key.
-    separate_pass: weights, against an eager run of the model; NaN above the setting separate_pass_megabytes.
-    context: context, against the model's fast attention call.
-    projections: query, key and value from the layer's input; NaN if unknown for the family.
-    Raises NotRecomputable and TextError.
+    Columns: layer, head, and largest absolute differences (float32):
+    same_inputs: weights, from eager attention on the same query and key.
+    separate_pass: weights, from an eager run; NaN above separate_pass_megabytes.
+    context: from the model's fast attention call.
+    projections: query, key and value from the layer's input, or NaN.
+    Raises NotRecomputable, TextError.
     """
     encoder.check_recomputable()
     with ExitStack() as afterwards:
-        # On recent GPUs, TF32 would round the factors to ten bits.
+        # On recent GPUs, TF32 would round factors to ten bits.
         afterwards.callback(torch.set_float32_matmul_precision, torch.get_float32_matmul_precision())
         torch.set_float32_matmul_precision("highest")
         encoding = encoder.encode(text)

@@ -1,6 +1,6 @@
-"""Remove heads in two sentences, and measure the cosine of a word's two vectors.
+"""Remove heads, and measure the cosine of a word's vectors in two sentences.
 
-A positive effect means that the head separates the vectors. Effects don't add up over heads.
+A positive effect means that the head separates the vectors. Effects don't add up.
 Source: Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section 2.
 """
 
@@ -22,10 +22,10 @@ def removal_effect(
     progress: Progress = silent,
     heads: Sequence[Head | tuple[Head, ...]] | None = None,
 ) -> Tensor:
-    """Return the cosine of a word's two vectors without each head, minus the cosine with it: (n_layers, n_heads).
+    """Return the change of the cosine without each head: (n_layers, n_heads).
 
-    how ("zero" or "mean"), heads: as in `Encoder.knock_out`. With heads, the result is (len(heads),).
-    progress(done, total) counts runs of both sentences. Raises NotRecomputable, TextError.
+    how ("zero" or "mean"): as in `Encoder.knock_out`. heads: remove only these: (len(heads),).
+    progress(done, total) counts runs. Raises NotRecomputable, TextError.
     """
     words = [encoder.placed(word) for word in (first, second)]
     after = [
@@ -37,5 +37,5 @@ def removal_effect(
 
 
 def change_of_cosine(after: Sequence[Tensor], before: Sequence[Tensor]) -> Tensor:
-    """Return the cosine of the vectors `after` (..., d), minus the cosine of `before` (d,): (...)."""
+    """Return the cosine of `after` (..., d) minus the cosine of `before` (d,): (...)."""
     return similarity(*after) - similarity(*before)

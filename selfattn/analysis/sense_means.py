@@ -1,4 +1,4 @@
-"""Compute the mean vector of each sense of a word, from labelled sentences."""
+"""Compute the mean vector of each sense of a word."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class LabelledRow(NamedTuple):
 
     sense: str
     sentence: str
-    place: float  # as in `WayBetweenSenses`; the sense's mean leaves out this sentence
+    place: float  # as in `WayBetweenSenses`, without this sentence in the mean
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -33,16 +33,15 @@ class SenseMeans:
 
     word: str
     senses: tuple[str, ...]  # in alphabetical order
-    means: Tensor  # (n_senses, d_model) float64: means of last-layer unit vectors
+    means: Tensor  # (n_senses, d_model) float64: means of unit vectors
     counts: tuple[int, ...]  # number of rows of each sense
-    within: float  # 95 % quantile of the squared distances from a row to the mean of the other rows
+    within: float  # 95 % quantile of the rows' squared distances from their means
     rows: dict[tuple[int, ...], LabelledRow]  # by the sentence's token ids
 
     def way(self, sentence: Tokens, unit: Tensor) -> "WayBetweenSenses":
         """Return the vector from the sentence's sense to the other senses.
 
-        unit (d_model,): the word's last-layer vector, scaled to length 1.
-        A labelled sentence has the sense of its label, any other sentence the sense of the nearest mean.
+        unit (d_model,): the word's last-layer unit vector. Sentences without a label take the sense of the nearest mean.
         """
         once = len(sentence.places(self.word)) == 1  # always True for a labelled row
         means, row = self.means.clone(), self.rows.get(sentence.ids) if once else None
@@ -66,20 +65,20 @@ class SenseMeans:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WayBetweenSenses:
-    """The vector from one sense to the mean of the other senses, and a word's place along this vector."""
+    """The vector from one sense to the other senses, and a word's place along it."""
 
     sense: str  # the sentence's label, else `nearest`
     nearest: str  # the sense of the nearest mean
     axis: Tensor  # (d_model,)
-    place: float  # projection on the axis: 0 at the mean of the sense, 1 at the mean of the other senses
+    place: float  # 0 at the mean of the sense, 1 at the mean of the others
     distance: float  # squared distance from the mean of the sense
-    fits: bool  # True if labelled, or if `distance` is at most `SenseMeans.within`
+    fits: bool  # True if labelled, or near enough (`SenseMeans.within`)
 
 
 def sense_means(encoder: Encoder, frame: pd.DataFrame, word: str) -> SenseMeans:
-    """Compute the means of a word's senses. frame: labelled sentences (columns sentence, word, sense).
+    """Compute the means of a word's senses. frame: columns sentence, word, sense.
 
-    The word needs two senses with at least four rows each. Raises ValueError for unusable tables.
+    A word needs two senses with four rows each. Raises ValueError.
     """
     usable = rows_of(encoder, frame, word)
     units, labels = last_units(encoder, usable["placed"]), usable["sense"]
@@ -105,7 +104,7 @@ def sense_means(encoder: Encoder, frame: pd.DataFrame, word: str) -> SenseMeans:
 
 
 def rows_of(encoder: Encoder, frame: pd.DataFrame, word: str) -> pd.DataFrame:
-    """Return one word's usable rows, with the column `placed`. Raises as `sense_means`."""
+    """Return one word's usable rows. Raises ValueError."""
     if list(frame.columns).count("word") == 1:
         of_word = frame["word"].map(lambda each: isinstance(each, str) and fold(each.strip()) == fold(word))
         if not of_word.any():
@@ -128,9 +127,9 @@ def within_sense(
     word: PlacedWord,
     units: Callable[[Encoder, Sequence[PlacedWord]], Tensor] = last_units,
 ) -> tuple[str, Tensor] | None:
-    """Return a word's sense, and the cosines (n,) with the n other labelled sentences of this sense.
+    """Return a word's sense, and cosines (n,) with n other labelled sentences of the sense.
 
-    rows: the result of `rows_of`. units: `last_units`, or a cached version. None if the sentence fits no sense.
+    rows: from `rows_of`. units: `last_units`, or a cached version. None if the sentence fits no sense.
     """
     encoding = encoder.encoded(word)
     unit = normalize(encoding.vector(encoder.n_layers, word.positions).double(), dim=0)

@@ -1,4 +1,4 @@
-"""Split a text into sentences, and draw random sets of words as a baseline."""
+"""Split a text into sentences, and draw random sets of words."""
 
 import math
 from collections import Counter
@@ -15,12 +15,11 @@ from selfattn.words import Span, Word
 Positions = tuple[int, ...]
 
 LONG, SENTENCES = 64, 3  # a long text has more than 64 tokens and at least 3 sentences
-DRAWS = 19  # a sentence exceeds 19 draws by chance once in 20
-STEP = 1.5  # sentences share their draws if their lengths differ by up to about this factor
+DRAWS = 19  # chance exceeds the largest of 19 draws once in 20
+STEP = 1.5  # sentences with lengths up to this factor apart share their draws
 
-# A sentence ends at . ! ? or ..., after closing quotation marks and brackets, if a blank and no lower-case letter
-# follow.
-# A full stop after a single letter or a common abbreviation doesn't end a sentence. 。！？ and line breaks always do.
+# A sentence ends at . ! ? or ..., if a blank follows and then no lower-case letter.
+# Single letters and abbreviations don't end a sentence. 。！？ and line breaks always do.
 SHORT_FORMS = r"(?<!\b(?:\p{L}|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|No|Fig|vs|etc|approx|e\.g|i\.e)\.)"
 CLOSING = r"[\"'”’»)\]」』）]*"
 END = regex.compile(
@@ -39,7 +38,6 @@ class Sentence:
 
     @property
     def positions(self) -> tuple[int, ...]:
-        """The positions of the tokens of all words."""
         return tuple(position for word in self.words for position in word.positions)
 
 
@@ -78,7 +76,7 @@ def segments_with_levels(sentences: Sequence[Sentence]) -> set[int]:
 def draws_for(tokens: Tokens, sentences: Sequence[Sentence]) -> tuple[list[Positions], list[slice | None]]:
     """Draw 19 random sets of words for each sentence. Return all sets, and each sentence's slice.
 
-    A set holds positions, at least as many as the sentence. The slice is None in a segment of fewer than three sentences.
+    A set has at least as many tokens as the sentence. The slice is None in segments of fewer than three sentences.
     """
     levels, found, places = segments_with_levels(sentences), [], {}
     kinds = [(each.segment, _rounded(len(each.positions))) for each in sentences]
@@ -94,7 +92,7 @@ def _rounded(size: int) -> int:
 
 
 def _draws(words: Sequence[Word], size: int) -> list[Positions]:
-    """Return 19 random sets of words, of at least `size` tokens if possible."""
+    """Return 19 random sets of words, of at least `size` tokens each."""
     random, found = np.random.default_rng(0), []
     for _ in range(DRAWS):
         order = random.permutation(len(words))

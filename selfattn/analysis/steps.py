@@ -39,12 +39,12 @@ class Step:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HeadSteps:
-    """All steps of one head in order, and the trace of its attention."""
+    """All steps of one head, and the trace of its attention."""
 
     steps: tuple[Step, ...]
     trace: AttentionTrace
     projected: Projected | None  # None if the projections aren't known
-    note: str  # about the family, or why the steps start at query, key and value
+    note: str  # about the family, or why the first steps are missing
 
     def __getitem__(self, name: str) -> Step:
         return next(step for step in self.steps if step.name == name)
@@ -60,9 +60,9 @@ class HeadSteps:
 
 
 def head_steps(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> HeadSteps:
-    """Compute all steps of one head. The encoding must come from this encoder.
+    """Compute all steps of one head, with the encoder that made the encoding.
 
-    Raises NotRecomputable, and IndexError for a layer or head that doesn't exist.
+    Raises NotRecomputable, and IndexError for an unknown layer or head.
     """
     recorded = encoding.trace(layer, head)
     context = encoding.own_context(layer)[head]

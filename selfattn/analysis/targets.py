@@ -1,7 +1,4 @@
-"""Compute targets: numbers, such as a class score, from a sentence's last hidden states.
-
-A hidden word has an attention mask of 0 in every layer, and mean pooling leaves it out.
-"""
+"""Compute targets: numbers, such as a class score, from a sentence's last hidden states."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +21,7 @@ from selfattn.words import Word
 
 
 class Target(Protocol):
-    """A differentiable number of the last hidden states at some positions."""
+    """A differentiable number of the last hidden states at `positions`."""
 
     positions: tuple[int, ...]
 
@@ -37,7 +34,7 @@ Asked = Callable[[Tokens], Any]  # makes a sentence's target
 
 @dataclass(frozen=True, eq=False)
 class Along:
-    """The projection of a word's last-layer unit vector on `way`, in lengths of `way`."""
+    """A word's projection on `way`, in lengths of `way`."""
 
     positions: tuple[int, ...]
     way: Tensor  # (d_model,)
@@ -51,7 +48,7 @@ class Along:
 
 @dataclass(frozen=True, eq=False)
 class Cosine:
-    """The cosine, -1 to 1, of the sentence's vector and a fixed vector."""
+    """The cosine, -1 to 1, of the sentence and a fixed vector."""
 
     positions: tuple[int, ...]  # the tokens whose mean is the sentence's vector
     other: Tensor  # (d_model,)
@@ -63,17 +60,14 @@ class Cosine:
 
 @dataclass(frozen=True, eq=False)
 class ClassScore:
-    """The logit of a class, minus the largest other logit.
-
-    In multi-label classification and regression: the logit alone.
-    """
+    """The logit of a class, minus the largest other logit if classes exclude each other."""
 
     positions: tuple[int, ...]  # every token; for a tag, the word's tokens
     head: ClassHead
     label: int
 
     def of(self, states: Tensor) -> Tensor:
-        """Compute the difference of the logits: (..., p, d_model) -> (...)."""
+        """Compute the score: (..., p, d_model) -> (...)."""
         logits = self.head.logits(states)
         if not self.head.exclusive:
             return logits[..., self.label]
@@ -83,7 +77,7 @@ class ClassScore:
 
 @dataclass(frozen=True, eq=False)
 class GapWord:
-    """The log probability of a token at the position of the mask token."""
+    """The log probability of a token at the mask token."""
 
     positions: tuple[int, ...]  # position of the mask token
     head: MaskedHead
@@ -95,13 +89,13 @@ class GapWord:
 
 
 def class_score(head: ClassHead, label: str | int) -> Asked:
-    """Return a function that makes the target for a class. label: a name or number. Raises ValueError."""
+    """Return a function that makes the target for a class. Raises ValueError."""
     number = head.number(label)
     return lambda sentence: ClassScore(tuple(range(len(sentence.ids))), head, number)
 
 
 def tag_score(head: TagHead, word: Word, label: str | int) -> Asked:
-    """Return a function that makes the target for a tag of `word`. Raises ValueError."""
+    """Return a function that makes the target for a word's tag. Raises ValueError."""
     number = head.number(label)
     return lambda sentence: ClassScore(word.positions, head, number)
 
@@ -131,10 +125,10 @@ def changed(
     patches: Sequence[Collection[Patch]] | None = None,
     progress: Progress = silent,
 ) -> Tensor:
-    """Return the target with each set of positions hidden, and each set of patches: (len(hidden),).
+    """Return the target with each set of positions hidden: (len(hidden),).
 
-    A patch replaces a head's output. NaN if all positions of the target are hidden.
-    progress(done, total) counts batches. Raises TextError, and NotRecomputable if patches can't be used.
+    patches: replace outputs of heads in each run. NaN if all positions of the target are hidden.
+    progress(done, total) counts batches. Raises TextError, NotRecomputable.
     """
     if patches is not None:
         encoder.check_patchable()

@@ -21,10 +21,8 @@ def change(
 ) -> AttentionTrace:
     """Recompute one head's trace with all of these changes.
 
-    scaling: False leaves the scores unscaled. causal: True hides later tokens.
-    temperature: divides the inputs of softmax; above 1 the weights become more equal.
-    uniform: True gives equal weights to all tokens that aren't masked.
-    Raises ValueError for a temperature of 0 or less.
+    scaling: False leaves the scores unscaled. causal: True hides later tokens. uniform: True gives equal weights.
+    temperature: divides the scores; higher values make the weights more equal. Raises ValueError unless above 0.
     """
     if not temperature > 0:
         raise ValueError(f"temperature must be above 0, got {temperature}. Near 0, the largest score gets weight 1.")
@@ -33,7 +31,7 @@ def change(
     mask = trace.mask
     if causal:
         mask = combine(mask, causal_mask(len(trace.query)))
-    if uniform:  # a query of zeros gives every key the same score
+    if uniform:  # equal scores for all keys
         allowed = None if mask is None else mask if mask.dtype == torch.bool else mask > -math.inf
         made = attend_precisely(torch.zeros_like(trace.query), trace.key, trace.value, allowed, trace.scale)
         return rounded(made, torch.float32)
@@ -46,12 +44,12 @@ def change(
 
 
 def causal_mask(n: int) -> Tensor:
-    """Return the causal mask (n, n) bool: row i may attend to columns 0 ... i."""
+    """Return the causal mask: (n, n) bool, True for columns 0 ... i."""
     return torch.ones(n, n, dtype=torch.bool).tril()
 
 
 def combine(mask: Tensor | None, allowed: Tensor) -> Tensor:
-    """Restrict a head's mask further. allowed: (n, n) bool, True = may attend."""
+    """Restrict a head's mask to `allowed` (n, n) bool."""
     if mask is None:
         return allowed
     return mask & allowed if mask.dtype == torch.bool else add_mask(mask, allowed)
@@ -67,12 +65,12 @@ class Masking:
 
 
 def four_ways(trace: AttentionTrace, allowed: Tensor) -> tuple[Masking, ...]:
-    """Return the weights of four ways to hide the tokens that `allowed` (n, n) excludes.
+    """Return the weights of four ways to hide tokens. allowed: (n, n), False for hidden tokens.
 
     1. Add minus infinity to the scores, as the kernel does.
-    2. Multiply the scores by 0: hidden tokens still get weight, because e^0 = 1.
+    2. Multiply the scores by 0: hidden tokens keep weight (e^0 = 1).
     3. Multiply the weights by 0: rows no longer sum to 1.
-    4. Then divide by the row's sum: the result equals 1.
+    4. Then divide by the row's sum: equals 1.
     """
     trace = rounded(trace, torch.float32)
     mask = combine(trace.mask, allowed)

@@ -12,11 +12,11 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.words import Word, between_groups, to_groups, token_groups
 
-MOST = 256  # largest number of rows in a picture; longer maps are shrunk
+MOST = 256  # largest number of rows in a picture
 
 
 class Places(NamedTuple):
-    """The m labels along an edge of a map, in the order of the text."""
+    """The m labels along an edge of a map."""
 
     labels: tuple[str, ...]  # m: words, and tokens outside words
     groups: tuple[tuple[int, ...], ...]  # m: token positions
@@ -24,7 +24,7 @@ class Places(NamedTuple):
 
 
 def places(encoding: Encoding, *, words: bool | Sequence[Word] = True) -> Places:
-    """Return a text's words and the tokens outside words; with words=False, every token."""
+    """Return a text's words, and the tokens outside words. words=False: every token."""
     chosen = encoding.words if words is True else words or ()
     groups = token_groups(len(encoding.tokens), chosen)
     spelled = {word.start: word.label for word in chosen}
@@ -39,20 +39,20 @@ def places(encoding: Encoding, *, words: bool | Sequence[Word] = True) -> Places
 class WordMap:
     """One head's weights between m words or tokens. Rows are queries, columns keys."""
 
-    labels: tuple[str, ...]  # m: in a shrunk map, the first and last word of the row
+    labels: tuple[str, ...]  # m: in a shrunk map, the first and last word
     groups: tuple[tuple[int, ...], ...]  # m: token positions
     special: tuple[bool, ...]  # m: True for a row of special tokens only
     matrix: Tensor  # (m, m)
-    hidden: float = 0.0  # mean weight on left-out special tokens, 0 to 1
-    step: int = 1  # rows and columns of the complete map in one cell
+    hidden: float = 0.0  # mean weight on left-out special tokens
+    step: int = 1  # rows of the complete map in a cell
 
     def rows_of(self, positions: Sequence[int]) -> list[int]:
-        """Return the rows of these tokens that are in the map, in order."""
+        """Return the rows of these tokens."""
         wanted = set(positions)
         return [row for row, group in enumerate(self.groups) if wanted & set(group)]
 
     def part(self, rows: Sequence[int]) -> "WordMap":
-        """Return the map of these rows and columns. Rows no longer sum to 1."""
+        """Return the map of these rows and columns."""
         rows = list(rows)
         edges = self.labels, self.groups, self.special
         labels, groups, special = (tuple(edge[row] for row in rows) for edge in edges)
@@ -63,7 +63,7 @@ class WordMap:
         return replace(self, matrix=self.matrix - other.matrix)
 
     def binned(self, most: int = MOST) -> "WordMap":
-        """Shrink the map to at most `most` rows, keeping the largest absolute weight of each cell."""
+        """Shrink the map to `most` rows. Each cell keeps its largest absolute weight."""
         n = len(self.labels)
         step = -(-n // most)
         if step == 1:
@@ -87,8 +87,8 @@ def word_map(
     """Return the map of one head's weights (n, n) between a text's words.
 
     words: the words to map; True: all; False: every token.
-    A split word sums the weights to its tokens, and averages the weights from its tokens.
-    special: False leaves out special tokens and scales each row to sum 1.
+    Weights to the tokens of a split word are summed, weights from them averaged.
+    special: False leaves out special tokens; rows still sum to 1.
     Source: Clark et al. 2019, "What Does BERT Look At?", section 4.1.
     """
     labels, groups, is_special = places(encoding, words=words)
@@ -103,7 +103,7 @@ def word_map(
 
 @dataclass(frozen=True, eq=False)
 class Attended:
-    """One word's weights to all words and special tokens, in every head."""
+    """One word's weights to all words, in every head."""
 
     labels: tuple[str, ...]  # m, in the order of the text
     groups: tuple[tuple[int, ...], ...]  # m: token positions
@@ -114,9 +114,9 @@ class Attended:
 
 
 def attended(word: PlacedWord[Encoding], keep: Collection[int] | None = None) -> Attended:
-    """Return one word's row of weights in every head.
+    """Return one word's weights in every head.
 
-    keep: indices in `word.others`; None: all. The word and special tokens are always included.
+    keep: indices in `word.others`; None: all. Special tokens are always included.
     """
     number = {other.start: at for at, other in enumerate(word.others)}
     labels, groups, special = places(word.sentence, words=word.words)

@@ -12,7 +12,7 @@ from selfattn.encoders.placed_word import Tokens
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Cut(Tokens):
-    """A text with hand-made tokens and weights of one head."""
+    """A text with hand-made tokens and weights."""
 
     matrix: list
 
@@ -89,7 +89,7 @@ def test_compare_refuses_different_tokens_or_texts(encoder_of):
         ("The riverbanks of the river.", "The river and the riverbanks.", ["riverbanks", "river", "The"]),
         ("Riverbank, herons.", "A riverbank: herons.", ["herons", "Riverbank"]),  # river ##bank, heron ##s
         ("A gnome sat.", "The river.", []),
-        ("ねこねこ", "ねこねこแมว", []),  # in the second text, the word is inside an unknown token
+        ("ねこねこ", "ねこねこแมว", []),  # the word is inside an unknown token
     ],
 )
 def test_rarest_shared_word_first(encoder, first, second, words):

@@ -1,4 +1,4 @@
-"""Test the parts of a cosine against plain loops and sentence-transformers."""
+"""Test the parts of a cosine against plain loops."""
 
 import math
 
@@ -21,7 +21,7 @@ NINE = ["BERT", "RoBERTa", "XLM-R", "ELECTRA", "DistilBERT", "MPNet", "ModernBER
 
 
 def looped(encoder, a, b):
-    """Return the parts of the cosine, and the cosine, by plain loops."""
+    """Compute the parts and the cosine by plain loops."""
     model = AutoModel.from_pretrained(encoder.name, attn_implementation="eager").eval()
     states = []
     for side in (a, b):

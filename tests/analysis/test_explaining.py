@@ -19,7 +19,7 @@ from selfattn.encoders.pooling import load_pooling
 from selfattn.senses import over_sentences
 from tests.encoders.test_pooling import embedder
 
-# the module of each family that applies W_O, the output projection
+# the module of each family that applies W_O
 ENTERING = {
     "BERT": "attention.output.dense", "RoBERTa": "attention.output.dense", "ELECTRA": "attention.output.dense",
     "DeBERTa": "attention.output.dense", "DeBERTa-v3": "attention.output.dense", "ALBERT": "attention.dense",
@@ -32,7 +32,7 @@ HEADS = [Head(0, 1), Head(2, 3)]
 
 @pytest.fixture(scope="module")
 def encoder_of(tmp_path_factory):
-    """Return tiny encoders that are classifiers and sentence embedders, by family."""
+    """Return tiny encoders with a classification head and pooling."""
 
     @cache
     def encoder(name):
@@ -48,7 +48,7 @@ def transformers_model(kind, folder):
 
 
 def plain(encoder, name, kind, text=TEXT, hidden=(), head=None, scale=0.0):
-    """Run transformers with `hidden` masked and the output of `head` scaled."""
+    """Run transformers with hidden positions and a scaled head."""
     model, calls, slots = transformers_model(kind, encoder.name), [], encoder.d_head
 
     def change(module, given):

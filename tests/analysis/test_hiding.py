@@ -33,7 +33,7 @@ pytestmark = pytest.mark.slow
 NEW = ("We sat on the bank of the river.", "We went to the bank for a loan.", "They lay on the bank of the stream.")
 LESSON = ("The bank of the river.", "The bank approved the loan.")
 TWO_SENSES = ("riverside", "finance")
-# sentences with punctuation, a repeated word and split words, such as "stalagmite"
+# with punctuation, repeated words and split words
 OWN = (
     "The stalagmite, wet and cold, stood in the unlit cave.",
     "Her stalagmite was an unbelievably sugary cake!",
@@ -63,7 +63,7 @@ def percent(share: torch.Tensor, words: tuple) -> dict[str, int]:
 
 
 def moved(encoder, word: tuple, vectors: torch.Tensor, way: torch.Tensor) -> torch.Tensor:
-    """Return the distance of each vector from the word's, in lengths of `way`."""
+    """Return each vector's distance from the word, in lengths of `way`."""
     placed = encoder.placed(word)
     before = encoder.encoded(placed).vector(encoder.n_layers, placed.positions)
     after, before = (torch.nn.functional.normalize(each.double(), dim=-1) for each in (vectors, before))
@@ -255,7 +255,7 @@ def test_effects_in_other_families(encoder_of, name):
         return
     at = [word.text for word in pair.words[0]].index("river")
     plain_one = encoder.encode(first[0])
-    # Finite differences: move the head's context 1 % toward its context without "river", and 1 % away.
+    # Finite differences: move the context 1 % toward the context without "river", and 1 % away.
     for layer, head in ((layer, head) for layer in (0, encoder.n_layers - 1) for head in range(encoder.n_heads)):
         hidden = encoder.encode(first[0], hidden=[Hide(positions, words[at], Head(layer, head))])
         without, context = (each.own_context(layer)[head, list(positions)] for each in (hidden, plain_one))
@@ -311,7 +311,7 @@ def test_unmeasured_pair_has_no_effects(encoder, encoder_of, pair_of):
 
 
 def test_leading_head_has_largest_exact_effect(encoder):
-    """In this pair, another head has the largest estimate by gradient."""
+    """The largest estimate belongs to another head."""
     first, second = (encoder.encode(text).places("bank")[0] for text in REAL.sentences[:2])
     labelled = labelled_sentences()
     means = stored("sense_means", encoder, labelled).report.of("bank", encoder, labelled)

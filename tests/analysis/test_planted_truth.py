@@ -1,7 +1,4 @@
-"""Train encoders so that one word decides the answer, and test that hiding finds the word.
-
-The training sentences and the test sentences share only the decisive words.
-"""
+"""Train encoders so that one word decides the answer, and test that hiding finds the word."""
 
 import math
 import random
@@ -51,7 +48,7 @@ NOUNS = shuffled(
     "shoe spoon table tent tower tray vase wagon wall wheel window"
 )
 LEFT, RIGHT = ADJECTIVES[:6], ADJECTIVES[6:12]  # the decisive words: the answer is LEFT or RIGHT
-# in each pair: one list for training, one for testing
+# for training, for testing
 FILLERS, NAMED = (ADJECTIVES[12:34], ADJECTIVES[34:]), (NOUNS[:30], NOUNS[30:])
 THREE = (
     [
@@ -97,7 +94,7 @@ QUERIES = (
 
 @dataclass(frozen=True)
 class Planted:
-    """One or two texts, the answer, and the word that decides it."""
+    """One or two texts, the answer, and the deciding word."""
 
     texts: tuple[str, ...]
     answer: int
@@ -111,10 +108,7 @@ def drawn(rng: np.random.Generator, words: list[str], n: int) -> list[str]:
 
 
 def decisive(rng: np.random.Generator, adjectives: list[str], places: range, unseen: bool) -> tuple[int, str]:
-    """Put a decisive word at one of `places`. Return the side and the word.
-
-    Side 0 is left, 1 is right, and 2 (in training only) replaces no adjective.
-    """
+    """Put a decisive word at one of `places`. Return its side (2: none) and the word."""
     side = int(rng.integers(2 if unseen else 3))
     if side == 2:
         return side, ""
@@ -128,14 +122,14 @@ def filled(rng: np.random.Generator, templates: list[str], phrases: list[list[st
 
 
 def classified(rng: np.random.Generator, unseen: bool) -> Planted:
-    """Make a sentence in which one of three adjectives decides the class."""
+    """Make a sentence in which one adjective decides the class."""
     adjectives = drawn(rng, FILLERS[unseen], 3)
     side, word = decisive(rng, adjectives, range(3), unseen)
     return Planted((filled(rng, THREE[unseen], [*zip(adjectives, drawn(rng, NAMED[unseen], 3))]),), side, word)
 
 
 def scored(rng: np.random.Generator, unseen: bool) -> Planted:
-    """Make a query and a document, which match if they share an adjective."""
+    """Make a query and a document. They match if they share an adjective."""
     adjectives = drawn(rng, FILLERS[unseen] if unseen else LEFT + RIGHT + FILLERS[unseen], 4)
     fits = unseen or bool(rng.integers(2))
     word = drawn(rng, LEFT + RIGHT, 1)[0] if unseen else adjectives[3]
@@ -146,7 +140,7 @@ def scored(rng: np.random.Generator, unseen: bool) -> Planted:
 
 
 def tagged(rng: np.random.Generator, unseen: bool) -> Planted:
-    """Make a sentence in which an adjective before each noun decides its tag."""
+    """Make a sentence in which adjectives decide the tags of two nouns."""
     adjectives, nouns = drawn(rng, FILLERS[unseen], 4), drawn(rng, NAMED[unseen], 2)
     sides = [decisive(rng, adjectives, places, unseen) for places in (range(2), range(2, 4))]
     asked = int(rng.integers(2))
@@ -172,7 +166,7 @@ TASKS = {
 
 
 def trained(task: Task, folder: Path, steps: int) -> str:
-    """Train the bundled encoder with a new classification head, and save it."""
+    """Train the bundled encoder with a new head, and save it."""
     start = resolve(load_encoder(device="cpu").name).folder
     tokenizer = AutoTokenizer.from_pretrained(start)
     loader = AutoModelForTokenClassification if task.draw is tagged else AutoModelForSequenceClassification
@@ -213,10 +207,7 @@ def of_nouns(tokenizer, inputs, logits, examples):
 
 
 def judged(task: Task, folder: str) -> Counter:
-    """Count how often hiding, attention and chance rank the planted word first.
-
-    If the word is in both texts, both must rank before all other words.
-    """
+    """Count how often hiding, attention and chance rank the planted word first."""
     encoder = load_encoder(folder, device="cpu")
     head = (load_tag_head if task.draw is tagged else load_class_head)(encoder)
     rng, found = np.random.default_rng(1), Counter()

@@ -1,4 +1,4 @@
-"""Test that the proof detects errors in the attention code and the projections."""
+"""Test that the proof detects errors."""
 
 import math
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Test the place of a sentence between the means of two senses."""
+"""Test the place of sentences between senses."""
 
 import pytest
 import torch
@@ -56,7 +56,7 @@ def test_word_with_three_senses(encoder):
 
 
 def test_labelled_sentences_nearest_to_own_sense(encoder):
-    """The main view shows these 24 sentences of each word."""
+    """The main view shows these sentences."""
     report = stored("sense_means", encoder, LABELLED).report
     for word in ("bank", "light", "trunk"):
         sides = [row.place < 0.5 for row in report.of(word, encoder, LABELLED).rows.values()]

@@ -92,7 +92,7 @@ def test_draws_have_enough_tokens(encoder_of):
 
 @pytest.fixture
 def classified(tmp_path):
-    """Return an encoder and a classification head with zero weights in its last layer."""
+    """Return an encoder, and a classification head that ignores the text."""
     encoder = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("A", "B"))))
     head = load_class_head(encoder)
     torch.nn.init.zeros_(head._model.classifier.weight)

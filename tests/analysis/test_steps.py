@@ -1,4 +1,4 @@
-"""Test each step of every head against the model's own numbers."""
+"""Test each step of every head against the model."""
 
 import math
 from dataclasses import replace
@@ -39,7 +39,7 @@ def test_error_is_largest_difference(encoder, encoding):
     assert replace(step, own=shifted).error == pytest.approx(0.25, abs=1e-4)
 
 
-# the terms that each family adds to the scaled scores
+# terms added to the scaled scores
 TERMS = {
     "DeBERTa": ["content to position", "position to content"],
     "DeBERTa-v3": ["content to position", "position to content"],
@@ -58,7 +58,7 @@ def test_steps_in_other_families(name, encoder_of):
         assert [term.name for term in steps.trace.terms] == terms
         assert all(term.values.abs().max() > 0.1 for term in steps.trace.terms)  # a term of zeros would prove nothing
         assert ("turned query" in steps) == (name in ("ModernBERT", "NomicBERT"))
-        # ModernBERT's first layer has no layer norm: the embeddings are normalised.
+        # The embeddings of ModernBERT are already normalised.
         own_norm = name in ("MobileBERT", "T5 (encoder half)", "MegatronBERT") or (name == "ModernBERT" and layer > 0)
         assert ("read" in steps) == own_norm
         far = [step.name for step in steps.steps if step.own is not None and step.error > 1e-4 * max(step.size, 1e-3)]

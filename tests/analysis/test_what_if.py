@@ -1,4 +1,4 @@
-"""Test changed attention against torch's attention with the same change."""
+"""Test changed attention against torch's attention."""
 
 import math
 
@@ -14,7 +14,7 @@ TEXT = "The bank of the river was muddy."
 
 @pytest.fixture(scope="module")
 def heads(encoder, encoder_of):
-    """Return traces of a head, of the head with padding, and of a head with a position bias."""
+    """Return traces: plain, with padding, with a position bias."""
     plain, padded = (encoder.encode(TEXT, pad_to=pad_to).trace(1, 3) for pad_to in (None, 14))
     return plain, padded, encoder_of("T5 (encoder half)").encode(TEXT).trace(1, 2)
 

@@ -1,4 +1,4 @@
-"""Test attention maps of words, without special tokens, and in bins."""
+"""Test attention maps of words."""
 
 from dataclasses import replace
 
@@ -43,7 +43,7 @@ def test_hidden_weight_of_special_tokens(encoding):
 def test_word_map_without_special_tokens(encoding):
     view = word_map(encoding, WEIGHTS, special=False)
     assert view.labels == ("unhappy", "cat") and view.groups == ((1, 2), (3,)) and view.special == (False, False)
-    # Before scaling: "unhappy" gives 0.4 to itself and 0.3 to "cat"; "cat" gives 0.6 and 0.1.
+    # weights before scaling: 0.4 and 0.3, then 0.6 and 0.1
     assert view.matrix[0].tolist() == pytest.approx([4 / 7, 3 / 7])
     assert view.matrix[1].tolist() == pytest.approx([6 / 7, 1 / 7])
     assert view.hidden == pytest.approx(0.3)

@@ -1,4 +1,4 @@
-"""Summarise a page's figures, tables and texts in short lines, and compare two records."""
+"""Summarise a page in short lines, and compare two records."""
 
 import base64
 import io
@@ -23,8 +23,7 @@ LOOKS = re.compile(  # keys that only affect a chart's look
     r"^\$schema|^config|^autosize|[sS]ize$|Radius|Limit|Padding|Weight|Extent|Angle|^symbolType|^clamp|^interpolate"
     r"|^align|^baseline|^anchor|^grid|^tick|^orient|^strokeWidth|^filled|^columns|^label[A-Z](?!xpr)|^title[A-Z]"
 )
-# The results of two processors may differ by NEAR times a column's largest number, by one in the last printed digit, or
-# by NOISE.
+# Allowed differences between processors: NEAR times a column's largest number, one in the last printed digit, or NOISE.
 NEAR, NOISE = 2e-4, 1e-5
 ROW = re.compile(r"(?=.*\d)-?\d*(,-?\d*)+")  # numbers in a text: "44,16,,-3" has no third number
 NUMBER = re.compile(r"(?<![\w#])[-+−]?(?:\d+ × 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?(?!\w|\.\d)(?: %)?)")
@@ -42,12 +41,12 @@ Record = dict[str, dict[str, Lines]]  # view -> item (figure, table or text) -> 
 
 
 def table(frame: pd.DataFrame) -> str:
-    """Return the number of rows and a summary of each column."""
+    """Return the number of rows, and each column's summary."""
     return BESIDE.join([f"{len(frame)} rows", *(column(str(name), frame[name].tolist()) for name in frame)])
 
 
 def column(name: str, values: list) -> str:
-    """Return a column's values, or a summary if there are more than FEW."""
+    """Return a column's values, or a summary of many values."""
     if any(isinstance(value, str) and value.startswith(PNG_URI) for value in values):
         return f"{name} = picture {' '.join(map(_picture, values))}"
     if all(value is None or isinstance(value, bool | int | float | np.number) for value in values):
@@ -68,7 +67,7 @@ def column(name: str, values: list) -> str:
 
 
 def numbers(values: list[float]) -> str:
-    """Return the values, or their count, range and means if there are more than FEW."""
+    """Return the values, or a summary of many values."""
     if len(values) <= FEW:
         return " ".join(map(_short, values))
     known = np.array([value for value in values if math.isfinite(value)] or [0.0])
@@ -94,7 +93,7 @@ def _picture(uri: str) -> str:
 
 
 def figure(name: str, caption: str, drawn: pd.DataFrame, spec: dict) -> Lines:
-    """Return a figure's lines: name, caption, marks, numbers and data."""
+    """Return a figure's name, caption, marks, numbers and data."""
     chart = Chart()
     chart.read(spec)
     letters = sum(len(NUMBER.sub("#", text)) for text in chart.code)
@@ -132,7 +131,6 @@ class Chart:
         self.data: dict[str, str] = {}  # a table's summary -> its name
 
     def read(self, part: Any) -> None:
-        """Collect this part and all parts inside it."""
         match part:
             case dict():
                 if "mark" in part or "encoding" in part:
@@ -180,7 +178,7 @@ def _mark(part: dict) -> str:
 
 
 def write(name: str, views: Record) -> None:
-    """Store a record. Items like those of an earlier view (AS_IN) keep only the lines that differ."""
+    """Store a record. Views like an earlier view (AS_IN) store only differences."""
     kept: dict[str, dict[str, dict[str, str | None]]] = {}
     for number, (view, items) in enumerate(views.items()):
         earlier = [*views][:number]
@@ -226,7 +224,7 @@ def differences(name: str, views: Record) -> list[str]:
 
 
 def changed(one: str | None, other: str | None) -> tuple[str | None, str | None]:
-    """Return both lines with only the columns that differ."""
+    """Return only the columns that differ."""
     if one is None or other is None:
         return one, other
     first, second = one.split(BESIDE), other.split(BESIDE)
@@ -237,11 +235,11 @@ def changed(one: str | None, other: str | None) -> tuple[str | None, str | None]
 
 
 def alike(one: str, other: str) -> bool:
-    """Return True if two texts differ no more than results of two processors."""
+    """Return True if two texts differ only by rounding."""
     first, second = (NUMBER.findall(text) for text in (one, other))
     sizes = [abs(_value(number)) for number in first + second]
     column = bool(NUMERIC.fullmatch(one) and NUMERIC.fullmatch(other))
-    if sizes and all(0 < size < NOISE for size in sizes):  # the quoted word with the largest number is noise too
+    if sizes and all(0 < size < NOISE for size in sizes):  # the quoted word is noise too
         one, other = (re.sub('"[^"]*"', "", text) for text in (one, other))
     if one == other or NUMBER.sub("#", one) != NUMBER.sub("#", other):
         return one == other
@@ -250,7 +248,7 @@ def alike(one: str, other: str) -> bool:
 
 
 def _digit(*texts: str) -> float:
-    """Return the allowed difference: a unit of the last decimal that both numbers have."""
+    """Return one unit of the last common decimal, or 0."""
     places = [len(text.partition(".")[2].strip(" %")) for text in texts]
     return 1.01 * 10.0 ** -min(places) if max(places) or "%" in texts[0] else 0.0
 
