@@ -17,9 +17,8 @@ RESULTS = Path(__file__).parent / "RESULTS.md"
 PACKAGES = ("torch", "transformers", "streamlit", "altair", "vl-convert-python")
 HEAD = """# Results
 
-Most tables compare selfattn with a reference. Both are measured in turn, in one run on one machine. `ratio` is the number in the
-first column divided by the number in the second. Over several rounds, it is the median of the rounds' ratios. On other machines
-the times differ, but the ratios hardly change. After each limit, yes means that the row meets the limit, and NO that it doesn't.
+Most tables compare selfattn with a reference, measured in turn on one machine. `ratio` is the first column divided by the second,
+the median over the rounds. On other machines the ratios hardly change. After each limit, yes means that the row meets the limit.
 `make bench` writes this file, and `python -m benchmarks NAME` replaces one table.
 """
 

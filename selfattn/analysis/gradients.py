@@ -17,7 +17,7 @@ from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.memory import is_out_of_memory
 from selfattn.encoders.placed_word import PlacedWord
 
-SAME = 1e-6  # closer unit vectors count as equal
+SAME = 1e-6  # unit vectors closer than this count as equal
 LEADING = 8  # number of heads or words to measure after estimating all
 
 

@@ -12,7 +12,7 @@ from selfattn.encoders.errors import OutOfMemory, TextError
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.words import fold
 
-PER_SENSE = 2  # leaving out one sentence must leave another of its sense
+PER_SENSE = 2  # if one sentence is left out, another one must have its sense
 
 P, T = ParamSpec("P"), TypeVar("T")
 # True: reject rows whose text gives NaN.

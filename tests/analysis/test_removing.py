@@ -34,4 +34,4 @@ def test_removal_effects_equal_plain_hooks(encoder, how):
             without.append(word(patched_by_hooks(encoder, text, [patch]), at))
         assert effect[layer, head].item() == pytest.approx(cosine(*without) - before, abs=1e-5)
     assert seen[-1][0] == seen[-1][1] and [done for done, _ in seen] == sorted({done for done, _ in seen})
-    assert (effect < 0).any() and (effect > 0).any()  # effects have both signs
+    assert (effect < 0).any() and (effect > 0).any()
