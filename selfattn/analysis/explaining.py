@@ -87,8 +87,8 @@ def explain(
 ) -> Explained:
     """Hide each word, remove heads, and return the changes of the target.
 
-    sentences: from `sentences_of`. With them, only the words of the eight most important sentences are hidden.
-    heads: the heads to remove; None: the eight with the largest estimates.
+    sentences: from `sentences_of`. With them, only words of the eight sentences with the largest effects are hidden.
+    heads: the heads to remove; None: the eight with the largest estimated effects.
     progress(done, total) counts batches. Raises TextError.
     """
     by_sentence = level = NONE

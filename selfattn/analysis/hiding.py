@@ -41,14 +41,14 @@ class HiddenPair:
     placed: tuple[PlacedWord[Encoding], PlacedWord[Encoding]]
     words: tuple[tuple[Word, ...], tuple[Word, ...]]
     share: tuple[Tensor, Tensor]  # (n_A,), (n_B,): how far hiding each word moves the chosen word
-    cosine: Tensor  # (n_A + 1, n_B + 1): cosine of the two vectors; 0: nothing hidden
+    cosine: Tensor  # (n_A + 1, n_B + 1): cosine of the two vectors; index 0: nothing hidden
     curves: Tensor  # (n_A + 1, n_B + 1, n_layers + 1): `cosine` in each layer
     control_cosine: float  # cosine of the chosen word in A and in the control
-    control_hidden: float  # `control_cosine` with the most important words hidden
+    control_hidden: float  # `control_cosine` with one word hidden in each sentence
     by_head: tuple[Tensor, Tensor]  # (n_A, n_layers, n_heads), (n_B, ...): estimated `share` in each head
     top: tuple[int | None, int | None]  # index of the word with the largest share
     ways: tuple[Tensor, Tensor]  # (d_model,) each: the vectors that shares are measured along
-    senses: tuple[str, str] | None  # None: the ways lead to the vector in the other sentence
+    senses: tuple[str, str] | None  # of A and B; None: each way leads to the other sentence's vector
     nearest: tuple[str, str] | None  # senses of the nearest means
     places: tuple[float, float]  # place on the way: 0 at the mean of the sense
     notes: tuple[str, ...]  # limits of this result that a reader must know
@@ -77,7 +77,7 @@ class _Side:
 
     word: PlacedWord[Encoding]
     words: tuple[Word, ...]
-    states: Tensor  # (n + 1, n_layers + 1, d_model): 0: nothing hidden; i + 1: without `words[i]`
+    states: Tensor  # (n + 1, n_layers + 1, d_model): row 0: nothing hidden; row i + 1: without `words[i]`
     by_head: Tensor  # (n, n_layers, n_heads): estimated shares, or NaN
     unit: Tensor  # (d_model,) float64: last-layer unit vector
     way: Tensor | None = None  # (d_model,)
@@ -133,7 +133,7 @@ def hidden_pair(
 ) -> HiddenPair:
     """Hide each other word from a chosen word in two sentences, and measure its move.
 
-    If there are more than 32 other words, only the eight with the largest estimates are hidden.
+    If there are more than 32 other words, only the eight with the largest estimated effects are hidden.
     first, second: placed words, or (text, positions). control: the word in another sentence with the sense of A.
     senses: labelled sentences (columns sentence, word, sense) or their `sense_means`. None: move toward the other sentence.
     heads: False leaves `by_head` for `with_heads`.
