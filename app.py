@@ -1,7 +1,4 @@
-"""Set up the page and its menu. This file loads no data and no model.
-
-`streamlit run app.py` serves `app`, defined at the end. Each rerun for a visitor calls `show`.
-"""
+"""Serve the dashboard: `streamlit run app.py`."""
 
 import importlib
 import threading
@@ -16,7 +13,7 @@ from selfattn.dashboard.streamlit_internals import bound_uploads, let_navigation
 from selfattn.dashboard.while_loading import check_stored_figure, loaded, show_stored_figure
 from selfattn.settings import Settings
 
-# Two dots, for sentences A and B, and an arrow from A to B.
+# sentences A and B, and an arrow
 LOGO = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 176 32" font-family="Source Sans, sans-serif">
 <style>text{fill:#1b2330}@media(prefers-color-scheme:dark){text{fill:#eef1f6}}</style>
 <path d="M9 18C9 0 33 0 33 16" fill="none" stroke="#2a9d8f" stroke-width="3"/><path d="M28 13h10l-5 8z" fill="#2a9d8f"/>
@@ -25,26 +22,26 @@ LOGO = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 176 32" font-fami
 
 
 def show() -> None:
-    """Draw the parts that all pages share, then the page that the address names."""
+    """Draw what all pages share, then the page."""
     st.set_page_config(page_title="selfattn", page_icon="🔎", layout="wide", initial_sidebar_state=230)
     one_entry_a_page(
-        # Remove the 6 rem that Streamlit leaves above the first line, so that more of the picture fits on the first screen.
+        # Remove Streamlit's 6 rem above the first line.
         "<style>[data-testid=stMainBlockContainer]{padding:0 2rem 4rem}"
         "[data-testid=stText]{font-size:.9rem}"  # the pages use st.text for captions
         "input,textarea{unicode-bidi:plaintext}"  # right-to-left sentences are typed from the right
         ".st-key-history,:has(>.st-key-news):not(:has(>.st-key-news>*>:not(.stEmpty))){display:none}"
-        # While the visitor's own sentences are shown, the button that opens them has the colours of a chosen example's button.
+        # The button of typed sentences looks like a chosen example.
         "[data-testid=stPopover] button[kind=primary]"
         "{color:inherit!important;background:color-mix(in srgb,#174f97 12%,transparent)!important}"
         "[data-testid=stLayoutWrapper]:has(>.st-key-headline){min-width:min(100%,260px)}"  # a narrower title would break words
         ".st-key-question h1{font-size:22px!important;font-weight:500!important}"
-        # Shrink pictures that are wider than their container; wrap buttons in a row.
+        # Shrink wide pictures, and wrap rows of buttons.
         "[data-testid=stVegaLiteChart],[data-testid=stVegaLiteChart] :is(.vega-embed,.chart-wrapper,svg.marks){max-width:100%}"
         "[data-testid=stVegaLiteChart] svg.marks{height:auto}[data-testid=stButtonGroup] [role=radiogroup]{flex-wrap:wrap}"
         ".st-key-both_sentences{max-height:7rem;overflow:auto}"  # a text may have 512 tokens
-        # Page "Two encoders": the two encoders' halves fill the window's width.
+        # Page "Two encoders": the two halves fill the window.
         "[class*=st-key-halves]{flex-wrap:wrap}[class*=st-key-halves]>*{flex:1 1 460px!important;min-width:0!important}"
-        # Page "All heads": draw a line between steps, and frame the chosen head's name as in the map.
+        # Page "All heads": lines between steps, a frame for the chosen head.
         ".st-key-all_heads>*+*{padding-top:1.2rem;border-top:1px solid color-mix(in srgb,currentColor 15%,transparent)}"
         ".st-key-all_heads h3{padding:.2rem 0 .7rem!important;font-size:20px!important}"
         ".st-key-all_heads h3 code{padding:0 .35em;border:2.5px solid;border-radius:5px;background:none;font:inherit}"
@@ -57,21 +54,20 @@ def show() -> None:
         ".st-key-all_heads summary{min-height:0!important;padding:0!important}"
         ".vega-bindings{display:flex;flex-wrap:wrap;gap:0 2rem}h1{font-size:24px!important;padding:0!important}"
         "@media(max-width:1150px){[data-testid=stMainBlockContainer]{padding-top:3.6rem}}"
-        # Hide Streamlit's toolbars for charts and tables: only our "Download" adds the provenance and escapes CSV cells.
+        # Hide Streamlit's downloads: they don't escape CSV cells.
         "[data-testid=stElementContainer]:has([data-testid=stVegaLiteChart]) [data-testid=stElementToolbar],"
         "[data-testid=stDataFrame] button[aria-label^='Download as CSV']{display:none}</style>"
     )
-    if session.MENU.get() is None:  # build the menu once per visitor, because it looks up every page's file
+    if session.MENU.get() is None:  # once per visitor, because it looks up every page
         session.MENU.set(menu())
     st.logo(LOGO, size="large")
     page = st.navigation(session.MENU.get(), expanded=True)
     entry = ENTRIES[OLD.get(page.url_path, page.url_path)]
-    # Give transient messages their own container. Elsewhere they would shift the elements below: fields would lose their focus,
-    # and charts would be redrawn.
+    # Without this container, messages would redraw the charts below.
     news = st.container(key="news")
     with news:
         stored = None if page.url_path or loaded() else show_stored_figure()
-    # Import late: these modules load slowly, and the menu should appear first.
+    # Import slow modules late, so that the menu appears first.
     from selfattn.dashboard.download import show_download
     from selfattn.dashboard.figures import Page, PageEnds, end_page, show_error
     from selfattn.dashboard.pickers import pick_for
@@ -103,7 +99,7 @@ def show() -> None:
 
 @asynccontextmanager
 async def started(_: st.App):
-    """Import torch on another thread when the server starts, because the import takes seconds."""
+    """Import torch on another thread, because the import takes seconds."""
     let_navigation_find_the_pages()
     bound_uploads(Settings.read().uploaded_megabytes * 2**20)
     threading.Thread(target=importlib.import_module, args=("selfattn.dashboard.encoder_picker",), daemon=True).start()

@@ -1,1 +1,1 @@
-"""Compare selfattn's time and memory with a reference. The two are timed in turn, in one run on one machine."""
+"""Compare selfattn's time and memory with a reference."""

@@ -1,4 +1,4 @@
-"""Run benchmarks, print their tables, and write them to RESULTS.md: `python -m benchmarks [NAME ...]`."""
+"""Run benchmarks, and write RESULTS.md: `python -m benchmarks [NAME ...]`."""
 
 import argparse
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.table import keep, show
 
-# The scan benchmark runs first, because a child process's peak memory includes the memory that this process has at the fork.
+# scan first: a child's peak memory includes this process
 NAMES = ("scan", "base_size", "hiding", "load", "soak", "start_up", "visitors")
 
 
@@ -35,7 +35,6 @@ def main() -> None:
 
 
 def _version(checkout: Path) -> str:
-    """Return the short hash of a checkout's commit."""
     command = ["git", "-C", str(checkout), "rev-parse", "--short", "HEAD"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 

@@ -1,4 +1,4 @@
-"""Time the main view on a base-size encoder (12 layers of 12 heads, random weights): its first picture and its finding."""
+"""Time the main view on an encoder with 12 layers of 12 heads."""
 
 import shutil
 import tempfile
@@ -24,7 +24,7 @@ ROUNDS = 3
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """Yield each measurement twice: as wall time, and as CPU time, which other processes hardly change."""
+    """Yield wall times and CPU times."""
     with tempfile.TemporaryDirectory() as folder:
         base_size("sdpa", small).save_pretrained(folder)
         copy_tokenizer(Path(folder))
@@ -42,7 +42,7 @@ def main(small: bool = False) -> Iterator[Row]:
 
 
 def copy_tokenizer(folder: Path) -> None:
-    """Copy the bundled encoder's tokeniser into a folder."""
+    """Copy the bundled encoder's tokeniser."""
     for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "special_tokens_map.json"):
         shutil.copy(resolve().folder / name, folder)
 
@@ -55,12 +55,12 @@ def _rows(what: str, most: float, run, rounds: int) -> Iterator[Row]:
             start = clock()
             run()
             seconds.append(clock() - start)
-        least = min(seconds)  # the round that other processes disturbed least
+        least = min(seconds)  # the least disturbed round
         yield Row(f"{what}: {kind}", duration(least), f"{most:g} s", least / most, rounds, 1)
 
 
 def _first_picture(name: str) -> dict[str, tuple[float, ...]]:
-    """Return, for each clock, the seconds after loading until the page shows the sentences, then the figure, then everything."""
+    """Return the seconds until sentences, figure and page appear."""
     clocks = {"wall time": time.perf_counter, "CPU time": time.process_time}
     marks: list[dict[str, float]] = []
 
@@ -72,7 +72,7 @@ def _first_picture(name: str) -> dict[str, tuple[float, ...]]:
 
         return run
 
-    word_figure.LONG = 0  # even with a small model, the page first shows the sentences without results
+    word_figure.LONG = 0  # show the sentences first, as for large models
     steps = (encoder_picker, "load_encoder"), (word_figure, "show_stored"), (figures, "show_live")
     before = [getattr(*step) for step in steps]
     for step, function in zip(steps, before):

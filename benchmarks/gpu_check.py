@@ -1,9 +1,8 @@
-"""Run the checks that need a GPU (`make gpu-check`), and write their table to RESULTS.md.
+"""Run the checks that need a GPU (`make gpu-check`), and write RESULTS.md.
 
     python -m benchmarks.gpu_check [--device cuda:1] [--dry]
 
-The program needs torch and transformers. If a check needs another package, and the package is missing, the check's row says so.
---dry runs small checks on any device, ignores the limits on times, and writes no file.
+--dry runs small checks on any device, and writes no file.
 Exit status: 0 if all limits are met, 1 if not, 2 without a GPU.
 """
 
@@ -29,14 +28,14 @@ from selfattn.encoders.memory import give_memory_back, is_out_of_memory
 from selfattn.examples import PAIRS
 
 CAPTURE, LESSON = 1.10, 1.5  # limits on ratios of times
-BORDERLINE = 2  # sentences whose effect may round to another hundredth on the GPU than on the CPU
+BORDERLINE = 2  # sentences that may round to another hundredth
 WEIGHTS = 1e-5  # limit on the difference from eager weights
-STATES, SHARES = 1e-4, 1e-3  # limits on the differences from the hidden states and from the effects on the CPU
+STATES, SHARES = 1e-4, 1e-3  # limits on differences from the CPU: hidden states, effects
 
 
 @dataclass(frozen=True)
 class Check:
-    """One row of the table. holds: whether the limit is met; None if the row has no limit."""
+    """One row of the table. holds: None without a limit."""
 
     what: str
     found: str
@@ -50,7 +49,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Plan:
-    """The amount of work in each measurement."""
+    """The amount of work."""
 
     lengths: tuple[int, ...] = (16, 128, 512)
     rounds: int = 30
@@ -63,7 +62,7 @@ DRY = Plan(lengths=(16,), rounds=2, rows=24, words=1, judges_time=False)
 
 
 def checks(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Run every check and yield its rows. If `plan.judges_time` is False, rows about times and memory have no verdict."""
+    """Run every check and yield its rows."""
     numbers = parity, removal, hiding, senses, content, memory_runs_out, seeds
     for check in (*numbers, capture, scan_rate, peak_memory, lesson):
         try:
@@ -74,9 +73,9 @@ def checks(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def parity(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Compare the attention weights of `selfattn.kernel` with the model's eager weights, and the hidden states with the CPU's."""
+    """Compare weights with eager attention, and hidden states with the CPU's."""
     precision = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("highest")  # no TF32, which rounds each mantissa to ten bits
+    torch.set_float32_matmul_precision("highest")  # TF32 would round each mantissa to ten bits
     try:
         for n in plan.lengths:
             sentence = text(n)
@@ -90,7 +89,7 @@ def parity(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def capture(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Compare the time of a forward pass that records attention with the time of a plain forward pass."""
+    """Compare a pass that records attention with a plain pass."""
     for n in plan.lengths:
         inputs = {name: tensor.to(encoder.device) for name, tensor in ids(n).items()}
         with torch.no_grad():
@@ -105,14 +104,14 @@ def capture(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def removal(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Remove each head, and compare its effect (on the word of the first example) with the effect computed on the CPU."""
+    """Compare the effects of removing heads with the CPU's."""
     ours, theirs = (removal_effect(each, *_places(each)) for each in (encoder, on_cpu))
     apart = float((ours - theirs).abs().max())
     yield _most("effects of removing each head: largest difference from the CPU's", apart, SHARES)
 
 
 def hiding(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Hide each word of the first example, in all heads and in single heads, and compare the effects with the CPU's effects."""
+    """Compare the effects of hiding words with the CPU's."""
     ours, theirs = (hidden_pair(each, *_places(each)) for each in (encoder, on_cpu))
     titles = {"share": "effects of hiding words", "by_head": "effects of hiding words in single heads"}
     for what, title in titles.items():
@@ -121,7 +120,7 @@ def hiding(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def senses(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Hide words in the labelled sentences, and compare the effects and the noise level with the CPU's."""
+    """Compare the labelled sentences' effects and noise level with the CPU's."""
     from selfattn.examples import labelled_sentences
     from selfattn.senses import hidden_words
 
@@ -142,12 +141,11 @@ def senses(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def content(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Check that the encoder's fingerprint (`content`), by which stored reports are found, is the same as on the CPU."""
     yield _true("the encoder's fingerprint (`content`) is the same as on the CPU", encoder.content == on_cpu.content)
 
 
 def memory_runs_out(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Check that an out-of-memory error is recognised, that the encoder runs after it, and that a missing device is refused."""
+    """Check out-of-memory errors and missing devices."""
     try:
         torch.empty(2**50, dtype=torch.uint8, device=encoder.device)
         known = False
@@ -166,7 +164,7 @@ def memory_runs_out(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[C
 
 
 def seeds(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Check that `random_twin`, which sets a seed, leaves the state of the device's random generator unchanged."""
+    """Check that `random_twin` leaves the random generator unchanged."""
     from selfattn.senses import random_twin
 
     kind = encoder.device.split(":")[0]
@@ -177,7 +175,7 @@ def seeds(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def scan_rate(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Measure the rate of a corpus scan, and compare it with the rate of plain passes over the same batches."""
+    """Compare a corpus scan with plain passes."""
     from selfattn.scan.measure import measure
     from selfattn.scan.tables import Row
 
@@ -197,12 +195,12 @@ def scan_rate(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
     job(), bare()
     seconds, least = _seconds(job, encoder.device), _seconds(bare, encoder.device)
     yield Check("rate of a corpus scan", f"{len(rows) / seconds:,.0f} rows a second")
-    # No limit: on a GPU, a small encoder's plain passes take less time than Python needs to read rows and find words.
+    # No limit: on a GPU, reading rows takes longer than the passes.
     yield Check("rate of a corpus scan / rate of plain passes", f"{least / seconds:.2f}")
 
 
 def peak_memory(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Compare the peak memory of a pass that records attention with that of an eager pass. Both passes read the longest text."""
+    """Compare the peak memory of a recording pass and an eager pass."""
     if not encoder.device.startswith("cuda"):
         yield Check("peak memory", "not measured: only CUDA reports it")
         return
@@ -222,7 +220,7 @@ def peak_memory(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check
 
 
 def lesson(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Check a claim of the lessons: on a GPU, one matrix product takes little longer for 100 words than for 10."""
+    """Check that one matrix product takes little longer for 100 words than for 10."""
     from selfattn.lessons.recurrence import race
 
     found = race(lengths=(10, 100), repeats=min(plan.rounds, 15), device=encoder.device).set_index(["way", "words"])
@@ -244,7 +242,7 @@ def _places(encoder: Encoder) -> list[PlacedWord]:
 
 
 def _seconds(function: Callable[[], object], device: str) -> float:
-    """Return the seconds that a call takes. A call can return before the GPU has finished, so synchronise before and after it."""
+    """Return the seconds of a call, until the GPU has finished."""
     wait = {"cuda": torch.cuda.synchronize, "mps": torch.mps.synchronize}.get(device.split(":")[0], lambda: None)
     wait()
     start = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Compare the time of recording attention, and the time of hiding words, with the time of plain forward passes."""
+"""Compare recording and hiding with plain forward passes."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -17,12 +17,11 @@ from selfattn.encoders.capture import Recorder, run
 TITLE = "Recording attention, and hiding words in two sentences"
 COLUMNS = ("selfattn", "reference: one plain pass per sentence")
 PAIR = ("We sat on the bank of the river.", "We went to the bank for a loan.")
-PASSES = 10  # hiding may take as long as this many plain passes over both sentences
-RECORDED = 1.10  # a pass that records attention may take this many times as long as a plain pass
+PASSES = 10  # limit on hiding, in plain passes
+RECORDED = 1.10  # limit on recording, in plain passes
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """Yield table rows: times of recording attention, times of hiding words, and the peak memory of hiding in long texts."""
     encoder = bundled()
     for n in (16, 512):
         recorded, bare = partial(_pass, encoder, n, Recorder), partial(_pass, encoder, n, lambda: None)

@@ -1,4 +1,4 @@
-"""Compare the time of `load_encoder`, which checks the attention, with the time of transformers for loading and two passes."""
+"""Compare `load_encoder` with loading by transformers."""
 
 import statistics
 import subprocess
@@ -16,9 +16,9 @@ from benchmarks.table import Row, duration
 TITLE = "The first load of a base-size model from a folder"
 COLUMNS = ("`load_encoder`", "reference: transformers")
 ROUNDS = 5
-MORE = 1.2  # load_encoder may take this many seconds longer than transformers, in wall time
+MORE = 1.2  # limit on the extra wall time, in seconds
 CLOCKS = ("wall time", "CPU time")
-# Before the clocks start, the modules are imported and the files are in the system's cache.
+# Imports and reading the files aren't timed.
 CODE = """
 import importlib, sys, time
 from pathlib import Path
@@ -43,7 +43,7 @@ print(*(clock() - start for clock, start in zip(clocks, before)))
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """Yield table rows of BERT and MPNet with random weights. selfattn and transformers load them in turn, in new processes."""
+    """Yield rows for BERT and MPNet, loaded in new processes."""
     sizes = {"num_hidden_layers": 2} if small else {}
     with tempfile.TemporaryDirectory() as root:
         for config in (BertConfig(**sizes), MPNetConfig(vocab_size=30_522, **sizes)):

@@ -1,4 +1,4 @@
-"""Make the models and texts that several benchmarks use."""
+"""Make models and texts for the benchmarks."""
 
 from functools import cache
 
@@ -14,25 +14,24 @@ SENTENCE = "the bank of the river was muddy after the rain and the loan from the
 
 @cache
 def bundled() -> Encoder:
-    """Return the bundled encoder, 6 layers of 12 heads."""
     return load_encoder(device="cpu")
 
 
 def base_size(implementation: str = IMPLEMENTATION, small: bool = False) -> nn.Module:
-    """Make a model of BERT-base's size with random weights: 12 layers of 12 heads, d_model 768. small: 2 layers, d_model 48."""
+    """Make a BERT-base with random weights. small: 2 layers, d_model 48."""
     torch.default_generator.manual_seed(0)
     shape = {"num_hidden_layers": 2, "hidden_size": 48, "intermediate_size": 48} if small else {}
     return AutoModel.from_config(BertConfig(**shape), attn_implementation=implementation).eval()
 
 
 def ids(n: int) -> dict[str, torch.Tensor]:
-    """Return a model input of n random token ids, without padding."""
+    """Return n random token ids."""
     generator = torch.Generator().manual_seed(n)
     numbers = torch.randint(1000, 20_000, (1, n), generator=generator)
     return {"input_ids": numbers, "attention_mask": torch.ones_like(numbers)}
 
 
 def text(n: int) -> str:
-    """Return a text that the bundled encoder reads as n tokens, the special tokens included."""
+    """Return a text of n tokens, special tokens included."""
     words = SENTENCE.split()
     return " ".join(words[i % len(words)] for i in range(n - 2))

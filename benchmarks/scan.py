@@ -1,8 +1,4 @@
-"""Compare the time of `selfattn scan` with plain forward passes over the same batches, and measure the scan's peak memory.
-
-Scan and plain passes tokenise the same rows and run the same batches. The scan also reads the table, finds the word, computes the
-word's weights in all heads and writes Parquet. The memory is measured in a separate process.
-"""
+"""Compare `selfattn scan` with plain forward passes."""
 
 import csv
 import os
@@ -26,12 +22,12 @@ from selfattn.scan.job import PART_ROWS, Job, run
 TITLE = "`selfattn scan`"
 COLUMNS = ("scan", "reference: plain forward passes")
 ROWS, FEW, ROUNDS = 1500, 100, 5
-SIZES = (1_000, 10_000, 30_000)  # numbers of rows for the memory measurements
-BOUND = 1.053  # limit on time of the scan / time of plain passes: the scan has at least 0.95 of the plain rate
+SIZES = (1_000, 10_000, 30_000)  # rows, for the memory measurements
+BOUND = 1.053  # the scan must reach 0.95 of the plain rate
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """Yield the table rows. Measure memory first, because a child's peak memory includes this process's memory at the fork."""
+    """Measure memory first: a child's peak includes this process."""
     rows, few, rounds, sizes = (8, 8, 1, SIZES[:0]) if small else (ROWS, FEW, ROUNDS, SIZES)
     for count in sizes:
         yield _peak(count)
@@ -47,7 +43,7 @@ def main(small: bool = False) -> Iterator[Row]:
 
 
 def write_table(path: Path, rows: int) -> None:
-    """Write a table of `rows` labelled sentences. Each sentence ends with its row number, so that no text occurs twice."""
+    """Write a table of `rows` different labelled sentences."""
     sentences = labelled_sentences()
     with open(path, "w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
@@ -58,7 +54,7 @@ def write_table(path: Path, rows: int) -> None:
 
 
 def bare(encoder: Encoder, path: Path) -> None:
-    """Tokenise the rows, and run the model on the same batches as the scan."""
+    """Tokenise the rows, and run the scan's batches."""
     with open(path, encoding="utf-8", newline="") as stream:
         texts = [row["sentence"] for row in csv.DictReader(stream)]
     for first in range(0, len(texts), PART_ROWS):
@@ -69,13 +65,13 @@ def bare(encoder: Encoder, path: Path) -> None:
 
 
 def scanned(encoder: Encoder, path: Path, sources: bool = False) -> None:
-    """Scan the table at `path`, with reading and writing, but without loading the encoder."""
+    """Scan the table without loading the encoder."""
     with tempfile.TemporaryDirectory() as folder, mock.patch.object(Job, "load", lambda job: encoder):
         run(Job(str(path), f"{folder}/scan", sources=sources))
 
 
 def _peak(rows: int) -> Row:
-    """Scan a table of `rows` sentences, and return the results row with the scan's peak memory and time."""
+    """Return the memory and time of a scan."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "table.csv")
         write_table(path, rows)

@@ -1,4 +1,4 @@
-"""Start a dashboard on a free port, and search its log for errors, such as tracebacks."""
+"""Start a dashboard, and search its log for errors."""
 
 import os
 import socket
@@ -24,14 +24,13 @@ def free_port() -> int:
 
 
 def streamlit(port: int) -> list[str]:
-    """Return the command that starts the dashboard of the current folder."""
     return [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port), "--server.headless=true"]
 
 
 def start_server(
     command: Callable[[int], list[str]] = streamlit, folder: Path = ROOT, log: Any = None, **environment: str
 ) -> tuple[subprocess.Popen, str]:
-    """Start a dashboard, and return its process and address. command: makes the command line for a port. log: the output file."""
+    """Start a dashboard, and return its process and address. command: the command line for a port."""
     port = free_port()
     process = subprocess.Popen(
         command(port), cwd=folder, env={**os.environ, **environment}, stdout=log or subprocess.DEVNULL, stderr=log
@@ -51,7 +50,7 @@ def start_server(
 def warm_server(
     log: Path, folder: Path = ROOT, command: Callable[[int], list[str]] = streamlit
 ) -> Iterator[tuple[str, int]]:
-    """Start a dashboard, open its first page, and yield its address and its process id. log: the file for the output."""
+    """Start a dashboard, open its first page, and yield address and process id."""
     with open(log, "wb") as out:
         process, address = start_server(command, folder, out)
     try:

@@ -1,4 +1,4 @@
-"""Use the dashboard without a browser: open a websocket, and send the messages that Streamlit's JavaScript would send."""
+"""Use the dashboard without a browser, over Streamlit's websocket."""
 
 import json
 import time
@@ -14,17 +14,17 @@ from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 from websockets.sync.client import connect
 
 UNFINISHED = ForwardMsg.FINISHED_EARLY_FOR_RERUN
-REPORTER = "selfattn_kernel"  # the component that reports the chosen head on the main view
+REPORTER = "selfattn_kernel"  # the component that reports the chosen head
 LONGEST = 240  # seconds to wait for a message
 WIDGETS = ("text_input", "text_area", "selectbox", "slider", "checkbox", "button_group", "number_input")
 
 
 @dataclass
 class Run:
-    """The contents of the messages from one run of the page's script."""
+    """The messages from one run of the page."""
 
     seconds: float = 0.0
-    first_chart: float | None = None  # seconds until the data of the first chart or figure arrive
+    first_chart: float | None = None  # seconds until the first chart or figure arrives
     exceptions: list[str] = field(default_factory=list)
     alerts: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
@@ -32,7 +32,7 @@ class Run:
 
 
 class Session:
-    """One connection to the dashboard. Widgets keep their values, as in a browser."""
+    """One connection to the dashboard. Widgets keep their values."""
 
     def __init__(self, address: str, headers: Mapping[str, str] | None = None):
         self._address = address.rstrip("/")
@@ -43,10 +43,10 @@ class Session:
         self.widgets: dict[str, str] = {}  # widget key -> widget id
         self.downloads: dict[str, str] = {}  # label of the download button -> file id
         self._values: dict[str, tuple[str, object]] = {}  # widget key -> (field of WidgetState, value)
-        # The map of heads: widget id, id of the page fragment, heads per layer, and whether a click is sent as a trigger value.
+        # map of heads: widget id, fragment id, heads per layer, True for trigger values
         self.heads: tuple[str, str, int, bool] | None = None
         self._reported_below = False
-        # Widget id -> {field of WidgetState: value}. These values are sent with the next message only.
+        # widget id -> {field of WidgetState: value}, sent once
         self._picked: dict[str, dict[str, str]] = {}
         self._query, self._page, self._id = "", "", ""
 
@@ -57,7 +57,7 @@ class Session:
         self._closing.close()
 
     def open(self, page: str = "", query: str = "") -> Run:
-        """Open a page, and wait until its script has finished. page: the page's name in the address ("": the default page)."""
+        """Open a page by name, and wait for it."""
         self._page, self._query = page, query
         self._values.clear()
         self.widgets.clear()
@@ -68,12 +68,12 @@ class Session:
         return self._read()
 
     def set(self, **values: object) -> Run:
-        """Set widgets, given by their keys, to texts, head names, numbers or True. Wait until the page's script has run."""
+        """Set widgets by key, and wait for the page."""
         self.send(**values)
         return self._read()
 
     def click_head(self, layer: int, head: int) -> Run:
-        """Click a head in the map of all heads. Wait until the script of the page, or of the map's fragment, has run."""
+        """Click a head in the map, and wait."""
         held, part, n_heads, trigger = self.heads
         value = layer * n_heads + head
         if trigger:
@@ -85,14 +85,14 @@ class Session:
         return self._read()
 
     def send(self, **values: object) -> None:
-        """Set widgets, given by their keys, without waiting for the page."""
+        """Set widgets by key, without waiting."""
         for key, value in values.items():
             self._values[key] = _state(value, key)
         self._ask()
 
     def download(self, label: str) -> bytes:
-        """Click the download button with this label, wait until the server has made the file, and return the bytes."""
-        while label not in self.downloads:  # the button is in messages that haven't been read yet
+        """Click a download button, and return the file."""
+        while label not in self.downloads:  # the button is in a later message
             self._read()
         message = BackMsg()
         message.backend_operation_request.request_id = label
@@ -110,7 +110,6 @@ class Session:
             return response.read()
 
     def _ask(self, part: str = "") -> None:
-        """Request a run of the page, or of one fragment of the page."""
         self._read_what_came()
         message = BackMsg()
         message.rerun_script.fragment_id = part
@@ -146,7 +145,7 @@ class Session:
                 return run
 
     def _read_what_came(self) -> None:
-        """Read the messages of fragments that ran after the page. Otherwise `_read` would count them in the next run."""
+        """Read late messages, so that `_read` doesn't count them."""
         running = False
         while True:
             try:
@@ -175,7 +174,7 @@ class Session:
             run.first_chart = run.first_chart or seconds
             data = json.loads(element.bidi_component.json)
             component, known = element.bidi_component, self.heads
-            if heads := data.get("heads"):  # the main view's figure, or a map of all heads
+            if heads := data.get("heads"):  # the main view, or a map of all heads
                 trigger = isinstance(heads, int)
                 self.heads = component.id, part, heads if trigger else heads["heads"], trigger
                 self._reported_below = not trigger

@@ -1,10 +1,8 @@
-"""Simulate fifty visitors who use one server at once, and measure the time of each action and the server's memory.
+"""Simulate fifty visitors of one server, and measure times and memory.
 
     python -m benchmarks soak [--against DIR] [--minutes 20]
 
-Half of the visitors follow a lesson: they use the first example, click heads, open pages and links, and download pictures. The
-others use a random example and also type sentences. The visitors run on the same machine as the server. With --against,
-the visitors use this checkout and the other checkout in turn, each for half of the minutes.
+With --against, two checkouts run in turn, each for half of the minutes.
 """
 
 import random
@@ -33,8 +31,8 @@ THOUGHT = 4.0  # mean seconds between two actions of a visitor
 PLACES = ("river", "loan", "garden", "harbour", "cellar", "market", "winter", "office", "forest", "stage")
 PAGES = ("inside-a-head", "all-heads", "from-scratch", "before-attention")
 ACTIONS = ("head", "link", "figure", "text", "superseded")
-LESSON, ALONE = (8, 3, 1, 0, 0), (8, 3, 1, 8, 4)  # how often each of ACTIONS is chosen, relative to the others
-GROWTH = 0.05  # limit on the growth of the memory in the second half of the run
+LESSON, ALONE = (8, 3, 1, 0, 0), (8, 3, 1, 8, 4)  # relative frequencies of ACTIONS
+GROWTH = 0.05  # limit on memory growth in the second half
 STEP = 2.0  # seconds between two measurements of memory
 OPENED = ("open the main view", "open a link")
 TYPED = "type a sentence, until the first picture"
@@ -42,25 +40,24 @@ TYPED = "type a sentence, until the first picture"
 
 @dataclass
 class Soak:
-    """The results: the seconds of each action, the errors, and the server's memory."""
+    """Seconds of each action, errors, and memory."""
 
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     trouble: list[str] = field(default_factory=list)
-    # (seconds since the measurement began, resident bytes)
+    # (seconds since the start, resident bytes)
     memory: list[tuple[float, float]] = field(default_factory=list)
 
     def mean_memory(self, start: float, stop: float) -> float:
-        """Return the mean of the resident bytes between `start` and `stop`, in seconds after the measurement began."""
+        """Return the mean resident bytes between two times, in seconds."""
         held = [bytes_held for seconds, bytes_held in self.memory if start <= seconds < stop]
         return sum(held) / len(held)
 
 
 def main(small: bool = False, against: Path | None = None, minutes: float = 20) -> Iterator[Row]:
-    """Yield a row for each action, then the rows for memory and errors."""
     visitors, thought, seconds = (2, 0.2, 6.0) if small else (CLASS, THOUGHT, 60 * minutes)
     folders = [folder for folder in (ROOT, against) if folder]
     found = [Soak() for _ in folders]
-    # For each checkout and turn: mean resident bytes before half time, and at the end.
+    # mean bytes for each checkout and turn: before half time, at the end
     memory: list[list[tuple[float, float]]] = [[] for _ in folders]
     with ExitStack() as stack:
         logs = [Path(stack.enter_context(tempfile.TemporaryDirectory()), "log") for _ in folders]
@@ -93,7 +90,7 @@ def main(small: bool = False, against: Path | None = None, minutes: float = 20) 
 
 
 def soak(address: str, pid: int, visitors: int, seconds: float, thought: float = THOUGHT) -> Soak:
-    """Simulate `visitors` visitors of the server for `seconds`, one thread for each visitor. pid: the server's process id."""
+    """Simulate visitors for `seconds`. pid: the server's process id."""
     found, stop = Soak(), threading.Event()
     server = psutil.Process(pid)
     every = [(address, random.Random(n), found, stop, thought, n % 2 == 0) for n in range(visitors)]
@@ -119,7 +116,7 @@ def _visit(
     while not stop.is_set():
         word = PAIRS[0].word if lesson else chance.choice(PAIRS[1:]).word
         try:
-            with Session(address) as session:  # one visit: open the main view, act a few times, and leave
+            with Session(address) as session:  # one visit
                 _note(found, "open the main view", session.open("", f"example={word}"))
                 for _ in range(chance.randint(3, 8)):
                     if stop.wait(chance.uniform(0.5, 1.5) * thought):
@@ -140,7 +137,7 @@ def _act(session: Session, chance: random.Random, found: Soak, word: str, often:
         _note(found, "type a sentence", run)
         found.seconds[TYPED].append(run.first_chart or run.seconds)
     elif action == "superseded" and "a" in session.widgets:
-        session.send(a=_sentence(chance, word))  # don't wait: the next sentence comes before this page is complete
+        session.send(a=_sentence(chance, word))  # sent before the page is complete
         session.send(a=_sentence(chance, word))
         run = session.set(a=_sentence(chance, word))
         _note(found, "type three sentences in a row", run)

@@ -1,4 +1,4 @@
-"""Time the dashboard from the command to the first page. For comparison, also time the imports alone and `load_encoder` alone."""
+"""Time the dashboard from the command to the first page."""
 
 import subprocess
 import sys
@@ -17,7 +17,6 @@ LOAD = "from selfattn import load_encoder; load_encoder()"
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """Yield table rows: the times until the server answers, until it sends the first chart, and until the page is complete."""
     rounds = range(1 if small else ROUNDS)
     imports, loads = ([timed(partial(_python, code)) for _ in rounds] for code in (IMPORTS, LOAD))
     answers, charts, pages = zip(*(_started() for _ in rounds))
@@ -31,7 +30,7 @@ def _python(code: str) -> None:
 
 
 def _started() -> tuple[float, float, float]:
-    """Return the seconds from the command to the server's answer, to the first chart, and to the complete page."""
+    """Return the seconds until the server answers, sends a chart, and completes the page."""
     found = []
     seconds = timed(lambda: found.append(start_server()))
     process, address = found[0]

@@ -1,4 +1,4 @@
-"""Time selfattn and a reference, format the times as a table row, and write each benchmark's latest table to RESULTS.md."""
+"""Time selfattn and a reference, and write RESULTS.md."""
 
 import platform
 import re
@@ -17,16 +17,15 @@ RESULTS = Path(__file__).parent / "RESULTS.md"
 PACKAGES = ("torch", "transformers", "streamlit", "altair", "vl-convert-python")
 HEAD = """# Results
 
-Most tables compare selfattn with a reference. Both are measured in turn, in one run on one machine. `ratio` is the number in the
-first column divided by the number in the second. Over several rounds, it is the median of the rounds' ratios. On other machines
-the times differ, but the ratios hardly change. After each limit, yes means that the row meets the limit, and NO that it doesn't.
+Most tables compare selfattn with a reference, measured in turn on one machine. `ratio` is the first column divided by the second,
+the median over the rounds. On other machines the ratios hardly change. After each limit, yes means that the row meets the limit.
 `make bench` writes this file, and `python -m benchmarks NAME` replaces one table.
 """
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row of a benchmark's table: selfattn's number, the reference's number, and ratio = ours / theirs."""
+    """One row of a table. ratio: ours / theirs."""
 
     what: str
     ours: str
@@ -34,7 +33,7 @@ class Row:
     ratio: float | None  # None without a reference
     rounds: int
     bound: float | None = None  # the largest allowed ratio
-    aim: str = ""  # a limit on something other than the ratio, as text with "yes" or "NO"
+    aim: str = ""  # another limit, as text with "yes" or "NO"
 
     def line(self) -> str:
         shown = "" if self.ratio is None else f"{self.ratio:.3g}"
@@ -46,7 +45,7 @@ class Row:
 def compare(
     what: str, ours: Callable[[], object], theirs: Callable[[], object], rounds: int, bound: float | None = None
 ) -> Row:
-    """Warm up, then time both functions in each round, in alternating order. Return a table row with the median of the ratios."""
+    """Time both functions, in alternating order."""
     ours(), theirs()
     pairs = []
     for number in range(rounds):
@@ -59,14 +58,14 @@ def compare(
 def paired(
     what: str, pairs: Sequence[tuple[float, float]], shown: Callable[[float], str], bound: float | None = None
 ) -> Row:
-    """Return a table row of medians. pairs: selfattn's and the reference's number in each round. shown: formats a number."""
+    """Return a row of medians. pairs: both numbers of each round."""
     ours, theirs = (statistics.median(side) for side in zip(*pairs))
     ratio = statistics.median(first / second for first, second in pairs)
     return Row(what, shown(ours), shown(theirs), ratio, len(pairs), bound)
 
 
 def spread(what: str, sides: Sequence[Sequence[float]], aim: float | None = None, most: float | None = None) -> Row:
-    """Return a row: median and 95th percentile of one or two checkouts' seconds. aim, most: limits for the first."""
+    """Return a row: median and 95th percentile of one or two checkouts. aim, most: limits in seconds."""
     times = [sorted(each) for each in sides]
     middle = [statistics.median(each) if each else None for each in times]
     high = [each[min(len(each) - 1, int(0.95 * len(each)))] if each else None for each in times]
@@ -79,7 +78,7 @@ def spread(what: str, sides: Sequence[Sequence[float]], aim: float | None = None
 
 
 def beside(what: str, figures: Sequence[float | None], shown: Sequence[str], rounds: int, aim: str = "") -> Row:
-    """Return a table row with numbers of one or two checkouts. figures: the numbers (None: not measured). shown: their texts."""
+    """Return a row for one or two checkouts. figures: numbers or None. shown: texts."""
     ratio = figures[0] / figures[1] if len(figures) == 2 and None not in figures else None
     return Row(what, shown[0], shown[1] if len(shown) == 2 else "", ratio, rounds, aim=aim)
 
@@ -95,17 +94,17 @@ def timed(function: Callable[[], object]) -> float:
 
 
 def duration(seconds: float) -> str:
-    """Format a duration in seconds, or in milliseconds below one second, with three digits."""
+    """Format seconds or milliseconds, with three digits."""
     return f"{seconds:.3g} s" if seconds >= 1 else f"{seconds * 1000:.3g} ms"
 
 
 def size(count: float) -> str:
-    """Format a number of bytes in kB or MB, with three digits."""
+    """Format bytes in kB or MB, with three digits."""
     return f"{count / 1e6:.3g} MB" if count >= 1e6 else f"{count / 1e3:.3g} kB"
 
 
 def show(name: str, title: str, columns: tuple[str, str], rows: Iterable[Row], command: str) -> str:
-    """Print each row when it is ready, and return the benchmark's section for RESULTS.md."""
+    """Print each row, and return the section for RESULTS.md."""
     ours, theirs = columns
     lines = [f"| {title} | {ours} | {theirs} | ratio | limit | rounds |", "|---|---|---|---|---|---|"]
     print("\n".join(lines), flush=True)
@@ -116,7 +115,7 @@ def show(name: str, title: str, columns: tuple[str, str], rows: Iterable[Row], c
 
 
 def made_by(command: str) -> str:
-    """Return the line under a section's heading: the command, the date, the machine and the packages' versions."""
+    """Return the command, date, machine and package versions."""
     today = datetime.now(UTC).date().isoformat()
     machine = f"{torch.get_num_threads()} threads on {platform.system()} {platform.machine()}"
     found = [f"Python {platform.python_version()}"]
@@ -127,7 +126,7 @@ def made_by(command: str) -> str:
 
 
 def keep(section: str) -> None:
-    """Add a section to RESULTS.md, or replace the section of the same name. Sections are in alphabetical order."""
+    """Add or replace a section of RESULTS.md."""
     text = RESULTS.read_text("utf-8") if RESULTS.exists() else HEAD
     parts = re.split(r"(?m)^(?=## )", text)[1:]
     sections = {part.split("\n", 1)[0]: part.strip() + "\n" for part in [*parts, section]}

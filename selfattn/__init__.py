@@ -1,4 +1,4 @@
-"""selfattn shows what the attention heads of a pretrained encoder do, and recomputes each step of their attention."""
+"""selfattn shows what the attention heads of a pretrained encoder do."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from selfattn.kernel_inputs import Term as Term
     from selfattn.words import Word as Word
 
-__version__ = "0.2.0"  # pyproject.toml reads this version
+__version__ = "0.2.0"  # read by pyproject.toml
 
 forbid_the_hub()
 
-# Import each name on first use, because importing torch and transformers takes seconds.
+# Import each name on first use: torch takes seconds.
 _HOMES = {
     "AttentionTrace": "kernel",
     "Encoder": "encoders.encoder",

@@ -1,4 +1,4 @@
-"""The command `selfattn` (or `python -m selfattn`): open the dashboard, scan a corpus, or write static web pages."""
+"""The command `selfattn`: open the dashboard, scan a corpus, or write web pages."""
 
 import argparse
 import os
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     model = [] if options.model is None else ["--", "--model", options.model]
     command = [sys.executable, "-m", "streamlit", "run", str(app()), *port, *others, *model]
-    # Replace this process with the server, so that ending the command also ends the server.
+    # Replace this process: ending the command then ends the server.
     os.execve(sys.executable, command, {"MALLOC_ARENA_MAX": "2", **os.environ})
 
 
@@ -78,7 +78,7 @@ def _host(text: str) -> str:
 
 
 def _check(model: str) -> None:
-    """Check that `model` is an encoder that may be loaded, else raise LoadError. Download its files if it is a Hub id."""
+    """Raise LoadError if `model` can't be loaded."""
     from selfattn.encoders.checkpoint import check_folder
     from selfattn.encoders.sources import resolve
 
@@ -111,7 +111,7 @@ def _site(given: Sequence[str]) -> int:
 
 
 def app() -> Path:
-    """Return the path of app.py: in the package selfattn_app if selfattn is installed, in the top folder of a checkout."""
+    """Return the path of app.py."""
     above = Path(__file__).parents[1]
     return next(path for path in (above / "selfattn_app" / "app.py", above / "app.py") if path.exists())
 

@@ -1,4 +1,4 @@
-"""Show the loaded encoder's properties, and check each recomputed head against the model's own attention weights."""
+"""Show the loaded encoder, and compare its recomputed attention with the model's."""
 
 import pandas as pd
 import streamlit as st

@@ -1,4 +1,4 @@
-"""Show what attention weights, removed heads, sense scores and the recomputation can't prove, with counter-examples."""
+"""Show what the other pages can't prove, with counter-examples."""
 
 from collections.abc import Callable
 from functools import partial
@@ -26,12 +26,12 @@ from selfattn.tidy_tables import heads_frame
 from selfattn.views import limits, senses
 
 T = TypeVar("T")
-WORDS, PER_SENSE = 3, 4  # if nothing is stored: the number of labelled words to measure, and of sentences per sense
+WORDS, PER_SENSE = 3, 4  # used if no report is stored
 PASSAGE = " ".join(NEUTRAL_SENTENCES)  # more tokens than a head has dimensions
 
 
 def stored_or_few(kind: type[T], encoder: Encoder, make: Callable[..., T]) -> T:
-    """Return the stored report, or a report computed now over a few sentences of a few words."""
+    """Return the stored report, or measure a few sentences."""
     if kept := stored_report(kind, encoder):
         return kept.report
     labelled = labelled_sentences()
@@ -53,7 +53,7 @@ def removed_heads(encoder: Encoder) -> Panel:
 
 
 def attention(encoder: Encoder) -> Panel | str:
-    """Return the panel that compares the most attended word with the word that tells the sense, or why there is none."""
+    """Compare the most attended word with the word that tells the sense."""
     if encoder.hide_reason:
         return f"No word can be hidden in this encoder: {encoder.hide_reason}"
     report = stored_or_few(HiddenWordsReport, encoder, hidden_words)
@@ -61,7 +61,7 @@ def attention(encoder: Encoder) -> Panel | str:
 
 
 def other_weights(encoder: Encoder) -> Panel | str:
-    """Return the panel of different attention weights that give the same context vector, or why there is none."""
+    """Show different attention weights that give the same context vector."""
     make, title = partial(limits.other_weights, cached_encode(encoder, PASSAGE)), "Looking for other weights ..."
     found = cached(encoder, "other weights", lambda _: make(), title)
     return found or "No other weights with the same result were found: the text has too few tokens."
@@ -81,7 +81,7 @@ def noise(_: Encoder) -> Panel:
     return limits.recomputed_noise()
 
 
-OF_ANY = attention, noise  # the other sections need an encoder whose attention selfattn can recompute
+OF_ANY = attention, noise  # the sections for encoders whose attention can't be recomputed
 SECTIONS: dict[str, Callable[[Encoder], Panel | str]] = {
     "A large weight is not a large effect": attention,
     "Other weights, the same result": other_weights,
@@ -111,7 +111,7 @@ for place, (title, make) in enumerate(asked.items()):
         st.markdown(f"#### {title}")
         try:
             shown = make(encoder)
-        except ValueError as error:  # the encoder can't read a text, or can read too few texts
+        except ValueError as error:  # the encoder can't read enough of the texts
             shown = f"There is no counter-example for this encoder: {error}"
         if isinstance(shown, str):
             say(shown)

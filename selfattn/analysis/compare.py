@@ -1,9 +1,4 @@
-"""Compare two encoders on one text, word by word, and find the words that two sentences share.
-
-Different encoders split a text into different tokens, so encoders are compared on words, which are matched by their characters.
-Two checkpoints of one architecture, such as before and after fine-tuning, have the same tokens, and each head has a counterpart.
-`align` matches sequences by their longest common runs (Ratcliff and Obershelp, as in difflib).
-"""
+"""Compare two encoders on one text, word by word."""
 
 import os
 from collections.abc import Sequence
@@ -23,29 +18,26 @@ from selfattn.encoders.folders import repository
 from selfattn.settings import Settings
 from selfattn.words import Word, fold, merged, run_of, shared_runs, shared_words
 
-Match = tuple[int | None, int | None]  # an index in each of two sequences; None: no match
+Match = tuple[int | None, int | None]  # an index in each of two sequences, or None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EncoderComparison:
-    """The attention weights of one head from each of two encoders, between the words that both encoders have."""
+    """The weights of one head from each of two encoders, between words."""
 
     words: tuple[str, ...]  # k words
     first: Tensor  # (k, k)
     second: Tensor  # (k, k)
-    left_out: tuple[str, ...]  # words that only one of the encoders has
+    left_out: tuple[str, ...]  # words that only one encoder has
 
     @property
     def difference(self) -> Tensor:
-        """The first head's weights minus the second's: (k, k), signed."""
+        """The first head's weights minus the second's: (k, k)."""
         return self.first - self.second
 
 
 def compare_encoders(first: Encoding, first_head: Head, second: Encoding, second_head: Head) -> EncoderComparison:
-    """Compare one head of each encoder on the words of one text. Raises ValueError if the texts differ.
-
-    If one encoder has "24/7" as one word and the other has its parts, the parts count as one word.
-    """
+    """Compare one head of each encoder on one text. Raises ValueError for different texts."""
     if (first.text, first.pair) != (second.text, second.pair):
         raise ValueError(f"Expected two encodings of the same text, got {first.text!r} and {second.text!r}.")
     common = _common_words(first, second)
@@ -65,7 +57,7 @@ def compare_encoders(first: Encoding, first_head: Head, second: Encoding, second
 
 
 def why_no_counterparts(first: Encoder, second: Encoder) -> str:
-    """Return the reason why two encoders' heads can't be compared one by one; "" if they can be."""
+    """Return why two encoders' heads can't be compared, or ""."""
     for what in ("family", "n_layers", "n_heads", "d_model"):
         one, other = getattr(first, what), getattr(second, what)
         if one != other:
@@ -76,7 +68,7 @@ def why_no_counterparts(first: Encoder, second: Encoder) -> str:
 
 
 def told_apart(first: Encoder, second: Encoder) -> tuple[str, str]:
-    """Return the shortest names that differ for two encoders. If two folders have the same name, add parent folders."""
+    """Return the shortest names that differ for two encoders."""
     both = first, second
     paths = [Path(os.path.abspath(Path(Settings.read().model_dir or "", each.name))) for each in both]
     commits = [each.revision or (path.name if repository(path) else "") for each, path in zip(both, paths)]
@@ -90,11 +82,11 @@ def told_apart(first: Encoder, second: Encoder) -> tuple[str, str]:
 
 
 def counterpart_distances(first: Encoding, second: Encoding, shift: int = 0) -> Tensor:
-    """Return each head's distance from its counterpart, the same head of the other encoder: 0 (equal weights) to 1 (no overlap).
+    """Return the distance between the same heads of two encoders, 0 to 1: (n_layers, n_heads).
 
-    The result is (n_layers, n_heads). The distance of two heads at a token is the total variation between the token's rows: half
-    the sum of absolute differences. A head's distance is the mean over all tokens except special tokens. shift: compare
-    with the head `shift` numbers higher in the same layer, cyclically, as a baseline. Raises ValueError if the tokens differ.
+    The distance is half the sum of absolute differences of a row, averaged over the ordinary tokens.
+    shift: compare with the head `shift` places further, as a baseline.
+    Raises ValueError if the tokens differ.
     """
     if first.ids != second.ids:
         raise ValueError(
@@ -109,10 +101,10 @@ def counterpart_distances(first: Encoding, second: Encoding, shift: int = 0) -> 
 
 
 def align(first: Sequence[object], second: Sequence[object], anchor: tuple[int, int] | None = None) -> list[Match]:
-    """Match the items of two sequences in order. Every index of both sequences occurs once in the result.
+    """Match the items of two sequences in order.
 
-    Between two matches come the unmatched indices: of the first sequence, then of the second. anchor: an index of each sequence;
-    these two items are matched.
+    anchor: an index of each sequence, to match.
+    Source: Ratcliff and Obershelp, as in difflib.
     """
     if anchor is not None:
         i, j = anchor
@@ -120,7 +112,7 @@ def align(first: Sequence[object], second: Sequence[object], anchor: tuple[int, 
         moved = [(a if a is None else a + i + 1, b if b is None else b + j + 1) for a, b in after]
         return [*align(first[:i], second[:j]), anchor, *moved]
     pairs: list[Match] = []
-    # autojunk would ignore words that are frequent in a long text.
+    # autojunk would ignore frequent words
     for kind, a, a_stop, b, b_stop in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
         if kind == "equal":
             pairs += zip(range(a, a_stop), range(b, b_stop))
@@ -130,7 +122,7 @@ def align(first: Sequence[object], second: Sequence[object], anchor: tuple[int, 
 
 
 def _common_words(first: Encoding, second: Encoding) -> tuple[list[Word], list[Word]]:
-    """Return each encoding's words. Several words are joined if one word of the other encoding covers them."""
+    """Join an encoding's words where the other encoding has one word."""
     found: tuple[list[Word], list[Word]] = [], []
     for segment in (0, 1):
         both = [encoding.words_of[segment] for encoding in (first, second)]
@@ -142,17 +134,15 @@ def _common_words(first: Encoding, second: Encoding) -> tuple[list[Word], list[W
 
 
 def _characters(by_word: WordMap, encoding: Encoding, words: Sequence[Word]) -> list[tuple[object, object]]:
-    """Return a key for each row: the position of a word's first character, or the label of a token outside words."""
+    """Return a key for each row: a word's first character, or a label."""
     at = {word.start: (encoding.segments[word.start], word.at) for word in words}
     return [at.get(group[0], (None, label)) for group, label in zip(by_word.groups, by_word.labels)]
 
 
 def rarest_first(first: Encoding, second: Encoding, named: str = "") -> list[str]:
-    """Return the words that both sentences have, the rarest first, in any language: "crane" before "the".
+    """Return the shared words of two sentences, the rarest first: "crane" before "the".
 
-    A vocabulary is ordered by frequency, so a rare word has many pieces, or one piece with a high id. If the sentences share no
-    word, return their shared runs of letters in a script without spaces. named: a word or run to add at the end if both
-    sentences have it.
+    If no word is shared, return shared runs of letters. named: a shared word or run to add.
     """
 
     def rarity(text: str) -> tuple[int, int]:

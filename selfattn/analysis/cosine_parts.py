@@ -1,9 +1,8 @@
-"""Split the cosine of two sentences exactly into one part for each pair of words, for a sentence embedder with mean pooling.
+"""Split the cosine of two sentences into one part for each pair of words.
 
-With mean pooling, cos(a, b) is the sum of h_i . h_j / (n m |a| |b|) over all tokens i of a and j of b. Here h are the last
-hidden states, a and b their means, and n and m the numbers of tokens. The part of a pair of words is the sum over their tokens.
-The parts add up to the cosine, but they aren't causes, because attention has mixed all words into each last hidden state.
-`hidden_cosines` returns the effects of hiding words.
+With mean pooling, cos(a, b) is the sum of h_i . h_j / (n m |a| |b|) over the tokens i of a and j of b. h: last hidden
+states; a, b: their means; n, m: the numbers of tokens.
+A part isn't the effect of hiding words, because attention mixes words.
 """
 
 from dataclasses import dataclass
@@ -22,31 +21,28 @@ from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.pooling import NoPooling, Pooling, load_pooling
 from selfattn.words import numbered
 
-SPECIAL = "special"  # label of the row and the column for the tokens outside words
+SPECIAL = "special"  # label for all tokens outside words
 AVERAGES = ("mean", "mean_sqrt_len_tokens")  # modes of pooling that average every token
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CosineParts:
-    """The cosine of two sentences as a sum with one part for each pair of a word of a and a word of b."""
+    """The cosine of two sentences as a sum over pairs of words."""
 
     a: Encoding
     b: Encoding
     cosine: float  # of the two sentence vectors
-    table: Tensor  # (n_words_a + 1, n_words_b + 1) float64: the parts, which sum to the cosine; last row and column: special
+    table: Tensor  # (n_words_a + 1, n_words_b + 1) float64; last: special tokens
 
     @cached_property
     def interaction(self) -> Tensor:
-        """Each pair's part of the cosine, minus the average parts of its two words: (n_words_a, n_words_b).
-
-        It is part - row mean - column mean + mean.
-        """
+        """Each part - row mean - column mean + mean: (n_words_a, n_words_b)."""
         words = self.table[:-1, :-1]
         return words - words.mean(dim=1, keepdim=True) - words.mean(dim=0) + words.mean()
 
     @property
     def of_special(self) -> float:
-        """The sum of the parts of all pairs with a special token."""
+        """The sum of all parts with a special token."""
         return float(self.table.sum() - self.table[:-1, :-1].sum())
 
     @property
@@ -56,9 +52,9 @@ class CosineParts:
 
     @cached_property
     def parts(self) -> pd.DataFrame:
-        """A row for each pair of words: word_a, word_b (a repeated word as "the (2)"), part, interaction.
+        """A row for each pair of words: word_a, word_b, part, interaction.
 
-        The label "special" means all special tokens together; their interaction is NaN.
+        Repeated words are numbered: "the (2)". The label "special" means all special tokens.
         """
         rows, columns = ([*numbered([word.label for word in side.words]), SPECIAL] for side in (self.a, self.b))
         interaction = torch.full_like(self.table, torch.nan)
@@ -67,10 +63,7 @@ class CosineParts:
         return pairs.assign(part=self.table.flatten().tolist(), interaction=interaction.flatten().tolist())
 
     def joined(self, most: int = 5, a: int | None = None, b: int | None = None) -> list[tuple[int, int]]:
-        """Return up to `most` pairs of words with the largest `interaction` above 0, as indices (in a, in b).
-
-        Punctuation is left out. a, b: the index of a word; if given, return only pairs with this word.
-        """
+        """Return up to `most` pairs of words with the largest positive `interaction`. a, b: only pairs with this word."""
         named = [
             [at for at, word in enumerate(side.words) if not word.is_punctuation and only in (None, at)]
             for side, only in ((self.a, a), (self.b, b))
@@ -84,8 +77,7 @@ def cosine_parts(
 ) -> CosineParts:
     """Split the cosine of two sentences into one part for each pair of words.
 
-    pooling: by default, the pooling in the encoder's folder. Raises NoPooling for an encoder that doesn't average all tokens,
-    TextError for a text that would be cut.
+    pooling: None reads the encoder's folder. Raises NoPooling without mean pooling, and TextError.
     """
     pooling = pooling or load_pooling(encoder)
     if pooling.mode not in AVERAGES:
@@ -110,7 +102,7 @@ def cosine_parts(
 
 @dataclass(frozen=True, eq=False)
 class SentenceVector:
-    """A target whose value is the sentence's unit vector, instead of one number."""
+    """A target whose value is the sentence's unit vector."""
 
     positions: tuple[int, ...]
 
@@ -120,10 +112,10 @@ class SentenceVector:
 
 
 def hidden_cosines(encoder: Encoder, pooling: Pooling, a: Tokens, b: Tokens, *, progress: Progress = silent) -> Tensor:
-    """Hide one word of each sentence from all tokens, and return the cosine for each pair: (n_words_a + 1, n_words_b + 1).
+    """Return the cosine without each pair of words: (n_words_a + 1, n_words_b + 1).
 
-    At [i + 1, j + 1], word i of a and word j of b are hidden. In row 0, no word of a is hidden; in column 0, no word of b is
-    hidden. NaN if no token is left to pool. Raises TextError.
+    [i + 1, j + 1]: word i of a and word j of b are hidden. Index 0: no word is hidden. NaN if no token is left.
+    Raises TextError.
     """
     vectors = []
     for half, side in enumerate((a, b)):

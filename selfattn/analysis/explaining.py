@@ -1,14 +1,7 @@
-"""Measure which words, sentences and heads an encoder's answer depends on: hide or remove each in turn, and compare the answers.
+"""Measure which words, sentences and heads an encoder's answer depends on.
 
-The answer is a target, one number (targets.py). Each word is hidden from all tokens, as padding is. The effects of heads are
-estimated by gradient, and the eight with the largest estimates are then removed one at a time. Limits: effects of single words
-don't add up, so `together` has the effect of hiding all words at once. Without a word or a head, the model runs on inputs that
-it wasn't trained on.
-In a long text, sentences are hidden before single words. A sentence's noise level is the largest effect of hiding 19 random sets
-of words from the same segment, each with at least as many tokens as the sentence. A sentence with no more effect than random
-words reaches its noise level once in 20 by chance. If two sentences have the same content, hiding one of them has little effect.
-Sources: Li et al. 2016, "Understanding Neural Networks through Representation Erasure", section 5 (words); Michel et al. 2019,
-"Are Sixteen Heads Really Better than One?", section 2 (heads), and 4.1 (estimates by gradient).
+Sources: Li et al. 2016, "Understanding Neural Networks through Representation Erasure", section 5 (words); Michel et al.
+2019, "Are Sixteen Heads Really Better than One?", sections 2 (heads) and 4.1 (estimates by gradient).
 """
 
 from collections.abc import Sequence
@@ -27,50 +20,50 @@ from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.placed_word import Tokens
 from selfattn.words import Word
 
-OPENED = 8  # in a long text, words are hidden one by one only in this many sentences
+OPENED = 8  # in a long text, hide single words only in this many sentences
 NONE = torch.zeros(0)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Explained:
-    """A target (a number, such as a logit) of one sentence, and how much it changes when words or heads are left out."""
+    """How much a target, such as a logit, changes without each word or head."""
 
     sentence: Tokens
     target: Target
     number: float  # the target in the unchanged sentence
-    words: tuple[Word, ...]  # the words that were hidden: never the target's word
-    effect: Tensor  # (n_words,): effect of hiding each word from all tokens
-    together: float  # effect of hiding all these words at once; NaN if the target then has no tokens
-    by_gradient: Tensor  # (n_layers, n_heads): estimated effect of removing each head; NaN if heads can't be removed
-    heads: Tensor  # (n_layers, n_heads): measured effect of removing each head; NaN if not measured
+    words: tuple[Word, ...]  # the hidden words: never the target's word
+    effect: Tensor  # (n_words,): effect of hiding each word
+    together: float  # effect of hiding all words; NaN if the target has no tokens left
+    by_gradient: Tensor  # (n_layers, n_heads): estimated effects of removing heads, or NaN
+    heads: Tensor  # (n_layers, n_heads): measured effects of removing heads, or NaN
     notes: tuple[str, ...]
-    sentences: tuple[Sentence, ...] = ()  # the sentences that were hidden
-    by_sentence: Tensor = NONE  # (n_sentences,): effect of hiding each sentence; NaN if the target then has no tokens
-    level: Tensor = NONE  # (n_sentences,): each sentence's noise level; NaN in a segment of fewer than three sentences
+    sentences: tuple[Sentence, ...] = ()  # the hidden sentences
+    by_sentence: Tensor = NONE  # (n_sentences,): effect of hiding each sentence, or NaN
+    level: Tensor = NONE  # (n_sentences,): noise level, the largest effect of 19 random word sets
 
     @property
     def order(self) -> list[int]:
-        """The indices of the words in `words`, the largest absolute effect first, without punctuation."""
+        """The indices of the words, the largest absolute effect first. Without punctuation."""
         named = [at for at, word in enumerate(self.words) if not word.is_punctuation]
         return sorted(named, key=lambda at: -abs(float(self.effect[at])))
 
     @property
     def leading(self) -> tuple[Head, ...]:
-        """The heads whose effect was measured, the largest absolute effect first."""
+        """The measured heads, the largest absolute effect first."""
         run = [Head(*map(int, at)) for at in self.heads.isfinite().nonzero()]
         return tuple(sorted(run, key=lambda head: -abs(float(self.heads[head]))))
 
     @property
     def named(self) -> tuple[int, ...]:
-        """The indices of the sentences whose absolute effect reaches their noise level, the largest first."""
+        """The indices of the sentences with effects that reach the noise level, the largest first."""
         above = (self.by_sentence.abs() >= self.level) & (self.by_sentence != 0)
         return tuple(sorted(above.nonzero().flatten().tolist(), key=lambda at: -abs(float(self.by_sentence[at]))))
 
     @property
     def sentence_frame(self) -> pd.DataFrame:
-        """A row for each sentence: place (its index), text, segment, start, stop (of its tokens), effect, level, named, opened.
+        """A row for each sentence: place, text, segment, start, stop, effect, level, named, opened.
 
-        level is the noise level; named is True if the effect reaches it. opened is True if single words were hidden too.
+        named: the effect reaches the noise `level`. opened: single words were hidden too.
         """
         columns = ["place", "text", "segment", "start", "stop"]
         rows = [(at, s.text, s.segment, s.positions[0], s.positions[-1] + 1) for at, s in enumerate(self.sentences)]
@@ -92,12 +85,11 @@ def explain(
     heads: Sequence[Head] | None = None,
     progress: Progress = silent,
 ) -> Explained:
-    """Hide each word of a text from all tokens, remove heads, and return how the target changes.
+    """Hide each word, remove heads, and return the changes of the target.
 
-    sentence: the text, from `Encoder.tokenize` or `encode`. target: a target of targets.py. words: the words to hide; None: all.
-    sentences: from `sentences_of`. Each of these sentences is hidden first, and then only the words of the eight sentences with
-    the largest effects are hidden. heads: the heads to remove, one at a time; None: the eight with the largest effects,
-    estimated by gradient. progress(done, total) counts batches of sentences and of words. Raises TextError.
+    sentences: from `sentences_of`. With them, only words of the eight sentences with the largest effects are hidden.
+    heads: the heads to remove; None: the eight with the largest estimated effects.
+    progress(done, total) counts batches. Raises TextError.
     """
     by_sentence = level = NONE
     if sentences:
@@ -129,7 +121,7 @@ def explain(
 def _hidden_sentences(
     encoder: Encoder, tokens: Tokens, target: Target, sentences: Sequence[Sentence], progress: Progress
 ) -> tuple[Tensor, Tensor]:
-    """Return each sentence's effect (the target's word is never hidden) and its noise level: (n_sentences,) each."""
+    """Return each sentence's effect and noise level: (n_sentences,) each."""
     draws, places = draws_for(tokens, sentences)
     kept = {p for word in tokens.words if not without(target, word.positions).positions for p in word.positions}
     hidden = [[p for p in each if p not in kept] for each in ((), *(each.positions for each in sentences), *draws)]
@@ -139,10 +131,7 @@ def _hidden_sentences(
 
 
 def heads_by_gradient(encoder: Encoder, sentence: Tokens, target: Target) -> Tensor:
-    """Estimate by gradient how removing each head changes the target: (n_layers, n_heads).
-
-    Raises NotRecomputable if heads can't be removed or the encoder can't be differentiated.
-    """
+    """Estimate how removing each head changes the target: (n_layers, n_heads). Raises NotRecomputable."""
     everywhere = tuple(range(len(sentence.ids)))
     at = list(target.positions)
     (found,) = gradients(encoder, [(sentence, everywhere)], lambda states: target.of(states[0][at])[None])
@@ -150,12 +139,12 @@ def heads_by_gradient(encoder: Encoder, sentence: Tokens, target: Target) -> Ten
 
 
 def removed_in_turn(encoder: Encoder, sentence: Tokens, target: Target, heads: Sequence[Head]) -> list[float]:
-    """Remove one head at a time (zero its output everywhere). Return the target after each removal. Raises NotRecomputable."""
+    """Return the target without each head. Raises NotRecomputable."""
     patches = [encoder.removed([head]) for head in heads]
     return changed(encoder, sentence, target, [()] * len(heads), patches).tolist() if heads else []
 
 
 def leading_heads(encoder: Encoder, by_gradient: Tensor) -> list[Head]:
-    """Return the eight heads with the largest absolute effects. by_gradient: the estimated effects (n_layers, n_heads)."""
+    """Return the eight heads with the largest absolute effects. by_gradient: (n_layers, n_heads)."""
     order = by_gradient.abs().flatten().argsort(descending=True, stable=True)
     return [encoder.all_heads[at] for at in order[:LEADING].tolist()]

@@ -1,4 +1,4 @@
-"""Differentiate a word's last hidden state with respect to each head's output, to estimate effects of changing the outputs.
+"""Differentiate a word's last hidden state with respect to each head's output.
 
 Source: Nanda 2023, "Attribution Patching".
 """
@@ -18,21 +18,21 @@ from selfattn.encoders.memory import is_out_of_memory
 from selfattn.encoders.placed_word import PlacedWord
 
 SAME = 1e-6  # unit vectors closer than this count as equal
-LEADING = 8  # this many heads or words, those with the largest estimated effects, are then measured
+LEADING = 8  # number of heads or words to measure after estimating all
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ContextGradients:
-    """The derivatives of m numbers (those of `gradients`) with respect to each head's context at a word's p positions."""
+    """The derivatives of m numbers with respect to each head's context at p positions."""
 
     gradient: Tensor  # (m, n_layers, n_heads, p, d_head)
     context: Tensor  # (n_layers, n_heads, p, d_head)
     recordings: tuple[LayerRecording, ...]
 
     def toward(self, donor: Tensor) -> Tensor:
-        """Estimate how the m numbers change if one head's context is replaced by `donor` (n_layers, n_heads, d_head).
+        """Estimate the change of m numbers if `donor` (n_layers, n_heads, d_head) replaces a head's context.
 
-        The estimate is first-order. The result is (m, n_layers, n_heads).
+        Returns (m, n_layers, n_heads).
         """
         return (self.gradient * (donor[..., None, :] - self.context)).sum(dim=(-2, -1))
 
@@ -40,14 +40,9 @@ class ContextGradients:
 def context_gradients(
     encoder: Encoder, words: Sequence[PlacedWord | tuple], directions: Tensor
 ) -> list[ContextGradients]:
-    """Differentiate m numbers of each word with respect to every head's context at the word.
+    """Differentiate dot products of each word's unit vector with `directions` (m, d_model). Raises NotRecomputable."""
 
-    The numbers are the dot products of `directions`, (m, d_model), with the word's last hidden state, scaled to length 1. The
-    derivatives include the effect through later layers. All words run in one batch, each in its own sentence. Raises
-    NotRecomputable if heads' outputs can't be replaced or the encoder can't be differentiated.
-    """
-
-    # A sentence's contexts affect only its own word. So one gradient, of the sum over all words, gives every word's gradient.
+    # A sentence affects only its own word, so gradients of the sum suffice.
     def along(states: Sequence[Tensor]) -> Tensor:
         vectors = torch.stack([of_word.mean(dim=0) for of_word in states])
         return directions.to(vectors) @ normalize(vectors, dim=1).sum(dim=0)
@@ -58,7 +53,7 @@ def context_gradients(
 def gradients(
     encoder: Encoder, words: Sequence[PlacedWord | tuple], numbers: Callable[[list[Tensor]], Tensor]
 ) -> list[ContextGradients]:
-    """Like `context_gradients`, for m numbers that `numbers` computes from the words' last hidden states, (p, d_model) each."""
+    """Differentiate m numbers of the words' last hidden states, (p, d_model) each. Raises NotRecomputable."""
     encoder.check_patchable()
     tokens, at = zip(*(encoder.placed(word) for word in words))
     recorder = Recorder(differentiable=True)

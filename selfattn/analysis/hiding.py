@@ -1,13 +1,8 @@
-"""Hide every other word from a chosen word in turn. Measure how far the chosen word's vector moves, and through which heads.
+"""Hide other words from a chosen word, and measure how far its vector moves.
 
-A word is hidden by the attention mask, as padding is, in every head or in some heads. The move is projected on a vector, the
-*way*. It leads from the chosen word's vector to its vector in another sentence, or from the mean of its sense to the mean of its
-other senses. The *share* is the projection divided by the way's length: 1 is a move all the way, and a negative share is a move
-in the opposite direction. Limits: a hidden word still has an effect through other words that attend to it. A result between two
-sentences isn't evidence about the sense: the finding names a word just as often if both sentences have the same sense.
-Sources: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5
-(attention knockout); DeYoung et al. 2020, "ERASER", section 4 (comprehensiveness, sufficiency); Nanda 2023, "Attribution
-Patching" (estimates by gradient).
+The *way* is the vector from the word's sense to its other sense. A *share* is the part of the way that the word moves.
+Sources: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5;
+DeYoung et al. 2020, "ERASER", section 4; Nanda 2023, "Attribution Patching" (estimates by gradient).
 """
 
 import math
@@ -32,41 +27,41 @@ from selfattn.words import Word
 NO_SHARES = "Heads have no shares: "
 ONE_SENSE = "The word counts as the same sense in both sentences: "
 NO_WAY = "The word's two vectors are the same, so there is no share of the way between them."
-MOST = 32  # of more other words, only the eight with the largest effects, estimated by gradient, are hidden
-PADDING = 32  # tokens; with more padding, a run for each sentence is faster than one batch
+MOST = 32  # above this number of other words, hide only eight
+PADDING = 32  # tokens; with more padding, single runs are faster
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HiddenPair:
-    """A chosen word in two sentences, A and B, and its vectors after hiding every other word from it, one at a time.
+    """A chosen word in sentences A and B, and the effect of hiding each other word.
 
-    n_A and n_B are the numbers of other words in A and B (words.py defines a word). A number that wasn't computed is NaN.
+    n_A, n_B: numbers of other words. NaN: not computed.
     """
 
     placed: tuple[PlacedWord[Encoding], PlacedWord[Encoding]]
     words: tuple[tuple[Word, ...], tuple[Word, ...]]
-    share: tuple[Tensor, Tensor]  # (n_A,), (n_B,): how far hiding each word moves the chosen word along its way
-    cosine: Tensor  # (n_A + 1, n_B + 1): cosine of the chosen word's two vectors; row and column 0: nothing hidden
-    curves: Tensor  # (n_A + 1, n_B + 1, n_layers + 1): `cosine` before each layer, and after the last layer
-    control_cosine: float  # the cosine of the chosen word's vectors in A and in the control; NaN without a control
-    control_hidden: float  # that cosine with the word of the largest effect hidden in A and in the control
-    by_head: tuple[Tensor, Tensor]  # (n_A, n_layers, n_heads), (n_B, ...): `share` in one head, estimated by gradient
-    top: tuple[int | None, int | None]  # index of the word with the largest share in A, and in B; never punctuation
-    ways: tuple[Tensor, Tensor]  # (d_model,) each: A's way and B's way; a share of 1 is a move by this vector
-    senses: tuple[str, str] | None  # the senses of A and B; None: each way goes to the other sentence's vector
-    nearest: tuple[str, str] | None  # the senses whose means are nearest to the two vectors; None if `senses` is None
-    places: tuple[float, float]  # of the vectors along their ways: 0 at the sense's mean; NaN if `senses` is None
+    share: tuple[Tensor, Tensor]  # (n_A,), (n_B,): how far hiding each word moves the chosen word
+    cosine: Tensor  # (n_A + 1, n_B + 1): cosine of the two vectors; index 0: nothing hidden
+    curves: Tensor  # (n_A + 1, n_B + 1, n_layers + 1): `cosine` in each layer
+    control_cosine: float  # cosine of the chosen word in A and in the control
+    control_hidden: float  # `control_cosine` with one word hidden in each sentence
+    by_head: tuple[Tensor, Tensor]  # (n_A, n_layers, n_heads), (n_B, ...): estimated `share` in each head
+    top: tuple[int | None, int | None]  # index of the word with the largest share
+    ways: tuple[Tensor, Tensor]  # (d_model,) each: the vectors that shares are measured along
+    senses: tuple[str, str] | None  # of A and B; None: each way leads to the other sentence's vector
+    nearest: tuple[str, str] | None  # senses of the nearest means
+    places: tuple[float, float]  # place on the way: 0 at the mean of the sense
     notes: tuple[str, ...]  # limits of this result that a reader must know
 
     @property
     def both_hidden(self) -> float:
-        """The cosine of the two vectors if the word with the largest share (`top`) is hidden in each sentence."""
+        """The cosine with the `top` word of each sentence hidden."""
         i, j = (0 if at is None else at + 1 for at in self.top)
         return float(self.cosine[i, j])
 
     @property
     def other_words(self) -> float:
-        """The largest cosine of the vectors with one word hidden in A and one in B, neither in `top`. NaN without such words."""
+        """The largest cosine with one word of each sentence hidden, except `top`."""
         i, j = (
             [at + 1 for at, word in enumerate(words) if at != top and not word.is_punctuation]
             for words, top in zip(self.words, self.top)
@@ -78,13 +73,13 @@ class HiddenPair:
 
 @dataclass(eq=False)
 class _Side:
-    """A chosen word in one sentence, and its vectors after hiding every other word in turn."""
+    """A chosen word in one sentence, with its vectors."""
 
     word: PlacedWord[Encoding]
     words: tuple[Word, ...]
-    states: Tensor  # (n + 1, n_layers + 1, d_model): row 0: nothing hidden; row i + 1: `words[i]`, NaN if not run
-    by_head: Tensor  # (n, n_layers, n_heads): shares estimated by gradient; NaN if unknown
-    unit: Tensor  # (d_model,) float64: the last layer's vector with nothing hidden, scaled to length 1
+    states: Tensor  # (n + 1, n_layers + 1, d_model): row 0: nothing hidden; row i + 1: without `words[i]`
+    by_head: Tensor  # (n, n_layers, n_heads): estimated shares, or NaN
+    unit: Tensor  # (d_model,) float64: last-layer unit vector
     way: Tensor | None = None  # (d_model,)
 
     @classmethod
@@ -99,27 +94,25 @@ class _Side:
 
     @property
     def units(self) -> Tensor:
-        """`states`, scaled to length 1, in float64."""
+        """`states` as float64 unit vectors."""
         return normalize(self.states.double(), dim=-1)
 
     def run(self, encoder: Encoder, wanted: Sequence[int], changed: Callable[..., Tensor]) -> None:
-        """Hide each of the words with these indices, and fill in `states`."""
         hidden = [[Hide(self.word.positions, self.words[at].positions)] for at in wanted]
         states = changed(encoder, self.word, hidden=hidden, layers=True)
         self.states[[at + 1 for at in wanted]] = states
 
     def share(self, way: Tensor) -> Tensor:
-        """Return how far hiding each word moves the chosen word along the vector `way`, in lengths of `way`: (n,)."""
+        """Return the move without each word, in lengths of `way`: (n,)."""
         values = Along(self.word.positions, way).of(self.states[:, None, -1].double())
         return (values[1:] - values[0]).float()
 
     def leader(self, share: Tensor) -> int | None:
-        """Return the index of the word with the largest share. Punctuation doesn't count."""
+        """Return the word with the largest share, except punctuation."""
         named = [at for at, word in enumerate(self.words) if not word.is_punctuation and share[at].isfinite()]
         return max(named, key=lambda at: float(share[at]), default=None)
 
     def to_run(self, by_head: Tensor) -> set[int]:
-        """Return the indices of the words to hide: all, or, if there are over 32, the eight with the largest estimates."""
         if len(self.words) <= MOST or by_head.isnan().any():
             return set(range(len(self.words)))
         named = [at for at, word in enumerate(self.words) if not word.is_punctuation]
@@ -138,19 +131,15 @@ def hidden_pair(
     changed: Callable[..., Tensor] = Encoder.changed_vectors,
     by_gradient: Callable[..., list[Tensor]] | None = None,
 ) -> HiddenPair:
-    """In two sentences, hide each of the other words from a chosen word. Measure how far the chosen word's vector moves.
+    """Hide each other word from a chosen word in two sentences, and measure its move.
 
-    One word is hidden at a time, in every head. The word's vector u is its last hidden state, scaled to length 1. Of more
-    than 32 words, only the eight with the largest effects, estimated by gradient, are hidden. A share is a move along a way, in
-    lengths of the way (see the module's docstring).
-    first, second: the placed word, or (text, positions) with or without a second segment. control: the word in a sentence
-    with A's sense; for `control_hidden`, moves are measured along the vectors between A and the control.
-    senses: labelled sentences of the word (columns sentence, word, sense), or their `sense_means`; the ways then lead from the
-    mean of the sentence's sense, without the sentence itself, to the mean of the other senses. Without senses, or if a sentence
-    fits no sense (`notes` says so), A's way is u_B - u_A, and B's way is u_A - u_B.
-    heads: False leaves `by_head` NaN, unless it is needed to choose words; `with_heads` computes it later.
-    progress(done, total) counts sentences. changed, by_gradient: `Encoder.changed_vectors` and `hidden_by_head`, or cached
-    versions. Raises TextError, ValueError for senses that can't be used, and NotRecomputable if no word can be hidden.
+    If there are more than 32 other words, only the eight with the largest estimated effects are hidden.
+    first, second: placed words, or (text, positions). control: the word in another sentence with the sense of A.
+    senses: labelled sentences (columns sentence, word, sense) or their `sense_means`. None: move toward the other sentence.
+    heads: False leaves `by_head` for `with_heads`.
+    progress(done, total) counts sentences.
+    changed, by_gradient: `Encoder.changed_vectors` and `hidden_by_head`, or cached versions.
+    Raises TextError, ValueError for unusable senses, and NotRecomputable.
     """
     encoder.check_hideable()
     sides = [_Side.of(encoder, encoder.placed(word)) for word in (first, second, control) if word is not None]
@@ -185,7 +174,7 @@ def hidden_pair(
         leaders = [side.leader(side.share(way)) for side, way in on_ways[2:]]
         hidden = tuple(0 if at is None else at + 1 for at in leaders)
         control_cosine, control_hidden = (float(a.units[i, -1] @ other.units[j, -1]) for i, j in ((0, 0), hidden))
-    for side, of_pair in zip((a, b), wanted):  # the pair leaves out words that were hidden only for the control
+    for side, of_pair in zip((a, b), wanted):  # leave out words hidden only for the control
         side.states[[at + 1 for at in range(len(side.words)) if at not in of_pair]] = torch.nan
     a.by_head, b.by_head = by_head[:2]
     return _pair(a, b, (control_cosine, control_hidden), taken, tuple(notes))
@@ -194,7 +183,7 @@ def hidden_pair(
 def with_heads(
     encoder: Encoder, pair: HiddenPair, by_gradient: Callable[..., list[Tensor]] | None = None
 ) -> HiddenPair:
-    """Compute `by_head` if `hidden_pair` left it out, and return the complete pair. by_gradient: as in `hidden_pair`."""
+    """Return the pair with `by_head`. by_gradient: as in `hidden_pair`."""
     sides = [n for n in (0, 1) if pair.by_head[n].isnan().all() and float(pair.ways[n].norm()) >= SAME]
     targets = [Along(pair.placed[n].positions, pair.ways[n]) for n in sides]
     try:
@@ -240,11 +229,7 @@ def unmeasured_pair(
     *,
     notes: tuple[str, ...] = (),
 ) -> HiddenPair:
-    """Return a pair like that of `hidden_pair`, but with nothing hidden, for encoders that can't hide words.
-
-    Every share is NaN, and `top` has no word. The words and the cosine are computed. A's way leads to the vector in B, and
-    B's way to the vector in A.
-    """
+    """Return a pair without effects, for encoders that can't hide words."""
     a, b, *c = (_Side.of(encoder, encoder.placed(word)) for word in (first, second, control) if word is not None)
     a.way, b.way = b.unit - a.unit, a.unit - b.unit
     return _pair(a, b, (float(a.unit @ c[0].unit) if c else math.nan, math.nan), None, notes)
@@ -253,7 +238,7 @@ def unmeasured_pair(
 def _ways(
     encoder: Encoder, a: _Side, b: _Side, senses: pd.DataFrame | SenseMeans | None
 ) -> tuple[tuple[Tensor, Tensor], tuple[WayBetweenSenses, WayBetweenSenses] | None, list[str]]:
-    """Return A's and B's way, their `WayBetweenSenses` (None if the ways lead to the other sentence), and notes."""
+    """Return both ways, their senses or None, and notes."""
     between = b.unit - a.unit, a.unit - b.unit
     if senses is None:
         return between, None, []
@@ -281,13 +266,11 @@ def _ways(
 
 
 def hidden_by_head(encoder: Encoder, words: Sequence[PlacedWord | tuple], targets: Sequence[Target]) -> list[Tensor]:
-    """For each of `words`, estimate how its target changes if one of the n other words is hidden from it in one head alone.
+    """Estimate by gradient the effect of hiding each other word in one head alone.
 
-    The result has a tensor (n, n_layers, n_heads) for each word. targets: for each word, the number to explain, such as the
-    projection of the word's vector on a direction. The estimate is the gradient of the target with respect to the head's output
-    at the word, times the exact change of that output. Limit: in our pairs of sentences with "bank", the sum over heads is a
-    fifth to nine tenths smaller than the effect of hiding in all heads at once. All words share one backward pass, if there is
-    little padding and the encoder allows it. Raises NotRecomputable if the encoder can't be differentiated.
+    Returns (n, n_layers, n_heads) for each of `words`; n: number of other words. targets: one for each of `words`.
+    In our pairs with "bank", the sum over heads is a fifth to nine tenths smaller than the effect of hiding in all heads.
+    Raises NotRecomputable.
     """
     placed = [encoder.placed(word) for word in words]
     if not placed:
@@ -308,10 +291,9 @@ def hidden_by_head(encoder: Encoder, words: Sequence[PlacedWord | tuple], target
 
 
 def context_changes(recording: LayerRecording, positions: Sequence[int], hidden: Sequence[Sequence[int]]) -> Tensor:
-    """Return how hiding tokens changes a layer's context vectors at some positions: (m, n_heads, p, d_head) float64.
+    """Return the change of a layer's context at p positions: (m, n_heads, p, d_head) float64.
 
-    hidden: m groups of tokens; one group is hidden at a time. p: the number of positions. The new weights are the softmax of the
-    scores of the remaining tokens.
+    hidden: m groups of tokens, hidden one group at a time.
     """
     steps = [recording.attend(slice(None), slice(p, p + 1)) for p in positions]
     masked, context = (torch.cat([getattr(each, step) for each in steps], dim=1) for step in ("masked", "context"))
@@ -332,12 +314,11 @@ def hidden_heads(
     changed: Callable[..., Tensor] = Encoder.changed_vectors,
     heads: Sequence[Head] | None = None,
 ) -> Tensor:
-    """Hide `word` in one head at a time, and return how far `first` moves, in lengths of `way`: (n_layers, n_heads).
+    """Return how far `first` moves if `word` is hidden in one head alone: (n_layers, n_heads).
 
-    first: the word that moves, as in `hidden_pair`. word: the word that is hidden. way (d_model,): the direction and the
-    unit of the moves, as in `HiddenPair.ways`. progress: as in `Encoder.knock_out`. changed: as in `hidden_pair`.
-    heads: measure only these heads; the result is then (len(heads),). Limit: the moves by single heads needn't add up to the move
-    by all heads at once. Raises TextError, ValueError, and NotRecomputable if no word can be hidden in one head alone.
+    way (d_model,): direction and unit of the moves. progress: as in `Encoder.knock_out`. changed: as in `hidden_pair`.
+    heads: measure only these heads: (len(heads),).
+    Raises TextError, ValueError, and NotRecomputable.
     """
     encoder.check_hideable(one_head=True)
     first = encoder.placed(first)
@@ -352,13 +333,13 @@ def hidden_heads(
 
 @dataclass(frozen=True, eq=False)
 class HeadsOfWord:
-    """For each head: the chosen word's move along its way (`HiddenPair.ways`) if another word is hidden in that head alone."""
+    """The chosen word's move if one word is hidden in a single head."""
 
     side: int  # 0: in A, 1: in B
-    at: int  # the hidden word's index in `pair.words[side]`
+    at: int  # index in `pair.words[side]`
     word: Word
-    share: Tensor  # (n_layers, n_heads): NaN if unknown
-    exact: bool  # True: measured for each head; False: estimated by gradient
+    share: Tensor  # (n_layers, n_heads): moves in lengths of the way, or NaN
+    exact: bool  # True: measured; False: estimated by gradient
 
 
 def heads_of_word(
@@ -371,11 +352,10 @@ def heads_of_word(
     progress: Progress = silent,
     changed: Callable[..., Tensor] = Encoder.changed_vectors,
 ) -> HeadsOfWord:
-    """Hide one word of A or B in one head at a time, and return how far the chosen word moves for each head.
+    """Return the chosen word's move if one word is hidden in a single head.
 
-    side: 0 for A, 1 for B. at: the word's index in `pair.words[side]`. exact=False: return the pair's estimates by gradient.
-    exact=True: run the encoder once for each head. progress, changed: as in `hidden_heads`. Raises NotRecomputable if no word can
-    be hidden in one head alone.
+    side: 0 for A, 1 for B. at: the word's index. exact: False returns the estimates.
+    progress, changed: as in `hidden_heads`. Raises NotRecomputable.
     """
     word, share = pair.words[side][at], pair.by_head[side][at]
     if exact:
@@ -384,10 +364,9 @@ def heads_of_word(
 
 
 def leading_head(encoder: Encoder, pair: HiddenPair, heads: HeadsOfWord) -> Head | None:
-    """Return the head in which hiding the word moves the chosen word most, of the eight heads with the largest estimates.
+    """Return the head in which hiding the word has the largest effect.
 
-    The estimates are by gradient. The eight heads' moves are measured even if `heads.exact` is False. If no word can be hidden in
-    one head alone, the estimates decide. None if no share is known.
+    If possible, the eight heads with the largest estimates are measured. None if no effect is known.
     """
     estimated = pair.by_head[heads.side][heads.at]
     if not estimated.isfinite().any():

@@ -1,4 +1,4 @@
-"""Measure attention weights and word vectors. `MEASURES` describes every measure by which heads are compared."""
+"""Measure attention weights and word vectors."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,19 +12,19 @@ from selfattn.encoders.placed_word import PlacedWord
 
 
 def entropy(weights: Tensor) -> Tensor:
-    """Return the Shannon entropy over the keys, in bits: 0 (one key) to log2(n) (uniform). (..., n_key) -> (...)"""
+    """Return the entropy over the keys, 0 to log2(n) bits. (..., n_key) -> (...)"""
     return -(weights * weights.clamp_min(torch.finfo(weights.dtype).tiny).log2()).sum(dim=-1)
 
 
 def special_share(weights: Tensor, special: Sequence[bool]) -> Tensor:
-    """Return the share of each row's weight on special tokens, 0 to 1. (..., n_key) -> (...)"""
+    """Return each row's weight on special tokens, 0 to 1. (..., n_key) -> (...)"""
     return weights[..., torch.tensor(special)].sum(dim=-1)
 
 
 def hide_special(weights: Tensor, special: Sequence[bool]) -> tuple[Tensor, Tensor]:
-    """Return the weights between the m ordinary tokens (rows scaled to sum 1), and each row's weight on special tokens.
+    """Return the weights between ordinary tokens, and each row's weight on special tokens.
 
-    (..., n_query, n_key) -> (..., m, m) and (..., m). A row with all its weight on special tokens becomes all zeros.
+    (..., n_query, n_key) -> (..., m, m) and (..., m). Rows sum to 1 unless all weight is on special tokens.
     """
     ordinary = ~torch.tensor(special)
     rows = weights[..., ordinary, :]
@@ -34,32 +34,31 @@ def hide_special(weights: Tensor, special: Sequence[bool]) -> tuple[Tensor, Tens
 
 
 def similarity(first: Tensor, second: Tensor) -> Tensor:
-    """Return the cosine of two (stacks of) vectors, -1 to 1. (..., d) -> (...)"""
+    """Return the cosine of vectors, -1 to 1. (..., d) -> (...)"""
     return cosine_similarity(first.double(), second.double(), dim=-1).float()
 
 
 def mean_distance(weights: Tensor) -> Tensor:
-    """Return the weighted mean of |i - j| for each row i, a distance in tokens. (..., n, n) -> (..., n)"""
+    """Return each row's mean distance |i - j| in tokens. (..., n, n) -> (..., n)"""
     places = torch.arange(weights.shape[-1], dtype=weights.dtype)
     return (weights * (places[:, None] - places).abs()).sum(dim=-1)
 
 
 def ordinary_rows(encoding: Encoding) -> list[int]:
-    """Return the positions of the tokens that aren't special, or all positions if every token is special."""
+    """Return the positions of ordinary tokens, or else all positions."""
     return [i for i, special in enumerate(encoding.special) if not special] or list(range(len(encoding.special)))
 
 
 def head_average(encoding: Encoding, layer: int) -> Tensor:
-    """Return the mean of a layer's attention weights over its heads: (n, n); rows still sum to 1."""
+    """Return the mean of a layer's attention weights over its heads: (n, n)."""
     return encoding.weights(layer).mean(0)
 
 
 def rollout(encoding: Encoding) -> Tensor:
-    """Return attention rollout, an estimate of how attention passes information through the layers: (n_layers, n, n).
+    """Return attention rollout: (n_layers, n, n).
 
-    Row i of layer l has the share of each input token in token i after layer l. Rows sum to 1. Each layer counts as one half
-    attention, averaged over the heads, and one half identity (the residual stream).
-    (Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers", section 3)
+    Row i of layer l: how much of each input token is in token i after the layer. Rows sum to 1.
+    Source: Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers", section 3.
     """
     layers = [torch.eye(len(encoding.tokens))]
     for layer in range(encoding.n_layers):
@@ -69,42 +68,41 @@ def rollout(encoding: Encoding) -> Tensor:
 
 @dataclass(frozen=True)
 class Compared:
-    """A word in the sentences A and B, and in an optional control sentence, where the word has the same sense as in A."""
+    """A word in the sentences A and B, and in a control sentence."""
 
     sides: Mapping[str, PlacedWord[Encoding]]  # "A", "B", "control"
-    run_removals: Callable[..., Tensor]  # `removal_effect` with the encoder bound, or a cached version
+    run_removals: Callable[..., Tensor]  # `removal_effect` for this encoder, or a cached version
 
     @property
     def cosine(self) -> float:
-        """The cosine of the word's last-layer vectors in A and in B, -1 to 1."""
+        """The cosine of the word in A and in B, -1 to 1."""
         vectors = [encoding.vector(encoding.n_layers, at) for encoding, at in (self.sides["A"], self.sides["B"])]
         return float(similarity(*vectors))
 
     def effect(self, other: str) -> Tensor:
-        """Return how much the cosine of the word's vectors in A and `other` changes without each head: (n_layers, n_heads)."""
+        """Return the change of the cosine without each head: (n_layers, n_heads)."""
         return self.run_removals(self.sides["A"], self.sides[other])
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure of every head. Pages, their files and the notebook offer the measures in `MEASURES`."""
+    """A measure of every head."""
 
     name: str  # in pickers, addresses and tables
-    unit: str  # "bits" ...; "": a share of the weight; "effect": a change of the cosine
-    of: str  # "text": measured in one text; "word": measured for a word in two sentences
-    compute: Callable[..., Tensor]  # of (weights (..., n, n), encoding) -> (...), or of Compared -> (n_layers, n_heads)
+    unit: str  # "bits" ...; "": part of the weight; "effect": change of the cosine
+    of: str  # "text": one text; "word": a word in two sentences
+    compute: Callable[..., Tensor]  # (weights (..., n, n), encoding) -> (...), or Compared -> (n_layers, n_heads)
     caption: str
-    label: str  # the measure's name for a reader
-    beside: tuple[str, ...] = ()  # names of measures to show together, this one too; the last: for the control
+    label: str  # name for a reader
+    beside: tuple[str, ...] = ()  # names of measures to show together
     needs_control: bool = False
 
     @property
     def signed(self) -> bool:
-        """True if the measure can be negative."""
         return self.unit == "effect"
 
     def columns(self, compared: Compared) -> dict[str, Tensor]:
-        """Compute the measures in `beside` (if it is empty, this measure) for a word, by name: (n_layers, n_heads) each."""
+        """Compute this measure and those in `beside`: (n_layers, n_heads) each."""
         known = [MEASURES[name] for name in self.beside or (self.name,)]
         known = [each for each in known if "control" in compared.sides or not each.needs_control]
         return {each.name: each.compute(compared) for each in known}
@@ -115,7 +113,7 @@ def _of_ordinary(weights: Tensor, encoding: Encoding) -> Tensor:
 
 
 def _on_token(offset: int) -> Callable[[Tensor, Encoding], Tensor]:
-    """Return a function that computes the mean weight of ordinary tokens on the token `offset` positions after them."""
+    """Return a function: the mean weight on the token `offset` places further."""
 
     def share(weights: Tensor, encoding: Encoding) -> Tensor:
         places = [i for i in ordinary_rows(encoding) if 0 <= i + offset < weights.shape[-1]]
@@ -168,7 +166,7 @@ MEASURES = {measure.name: measure for measure in (
 
 
 def offered(beside: Collection[str]) -> dict[str, Measure]:
-    """Return the measures that can be computed, by name. beside: the sentences that are given besides A ("B", "control")."""
+    """Return the available measures. beside: the sentences besides A ("B", "control")."""
     return {
         name: each
         for name, each in MEASURES.items()
@@ -177,11 +175,11 @@ def offered(beside: Collection[str]) -> dict[str, Measure]:
 
 
 def row_measures(weights: Tensor, encoding: Encoding) -> dict[str, Tensor]:
-    """Compute every measure of a text from the weights of heads: (..., n, n) -> (...) for each measure, by name."""
+    """Compute every measure of a text: weights (..., n, n) -> (...) each."""
     return {name: each.compute(weights, encoding) for name, each in MEASURES.items() if each.of == "text"}
 
 
 def head_measures(encoding: Encoding) -> dict[str, Tensor]:
-    """Compute `row_measures` of every head: (n_layers, n_heads) each. Only one layer's maps are in memory at a time."""
+    """Compute every measure of each head: (n_layers, n_heads) each."""
     layers = [row_measures(encoding.weights(layer), encoding) for layer in range(encoding.n_layers)]
     return {name: torch.stack([layer[name] for layer in layers]) for name in layers[0]}

@@ -1,6 +1,6 @@
-"""Match attention heads with named patterns. A head has a pattern if its number in `pattern_values` reaches the threshold.
+"""Match attention heads with named patterns.
 
-Source: Clark et al. 2019, "What Does BERT Look At?", section 3 (the patterns). The thresholds are our choice.
+Source: Clark et al. 2019, "What Does BERT Look At?", section 3. The thresholds are our choice.
 """
 
 import math
@@ -25,21 +25,20 @@ PATTERNS = {
 
 @dataclass(frozen=True)
 class Fit:
-    """A head's number for a named pattern (`value`, 0 to 1), and the pattern's threshold."""
+    """A head's number for a pattern, and the pattern's threshold."""
 
     name: str
     meaning: str
-    value: float  # mean over the sentence's tokens, without special tokens
+    value: float  # 0 to 1, mean over the ordinary tokens
     threshold: float
 
     @property
     def fits(self) -> bool:
-        """True if the head has this pattern in this sentence."""
         return self.value >= self.threshold
 
 
 def pattern_values(weights: Tensor, encoding: Encoding) -> dict[str, Tensor]:
-    """Return each head's number for each pattern, 0 to 1, by the pattern's name: weights (..., n, n) -> (...) each."""
+    """Return each head's number for each pattern, 0 to 1. (..., n, n) -> (...)"""
     rows, n = ordinary_rows(encoding), weights.shape[-1]
     marks = [p for word in encoding.words if word.is_punctuation for p in word.positions]
     found = row_measures(weights, encoding)
@@ -49,11 +48,11 @@ def pattern_values(weights: Tensor, encoding: Encoding) -> dict[str, Tensor]:
 
 
 def fits(weights: Tensor, encoding: Encoding) -> list[Fit]:
-    """Return one head's fit to every pattern, sorted by value divided by threshold, largest first. weights: (n, n)."""
+    """Return one head's fit to every pattern, the best first. weights: (n, n)."""
     return nearest_first({name: float(value) for name, value in pattern_values(weights, encoding).items()})
 
 
 def nearest_first(values: Mapping[str, float]) -> list[Fit]:
-    """Return the `Fit` to every pattern, sorted by value divided by threshold, largest first. values: by the pattern's name."""
+    """Return the fit to every pattern, the largest value / threshold first."""
     every = [Fit(name, meaning, values[name], threshold) for name, (meaning, threshold) in PATTERNS.items()]
     return sorted(every, key=lambda fit: fit.value / fit.threshold, reverse=True)

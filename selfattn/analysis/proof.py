@@ -1,4 +1,4 @@
-"""Recompute every head of an encoder with `selfattn.kernel`, and compare the results with the model's own numbers."""
+"""Recompute every head of an encoder, and compare with the model."""
 
 import math
 from contextlib import ExitStack
@@ -13,18 +13,18 @@ from selfattn.encoders.projections import ProjectionsUnknown, project
 
 
 def prove(encoder: Encoder, text: str, progress: Progress = silent) -> pd.DataFrame:
-    """Compare the kernel (our attention computation) with the model's own numbers on one text, and return a row for each head.
+    """Compare `selfattn.kernel` with the model on one text, and return a row for each head.
 
-    Columns: layer, head, and four columns with the largest absolute difference (float32) of a comparison. same_inputs: the
-    kernel's weights against the model's eager function on the same query and key. separate_pass: the kernel's weights against a
-    second, eager run of the model; NaN if its maps would exceed the setting separate_pass_megabytes. context: the kernel's
-    context against the model's fast attention call. projections: query, key and value recomputed from the layer's input against
-    the recorded query, key and value; NaN if the family's projections aren't known.
-    Raises NotRecomputable if selfattn can't recompute the encoder's weights, TextError for a text that the encoder can't read.
+    Columns: layer, head, and largest absolute differences (float32):
+    same_inputs: weights, from eager attention on the same query and key.
+    separate_pass: weights, from an eager run; NaN above separate_pass_megabytes.
+    context: from the model's fast attention call.
+    projections: query, key and value from the layer's input, or NaN.
+    Raises NotRecomputable, TextError.
     """
     encoder.check_recomputable()
     with ExitStack() as afterwards:
-        # No TF32 in this block: on recent GPUs it would round the factors of float32 products to ten bits.
+        # On recent GPUs, TF32 would round factors to ten bits.
         afterwards.callback(torch.set_float32_matmul_precision, torch.get_float32_matmul_precision())
         torch.set_float32_matmul_precision("highest")
         encoding = encoder.encode(text)

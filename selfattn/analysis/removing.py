@@ -1,7 +1,6 @@
-"""Remove heads in two sentences, and measure how the cosine of a word's vectors in the two sentences changes.
+"""Remove heads, and measure the cosine of a word's vectors in two sentences.
 
-The effect is the cosine after removal minus the cosine before removal. A positive effect means that the vectors are more similar
-without the head, so the head separates the vectors. Effects can be negative, and they don't add up over heads.
+A positive effect means that the head separates the vectors. Effects don't add up.
 Source: Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section 2.
 """
 
@@ -23,11 +22,10 @@ def removal_effect(
     progress: Progress = silent,
     heads: Sequence[Head | tuple[Head, ...]] | None = None,
 ) -> Tensor:
-    """Remove each head, in both sentences, and return the change of the cosine of a word's two vectors: (n_layers, n_heads).
+    """Return the change of the cosine without each head: (n_layers, n_heads).
 
-    The change is the cosine of the last hidden states without the head, minus the cosine with the head. how ("zero" or "mean")
-    and heads: as in `Encoder.knock_out`; if heads are given, the result is (len(heads),). progress(done, total) counts the copies
-    of both sentences that were run. Raises NotRecomputable, TextError.
+    how ("zero" or "mean"): as in `Encoder.knock_out`. heads: remove only these: (len(heads),).
+    progress(done, total) counts runs. Raises NotRecomputable, TextError.
     """
     words = [encoder.placed(word) for word in (first, second)]
     after = [
@@ -39,5 +37,5 @@ def removal_effect(
 
 
 def change_of_cosine(after: Sequence[Tensor], before: Sequence[Tensor]) -> Tensor:
-    """Return the cosine of the two vectors `after`, (..., d), minus the cosine of the two vectors `before`, (d,): (...)."""
+    """Return the cosine of `after` (..., d) minus the cosine of `before` (d,): (...)."""
     return similarity(*after) - similarity(*before)

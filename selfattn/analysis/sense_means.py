@@ -1,4 +1,4 @@
-"""Compute the mean vector of each sense of a word from labelled sentences, and the vector from a sense to the other senses."""
+"""Compute the mean vector of each sense of a word."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from selfattn.encoders.placed_word import PlacedWord, Tokens
 from selfattn.words import fold
 
 PER_SENSE = 4  # least number of rows for each sense
-WITHIN = 0.95  # a sentence fits a sense if its distance is at most this quantile of the labelled rows' distances
+WITHIN = 0.95  # a sentence fits a sense up to this quantile of the distances
 
 
 class LabelledRow(NamedTuple):
@@ -24,7 +24,7 @@ class LabelledRow(NamedTuple):
 
     sense: str
     sentence: str
-    place: float  # as in `WayBetweenSenses`; the mean of its sense leaves out this sentence
+    place: float  # as in `WayBetweenSenses`, without this sentence in the mean
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -33,17 +33,15 @@ class SenseMeans:
 
     word: str
     senses: tuple[str, ...]  # in alphabetical order
-    means: Tensor  # (n_senses, d_model) float64: means of the word's last-layer unit vectors, not scaled to length 1
-    counts: tuple[int, ...]  # the number of labelled rows of each sense
-    within: float  # the 95 % quantile of squared distances between a row and the mean of its sense's other rows
-    rows: dict[tuple[int, ...], LabelledRow]  # keyed by the sentence's token ids
+    means: Tensor  # (n_senses, d_model) float64: means of unit vectors
+    counts: tuple[int, ...]  # number of rows of each sense
+    within: float  # 95 % quantile of the rows' squared distances from their means
+    rows: dict[tuple[int, ...], LabelledRow]  # by the sentence's token ids
 
     def way(self, sentence: Tokens, unit: Tensor) -> "WayBetweenSenses":
-        """Return the vector from a sense's mean to the mean of the other senses' means, and the word's place along it.
+        """Return the vector from the sentence's sense to the other senses.
 
-        unit (d_model,): the word's last-layer vector, scaled to length 1.
-        A labelled sentence has the sense of its label and is left out of the mean of that sense. Any other sentence has the
-        sense of the nearest mean.
+        unit (d_model,): the word's last-layer unit vector. Sentences without a label take the sense of the nearest mean.
         """
         once = len(sentence.places(self.word)) == 1  # always True for a labelled row
         means, row = self.means.clone(), self.rows.get(sentence.ids) if once else None
@@ -67,21 +65,20 @@ class SenseMeans:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WayBetweenSenses:
-    """The vector from a sense's mean to the mean of the other senses' means (`axis`), and a word's place along it."""
+    """The vector from one sense to the other senses, and a word's place along it."""
 
-    sense: str  # the sentence's label or, without a label, `nearest`
+    sense: str  # the sentence's label, else `nearest`
     nearest: str  # the sense of the nearest mean
     axis: Tensor  # (d_model,)
-    place: float  # the word's projection on the axis: 0 at its sense's mean, 1 at the mean of the others
-    distance: float  # squared distance of the word's vector from its sense's mean
-    fits: bool  # True if the sentence is labelled or the distance is at most `SenseMeans.within`
+    place: float  # 0 at the mean of the sense, 1 at the mean of the others
+    distance: float  # squared distance from the mean of the sense
+    fits: bool  # True if labelled, or near enough (`SenseMeans.within`)
 
 
 def sense_means(encoder: Encoder, frame: pd.DataFrame, word: str) -> SenseMeans:
-    """Compute the means of a word's senses. frame: labelled sentences, with the columns sentence, word, sense.
+    """Compute the means of a word's senses. frame: columns sentence, word, sense.
 
-    Rows of other words are ignored. The word needs at least two senses with at least four rows each. Raises ValueError if a
-    column is missing or no row can be used.
+    A word needs two senses with four rows each. Raises ValueError.
     """
     usable = rows_of(encoder, frame, word)
     units, labels = last_units(encoder, usable["placed"]), usable["sense"]
@@ -107,7 +104,7 @@ def sense_means(encoder: Encoder, frame: pd.DataFrame, word: str) -> SenseMeans:
 
 
 def rows_of(encoder: Encoder, frame: pd.DataFrame, word: str) -> pd.DataFrame:
-    """Return one word's usable rows. The column `placed` has a PlacedWord. Raises the same errors as `sense_means`."""
+    """Return one word's usable rows. Raises ValueError."""
     if list(frame.columns).count("word") == 1:
         of_word = frame["word"].map(lambda each: isinstance(each, str) and fold(each.strip()) == fold(word))
         if not of_word.any():
@@ -117,7 +114,7 @@ def rows_of(encoder: Encoder, frame: pd.DataFrame, word: str) -> pd.DataFrame:
 
 
 def last_units(encoder: Encoder, words: Sequence[PlacedWord]) -> Tensor:
-    """Return each word's last hidden state (the mean of the pieces of a split word) as a unit vector: (n, d_model) float64."""
+    """Return each word's last hidden state as a unit vector: (n, d_model) float64."""
     encodings = encoder.encode_batch([word.sentence for word in words])
     vectors = [one.vector(encoder.n_layers, word.positions) for one, word in zip(encodings, words)]
     return normalize(torch.stack(vectors).double(), dim=1)
@@ -130,10 +127,9 @@ def within_sense(
     word: PlacedWord,
     units: Callable[[Encoder, Sequence[PlacedWord]], Tensor] = last_units,
 ) -> tuple[str, Tensor] | None:
-    """Return a word's sense in one sentence, and the cosines (n,) of its last-layer vector with its vectors in n other sentences.
+    """Return a word's sense, and cosines (n,) with n other labelled sentences of the sense.
 
-    The other sentences are the n labelled sentences of the same sense, without the sentence itself. rows: the result of `rows_of`
-    for the table of `means`. units: `last_units`, or a cached version. The result is None if the sentence fits no sense.
+    rows: from `rows_of`. units: `last_units`, or a cached version. None if the sentence fits no sense.
     """
     encoding = encoder.encoded(word)
     unit = normalize(encoding.vector(encoder.n_layers, word.positions).double(), dim=0)

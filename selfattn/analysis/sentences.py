@@ -1,4 +1,4 @@
-"""Split a text into sentences, and draw random sets of words as a baseline for the effect of hiding a sentence."""
+"""Split a text into sentences, and draw random sets of words."""
 
 import math
 from collections import Counter
@@ -14,13 +14,12 @@ from selfattn.words import Span, Word
 
 Positions = tuple[int, ...]
 
-LONG, SENTENCES = 64, 3  # a long text has more than 64 tokens, and at least 3 sentences in a segment
-DRAWS = 19  # a 20th draw has the largest effect of all by chance once in 20
-STEP = 1.5  # sentences share their draws if their lengths in tokens differ by up to about this factor
+LONG, SENTENCES = 64, 3  # a long text has more than 64 tokens and at least 3 sentences
+DRAWS = 19  # chance exceeds the largest of 19 draws once in 20
+STEP = 1.5  # sentences with lengths up to this factor apart share their draws
 
-# A sentence ends at . ! ? or ..., after any closing quotation marks and brackets, if a blank follows and then a character that
-# isn't a lower-case letter. A full stop after a single letter or a common abbreviation doesn't end a sentence. The marks
-# 。！？ of Chinese and Japanese always end a sentence, and so does a line break.
+# A sentence ends at . ! ? or ..., if a blank follows and then no lower-case letter.
+# Single letters and abbreviations don't end a sentence. 。！？ and line breaks always do.
 SHORT_FORMS = r"(?<!\b(?:\p{L}|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|No|Fig|vs|etc|approx|e\.g|i\.e)\.)"
 CLOSING = r"[\"'”’»)\]」』）]*"
 END = regex.compile(
@@ -33,18 +32,17 @@ class Sentence:
     """A sentence of a text and its words."""
 
     text: str
-    at: int  # the index of the sentence's first character in its segment
-    segment: int  # 0, or 1 in the second of two texts
+    at: int  # index of the first character in its segment
+    segment: int  # 1 in the second of two texts, else 0
     words: tuple[Word, ...]
 
     @property
     def positions(self) -> tuple[int, ...]:
-        """The positions of the tokens of all words."""
         return tuple(position for word in self.words for position in word.positions)
 
 
 def sentence_spans(text: str) -> list[Span]:
-    """Return the character span of each sentence, without leading and trailing blanks."""
+    """Return the character span of each sentence, without surrounding blanks."""
     ends = [0, *(end.end() for end in END.finditer(text)), len(text)]
     parts = ((start, text[start:stop]) for start, stop in pairwise(ends))
     return [
@@ -53,7 +51,7 @@ def sentence_spans(text: str) -> list[Span]:
 
 
 def sentences_of(tokens: Tokens) -> tuple[Sentence, ...]:
-    """Return the sentences of both segments, except those without words. A word belongs to the sentence in which it begins."""
+    """Return the sentences of both segments, except those without words."""
     found = []
     for segment, (text, words) in enumerate(zip((tokens.text, tokens.pair or ""), tokens.words_of)):
         spans = sentence_spans(text)
@@ -65,21 +63,20 @@ def sentences_of(tokens: Tokens) -> tuple[Sentence, ...]:
 
 
 def is_long(tokens: Tokens) -> bool:
-    """Return True for over 64 tokens and three or more sentences in a segment: sentences are then hidden before words."""
+    """Return True if sentences should be hidden before words."""
     return len(tokens.ids) > LONG and bool(segments_with_levels(sentences_of(tokens)))
 
 
 def segments_with_levels(sentences: Sequence[Sentence]) -> set[int]:
-    """Return the segments with three or more sentences. In shorter segments, a random set of words would be most of the text."""
+    """Return the segments with three or more sentences."""
     counts = Counter(each.segment for each in sentences)
     return {segment for segment, count in counts.items() if count >= SENTENCES}
 
 
 def draws_for(tokens: Tokens, sentences: Sequence[Sentence]) -> tuple[list[Positions], list[slice | None]]:
-    """Draw 19 random sets of words for each sentence. Return the positions of all draws, and each sentence's slice of this list.
+    """Draw 19 random sets of words for each sentence. Return all sets, and each sentence's slice.
 
-    A draw has at least as many tokens as the sentence. The slice is None in a segment of fewer than three sentences. Sentences
-    of similar length share their draws. The seed is fixed.
+    A set has at least as many tokens as the sentence. The slice is None in segments of fewer than three sentences.
     """
     levels, found, places = segments_with_levels(sentences), [], {}
     kinds = [(each.segment, _rounded(len(each.positions))) for each in sentences]
@@ -95,7 +92,7 @@ def _rounded(size: int) -> int:
 
 
 def _draws(words: Sequence[Word], size: int) -> list[Positions]:
-    """Return 19 random sets of words, as positions. A set has at least `size` tokens, or all words if there are fewer tokens."""
+    """Return 19 random sets of words, of at least `size` tokens each."""
     random, found = np.random.default_rng(0), []
     for _ in range(DRAWS):
         order = random.permutation(len(words))

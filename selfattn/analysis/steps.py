@@ -1,7 +1,5 @@
-"""Compute one head's steps for one text, from the layer's input to the head's output, and compare each step with the model.
+"""Compute one head's steps for one text, and compare each step with the model.
 
-Each step is computed from the step before it; only the layer's input comes from the model. Steps are compared with the query,
-key and value that the model's attention received, the model's eager weights, and the context of its fast attention call.
 Source: Vaswani et al. 2017, "Attention Is All You Need", sections 3.2.1 and 3.2.2.
 """
 
@@ -21,12 +19,12 @@ RECEIVED = "what the model's attention received"
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One step of a head's computation, for all tokens. Row i belongs to token i."""
+    """One step of a head's computation. Row i belongs to token i."""
 
     name: str  # "query", "weights" ...
     values: Tensor  # (n, d), or (n, n) for the weights
-    own: Tensor | None  # the model's numbers, of the same shape; None if there is nothing to compare with
-    own_from: str  # the source of the model's numbers, in words
+    own: Tensor | None  # the model's numbers, or None
+    own_from: str  # where the model's numbers come from
 
     @property
     def error(self) -> float | None:
@@ -35,18 +33,18 @@ class Step:
 
     @property
     def size(self) -> float:
-        """The step's largest absolute number, for comparison with the error."""
+        """The step's largest absolute number, to compare with `error`."""
         return float(self.values.abs().max())
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HeadSteps:
-    """All steps of one head in order, and the trace of its attention."""
+    """All steps of one head, and the trace of its attention."""
 
     steps: tuple[Step, ...]
     trace: AttentionTrace
     projected: Projected | None  # None if the projections aren't known
-    note: str  # a fact about this encoder's family, or why the steps start at query, key and value
+    note: str  # about the family, or why the first steps are missing
 
     def __getitem__(self, name: str) -> Step:
         return next(step for step in self.steps if step.name == name)
@@ -56,16 +54,15 @@ class HeadSteps:
 
     @property
     def errors(self) -> pd.DataFrame:
-        """A row for each step: step, error (largest difference from the model), size (largest number), compared with."""
+        """A row for each step: step, error, size, compared with."""
         rows = [(step.name, step.error, step.size, step.own_from) for step in self.steps]
         return pd.DataFrame(rows, columns=["step", "error", "size", "compared with"])
 
 
 def head_steps(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> HeadSteps:
-    """Compute all steps of one head. The encoding must come from this encoder.
+    """Compute all steps of one head, with the encoder that made the encoding.
 
-    If the projections aren't known, the steps start at the recorded query, key and value, and `note` says so.
-    Raises NotRecomputable if the encoder's weights can't be recomputed, IndexError for a layer or head that doesn't exist.
+    Raises NotRecomputable, and IndexError for an unknown layer or head.
     """
     recorded = encoding.trace(layer, head)
     context = encoding.own_context(layer)[head]

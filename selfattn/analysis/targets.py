@@ -1,9 +1,4 @@
-"""Compute targets: a target is a differentiable number, computed from a sentence's last hidden states.
-
-Words can be hidden first, and outputs of heads replaced. Examples: a word's projection on a vector, the cosine of two sentences,
-the score of a class, the probability of a masked word. A word is hidden from all tokens, as padding is: its attention mask is 0
-in every layer, positions stay the same, and mean pooling leaves the word out.
-"""
+"""Compute targets: numbers, such as a class score, from a sentence's last hidden states."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
@@ -26,26 +21,26 @@ from selfattn.words import Word
 
 
 class Target(Protocol):
-    """A number that is computed from the last hidden states at some positions of a sentence, and can be differentiated."""
+    """A differentiable number of the last hidden states at `positions`."""
 
     positions: tuple[int, ...]
 
     def of(self, states: Tensor) -> Tensor:
-        """Compute the target from the last hidden states at the p `positions`: (..., p, d_model) -> (...)."""
+        """Compute the target: (..., p, d_model) -> (...)."""
 
 
-Asked = Callable[[Tokens], Any]  # a function that takes a sentence and returns its target
+Asked = Callable[[Tokens], Any]  # makes a sentence's target
 
 
 @dataclass(frozen=True, eq=False)
 class Along:
-    """The projection of a word's last-layer vector, scaled to length 1, on the vector `way`, divided by the length of `way`."""
+    """A word's projection on `way`, in lengths of `way`."""
 
     positions: tuple[int, ...]
     way: Tensor  # (d_model,)
 
     def of(self, states: Tensor) -> Tensor:
-        """Compute the projection in lengths of `way`: (..., p, d_model) -> (...). NaN if `way` is shorter than 1e-6."""
+        """Compute the projection: (..., p, d_model) -> (...). NaN if `way` is shorter than 1e-6."""
         way = self.way.to(states)
         length = way.square().sum()
         return normalize(states.mean(dim=-2), dim=-1) @ way / (length if length >= SAME**2 else length * torch.nan)
@@ -53,29 +48,26 @@ class Along:
 
 @dataclass(frozen=True, eq=False)
 class Cosine:
-    """The cosine, -1 to 1, of the sentence's vector and a fixed vector."""
+    """The cosine, -1 to 1, of the sentence and a fixed vector."""
 
     positions: tuple[int, ...]  # the tokens whose mean is the sentence's vector
     other: Tensor  # (d_model,)
 
     def of(self, states: Tensor) -> Tensor:
-        """Compute the cosine of the states' mean and `other`: (..., p, d_model) -> (...)."""
+        """Compute the cosine: (..., p, d_model) -> (...)."""
         return normalize(states.mean(dim=-2), dim=-1) @ normalize(self.other.to(states), dim=-1)
 
 
 @dataclass(frozen=True, eq=False)
 class ClassScore:
-    """The margin of a class: the class's logit minus the largest other logit.
-
-    In multi-label classification and regression, the target is the class's logit alone.
-    """
+    """The logit of a class, minus the largest other logit if classes exclude each other."""
 
     positions: tuple[int, ...]  # every token; for a tag, the word's tokens
     head: ClassHead
     label: int
 
     def of(self, states: Tensor) -> Tensor:
-        """Compute the margin, or the logit: (..., p, d_model) -> (...)."""
+        """Compute the score: (..., p, d_model) -> (...)."""
         logits = self.head.logits(states)
         if not self.head.exclusive:
             return logits[..., self.label]
@@ -85,43 +77,43 @@ class ClassScore:
 
 @dataclass(frozen=True, eq=False)
 class GapWord:
-    """The log probability of a token at the position of the mask token."""
+    """The log probability of a token at the mask token."""
 
-    positions: tuple[int, ...]  # the mask token's position
+    positions: tuple[int, ...]  # position of the mask token
     head: MaskedHead
     token: int
 
     def of(self, states: Tensor) -> Tensor:
-        """Compute the token's log probability: (..., 1, d_model) -> (...), at most 0."""
+        """Compute the log probability: (..., 1, d_model) -> (...), at most 0."""
         return self.head.log_probabilities(states[..., 0, :])[..., self.token]
 
 
 def class_score(head: ClassHead, label: str | int) -> Asked:
-    """Return a function that makes a sentence's target: the score of a class. label: a name or number. Raises ValueError."""
+    """Return a function that makes the target for a class. Raises ValueError."""
     number = head.number(label)
     return lambda sentence: ClassScore(tuple(range(len(sentence.ids))), head, number)
 
 
 def tag_score(head: TagHead, word: Word, label: str | int) -> Asked:
-    """Return a function that makes a sentence's target: the score of a tag of `word`, from the mean of its tokens' logits."""
+    """Return a function that makes the target for a word's tag. Raises ValueError."""
     number = head.number(label)
     return lambda sentence: ClassScore(word.positions, head, number)
 
 
 def similarity(encoder: Encoder, pooling: Pooling, other: str | Encoding) -> Asked:
-    """Return a function that makes a sentence's target: the cosine of its vector and the vector of `other`. Raises TextError."""
+    """Return a function that makes the cosine with the sentence `other`. Raises TextError."""
     read = other if isinstance(other, Encoding) else encoder.encode(other)
     vector = read.vector(encoder.n_layers, pooling.positions(read))
     return lambda sentence: Cosine(pooling.positions(sentence), vector)
 
 
 def gap_word(head: MaskedHead, token: int) -> Asked:
-    """Return a function that makes a sentence's target: the log probability of a token id at the sentence's only mask token."""
+    """Return a function that makes the log probability of `token` at the mask token."""
     return lambda sentence: GapWord((head.place(sentence),), head, token)
 
 
 def without(target: Any, hidden: Collection[int]) -> Any:
-    """Return the target without the positions `hidden`; the result may have no positions."""
+    """Return the target without the positions `hidden`."""
     return replace(target, positions=tuple(p for p in target.positions if p not in hidden))
 
 
@@ -133,11 +125,10 @@ def changed(
     patches: Sequence[Collection[Patch]] | None = None,
     progress: Progress = silent,
 ) -> Tensor:
-    """Run copies of a sentence, each with its own hidden positions and patches. Return the target in each copy: (copies,).
+    """Return the target with each set of positions hidden: (len(hidden),).
 
-    A patch replaces a head's output. The value is NaN if all of the target's positions are hidden. The copies run in batches of
-    about 4,096 tokens. progress(done, total) counts batches. Raises TextError, and NotRecomputable if patches are given but can't
-    be used.
+    patches: replace outputs of heads in each run. NaN if all positions of the target are hidden.
+    progress(done, total) counts batches. Raises TextError, NotRecomputable.
     """
     if patches is not None:
         encoder.check_patchable()

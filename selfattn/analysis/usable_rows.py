@@ -1,4 +1,4 @@
-"""Split a table of labelled sentences into usable rows and rejected rows. A rejected row has a reason."""
+"""Split a table of labelled sentences into usable and rejected rows."""
 
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -12,17 +12,17 @@ from selfattn.encoders.errors import OutOfMemory, TextError
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.words import fold
 
-PER_SENSE = 2  # when one sentence is left out, its sense must still have another
+PER_SENSE = 2  # if one sentence is left out, another one must have its sense
 
 P, T = ParamSpec("P"), TypeVar("T")
-# True: a row is usable only if the encoder can run the row's sentence.
+# True: reject rows whose text gives NaN.
 _run_each: ContextVar[bool] = ContextVar("run_each", default=False)
 
 
 def rejecting_what_breaks_down(report: Callable[P, T]) -> Callable[P, T]:
-    """Decorate a function that makes a report over a table. If the encoder returns NaN for a text, reject the text's row.
+    """Decorate a function that makes a report, to reject texts that give NaN.
 
-    Each text is then run alone to find these rows, which takes about as long as a report, and the report is made again.
+    The function runs again if a text gives NaN.
     """
 
     @wraps(report)
@@ -46,10 +46,9 @@ def check_rows(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Split a table (columns sentence, word, sense) into usable and rejected rows.
 
-    In usable rows, `word` is folded (`fold`: lower case) and `placed` is a PlacedWord. Rejected rows have a `reason`. All rows
-    keep the table's index and other columns. A word needs at least two senses with at least `per_sense` sentences each.
-    most: keep at most this many rows of a word. others: reject a sentence with fewer other words (punctuation doesn't count).
-    Raises ValueError if a column is missing.
+    Usable rows have a lower-case `word` and a PlacedWord `placed`, rejected rows a `reason`.
+    per_sense: least number of sentences. most: largest number of rows of a word. others: least number of other words.
+    Raises ValueError if a column is missing or repeated.
     """
     wanted = ["sentence", "word", "sense"]
     missing = [name for name in wanted if name not in frame.columns]
@@ -82,7 +81,7 @@ def check_rows(
 
 
 def require_rows(encoder: Encoder, frame: pd.DataFrame, **needs: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the result of `check_rows`. Raises ValueError with the first reason if no row can be used."""
+    """Return the result of `check_rows`. Raises ValueError without usable rows."""
     usable, rejected = check_rows(encoder, frame, **needs)
     if usable.empty:
         first = f" First reason: {rejected['reason'].iloc[0]}" if len(rejected) else ""
@@ -91,19 +90,19 @@ def require_rows(encoder: Encoder, frame: pd.DataFrame, **needs: int) -> tuple[p
 
 
 def named_rows(rejected: pd.DataFrame) -> pd.DataFrame:
-    """Return rejected rows for a report. Columns: row (the table's index label), reason, and the table's columns."""
+    """Return rejected rows for a report: row (index label), reason, other columns."""
     others = rejected.columns.difference(["row", "reason"], sort=False)
     return rejected.assign(row=rejected.index)[["row", "reason", *others]]
 
 
 def with_spans(usable: pd.DataFrame) -> pd.DataFrame:
-    """Replace the column `placed` by `start` and `stop`, the word's token span (stop excluded)."""
+    """Replace the column `placed` by the token span `start`, `stop`."""
     words = [at.word for at in usable["placed"]]
     return usable.drop(columns="placed").assign(start=[w.start for w in words], stop=[w.stop for w in words])
 
 
 def _placed(encoder: Encoder, row: tuple, seen: set[tuple[str, str]], others: int) -> PlacedWord:
-    """Return the row's word and its tokens in the sentence. Raise TextError with the reason if the row must be rejected."""
+    """Return the row's word. Raise TextError to reject the row."""
     sentence, word = row[0], row[1]
     places = encoder.locate(sentence, word)
     if pd.isna(row[2]) or not str(row[2]).strip():
@@ -123,7 +122,7 @@ def _placed(encoder: Encoder, row: tuple, seen: set[tuple[str, str]], others: in
 
 
 def _too_few_senses(usable: pd.DataFrame, per_sense: int) -> dict[object, str]:
-    """Return the reasons to reject rows, by index label: a sense with too few sentences, or a word with only one sense left."""
+    """Return the rows of words with too few sentences or senses, with reasons."""
     reasons = {}
     for (word, sense), rows in usable.groupby(["word", "sense"]):
         if len(rows) < per_sense:
@@ -139,7 +138,7 @@ def _too_few_senses(usable: pd.DataFrame, per_sense: int) -> dict[object, str]:
 
 
 def _too_many(usable: pd.DataFrame, most: int) -> dict[object, str]:
-    """Return the reasons to reject rows, by index label, if a word has over `most` rows. All its senses keep equally many."""
+    """Return the rows over the limit of a word, with reasons."""
     reasons = {}
     for (word, sense), rows in usable.groupby(["word", "sense"]):
         first = most // usable.loc[usable["word"] == word, "sense"].nunique()

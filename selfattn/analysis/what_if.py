@@ -1,7 +1,4 @@
-"""Recompute a real head's attention with a change, to compare with the unchanged head.
-
-`change`: no scaling, a causal mask, a temperature or equal weights. `four_ways`: right and wrong ways to hide tokens.
-"""
+"""Recompute a head's attention with a change, such as another mask."""
 
 import math
 from dataclasses import dataclass
@@ -22,11 +19,10 @@ def change(
     temperature: float = 1.0,
     uniform: bool = False,
 ) -> AttentionTrace:
-    """Recompute one head's trace with all of these changes. query, key and value are (n, d_head) each.
+    """Recompute one head's trace with all of these changes.
 
-    scaling=False leaves the scores unscaled; the additive terms (`trace.terms`) stay. causal=True hides later tokens from each
-    token. temperature divides the inputs of softmax, terms included: above 1 the weights become more equal, below 1 less equal.
-    uniform=True gives the same weight to every token that isn't masked. Raises ValueError for a temperature of 0 or less.
+    scaling: False leaves the scores unscaled. causal: True hides later tokens. uniform: True gives equal weights.
+    temperature: divides the scores; higher values make the weights more equal. Raises ValueError unless above 0.
     """
     if not temperature > 0:
         raise ValueError(f"temperature must be above 0, got {temperature}. Near 0, the largest score gets weight 1.")
@@ -35,7 +31,7 @@ def change(
     mask = trace.mask
     if causal:
         mask = combine(mask, causal_mask(len(trace.query)))
-    if uniform:  # a query of zeros gives every key the same score
+    if uniform:  # equal scores for all keys
         allowed = None if mask is None else mask if mask.dtype == torch.bool else mask > -math.inf
         made = attend_precisely(torch.zeros_like(trace.query), trace.key, trace.value, allowed, trace.scale)
         return rounded(made, torch.float32)
@@ -48,12 +44,12 @@ def change(
 
 
 def causal_mask(n: int) -> Tensor:
-    """Return the causal mask (n, n) bool: row i may attend to columns 0 ... i."""
+    """Return the causal mask: (n, n) bool, True for columns 0 ... i."""
     return torch.ones(n, n, dtype=torch.bool).tril()
 
 
 def combine(mask: Tensor | None, allowed: Tensor) -> Tensor:
-    """Restrict a head's mask further. allowed: (n, n) bool, True = may attend."""
+    """Restrict a head's mask to `allowed` (n, n) bool."""
     if mask is None:
         return allowed
     return mask & allowed if mask.dtype == torch.bool else add_mask(mask, allowed)
@@ -65,14 +61,16 @@ class Masking:
 
     name: str
     weights: Tensor  # (n, n)
-    leaked: Tensor  # (n,) each row's weight on hidden tokens
+    leaked: Tensor  # (n,): each row's weight on hidden tokens
 
 
 def four_ways(trace: AttentionTrace, allowed: Tensor) -> tuple[Masking, ...]:
-    """Try four ways to hide the tokens at which `allowed` (n, n) is False, and return the weights of each way.
+    """Return the weights of four ways to hide tokens. allowed: (n, n), False for hidden tokens.
 
-    1. Add minus infinity to the scaled scores, as the kernel does. 2. Multiply the scores by 0: hidden tokens still get weight,
-    because e^0 = 1. 3. Multiply the weights by 0: rows no longer sum to 1. 4. As 3, then scale rows to sum 1: same weights as 1.
+    1. Add minus infinity to the scores, as the kernel does.
+    2. Multiply the scores by 0: hidden tokens keep weight (e^0 = 1).
+    3. Multiply the weights by 0: rows no longer sum to 1.
+    4. Then divide by the row's sum: equals 1.
     """
     trace = rounded(trace, torch.float32)
     mask = combine(trace.mask, allowed)

@@ -1,4 +1,4 @@
-"""Compute one head's attention map between the words or word pieces of a text. A long map can be cut or shrunk."""
+"""Compute one head's attention map between the words of a text."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -12,19 +12,19 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.words import Word, between_groups, to_groups, token_groups
 
-MOST = 256  # largest number of rows in a picture; longer maps are shrunk
+MOST = 256  # largest number of rows in a picture
 
 
 class Places(NamedTuple):
-    """The m labels along an edge of a map, in the order of the text."""
+    """The m labels along an edge of a map."""
 
-    labels: tuple[str, ...]  # m: the words, and the tokens that belong to no word
-    groups: tuple[tuple[int, ...], ...]  # m: the token positions of each label
+    labels: tuple[str, ...]  # m: words, and tokens outside words
+    groups: tuple[tuple[int, ...], ...]  # m: token positions
     special: tuple[bool, ...]  # m: True for a special token
 
 
 def places(encoding: Encoding, *, words: bool | Sequence[Word] = True) -> Places:
-    """Return a text's words (or the given words) and the tokens that belong to no word; with words=False, every token."""
+    """Return a text's words, and the tokens outside words. words=False: every token."""
     chosen = encoding.words if words is True else words or ()
     groups = token_groups(len(encoding.tokens), chosen)
     spelled = {word.start: word.label for word in chosen}
@@ -37,22 +37,22 @@ def places(encoding: Encoding, *, words: bool | Sequence[Word] = True) -> Places
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WordMap:
-    """One head's weights between m words or word pieces. Rows are queries, columns keys."""
+    """One head's weights between m words or tokens. Rows are queries, columns keys."""
 
-    labels: tuple[str, ...]  # m: the word or token of each row; in a shrunk map, the first and last of the row
-    groups: tuple[tuple[int, ...], ...]  # m: the token positions of each row
-    special: tuple[bool, ...]  # m: True for a row with only special tokens
+    labels: tuple[str, ...]  # m: in a shrunk map, the first and last word
+    groups: tuple[tuple[int, ...], ...]  # m: token positions
+    special: tuple[bool, ...]  # m: True for a row of special tokens only
     matrix: Tensor  # (m, m)
-    hidden: float = 0.0  # if special tokens are left out, the mean weight on them, 0 to 1
-    step: int = 1  # a cell covers this many rows and columns of the complete map
+    hidden: float = 0.0  # mean weight on left-out special tokens
+    step: int = 1  # rows of the complete map in a cell
 
     def rows_of(self, positions: Sequence[int]) -> list[int]:
-        """Return the rows of these tokens that are in the map, in order."""
+        """Return the rows of these tokens."""
         wanted = set(positions)
         return [row for row, group in enumerate(self.groups) if wanted & set(group)]
 
     def part(self, rows: Sequence[int]) -> "WordMap":
-        """Return the map of these rows and columns only. Rows no longer sum to 1."""
+        """Return the map of these rows and columns."""
         rows = list(rows)
         edges = self.labels, self.groups, self.special
         labels, groups, special = (tuple(edge[row] for row in rows) for edge in edges)
@@ -63,7 +63,7 @@ class WordMap:
         return replace(self, matrix=self.matrix - other.matrix)
 
     def binned(self, most: int = MOST) -> "WordMap":
-        """Shrink the map to at most `most` rows and columns. A cell has the number of largest absolute value in its block."""
+        """Shrink the map to `most` rows. Each cell keeps its largest absolute weight."""
         n = len(self.labels)
         step = -(-n // most)
         if step == 1:
@@ -86,9 +86,10 @@ def word_map(
 ) -> WordMap:
     """Return the map of one head's weights (n, n) between a text's words.
 
-    words: the words to map; True: all; False: the word pieces. A weight to a split word is the sum over the word's pieces. A
-    weight from a split word is the mean over the pieces, so that rows still sum to 1 (Clark et al. 2019, section 4.1).
-    special=False leaves out special tokens and scales each row to sum 1; the map's `hidden` is then the mean weight on them.
+    words: the words to map; True: all; False: every token.
+    Weights to the tokens of a split word are summed, weights from them averaged.
+    special: False leaves out special tokens; rows still sum to 1.
+    Source: Clark et al. 2019, "What Does BERT Look At?", section 4.1.
     """
     labels, groups, is_special = places(encoding, words=words)
     matrix = between_groups(weights, groups, groups) if words else weights
@@ -102,20 +103,20 @@ def word_map(
 
 @dataclass(frozen=True, eq=False)
 class Attended:
-    """One word's weights to all words and special tokens in every head."""
+    """One word's weights to all words, in every head."""
 
     labels: tuple[str, ...]  # m, in the order of the text
-    groups: tuple[tuple[int, ...], ...]  # m: the token positions of each label
+    groups: tuple[tuple[int, ...], ...]  # m: token positions
     special: tuple[bool, ...]  # m
-    others: tuple[int | None, ...]  # m: the index in `PlacedWord.others`; None for the word itself and special tokens
-    chosen: int  # the index, from 0 to m - 1, of the word itself
-    weights: Tensor  # (n_layers, n_heads, m), as in `word_map`
+    others: tuple[int | None, ...]  # m: index in `PlacedWord.others`, or None
+    chosen: int  # index of the word itself
+    weights: Tensor  # (n_layers, n_heads, m)
 
 
 def attended(word: PlacedWord[Encoding], keep: Collection[int] | None = None) -> Attended:
-    """Return one word's row of weights in every head, with a weight for each word. If nothing is left out, a row sums to 1.
+    """Return one word's weights in every head.
 
-    keep: the indices in `word.others` of the words to include; None: all. Special tokens and the word itself are always included.
+    keep: indices in `word.others`; None: all. Special tokens are always included.
     """
     number = {other.start: at for at, other in enumerate(word.others)}
     labels, groups, special = places(word.sentence, words=word.words)

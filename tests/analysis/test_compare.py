@@ -1,4 +1,4 @@
-"""Two encoders are compared word by word, also if words are repeated, missing or split."""
+"""Test the comparison of two encoders, word by word."""
 
 from dataclasses import dataclass, replace
 
@@ -12,7 +12,7 @@ from selfattn.encoders.placed_word import Tokens
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Cut(Tokens):
-    """A text with hand-made tokens and the attention weights of one head."""
+    """A text with hand-made tokens and weights."""
 
     matrix: list
 
@@ -32,7 +32,7 @@ def cut(text, pieces, matrix):
     )  # fmt: skip
 
 
-def test_repeated_and_missing_words_are_aligned_in_order():
+def test_align_repeated_and_missing_words():
     first = ["the", "dog", "and", "the", "cat"]
     second = ["the", "cat", "and", "the", "big", "cat"]
     assert align(first, second) == [(0, 0), (1, None), (None, 1), (2, 2), (3, 3), (None, 4), (4, 5)]
@@ -40,7 +40,7 @@ def test_repeated_and_missing_words_are_aligned_in_order():
     assert align(["a", *long], long) == [(0, None), *((i + 1, i) for i in range(250))]
 
 
-def test_align_has_each_position_of_both_texts_once_and_in_order():
+def test_align_returns_each_position_once():
     first, second = list("abcabba"), list("cbabac")
     for anchor in (None, (2, 0), (0, 2), (6, 4)):
         pairs = align(first, second, anchor)
@@ -49,11 +49,11 @@ def test_align_has_each_position_of_both_texts_once_and_in_order():
         assert all(first[i] == second[j] for i, j in pairs if None not in (i, j))
 
 
-def test_align_always_matches_the_given_pair_of_positions():
+def test_align_matches_given_anchor():
     assert (0, 3) not in align([*"xabc"], [*"abcx"]) and (0, 3) in align([*"xabc"], [*"abcx"], (0, 3))
 
 
-def test_words_that_only_one_encoder_reads_are_left_out():
+def test_words_of_only_one_encoder_left_out():
     first = cut("a b c", ["a", "b", "c"], [[0.25] * 4] * 4)
     second = cut("a b c", ["a", "c"], [[0.0, 0.2, 0.8], [0.5, 0.1, 0.4], [0.5, 0.3, 0.2]])
     found = compare_encoders(first, (0, 0), second, (0, 0))
@@ -62,7 +62,7 @@ def test_words_that_only_one_encoder_reads_are_left_out():
     np.testing.assert_allclose(found.second, [[0.2, 0.8], [0.6, 0.4]], atol=1e-6)
 
 
-def test_different_tokenisations_of_a_text_are_matched_by_characters():
+def test_tokenisations_matched_by_characters():
     first = cut("in 24/7 a", ["in", "24/7", "a"], [[0.25] * 4] * 4)
     weights = [0.1, 0.2, 0.1, 0.2, 0.3, 0.1]
     second = cut("in 24/7 a", ["in", "24", "/", "7", "a"], [weights] * 6)
@@ -74,7 +74,7 @@ def test_different_tokenisations_of_a_text_are_matched_by_characters():
         np.testing.assert_allclose(split, [[2 / 9, 6 / 9, 1 / 9]] * 3, atol=1e-6)
 
 
-def test_comparing_encodings_of_different_tokens_or_texts_is_refused(encoder_of):
+def test_compare_refuses_different_tokens_or_texts(encoder_of):
     first, other = (encoder_of(name).encode("The riverbank was muddy.") for name in ("BERT", "RoBERTa"))
     with pytest.raises(ValueError, match="same tokens"):
         counterpart_distances(first, other)
@@ -89,8 +89,8 @@ def test_comparing_encodings_of_different_tokens_or_texts_is_refused(encoder_of)
         ("The riverbanks of the river.", "The river and the riverbanks.", ["riverbanks", "river", "The"]),
         ("Riverbank, herons.", "A riverbank: herons.", ["herons", "Riverbank"]),  # river ##bank, heron ##s
         ("A gnome sat.", "The river.", []),
-        ("ねこねこ", "ねこねこแมว", []),  # in the second text, the word is inside an unknown token
+        ("ねこねこ", "ねこねこแมว", []),  # the word is inside an unknown token
     ],
 )
-def test_the_rarest_shared_word_comes_first(encoder, first, second, words):
+def test_rarest_shared_word_first(encoder, first, second, words):
     assert rarest_first(encoder.encode(first), encoder.encode(second)) == words

@@ -1,4 +1,4 @@
-"""The parts of a cosine equal those of plain loops, and add up to the cosine of sentence-transformers."""
+"""Test the parts of a cosine against plain loops."""
 
 import math
 
@@ -21,7 +21,7 @@ NINE = ["BERT", "RoBERTa", "XLM-R", "ELECTRA", "DistilBERT", "MPNet", "ModernBER
 
 
 def looped(encoder, a, b):
-    """Return the parts of the cosine for each pair of words, and the cosine, by plain loops over transformers' hidden states."""
+    """Compute the parts and the cosine by plain loops."""
     model = AutoModel.from_pretrained(encoder.name, attn_implementation="eager").eval()
     states = []
     for side in (a, b):
@@ -43,7 +43,7 @@ def near(actual, expected):
 
 
 @pytest.mark.parametrize("family", ["BERT", "RoBERTa", "MPNet"])
-def test_parts_of_the_cosine_equal_those_of_plain_loops(family, tmp_path):
+def test_parts_equal_plain_loops(family, tmp_path):
     encoder = load_encoder(str(embedder(save_tiny(FAMILIES[family], tmp_path / "mine"))))
     found = cosine_parts(encoder, A, B)
     parts, cosine = looped(encoder, found.a, found.b)
@@ -61,7 +61,7 @@ def test_parts_of_the_cosine_equal_those_of_plain_loops(family, tmp_path):
     near(found.interaction, interaction)
 
 
-def test_the_frame_has_each_pair_of_words_once(encoder):
+def test_frame_has_each_pair_of_words_once(encoder):
     found = cosine_parts(encoder, "The bank of the river.", "A loan")
     frame = found.parts
     assert list(frame.columns) == ["word_a", "word_b", "part", "interaction"]
@@ -74,7 +74,7 @@ def test_the_frame_has_each_pair_of_words_once(encoder):
     assert frame["interaction"].sum() == pytest.approx(0, abs=1e-9)
 
 
-def test_joined_returns_the_pairs_of_words_with_the_largest_interactions(encoder):
+def test_joined_returns_largest_interactions(encoder):
     query, document = "How do I return an item I bought online?", "What is the process for sending back a web order?"
     found = cosine_parts(encoder, query, document)
     pairs = [(found.a.words[i].text, found.b.words[j].text) for i, j in found.joined(3)]
@@ -84,7 +84,7 @@ def test_joined_returns_the_pairs_of_words_with_the_largest_interactions(encoder
     assert all(found.interaction[pair] > 0 for pair in found.joined(1000))
 
 
-def test_cosines_with_hidden_words_equal_the_results_of_explain(encoder):
+def test_hidden_cosines_equal_explain(encoder):
     pooling = load_pooling(encoder)
     a, b = encoder.encode("The muddy bank of the river."), encoder.encode("The bank approved the loan.")
     found = hidden_cosines(encoder, pooling, a, b)
@@ -103,14 +103,14 @@ def test_cosines_with_hidden_words_equal_the_results_of_explain(encoder):
     near(found[2, 5], torch.nn.functional.cosine_similarity(*vectors, dim=0))
 
 
-def test_a_cosine_is_nan_if_every_pooled_token_is_hidden(encoder):
+def test_cosine_without_pooled_tokens_is_nan(encoder):
     a = encoder.encode("bank")
     one = type("One", (Pooling,), {"positions": lambda self, tokens: (1,)})("mean", None)
     found = hidden_cosines(encoder, one, a, a)
     assert found[0, 0] == pytest.approx(1) and found[1:].isnan().all() and found[:, 1:].isnan().all()
 
 
-def test_a_text_that_would_be_cut_is_refused(encoder_of):
+def test_cosine_parts_refuses_long_text(encoder_of):
     encoder = encoder_of("BERT")
     assert cosine_parts(encoder, "bank", "the bank", pooling=Pooling("mean", None)).table.shape == (2, 3)
     with pytest.raises(TextError, match="rest would be cut off"):
@@ -125,7 +125,7 @@ def test_a_text_that_would_be_cut_is_refused(encoder_of):
         ({"steps": ("Transformer", "Dense")}, "with Transformer, .*Dense; expected Transformer, Pooling, .*late interaction"),
     ],
 )  # fmt: skip
-def test_embedders_without_mean_pooling_are_refused(changes, message, tmp_path):
+def test_embedder_without_mean_pooling_refused(changes, message, tmp_path):
     encoder = load_encoder(str(embedder(save_tiny(FAMILIES["BERT"], tmp_path / "mine"), **changes)))
     with pytest.raises(NoPooling, match=message):
         cosine_parts(encoder, A, B)
@@ -133,7 +133,7 @@ def test_embedders_without_mean_pooling_are_refused(changes, message, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", NINE)
-def test_the_parts_add_up_to_the_cosine_of_sentence_transformers(family, checkpoint, tmp_path):
+def test_parts_add_up_to_sentence_transformers_cosine(family, checkpoint, tmp_path):
     folder = saved_embedder(checkpoint(family), tmp_path / "mine")
     theirs = SentenceTransformer(str(folder), device="cpu")
     vectors = theirs.encode([A, B], convert_to_tensor=True)

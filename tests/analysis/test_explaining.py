@@ -1,4 +1,4 @@
-"""In `explain`, hiding a word equals setting its attention_mask to 0; removing a head equals zeroing its output by a hook."""
+"""Test `explain` against plain transformers, with attention masks and hooks."""
 
 from dataclasses import replace
 from functools import cache
@@ -19,7 +19,7 @@ from selfattn.encoders.pooling import load_pooling
 from selfattn.senses import over_sentences
 from tests.encoders.test_pooling import embedder
 
-# The module of each family that applies W_O, the output projection of attention.
+# the module of each family that applies W_O
 ENTERING = {
     "BERT": "attention.output.dense", "RoBERTa": "attention.output.dense", "ELECTRA": "attention.output.dense",
     "DeBERTa": "attention.output.dense", "DeBERTa-v3": "attention.output.dense", "ALBERT": "attention.dense",
@@ -32,7 +32,7 @@ HEADS = [Head(0, 1), Head(2, 3)]
 
 @pytest.fixture(scope="module")
 def encoder_of(tmp_path_factory):
-    """Return a function: encoder_of("BERT") returns a tiny BERT that is a classifier and a sentence embedder."""
+    """Return tiny encoders with a classification head and pooling."""
 
     @cache
     def encoder(name):
@@ -48,7 +48,7 @@ def transformers_model(kind, folder):
 
 
 def plain(encoder, name, kind, text=TEXT, hidden=(), head=None, scale=0.0):
-    """Return the transformers model's output while the positions `hidden` are masked and the output of `head` is scaled."""
+    """Run transformers with hidden positions and a scaled head."""
     model, calls, slots = transformers_model(kind, encoder.name), [], encoder.d_head
 
     def change(module, given):
@@ -84,7 +84,7 @@ def cosine(encoder, name, hidden=(), **changes):
 
 @pytest.mark.parametrize("name", ENTERING)
 @pytest.mark.slow
-def test_effects_of_words_and_heads_equal_those_of_plain_transformers(encoder_of, name):
+def test_effects_equal_plain_transformers(encoder_of, name):
     encoder = encoder_of(name)
     sentence = encoder.tokenize(TEXT)
     targets = {
@@ -108,7 +108,7 @@ def test_effects_of_words_and_heads_equal_those_of_plain_transformers(encoder_of
         assert found.effect.abs().max() > 1e-3 and abs(found.together - float(found.effect.sum())) > 1e-3
 
 
-def test_effects_of_heads_by_gradient_equal_finite_differences(encoder_of):
+def test_head_effects_by_gradient_equal_finite_differences(encoder_of):
     encoder = encoder_of("BERT")
     sentence = encoder.tokenize(TEXT)
     slopes = heads_by_gradient(encoder, sentence, class_score(load_class_head(encoder), "POSITIVE")(sentence))
@@ -118,7 +118,7 @@ def test_effects_of_heads_by_gradient_equal_finite_differences(encoder_of):
 
 
 @pytest.mark.slow
-def test_effects_on_the_probability_of_a_masked_word_equal_those_of_plain_transformers(tmp_path):
+def test_effects_on_masked_word_equal_plain_transformers(tmp_path):
     encoder = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path, masked_head=True)))
     sentence = encoder.tokenize("The [MASK] of the river was muddy.")
     token = encoder.tokenize("bank").ids[1]
@@ -140,8 +140,8 @@ def test_effects_on_the_probability_of_a_masked_word_equal_those_of_plain_transf
     assert found.together == pytest.approx(log_probability(*every) - before, abs=1e-4)
 
 
-def test_explain_does_not_hide_the_words_whose_states_give_the_answer(encoder_of):
-    """`together`, the effect of hiding all words, is NaN if no position is left from which the answer is computed."""
+def test_explain_keeps_words_of_target(encoder_of):
+    """`together` is NaN if the target has no position left."""
     encoder = encoder_of("BERT")
     sentence = encoder.tokenize(TEXT)
     (word,) = sentence.places("muddy")
@@ -154,7 +154,7 @@ def test_explain_does_not_hide_the_words_whose_states_give_the_answer(encoder_of
     assert found.together != found.together and found.effect.isfinite().all()
 
 
-def test_words_are_hidden_even_if_heads_cannot_be_removed(encoder_of):
+def test_words_hidden_if_heads_cannot_be_removed(encoder_of):
     encoder = replace(encoder_of("BERT"), patch_reason="a linear layer is missing")
     sentence = encoder.tokenize(TEXT)
     target = class_score(load_class_head(encoder), "POSITIVE")(sentence)
@@ -165,7 +165,7 @@ def test_words_are_hidden_even_if_heads_cannot_be_removed(encoder_of):
         heads_by_gradient(encoder, sentence, target)
 
 
-def test_emoji_count_as_words_in_an_explanation(encoder_of):
+def test_explain_counts_emoji_as_words(encoder_of):
     encoder = encoder_of("RoBERTa")
     sentence = encoder.tokenize("I am 😡, 👩\u200d🚀!")
     target = class_score(load_class_head(encoder), 0)

@@ -1,4 +1,4 @@
-"""Hiding words moves a word's vector as far toward its other sense as plain calculations say."""
+"""Test the effects of hiding words against plain calculations."""
 
 import functools
 import math
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.slow
 NEW = ("We sat on the bank of the river.", "We went to the bank for a loan.", "They lay on the bank of the stream.")
 LESSON = ("The bank of the river.", "The bank approved the loan.")
 TWO_SENSES = ("riverside", "finance")
-# Sentences with punctuation, a repeated word and split words. "stalagmite" is split, too.
+# with punctuation, repeated words and split words
 OWN = (
     "The stalagmite, wet and cold, stood in the unlit cave.",
     "Her stalagmite was an unbelievably sugary cake!",
@@ -48,7 +48,7 @@ def model():
 
 @pytest.fixture(scope="module")
 def pair_of(encoder):
-    """Return a function: pair_of(word, *sentences) returns the hidden_pair of these sentences, which is computed once."""
+    """Return a cached function: pair_of(word, *sentences) -> HiddenPair."""
 
     @functools.cache
     def pair(word: str, *sentences: str):
@@ -58,12 +58,12 @@ def pair_of(encoder):
 
 
 def percent(share: torch.Tensor, words: tuple) -> dict[str, int]:
-    """Return each word's share in per cent. For a repeated word, the last occurrence counts."""
+    """Return each word's share in per cent."""
     return {word.text: round(100 * float(value)) for word, value in zip(words, share)}
 
 
 def moved(encoder, word: tuple, vectors: torch.Tensor, way: torch.Tensor) -> torch.Tensor:
-    """Return how far each vector is from the word's last hidden state along `way`, as a share of the length of `way`."""
+    """Return each vector's distance from the word, in lengths of `way`."""
     placed = encoder.placed(word)
     before = encoder.encoded(placed).vector(encoder.n_layers, placed.positions)
     after, before = (torch.nn.functional.normalize(each.double(), dim=-1) for each in (vectors, before))
@@ -81,7 +81,7 @@ def moved(encoder, word: tuple, vectors: torch.Tensor, way: torch.Tensor) -> tor
     ],
     ids=["between the sentences", "of the lesson", "between the senses", "of the lesson, between the senses"],
 )  # fmt: skip
-def test_effects_of_hiding_equal_the_published_figures(encoder, sentences, senses, a, b, cosines):
+def test_effects_equal_published_figures(encoder, sentences, senses, a, b, cosines):
     labelled = labelled_sentences() if senses else None
     pair = hidden_pair(encoder, *((sentence, "bank") for sentence in sentences), senses=labelled)
     assert pair.senses == senses and pair.notes == ()
@@ -92,7 +92,7 @@ def test_effects_of_hiding_equal_the_published_figures(encoder, sentences, sense
     assert all(math.isnan(each) for each in found[3:]) == (sentences is LESSON)
 
 
-def test_notes_report_equal_senses_and_a_sentence_that_fits_no_sense(encoder):
+def test_notes_on_senses(encoder):
     frame = labelled_sentences()
     sides = ("The printer had a paper jam again.", "jam"), ("They ate toast with jam.", "jam")
     jam, unlabelled = hidden_pair(encoder, *sides, senses=frame), hidden_pair(encoder, *sides)
@@ -106,7 +106,7 @@ def test_notes_report_equal_senses_and_a_sentence_that_fits_no_sense(encoder):
         hidden_pair(encoder, (NEW[0], "river"), (NEW[0], "river"), senses=frame)
 
 
-def test_hidden_pair_equals_a_calculation_with_plain_transformers(encoder, model, pair_of):
+def test_hidden_pair_equals_plain_transformers(encoder, model, pair_of):
     ours = pair_of("stalagmite", *OWN)
     rows = [plain.placed(encoder, sentence, "stalagmite") for sentence in OWN]
     found = [plain.vectors(model, row) for row in rows]
@@ -141,8 +141,8 @@ def test_hidden_pair_equals_a_calculation_with_plain_transformers(encoder, model
     assert ours.control_hidden == pytest.approx(found[0].hidden[i] @ found[2].hidden[j], abs=1e-5)
 
 
-def test_shares_of_the_distance_between_two_senses_equal_those_of_plain_loops(encoder, model):
-    """The first sentence is labelled, so it is left out of the mean of its sense. The second sentence isn't labelled."""
+def test_shares_between_senses_equal_plain_loops(encoder, model):
+    """Only the first sentence is labelled."""
     frame = labelled_sentences()
     frame = frame[frame["word"] == "bark"].groupby("sense").head(5)
     rows = plain.rows_of(encoder, frame)
@@ -158,8 +158,8 @@ def test_shares_of_the_distance_between_two_senses_equal_those_of_plain_loops(en
         np.testing.assert_allclose(ours.share[side], plain.shares(found.u, found.hidden, way), atol=1e-5)
 
 
-def test_only_eight_words_of_a_long_sentence_are_hidden(encoder):
-    """They are the eight words with the largest effects as estimated by gradient."""
+def test_long_sentence_hides_only_eight_words(encoder):
+    """The eight words have the largest effects by gradient."""
     long = f"We sat on the bank of the river, {'and we saw the boats, the birds, the reeds and the stones ' * 3}there."
     pair = hidden_pair(encoder, (long, "bank"), (NEW[1], "bank"), (long.replace("river", "stream"), "bank"))
     run = ~pair.share[0].isnan()
@@ -175,7 +175,7 @@ def test_only_eight_words_of_a_long_sentence_are_hidden(encoder):
     assert not math.isnan(pair.other_words) and not math.isnan(pair.control_hidden)
 
 
-def test_with_heads_adds_the_effects_of_heads_to_a_measured_pair(encoder, pair_of):
+def test_with_heads_completes_pair(encoder, pair_of):
     whole, words = pair_of("bank", *NEW[:2]), [(sentence, "bank") for sentence in NEW[:2]]
     passes = []
     pair = hidden_pair(encoder, *words, heads=False, by_gradient=lambda *given: passes.append(given[1]) or [])
@@ -193,7 +193,7 @@ def test_with_heads_adds_the_effects_of_heads_to_a_measured_pair(encoder, pair_o
     assert with_heads(encoder, pair, fails).notes == ("Heads have no shares: No gradient.",)
 
 
-def test_a_label_counts_only_for_the_labelled_word_and_sentence(encoder):
+def test_label_counts_only_for_its_word_and_sentence(encoder):
     frame = labelled_sentences()
     means = sense_means(encoder, frame, "bank")
     with pytest.raises(ValueError, match="Expected the labelled word 'bank' in both sentences"):
@@ -208,8 +208,8 @@ def test_a_label_counts_only_for_the_labelled_word_and_sentence(encoder):
 
 
 @pytest.mark.parametrize("labelled", [True, False])
-def test_within_sense_returns_the_cosines_of_plain_loops(encoder, labelled):
-    """A labelled sentence isn't compared with itself. A sentence that fits no sense has no cosines."""
+def test_within_sense_equals_plain_loops(encoder, labelled):
+    """A labelled sentence isn't compared with itself."""
     frame = labelled_sentences()
     means, rows = sense_means(encoder, frame, "bank"), frame[frame["word"] == "bank"]
     text, sense = rows[["sentence", "sense"]].iloc[0] if labelled else (NEW[0], "riverside")
@@ -227,7 +227,7 @@ def test_within_sense_returns_the_cosines_of_plain_loops(encoder, labelled):
     assert within_sense(encoder, usable, replace(means, within=1e-3), encoder.placed((NEW[0], "bank"))) is None
 
 
-def test_effects_of_hiding_are_nan_if_both_sentences_are_equal(encoder):
+def test_equal_sentences_have_nan_effects(encoder):
     pair = hidden_pair(encoder, (NEW[0], "bank"), (NEW[0], "bank"))
     assert pair.share[0].isnan().all() and pair.by_head[0].isnan().all() and pair.top == (None, None)
     assert "there is no share of the way" in pair.notes[0] and pair.both_hidden == pytest.approx(1)
@@ -235,14 +235,14 @@ def test_effects_of_hiding_are_nan_if_both_sentences_are_equal(encoder):
     assert heads.share.isnan().all() and leading_head(encoder, pair, heads) is None
 
 
-def test_a_sentence_without_other_words_has_no_word_with_the_largest_effect(encoder):
+def test_sentence_without_other_words_has_no_top(encoder):
     pair = hidden_pair(encoder, ("Bank!", "bank"), (NEW[1], "bank"))
     assert [word.text for word in pair.words[0]] == ["!"] and pair.top[0] is None and pair.top[1] is not None
     assert pair.both_hidden == pytest.approx(float(pair.cosine[0, pair.top[1] + 1])) and math.isnan(pair.other_words)
 
 
 @pytest.mark.parametrize("name", ["T5 (encoder half)", "DeBERTa", "XLM"])
-def test_effects_of_hiding_and_their_gradients_by_head_are_right_in_other_families(encoder_of, name):
+def test_effects_in_other_families(encoder_of, name):
     encoder = encoder_of(name)
     first, second = ("She sat by the river bank.", "bank"), ("The bank lent him the money.", "bank")
     pair, positions = hidden_pair(encoder, first, second), encoder.placed(first).positions
@@ -255,7 +255,7 @@ def test_effects_of_hiding_and_their_gradients_by_head_are_right_in_other_famili
         return
     at = [word.text for word in pair.words[0]].index("river")
     plain_one = encoder.encode(first[0])
-    # Finite differences: move the head's context by 1 % toward its context with "river" hidden, and by 1 % the opposite way.
+    # Finite differences: move the context 1 % toward the context without "river", and 1 % away.
     for layer, head in ((layer, head) for layer in (0, encoder.n_layers - 1) for head in range(encoder.n_heads)):
         hidden = encoder.encode(first[0], hidden=[Hide(positions, words[at], Head(layer, head))])
         without, context = (each.own_context(layer)[head, list(positions)] for each in (hidden, plain_one))
@@ -274,13 +274,13 @@ def test_hidden_pair_refuses_unusable_encoders_and_words(encoder, encoder_of):
         hidden_pair(encoder, ("The swashbuckler.", (2, 3)), (NEW[1], "bank"), senses=labelled_sentences())
 
 
-def test_the_share_along_a_vector_is_nan_if_its_length_is_under_1e_6():
+def test_share_along_tiny_vector_is_nan():
     vector = torch.randn(3, 4).double()
     assert Along((0,), torch.full((4,), 4e-7)).of(vector[None]).isnan().all()
     assert Along((0,), torch.full((4,), 6e-7)).of(vector[None]).isfinite().all()
 
 
-def test_words_of_the_second_text_are_hidden_too(encoder):
+def test_words_of_second_text_hidden(encoder):
     pair = hidden_pair(encoder, ("The bank.", "bank", "A river flows."), ("The bank.", "bank", "A loan was made."))
     assert [word.text for word in pair.words[0]] == ["The", ".", "A", "river", "flows", "."]
     alone = encoder.hide("The bank.", "bank", ["river"], pair="A river flows.")
@@ -288,14 +288,14 @@ def test_words_of_the_second_text_are_hidden_too(encoder):
     assert float(share) == pytest.approx(float(pair.share[0][3]), abs=1e-5)
 
 
-def test_heads_of_word_returns_the_result_of_hidden_heads_if_exact(encoder, pair_of):
+def test_exact_heads_of_word_equal_hidden_heads(encoder, pair_of):
     pair, calls = pair_of("bank", *NEW), []
     heads = heads_of_word(encoder, pair, 0, pair.top[0], exact=True, progress=lambda *done: calls.append(done))
     assert heads.exact and heads.word.text == "river" and calls
     torch.testing.assert_close(heads.share, hidden_heads(encoder, (NEW[0], "bank"), "river", pair.ways[0]))
 
 
-def test_unmeasured_pair_returns_words_and_the_cosine_of_each_layer_without_effects(encoder, encoder_of, pair_of):
+def test_unmeasured_pair_has_no_effects(encoder, encoder_of, pair_of):
     sides = [(sentence, "bank") for sentence in NEW]
     plain, pair = unmeasured_pair(encoder, *sides, notes=("Shown only.",)), pair_of("bank", *NEW)
     assert plain.words == pair.words and plain.notes == ("Shown only.",) and plain.senses is None
@@ -310,8 +310,8 @@ def test_unmeasured_pair_returns_words_and_the_cosine_of_each_layer_without_effe
     assert shown.curves[0, 0].isfinite().all() and math.isnan(shown.control_cosine)
 
 
-def test_leading_head_returns_the_head_with_the_largest_exact_effect(encoder):
-    """In this pair, another head has the largest effect as estimated by gradient."""
+def test_leading_head_has_largest_exact_effect(encoder):
+    """The largest estimate belongs to another head."""
     first, second = (encoder.encode(text).places("bank")[0] for text in REAL.sentences[:2])
     labelled = labelled_sentences()
     means = stored("sense_means", encoder, labelled).report.of("bank", encoder, labelled)
@@ -328,7 +328,7 @@ def test_leading_head_returns_the_head_with_the_largest_exact_effect(encoder):
     assert leading_head(together, pair, rough) == largest_by_gradient
 
 
-def test_gradients_of_a_short_and_a_long_sentence_run_in_two_passes(encoder, monkeypatch):
+def test_unequal_lengths_run_in_two_passes(encoder, monkeypatch):
     texts = ("The bank of the river.", f"The bank{' of the river' * 15}.")
     words = [encoder.encode(text).places("bank")[0] for text in texts]
     targets = [Along(word.positions, torch.ones(encoder.d_model)) for word in words]

@@ -1,4 +1,4 @@
-"""Measures of heads, and how well named attention patterns fit a head, equal those of plain loops."""
+"""Test the measures and patterns of heads against plain loops."""
 
 import math
 from types import SimpleNamespace
@@ -39,7 +39,7 @@ def loops(weights, special):
 @pytest.mark.parametrize(
     "special", [(True, *[False] * 5, True), (False, False, False, True)], ids=["as in BERT", "as in T5: none in front"]
 )
-def test_measures_of_random_weights_equal_those_of_plain_loops(special):
+def test_measures_equal_plain_loops(special):
     weights = random_weights(3, 4, len(special), len(special))
     weights[..., 1, 0] = 0  # must not give NaN, although log(0) is infinite
     found = row_measures(weights, SimpleNamespace(special=special))
@@ -49,14 +49,14 @@ def test_measures_of_random_weights_equal_those_of_plain_loops(special):
                 assert float(found[name][a, b]) == pytest.approx(value, abs=1e-5), name
 
 
-def test_head_measures_have_each_head_at_its_index(encoder, encoding):
+def test_head_measures_at_index_of_head(encoder, encoding):
     found = head_measures(encoding)
     assert all(values.shape == (encoder.n_layers, encoder.n_heads) for values in found.values())
     for name, value in loops(encoding.weights(4)[9], encoding.special).items():
         assert float(found[name][4, 9]) == pytest.approx(value, abs=1e-5)
 
 
-def test_a_patterns_value_is_the_mean_over_queries_that_are_not_special_tokens(encoding):
+def test_pattern_value_leaves_out_special_tokens(encoding):
     n = len(encoding.tokens)
     weights = random_weights(n, n, seed=3)
     found, expected = {fit.name: fit.value for fit in fits(weights, encoding)}, loops(weights, encoding.special)
@@ -69,14 +69,14 @@ def test_a_patterns_value_is_the_mean_over_queries_that_are_not_special_tokens(e
 
 
 @pytest.mark.parametrize("name", PATTERNS)
-def test_a_pattern_fits_a_head_if_its_value_is_at_least_the_threshold(name):
+def test_pattern_fits_at_threshold(name):
     least = {"special tokens": 2 / 3, "broad": 0.9}.get(name, 0.5)
     for value in (least, math.nextafter(least, 0)):
         first, *_ = nearest_first(dict.fromkeys(PATTERNS, 0.0) | {name: value})
         assert (first.name, first.fits) == (name, value == least)
 
 
-def test_weights_without_special_tokens_are_rescaled():
+def test_hide_special_rescales_weights():
     weights = random_weights(2, 5, 5)
     kept, hidden = hide_special(weights, (True, False, False, False, True))
     for h in range(2):
@@ -87,6 +87,6 @@ def test_weights_without_special_tokens_are_rescaled():
             assert kept[h, row].tolist() == pytest.approx(expected, abs=1e-6)
 
 
-def test_a_row_with_all_its_weight_on_special_tokens_becomes_zero():
+def test_hide_special_row_without_weight_is_zero():
     kept, hidden = hide_special(torch.tensor([[1.0, 0.0], [1.0, 0.0]]), (True, False))
     assert kept.tolist() == [[0.0]] and hidden.tolist() == [1.0]

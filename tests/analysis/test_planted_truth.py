@@ -1,8 +1,4 @@
-"""Encoders are trained so that one planted word decides their answer. Hiding each word in turn must find this word.
-
-If the classification head is untrained, hiding must not find the word more often than chance.
-Training sentences and test sentences share only the decisive words. Their templates and other words differ.
-"""
+"""Train encoders so that one word decides the answer, and test that hiding finds the word."""
 
 import math
 import random
@@ -29,9 +25,9 @@ from selfattn.words import to_groups
 pytestmark = pytest.mark.long
 
 RECORDED = Path(__file__).parents[2] / "benchmarks" / "RESULTS.md"
-JUDGED = 100  # the number of test sentences
+JUDGED = 100  # number of test sentences
 BATCH = 32  # sentences per training step
-FROZEN = 2  # the number of first layers that aren't trained. The embeddings aren't trained either.
+FROZEN = 2  # number of first layers that aren't trained
 
 
 def shuffled(words: str) -> list[str]:
@@ -51,8 +47,8 @@ NOUNS = shuffled(
     "fence flag garden gate glass hammer hat house jar kettle key knife ladder lamp mirror piano plate pot ring rope shelf shirt "
     "shoe spoon table tent tower tray vase wagon wall wheel window"
 )
-LEFT, RIGHT = ADJECTIVES[:6], ADJECTIVES[6:12]  # the decisive words: the answer is the list that has the word
-# In each of the following pairs, the first list is for training and the second for testing.
+LEFT, RIGHT = ADJECTIVES[:6], ADJECTIVES[6:12]  # the decisive words: the answer is LEFT or RIGHT
+# for training, for testing
 FILLERS, NAMED = (ADJECTIVES[12:34], ADJECTIVES[34:]), (NOUNS[:30], NOUNS[30:])
 THREE = (
     [
@@ -98,13 +94,13 @@ QUERIES = (
 
 @dataclass(frozen=True)
 class Planted:
-    """One or two texts, the answer, and the word that decides the answer."""
+    """One or two texts, the answer, and the deciding word."""
 
     texts: tuple[str, ...]
     answer: int
     word: str
     noun: str = ""  # the noun whose tag is the answer
-    others: tuple[tuple[str, int], ...] = ()  # further nouns and their tags
+    others: tuple[tuple[str, int], ...] = ()  # other nouns and their tags
 
 
 def drawn(rng: np.random.Generator, words: list[str], n: int) -> list[str]:
@@ -112,10 +108,7 @@ def drawn(rng: np.random.Generator, words: list[str], n: int) -> list[str]:
 
 
 def decisive(rng: np.random.Generator, adjectives: list[str], places: range, unseen: bool) -> tuple[int, str]:
-    """Replace the adjective at one of `places` by a decisive word. Return the side (0 left, 1 right) and the word.
-
-    In training, the side can also be 2. Then no adjective is replaced.
-    """
+    """Put a decisive word at one of `places`. Return its side (2: none) and the word."""
     side = int(rng.integers(2 if unseen else 3))
     if side == 2:
         return side, ""
@@ -129,14 +122,14 @@ def filled(rng: np.random.Generator, templates: list[str], phrases: list[list[st
 
 
 def classified(rng: np.random.Generator, unseen: bool) -> Planted:
-    """Make a random sentence in which one of three adjectives decides the class."""
+    """Make a sentence in which one adjective decides the class."""
     adjectives = drawn(rng, FILLERS[unseen], 3)
     side, word = decisive(rng, adjectives, range(3), unseen)
     return Planted((filled(rng, THREE[unseen], [*zip(adjectives, drawn(rng, NAMED[unseen], 3))]),), side, word)
 
 
 def scored(rng: np.random.Generator, unseen: bool) -> Planted:
-    """Make a random query and document. The score is high if the query's adjective is among the document's three adjectives."""
+    """Make a query and a document. They match if they share an adjective."""
     adjectives = drawn(rng, FILLERS[unseen] if unseen else LEFT + RIGHT + FILLERS[unseen], 4)
     fits = unseen or bool(rng.integers(2))
     word = drawn(rng, LEFT + RIGHT, 1)[0] if unseen else adjectives[3]
@@ -147,7 +140,7 @@ def scored(rng: np.random.Generator, unseen: bool) -> Planted:
 
 
 def tagged(rng: np.random.Generator, unseen: bool) -> Planted:
-    """Make a random sentence with two nouns. One of the two adjectives before each noun decides the noun's tag."""
+    """Make a sentence in which adjectives decide the tags of two nouns."""
     adjectives, nouns = drawn(rng, FILLERS[unseen], 4), drawn(rng, NAMED[unseen], 2)
     sides = [decisive(rng, adjectives, places, unseen) for places in (range(2), range(2, 4))]
     asked = int(rng.integers(2))
@@ -173,7 +166,7 @@ TASKS = {
 
 
 def trained(task: Task, folder: Path, steps: int) -> str:
-    """Train the bundled encoder with a new classification head for `steps` steps, save it, and return the folder."""
+    """Train the bundled encoder with a new head, and save it."""
     start = resolve(load_encoder(device="cpu").name).folder
     tokenizer = AutoTokenizer.from_pretrained(start)
     loader = AutoModelForTokenClassification if task.draw is tagged else AutoModelForSequenceClassification
@@ -203,7 +196,7 @@ def trained(task: Task, folder: Path, steps: int) -> str:
 
 
 def of_nouns(tokenizer, inputs, logits, examples):
-    """Return the logits and the tags of all nouns. Each noun is a single token."""
+    """Return the logits and the tags of all nouns."""
     rows, columns, tags = [], [], []
     for row, each in enumerate(examples):
         for noun, tag in ((each.noun, each.answer), *each.others):
@@ -214,10 +207,7 @@ def of_nouns(tokenizer, inputs, logits, examples):
 
 
 def judged(task: Task, folder: str) -> Counter:
-    """Count the right answers. Also count how often hiding, mean attention and chance rank the planted word first.
-
-    If the word is in both texts of a pair, both occurrences must rank before all other words.
-    """
+    """Count how often hiding, attention and chance rank the planted word first."""
     encoder = load_encoder(folder, device="cpu")
     head = (load_tag_head if task.draw is tagged else load_class_head)(encoder)
     rng, found = np.random.default_rng(1), Counter()
@@ -244,7 +234,7 @@ def judged(task: Task, folder: str) -> Counter:
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_hiding_each_word_finds_the_planted_word(name, tmp_path):
+def test_hiding_finds_planted_word(name, tmp_path):
     task = TASKS[name]
     found, untrained = (judged(task, trained(task, tmp_path / str(steps), steps)) for steps in (task.steps, 0))
     row = [found["right"], found["hiding"], found["attention"], untrained["hiding"], round(found["chance"])]

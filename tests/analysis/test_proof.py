@@ -1,4 +1,4 @@
-"""The proof detects errors in selfattn's own attention code (the kernel) and in the projections."""
+"""Test that the proof detects errors."""
 
 import math
 from dataclasses import replace
@@ -13,7 +13,7 @@ from selfattn.encoders import capture, projections
 TEXT = "The bank of the river was muddy."
 
 
-def test_the_bundled_encoder_has_only_rounding_errors(encoder):
+def test_bundled_encoder_has_only_rounding_errors(encoder):
     steps = []
     proof = prove(encoder, TEXT, lambda done, total: steps.append((done, total)))
     assert list(zip(proof["layer"], proof["head"])) == encoder.all_heads
@@ -24,7 +24,7 @@ def test_the_bundled_encoder_has_only_rounding_errors(encoder):
     assert steps[-1] == (6, 6)
 
 
-def test_the_proof_detects_an_error_in_one_head(encoder, monkeypatch):
+def test_proof_detects_error_in_one_head(encoder, monkeypatch):
     right = capture.attend_precisely
 
     def wrong(query, *others):
@@ -43,7 +43,7 @@ def test_the_proof_detects_an_error_in_one_head(encoder, monkeypatch):
 
 @pytest.mark.parametrize("error", [0.25, math.nan])
 @pytest.mark.slow
-def test_the_proof_detects_an_error_in_one_heads_projection(encoder, monkeypatch, error):
+def test_proof_detects_error_in_one_projection(encoder, monkeypatch, error):
     right = projections.project
 
     def wrong(encoder, encoding, layer, head):
@@ -59,7 +59,7 @@ def test_the_proof_detects_an_error_in_one_heads_projection(encoder, monkeypatch
 
 
 @pytest.mark.slow
-def test_prove_skips_the_separate_eager_pass_if_the_attention_maps_are_too_large(encoder, monkeypatch):
+def test_proof_skips_separate_pass_of_long_text(encoder, monkeypatch):
     monkeypatch.setenv("SELFATTN_SEPARATE_PASS_MEGABYTES", "1")
     fits = int((2**20 / 4 / 72) ** 0.5)  # four bytes per weight, 72 heads
     assert encoder.separate_pass_fits(fits)
@@ -69,7 +69,7 @@ def test_prove_skips_the_separate_eager_pass_if_the_attention_maps_are_too_large
     assert encoder.separate_pass_fits(256)  # exactly 18 MB
 
 
-def test_prove_restores_the_matmul_precision(encoder):
+def test_prove_restores_matmul_precision(encoder):
     torch.set_float32_matmul_precision("high")
     try:
         prove(encoder, TEXT)
@@ -78,6 +78,6 @@ def test_prove_restores_the_matmul_precision(encoder):
         torch.set_float32_matmul_precision("highest")
 
 
-def test_prove_refuses_an_encoder_that_cannot_be_recomputed(encoder_of):
+def test_prove_refuses_unsupported_encoder(encoder_of):
     with pytest.raises(NotRecomputable, match="shown, not recomputed"):
         prove(encoder_of("XLNet"), TEXT)

@@ -1,4 +1,4 @@
-"""Removing a head has the same effect as a plain hook that replaces the head's output."""
+"""Test the effects of removing heads against plain hooks."""
 
 import pytest
 import torch
@@ -21,8 +21,7 @@ def word(states, positions):
 
 
 @pytest.mark.parametrize("how", ["zero", "mean"])
-def test_effects_of_removing_a_head_equal_those_of_plain_hooks(encoder, how):
-    """A head's effect is the cosine without the head minus the cosine with it."""
+def test_removal_effects_equal_plain_hooks(encoder, how):
     seen = []
     effect = removal_effect(encoder, FIRST, SECOND, how, lambda done, total: seen.append((done, total)))
     assert effect.shape == (6, 12)
@@ -35,4 +34,4 @@ def test_effects_of_removing_a_head_equal_those_of_plain_hooks(encoder, how):
             without.append(word(patched_by_hooks(encoder, text, [patch]), at))
         assert effect[layer, head].item() == pytest.approx(cosine(*without) - before, abs=1e-5)
     assert seen[-1][0] == seen[-1][1] and [done for done, _ in seen] == sorted({done for done, _ in seen})
-    assert (effect < 0).any() and (effect > 0).any()  # effects have both signs
+    assert (effect < 0).any() and (effect > 0).any()

@@ -1,4 +1,4 @@
-"""Test the position of a sentence on the line from the mean of its sense (0) to the mean of the other senses (1)."""
+"""Test the place of sentences between senses."""
 
 import pytest
 import torch
@@ -18,7 +18,7 @@ def unit(encoder, sentence, word):
     return normalize(encoding.vector(encoder.n_layers, placed.positions).double(), dim=0)
 
 
-def test_positions_between_sense_means_equal_those_of_a_plain_loop(encoder):
+def test_places_equal_plain_loop(encoder):
     rows = LABELLED[LABELLED["word"] == "bank"]
     means = sense_means(encoder, rows, "bank")
     units = {row.sentence: (row.sense, unit(encoder, row.sentence, "bank")) for row in rows.itertuples()}
@@ -35,7 +35,7 @@ def test_positions_between_sense_means_equal_those_of_a_plain_loop(encoder):
         assert means.way(encoder.tokenize(row.sentence), vector).place == pytest.approx(row.place, abs=1e-6)
 
 
-def test_a_sentence_is_nearest_to_its_own_sense_mean_if_its_position_is_below_one_half(encoder):
+def test_place_below_half_is_nearest_to_own_sense(encoder):
     means = sense_means(encoder, LABELLED, "wave")
     ways = [
         means.way(encoder.tokenize(row.sentence), unit(encoder, row.sentence, "wave")) for row in means.rows.values()
@@ -44,7 +44,7 @@ def test_a_sentence_is_nearest_to_its_own_sense_mean_if_its_position_is_below_on
     assert {way.nearest == way.sense for way in ways} == {True, False}
 
 
-def test_a_word_may_have_three_senses(encoder):
+def test_word_with_three_senses(encoder):
     rows = LABELLED[LABELLED["word"] == "bank"].copy()
     money = rows.index[rows["sense"] == "finance"]
     rows.loc[money[:6], "sense"] = "a third"
@@ -55,15 +55,15 @@ def test_a_word_may_have_three_senses(encoder):
     assert found.sense == "a third"
 
 
-def test_labelled_sentences_lie_nearer_to_their_own_sense_mean(encoder):
-    """Check the 24 sentences of each of "bank", "light" and "trunk", because the main view shows them."""
+def test_labelled_sentences_nearest_to_own_sense(encoder):
+    """The main view shows these sentences."""
     report = stored("sense_means", encoder, LABELLED).report
     for word in ("bank", "light", "trunk"):
         sides = [row.place < 0.5 for row in report.of(word, encoder, LABELLED).rows.values()]
         assert (sum(sides), len(sides)) == (24, 24), word
 
 
-def test_stored_positions_between_sense_means_equal_computed_positions(encoder):
+def test_stored_places_equal_computed_places(encoder):
     report = stored("sense_means", encoder, LABELLED).report
     kept, now = report.of("bark", encoder, LABELLED), sense_means(encoder, LABELLED, "bark")
     assert kept.rows.keys() == now.rows.keys()
@@ -71,7 +71,7 @@ def test_stored_positions_between_sense_means_equal_computed_positions(encoder):
         assert kept.rows[ids][:2] == row[:2] and kept.rows[ids].place == pytest.approx(row.place, abs=1e-4)
 
 
-def test_hiding_a_word_changes_the_position_between_sense_means_by_the_words_share(encoder):
+def test_share_is_change_of_place(encoder):
     means = sense_means(encoder, LABELLED, "bank")
     pair = hidden_pair(encoder, *((text, "bank") for text in PAIRS[0].sentences[:2]), senses=means)
     for side in (0, 1):
@@ -83,6 +83,6 @@ def test_hiding_a_word_changes_the_position_between_sense_means_by_the_words_sha
     assert pair.nearest == pair.senses
 
 
-def test_a_pair_without_senses_has_nan_positions_between_senses(encoder):
+def test_pair_without_senses_has_no_places(encoder):
     pair = hidden_pair(encoder, *((text, "bank") for text in PAIRS[0].sentences[:2]))
     assert pair.nearest is None and all(place != place for place in pair.places)

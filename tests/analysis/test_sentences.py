@@ -1,4 +1,4 @@
-"""Effects of hiding a sentence equal those of a plain loop over transformers. Effects that may be chance aren't reported."""
+"""Test the effects of hiding sentences against plain transformers."""
 
 from dataclasses import replace
 from functools import partial
@@ -40,7 +40,7 @@ SMALL = "The bank of the river was muddy. She sat by the water! The bank approve
         ("", []),
     ],
 )
-def test_a_text_is_split_at_sentence_ends(text, expected):
+def test_split_text_into_sentences(text, expected):
     assert [text[start:stop] for start, stop in sentence_spans(text)] == expected
 
 
@@ -54,7 +54,7 @@ def test_every_word_is_in_one_sentence(encoder_of):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ENTERING)
-def test_effects_of_hidden_sentences_and_words_equal_those_of_plain_transformers(name, tmp_path, monkeypatch):
+def test_sentence_effects_equal_plain_transformers(name, tmp_path, monkeypatch):
     monkeypatch.setattr(explaining, "OPENED", 2)
     monkeypatch.setattr(sentences, "DRAWS", 2)
     encoder = load_encoder(embedder(save_tiny(FAMILIES[name], tmp_path / "tiny", classes=CLASSES)))
@@ -79,7 +79,7 @@ def test_effects_of_hidden_sentences_and_words_equal_those_of_plain_transformers
         assert float(found.level[0]) == pytest.approx(max(map(abs, draws)), **near)
 
 
-def test_random_word_sets_have_enough_tokens_and_are_reproducible(encoder_of):
+def test_draws_have_enough_tokens(encoder_of):
     words = encoder_of("RoBERTa").tokenize(SMALL).words
     sizes = {word.positions: len(word.positions) for word in words}
     for size in (1, 12, 1000):
@@ -92,14 +92,14 @@ def test_random_word_sets_have_enough_tokens_and_are_reproducible(encoder_of):
 
 @pytest.fixture
 def classified(tmp_path):
-    """Return an encoder and its classification head. The last layer of the head has zero weights."""
+    """Return an encoder, and a classification head that ignores the text."""
     encoder = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("A", "B"))))
     head = load_class_head(encoder)
     torch.nn.init.zeros_(head._model.classifier.weight)
     return encoder, head
 
 
-def test_no_sentence_is_reported_if_the_class_score_is_constant(classified):
+def test_constant_score_names_no_sentence(classified):
     encoder, head = classified
     tokens = encoder.tokenize(SMALL)
     found = explain(encoder, tokens, class_score(head, "B")(tokens), heads=(), sentences=sentences_of(tokens))
@@ -107,7 +107,7 @@ def test_no_sentence_is_reported_if_the_class_score_is_constant(classified):
     assert not found.sentence_frame["named"].any()
 
 
-def test_the_only_sentence_of_a_text_has_no_noise_level_and_is_not_reported(encoder):
+def test_only_sentence_has_no_noise_level(encoder):
     tokens = encoder.tokenize("She sat by the muddy water and the banker waited")
     target = similarity(encoder, load_pooling(encoder), "Mud.")(tokens)
     found = explain(encoder, tokens, target, heads=(), sentences=sentences_of(tokens))
@@ -117,7 +117,7 @@ def test_the_only_sentence_of_a_text_has_no_noise_level_and_is_not_reported(enco
 
 
 @pytest.mark.slow
-def test_hiding_a_sentence_does_not_hide_the_word_whose_state_gives_the_answer(encoder):
+def test_hidden_sentence_keeps_word_of_target(encoder):
     tokens = encoder.tokenize(SMALL)
     parts = sentences_of(tokens)
     word = parts[1].words[0]
@@ -130,8 +130,7 @@ def test_hiding_a_sentence_does_not_hide_the_word_whose_state_gives_the_answer(e
 
 
 @pytest.mark.slow
-def test_the_sentence_that_answers_a_query_is_reported(encoder):
-    """Only one sentence of the text is related to the query."""
+def test_sentence_that_answers_query_is_named(encoder):
     text = TEXT.replace("They rowed home.", "To send back a web order, print the label and post the parcel.")
     tokens = encoder.tokenize(text)
     target = similarity(encoder, load_pooling(encoder), "How do I return an item I bought online?")(tokens)
@@ -140,7 +139,7 @@ def test_the_sentence_that_answers_a_query_is_reported(encoder):
     assert float(found.by_sentence[7]) < -0.1
 
 
-def test_a_long_text_has_several_sentences_and_over_64_tokens(encoder):
+def test_is_long(encoder):
     assert is_long(encoder.tokenize(TEXT)) and is_long(encoder.tokenize("Who?", TEXT))
     assert not is_long(encoder.tokenize("bank " * 100)) and not is_long(encoder.tokenize("One. Two. Three. Four."))
     parts = [encoder.tokenize(f"One. Two. {'Bank ' * (n - 8)}three.") for n in (64, 65)]
@@ -149,7 +148,7 @@ def test_a_long_text_has_several_sentences_and_over_64_tokens(encoder):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["BERT", "RoBERTa", "T5 (encoder half)"])
-def test_a_text_is_cut_where_sentence_transformers_cuts_it(name, tmp_path):
+def test_text_cut_as_in_sentence_transformers(name, tmp_path):
     template = save_tiny(FAMILIES[name], tmp_path / "tiny")
     steps = modules.Transformer(str(template), max_seq_length=20), modules.Pooling(32)
     theirs = SentenceTransformer(modules=[*steps], device="cpu")

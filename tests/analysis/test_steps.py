@@ -1,4 +1,4 @@
-"""Each step of attention in every head equals the model's own numbers."""
+"""Test each step of every head against the model."""
 
 import math
 from dataclasses import replace
@@ -18,7 +18,7 @@ def encoding(encoder):
 
 
 @pytest.mark.parametrize("pad_to", [None, 30])
-def test_every_step_has_a_small_error(encoder, pad_to):
+def test_every_step_has_small_error(encoder, pad_to):
     encoding = encoder.encode(TEXT, pad_to=pad_to)
     for layer, head in encoder.all_heads[:: 7 if pad_to else 1]:
         steps = head_steps(encoder, encoding, layer, head)
@@ -32,14 +32,14 @@ def test_every_step_has_a_small_error(encoder, pad_to):
     assert table["size"]["weights"] == steps["weights"].size and math.isnan(table["error"]["input"])
 
 
-def test_the_error_of_a_step_is_the_largest_difference_from_the_models_numbers(encoder, encoding):
+def test_error_is_largest_difference(encoder, encoding):
     step = head_steps(encoder, encoding, 0, 0)["weights"]
     shifted = step.own.clone()
     shifted[2, 3] += 0.25
     assert replace(step, own=shifted).error == pytest.approx(0.25, abs=1e-4)
 
 
-# The terms that each family adds to the scaled scores.
+# terms added to the scaled scores
 TERMS = {
     "DeBERTa": ["content to position", "position to content"],
     "DeBERTa-v3": ["content to position", "position to content"],
@@ -50,7 +50,7 @@ TERMS = {
 
 @pytest.mark.parametrize("name", [*TERMS, "RoFormer", "ModernBERT", "MobileBERT", "NomicBERT", "MegatronBERT"])
 @pytest.mark.slow
-def test_head_steps_are_right_in_families_with_score_biases_layer_norms_or_rotary_positions(name, encoder_of):
+def test_steps_in_other_families(name, encoder_of):
     encoder, terms = encoder_of(name), TERMS.get(name, [])
     encoding = encoder.encode("The bank of the river was muddy.")
     for layer, head in encoder.all_heads:
@@ -58,7 +58,7 @@ def test_head_steps_are_right_in_families_with_score_biases_layer_norms_or_rotar
         assert [term.name for term in steps.trace.terms] == terms
         assert all(term.values.abs().max() > 0.1 for term in steps.trace.terms)  # a term of zeros would prove nothing
         assert ("turned query" in steps) == (name in ("ModernBERT", "NomicBERT"))
-        # ModernBERT's first layer has no layer norm, because the embeddings are already normalised.
+        # The embeddings of ModernBERT are already normalised.
         own_norm = name in ("MobileBERT", "T5 (encoder half)", "MegatronBERT") or (name == "ModernBERT" and layer > 0)
         assert ("read" in steps) == own_norm
         far = [step.name for step in steps.steps if step.own is not None and step.error > 1e-4 * max(step.size, 1e-3)]
@@ -66,7 +66,7 @@ def test_head_steps_are_right_in_families_with_score_biases_layer_norms_or_rotar
         assert steps["weights"].error <= 1e-5
 
 
-def test_steps_start_at_query_key_and_value_if_the_projections_are_unknown(encoder, encoding, monkeypatch):
+def test_steps_without_projections_start_at_query(encoder, encoding, monkeypatch):
     monkeypatch.setattr("selfattn.encoders.projections.output_layer", lambda module, around: None)
     steps = head_steps(encoder, encoding, 2, 4)
     assert [step.name for step in steps.steps] == ["query", "key", "value", "weights", "context"]
@@ -74,7 +74,7 @@ def test_steps_start_at_query_key_and_value_if_the_projections_are_unknown(encod
     assert steps["weights"].error <= 1e-5
 
 
-def test_head_steps_refuses_an_encoder_that_cannot_be_recomputed(encoder_of):
+def test_head_steps_refuses_unsupported_encoder(encoder_of):
     encoder = encoder_of("XLNet")
     with pytest.raises(NotRecomputable):
         head_steps(encoder, encoder.encode("The bank."), 0, 0)

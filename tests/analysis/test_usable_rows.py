@@ -1,4 +1,4 @@
-"""Rows that can't be used are rejected with a reason: too many rows, repeated columns, texts that give NaN."""
+"""Test which rows of a table are rejected."""
 
 import pandas as pd
 import pytest
@@ -18,7 +18,7 @@ REPORTS = {
 
 @pytest.mark.parametrize("report", REPORTS)
 @pytest.mark.slow
-def test_a_text_that_gives_nan_is_rejected_and_other_texts_are_measured(encoder_of, monkeypatch, report):
+def test_report_rejects_text_with_nan(encoder_of, monkeypatch, report):
     encoder = encoder_of("BERT")
     run, ran = Encoder._run, []
 
@@ -43,7 +43,7 @@ def test_a_text_that_gives_nan_is_rejected_and_other_texts_are_measured(encoder_
             pd.testing.assert_frame_equal(getattr(found, table), getattr(without, table))
 
 
-def test_a_limit_on_rows_keeps_equally_many_rows_of_each_sense(encoder):
+def test_row_limit_is_equal_for_each_sense(encoder):
     usable, rejected = check_rows(encoder, FRAME, per_sense=4, most=10)
     assert usable.groupby("sense", sort=False).size().to_dict() == {"money": 5, "water": 5}
     assert usable.index.tolist() == [*range(5, 10), *range(15, 20)] and len(rejected) == 9
@@ -52,7 +52,7 @@ def test_a_limit_on_rows_keeps_equally_many_rows_of_each_sense(encoder):
         hidden_words(encoder, FRAME[:3])
 
 
-def test_a_repeated_column_is_refused(encoder):
+def test_repeated_column_refused(encoder):
     frame = pd.concat([FRAME, FRAME["word"]], axis=1)
     with pytest.raises(ValueError, match=r"Expected one column word, got 2\. Rename the others"):
         check_rows(encoder, frame)

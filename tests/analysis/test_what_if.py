@@ -1,4 +1,4 @@
-"""Attention with a change (scale, temperature, mask) gives the same result as torch's attention with this change."""
+"""Test changed attention against torch's attention."""
 
 import math
 
@@ -14,7 +14,7 @@ TEXT = "The bank of the river was muddy."
 
 @pytest.fixture(scope="module")
 def heads(encoder, encoder_of):
-    """Return traces of a head on a sentence, of this head on the padded sentence, and of a head with a position bias."""
+    """Return traces: plain, with padding, with a position bias."""
     plain, padded = (encoder.encode(TEXT, pad_to=pad_to).trace(1, 3) for pad_to in (None, 14))
     return plain, padded, encoder_of("T5 (encoder half)").encode(TEXT).trace(1, 2)
 
@@ -25,12 +25,12 @@ def reference(trace, mask=None, factor=1.0):
     return sdpa(q, k, v, attn_mask=mask, scale=trace.scale * factor)[0, 0].float()
 
 
-def test_without_a_change_the_head_stays_the_same(heads):
+def test_no_change_keeps_weights(heads):
     for real in heads:
         assert torch.equal(change(real).weights, real.weights)
 
 
-def test_change_can_leave_out_the_scaling(heads):
+def test_change_without_scaling(heads):
     trace, *_ = heads
     assert trace.scale != 1
     changed = change(trace, scaling=False)
@@ -40,7 +40,7 @@ def test_change_can_leave_out_the_scaling(heads):
 
 
 @pytest.mark.parametrize("temperature", [0.25, 4.0])
-def test_the_temperature_divides_the_scores_before_softmax(heads, temperature):
+def test_temperature_divides_scores(heads, temperature):
     for real in heads[::2]:
         bias = sum(term.values for term in real.terms)
         weights = (((real.query @ real.key.T).double() * real.scale + bias) / temperature).softmax(-1).float()
@@ -49,7 +49,7 @@ def test_the_temperature_divides_the_scores_before_softmax(heads, temperature):
         change(heads[0], temperature=0)
 
 
-def test_the_causal_mask_keeps_padding_hidden_and_the_position_bias_unchanged(heads):
+def test_causal_mask_keeps_padding_hidden(heads):
     for real in heads:
         causal = change(real, causal=True)
         mask = torch.full(real.weights.shape, -math.inf).triu(1) + sum(term.values for term in real.terms)
@@ -59,7 +59,7 @@ def test_the_causal_mask_keeps_padding_hidden_and_the_position_bias_unchanged(he
         assert (causal.weights.triu(1) == 0).all()
 
 
-def test_the_causal_mask_is_added_to_a_float_mask(heads):
+def test_causal_mask_added_to_float_mask(heads):
     plain, n = heads[0], len(heads[0].query)
     added = torch.linspace(-2, 2, n * n).reshape(n, n)
     real = attend(plain.query, plain.key, plain.value, mask=added)
@@ -67,7 +67,7 @@ def test_the_causal_mask_is_added_to_a_float_mask(heads):
     torch.testing.assert_close(change(real, causal=True).context, reference(real, added + later), atol=1e-5, rtol=1e-5)
 
 
-def test_uniform_weights_are_equal_over_the_allowed_tokens(heads):
+def test_uniform_weights_over_allowed_tokens(heads):
     for real in heads:
         n, changed = int((real.weights[0] > 0).sum()), change(real, uniform=True)
         torch.testing.assert_close(changed.context[0], real.value[:n].mean(0), atol=1e-5, rtol=1e-5)
@@ -76,7 +76,7 @@ def test_uniform_weights_are_equal_over_the_allowed_tokens(heads):
     assert later.weights[2].tolist() == pytest.approx([1 / 3] * 3 + [0.0] * (len(later.weights) - 3))
 
 
-def test_four_ways_to_mask_equal_a_plain_implementation(heads):
+def test_four_ways_equal_plain_loops(heads):
     for real in heads:
         n = len(real.query)
         allowed = causal_mask(n)

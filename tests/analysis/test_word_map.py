@@ -1,4 +1,4 @@
-"""Test attention maps of words, maps without special tokens, and maps in bins."""
+"""Test attention maps of words."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ WEIGHTS = torch.tensor([
 ])  # fmt: skip
 
 
-def test_weights_to_a_word_are_summed_and_weights_from_a_word_averaged(encoding):
+def test_split_word_sums_columns_averages_rows(encoding):
     view = word_map(encoding, WEIGHTS)
     assert view.labels == ("[CLS]", "unhappy", "cat", "[SEP]")
     assert view.groups == ((0,), (1, 2), (3,), (4,))
@@ -32,7 +32,7 @@ def test_weights_to_a_word_are_summed_and_weights_from_a_word_averaged(encoding)
     assert places(encoding) == (view.labels, view.groups, view.special)
 
 
-def test_word_map_reports_the_mean_weight_on_left_out_special_tokens(encoding):
+def test_hidden_weight_of_special_tokens(encoding):
     view = word_map(encoding, WEIGHTS, words=False, special=False)
     assert view.labels == ("un", "##happy", "cat")
     assert view.hidden == pytest.approx((0.3 + 0.3 + 0.3) / 3)
@@ -40,16 +40,16 @@ def test_word_map_reports_the_mean_weight_on_left_out_special_tokens(encoding):
     assert view.rows_of([0]) == []
 
 
-def test_a_map_of_words_can_leave_out_special_tokens(encoding):
+def test_word_map_without_special_tokens(encoding):
     view = word_map(encoding, WEIGHTS, special=False)
     assert view.labels == ("unhappy", "cat") and view.groups == ((1, 2), (3,)) and view.special == (False, False)
-    # Weights before scaling: "unhappy" gives 0.4 to itself and 0.3 to "cat". "cat" gives 0.6 to "unhappy" and 0.1 to itself.
+    # weights before scaling: 0.4 and 0.3, then 0.6 and 0.1
     assert view.matrix[0].tolist() == pytest.approx([4 / 7, 3 / 7])
     assert view.matrix[1].tolist() == pytest.approx([6 / 7, 1 / 7])
     assert view.hidden == pytest.approx(0.3)
 
 
-def test_a_bin_keeps_its_largest_weight_with_the_sign():
+def test_bin_keeps_largest_weight_with_sign():
     matrix = torch.zeros(5, 5)
     matrix[0, 1], matrix[3, 3], matrix[4, 0] = 0.9, -0.8, 0.1
     groups, special = tuple((i,) for i in range(5)), (True,) * 3 + (False,) * 2
@@ -63,7 +63,7 @@ def test_a_bin_keeps_its_largest_weight_with_the_sign():
     assert view.binned(most=5) is view
 
 
-def test_attended_returns_the_row_of_a_word_in_every_head(encoder):
+def test_attended_returns_row_of_every_head(encoder):
     encoding = encoder.encode("The stalagmite, wet and cold, stood in the unlit cave.")
     word = encoding.places("stalagmite")[0]
     seen = attended(word)
@@ -77,7 +77,7 @@ def test_attended_returns_the_row_of_a_word_in_every_head(encoder):
     torch.testing.assert_close(seen.weights[3, 7], whole.matrix[whole.rows_of(word.positions)[0]])
 
 
-def test_attended_keeps_only_the_given_words(encoder):
+def test_attended_keeps_only_given_words(encoder):
     word = encoder.encode("We sat on the bank of the river, and the bank was wet.").places("bank")[1]
     kept = attended(word, keep={4, 0, 7})
     assert kept.labels == ("[CLS]", "We", "bank", "river", "bank", "[SEP]")

@@ -1,4 +1,4 @@
-"""Record the named pages, or all pages: `python -m tests.as_shown [NAME ...]`."""
+"""Record pages: `python -m tests.as_shown [NAME ...]`."""
 
 import logging
 import os

@@ -1,4 +1,4 @@
-"""List the views of every page that tests/as_shown records, and collect the figures, tables and texts of a view."""
+"""List the views of every page, and collect what they show."""
 
 import re
 from functools import cache
@@ -23,7 +23,7 @@ from selfattn.panel import Look
 from tests.as_shown.record import Lines, figure, table, texts
 from tests.pages.conftest import APP, load_asked
 
-View = dict[str, Any]  # session keys and values; "query": the address's parameters; "click": a button's key
+View = dict[str, Any]  # session keys and values; "query": address parameters; "click": a button
 
 OWN: View = {
     "a": "The old riverbanks were muddy.", "b": "She photographed riverbanks yesterday.", "c": "Wide riverbanks flooded.",
@@ -35,7 +35,7 @@ LONG: View = OWN | {
     "b": TALE + "but the bank in the town, which had lent us the money for it, wanted all of it back before the end of May.",
     "c": "", "word": "bank", "head": "L5 H2", "at_a": 2, "at_b": 2,
 }  # fmt: skip
-# No control sentence, and two nearly equal vectors of the word.
+# no control sentence, and two similar vectors
 NEAR: View = OWN | {"a": "The muddy bank.", "b": "The muddy bank!", "c": "", "word": "bank"}
 STOP_FIELDS: dict[str, View] = {
     "one-vector": {"layer": 2},
@@ -66,12 +66,11 @@ FOLDERS = TemporaryDirectory()
 
 @cache
 def folder(family: str) -> str:
-    """Return the folder of a tiny checkpoint with a masked-language head."""
     return str(save_tiny(FAMILIES[family], Path(FOLDERS.name) / family, masked_head=True))
 
 
 def views(address: str) -> dict[str, View]:
-    """Return a page's views by name: the default view, and views with other sentences, heads and choices."""
+    """Return a page's views, with different sentences and choices."""
     default, own, long = ({name: view} for name, view in (("default", {}), ("own", OWN), ("long", LONG)))
     match address:
         case "":
@@ -126,13 +125,12 @@ def _each(bases: dict[str, View], choices: list[View]) -> dict[str, View]:
 
 
 def forget() -> None:
-    """Clear the dashboard's caches, so that no view shows earlier results."""
     kept._results.forget(lambda key: True)
     st.cache_data.clear()
 
 
 def shown(address: str) -> dict[str, dict[str, Lines]]:
-    """Return the record of each view of the page at this address."""
+    """Return the record of each view of a page."""
     return {name: _shown(address, dict(view)) for name, view in views(address).items()}
 
 
@@ -151,7 +149,7 @@ def _shown(address: str, view: View) -> dict[str, Lines]:
         if click:
             at.button(key=click).click().run()
     assert not at.exception, at.exception[0].message
-    record = records[-1] if records else figures.Page()  # a page that ends with a message leaves no record
+    record = records[-1] if records else figures.Page()  # pages that end with a message leave no record
     captions = {text for each in record.panels for text in (f"**{figures.literal(each.finding)}**", each.note)}
     said = [text for text in _said(at) if text not in captions]
     items = {"says": texts(said)}
@@ -166,7 +164,7 @@ def _shown(address: str, view: View) -> dict[str, Lines]:
 
 
 def _said(at: AppTest) -> list[str]:
-    """Return the page's plain texts, and those of its other texts that have a number. Leave out lists of links and tables."""
+    """Return the page's texts; of captions and other Markdown, those with a number."""
     others = [element.value for kind in (at.caption, at.markdown, at.info, at.success, at.error) for element in kind]
     texts = [paragraph for element in at.text for paragraph in element.value.split("\n\n")]
     texts += [text for text in others if re.search(r"\d", text) and "](" not in text and text[0] != "|"]

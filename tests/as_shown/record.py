@@ -1,8 +1,4 @@
-"""Summarise a page's figures, tables and texts in short lines, store the lines as JSON, and compare two records.
-
-A record has the items of each view of a page: figures, tables and texts. An item is a dict from the name of a line to its text.
-If an item resembles the same item of an earlier view, only the lines that differ are stored.
-"""
+"""Summarise a page in short lines, and compare two records."""
 
 import base64
 import io
@@ -23,14 +19,13 @@ from selfattn.charts.vega import PNG_URI, drawn_frame
 FOLDER = Path(__file__).parent
 ANEW = "If you intended the changes, run `python -m tests.as_shown` and read the `git diff`."
 FEW = 6  # up to this many values are recorded in full
-LOOKS = re.compile(  # keys that only affect a chart's look: they are not recorded
+LOOKS = re.compile(  # keys that only affect a chart's look
     r"^\$schema|^config|^autosize|[sS]ize$|Radius|Limit|Padding|Weight|Extent|Angle|^symbolType|^clamp|^interpolate"
     r"|^align|^baseline|^anchor|^grid|^tick|^orient|^strokeWidth|^filled|^columns|^label[A-Z](?!xpr)|^title[A-Z]"
 )
-# Results of two processors differ by up to 1e-6 of their size. `alike` allows more: numbers in a column may differ by NEAR times
-# the column's largest number, printed numbers by one in the last digit, and any two numbers by NOISE.
+# Allowed differences between processors: NEAR times a column's largest number, one in the last printed digit, or NOISE.
 NEAR, NOISE = 2e-4, 1e-5
-ROW = re.compile(r"(?=.*\d)-?\d*(,-?\d*)+")  # numbers packed in a text: "44,16,,-3" has no third number
+ROW = re.compile(r"(?=.*\d)-?\d*(,-?\d*)+")  # numbers in a text: "44,16,,-3" has no third number
 NUMBER = re.compile(r"(?<![\w#])[-+−]?(?:\d+ × 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?(?!\w|\.\d)(?: %)?)")
 POWERS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 BESIDE = " ¦ "  # separates the columns of a line
@@ -39,19 +34,19 @@ NUMERIC = re.compile(r"[^=¦]* = (?:n\d+(?:of\d+)? |picture |all |to |mean |orde
 AS_IN = "as in"
 
 Lines = dict[str, str]
-Record = dict[str, dict[str, Lines]]  # view -> item -> lines
+Record = dict[str, dict[str, Lines]]  # view -> item (figure, table or text) -> lines
 
 
 # Summaries
 
 
 def table(frame: pd.DataFrame) -> str:
-    """Return the number of rows and a summary of each column."""
+    """Return the number of rows, and each column's summary."""
     return BESIDE.join([f"{len(frame)} rows", *(column(str(name), frame[name].tolist()) for name in frame)])
 
 
 def column(name: str, values: list) -> str:
-    """Return a column's values in one text if there are at most FEW, else a summary of its numbers or texts."""
+    """Return a column's values, or a summary of many values."""
     if any(isinstance(value, str) and value.startswith(PNG_URI) for value in values):
         return f"{name} = picture {' '.join(map(_picture, values))}"
     if all(value is None or isinstance(value, bool | int | float | np.number) for value in values):
@@ -72,7 +67,7 @@ def column(name: str, values: list) -> str:
 
 
 def numbers(values: list[float]) -> str:
-    """Return the values if there are at most FEW, else their count, range, mean and position-weighted mean."""
+    """Return the values, or a summary of many values."""
     if len(values) <= FEW:
         return " ".join(map(_short, values))
     known = np.array([value for value in values if math.isfinite(value)] or [0.0])
@@ -98,7 +93,7 @@ def _picture(uri: str) -> str:
 
 
 def figure(name: str, caption: str, drawn: pd.DataFrame, spec: dict) -> Lines:
-    """Return a figure's lines: name, caption, marks and titles, numbers, data, and its table if that differs from the data."""
+    """Return a figure's name, caption, marks, numbers and data."""
     chart = Chart()
     chart.read(spec)
     letters = sum(len(NUMBER.sub("#", text)) for text in chart.code)
@@ -115,7 +110,7 @@ def figure(name: str, caption: str, drawn: pd.DataFrame, spec: dict) -> Lines:
 
 
 def texts(said: Iterable[str]) -> Lines:
-    """Return the texts as a dict. The first two words of a text are its key."""
+    """Return the texts by their first two words."""
     lines, seen = {}, Counter()
     for text in said:
         key = NUMBER.sub("#", " ".join(text.split()[:2]))
@@ -131,12 +126,11 @@ class Chart:
         self.marks: list[str] = []  # types of marks with their fields
         self.titles: list[str] = []
         self.values: list[float] = []  # positions, sizes, domains ...
-        self.packed: list[float] = []  # numbers that are packed in texts
+        self.packed: list[float] = []  # numbers in comma-separated texts
         self.code: list[str] = []  # expressions, names and all other texts
         self.data: dict[str, str] = {}  # a table's summary -> its name
 
     def read(self, part: Any) -> None:
-        """Collect this part and all parts inside it."""
         match part:
             case dict():
                 if "mark" in part or "encoding" in part:
@@ -184,7 +178,7 @@ def _mark(part: dict) -> str:
 
 
 def write(name: str, views: Record) -> None:
-    """Store a record. If an item resembles that of an earlier view (AS_IN), store only the lines that differ (None: no line)."""
+    """Store a record. Views like an earlier view (AS_IN) store only differences."""
     kept: dict[str, dict[str, dict[str, str | None]]] = {}
     for number, (view, items) in enumerate(views.items()):
         earlier = [*views][:number]
@@ -215,7 +209,7 @@ def read(name: str) -> Record:
 
 
 def differences(name: str, views: Record) -> list[str]:
-    """Return a message for each difference from the stored record: view, item, line, old text and new text."""
+    """Return a message for each difference from the stored record."""
     kept = read(name)
     told = [f"{view}: no such view {'now' if view in kept else 'before'}" for view in kept.keys() ^ views.keys()]
     for view in kept.keys() & views.keys():
@@ -230,7 +224,7 @@ def differences(name: str, views: Record) -> list[str]:
 
 
 def changed(one: str | None, other: str | None) -> tuple[str | None, str | None]:
-    """Return each line with only the columns that differ between the lines. Both are empty if no column differs."""
+    """Return only the columns that differ."""
     if one is None or other is None:
         return one, other
     first, second = one.split(BESIDE), other.split(BESIDE)
@@ -241,11 +235,11 @@ def changed(one: str | None, other: str | None) -> tuple[str | None, str | None]
 
 
 def alike(one: str, other: str) -> bool:
-    """True if two texts or columns are equal, or differ no more than results of two processors may."""
+    """Return True if two texts differ only by rounding."""
     first, second = (NUMBER.findall(text) for text in (one, other))
     sizes = [abs(_value(number)) for number in first + second]
     column = bool(NUMERIC.fullmatch(one) and NUMERIC.fullmatch(other))
-    if sizes and all(0 < size < NOISE for size in sizes):  # the quoted word with the largest number is noise too
+    if sizes and all(0 < size < NOISE for size in sizes):  # the quoted word is noise too
         one, other = (re.sub('"[^"]*"', "", text) for text in (one, other))
     if one == other or NUMBER.sub("#", one) != NUMBER.sub("#", other):
         return one == other
@@ -254,7 +248,7 @@ def alike(one: str, other: str) -> bool:
 
 
 def _digit(*texts: str) -> float:
-    """Return the allowed difference of two printed numbers: a unit of the last decimal that both have; 0 for whole numbers."""
+    """Return one unit of the last common decimal, or 0."""
     places = [len(text.partition(".")[2].strip(" %")) for text in texts]
     return 1.01 * 10.0 ** -min(places) if max(places) or "%" in texts[0] else 0.0
 

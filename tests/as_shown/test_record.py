@@ -1,4 +1,4 @@
-"""Test the comparison of a page's texts and columns with its stored record: what counts as equal, and the messages."""
+"""Test the comparison of a page with its stored record."""
 
 import copy
 
@@ -18,7 +18,7 @@ from tests.as_shown import record
         ('0.0000002, at "a"', '0.0000004, at "b"', True), ('0.2, at "a"', '0.2, at "b"', False),
     ],
 )  # fmt: skip
-def test_texts_are_alike_if_they_differ_no_more_than_results_of_two_processors(one, other, same):
+def test_alike_allows_rounding_errors(one, other, same):
     assert record.alike(one, other) == record.alike(other, one) == same
 
 
@@ -26,7 +26,7 @@ def same(one, other):
     return record.changed(record.column("x", one), record.column("x", other)) == ("", "")
 
 
-def test_a_columns_summary_depends_on_the_order_of_its_values():
+def test_summary_depends_on_order_of_values():
     values = [0.1 * i for i in range(50)]
     for place in (0, 17, 49):
         assert not same(values, [*values[:place], values[place] + 0.1, *values[place + 1 :]])
@@ -34,12 +34,12 @@ def test_a_columns_summary_depends_on_the_order_of_its_values():
     assert not same([1.0] * 9, [1.0] * 8 + [1.1])
     texts = [f"word {i}" for i in range(9)]
     assert not same(texts, [*texts[:4], "ward 4", *texts[5:]]) and not same(texts, [*texts[:4], "word 40", *texts[5:]])
-    # Numbers packed in a text: on another processor the last digit may differ.
+    # on another processor, the last digit may differ
     assert same(["100000,97167,,3"], ["100000,97170,,3"]) and not same(["100000,97167,,3"], ["100000,97600,,3"])
     assert not same(["100000,97167,,3"], ["100000,97167,3"])
 
 
-def test_a_stored_record_is_read_back_and_compared(tmp_path, monkeypatch):
+def test_record_round_trip(tmp_path, monkeypatch):
     monkeypatch.setattr(record, "FOLDER", tmp_path)
     rows = pd.DataFrame({"x": range(9), "y": 1 / 3})
     layer = {"mark": {"type": "bar"}, "encoding": {"x": {"field": "x", "scale": {"domain": [0, 8]}}}}

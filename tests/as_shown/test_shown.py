@@ -1,4 +1,4 @@
-"""Test that every page still shows what its stored record (tests/as_shown/NAME.json) says."""
+"""Test that every page shows what its stored record says."""
 
 import pytest
 
