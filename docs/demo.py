@@ -1,4 +1,4 @@
-"""Write the figure of the first example as docs/demo.html, and its data for the page to show while the encoder loads."""
+"""Write docs/demo.html, and the figure to show while the encoder loads."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Show stored reports (selfattn/stored_reports.py). Compute reports that aren't stored, with a progress bar and a Stop button."""
+"""Show stored reports, or compute them with a progress bar and a Stop button."""
 
 from collections.abc import Callable
 from functools import cache, partial
@@ -25,7 +25,7 @@ def _sentences(name: str) -> object:
 
 
 def stored_report(kind: type[T], encoder: Encoder) -> Stored[T] | None:
-    """Return this encoder's stored report about the built-in sentences, or None if it isn't stored."""
+    """Return the encoder's stored report about the built-in sentences, if any."""
     name = NAMES[kind]
     key = ("stored", name)
     read = lambda: stored(name, encoder, _sentences(name))  # noqa: E731
@@ -36,7 +36,7 @@ def stored_report(kind: type[T], encoder: Encoder) -> Stored[T] | None:
 
 
 def stoppable(encoder: Encoder, key: Any, title: str, make: Callable[[Progress], T]) -> T:
-    """Return make(progress) from `cached`, with a progress bar and a Stop button. A click on Stop ends the page."""
+    """Return the cached make(progress), with a Stop button that ends the page."""
     asked = (encoder_key(encoder), key)
     if session.STOPPED.get() == asked:
         st.text("Stopped.")
@@ -46,7 +46,7 @@ def stoppable(encoder: Encoder, key: Any, title: str, make: Callable[[Progress],
     if not is_cached(encoder, key):
         with place.container(horizontal=True, vertical_alignment="center"):
             bar = st.progress(0.0, title)
-            # A click on Stop reruns the script. The old run, which computes the report, ends when it next calls progress.
+            # Stop reruns the script. The old run ends at the next call of progress.
             st.button("Stop", key=f"stop {key}", on_click=session.STOPPED.set, args=(asked,))
 
     def made(progress: Progress) -> T:
@@ -62,9 +62,9 @@ def stoppable(encoder: Encoder, key: Any, title: str, make: Callable[[Progress],
 
 
 def stored_or_made(kind: type[T], encoder: Encoder, title: str) -> tuple[T, Stored[T] | None]:
-    """Return the report about the built-in sentences, and its stored record (None if the report isn't stored).
+    """Return the report, and its stored record (None if computed now).
 
-    title: the text of the progress bar while the report is computed.
+    title: the text of the progress bar.
     """
     name, kept = NAMES[kind], stored_report(kind, encoder)
     make: Any = partial(KINDS[name].make, encoder, KINDS[name].reads())
@@ -72,6 +72,6 @@ def stored_or_made(kind: type[T], encoder: Encoder, title: str) -> tuple[T, Stor
 
 
 def say_dates(*reports: Stored | None) -> None:
-    """Show on which date these stored reports were computed: the earliest of their dates."""
+    """Show the earliest date of these stored reports."""
     date = min(report.date for report in reports if report)
     st.text(f"Computed on {date}, with the current weights and sentences.")
