@@ -1,4 +1,4 @@
-"""Write docs/demo.html, and the figure to show while the encoder loads."""
+"""Write docs/demo.html and the stored figure of the start page."""
 
 import json
 import sys

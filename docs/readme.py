@@ -18,7 +18,7 @@ SHOWN = ("app.py", "pages/", "selfattn/", "benchmarks/", "deploy/", "docs/")
 
 
 def tree() -> str:
-    """Return the Python files by folder, each with its docstring's first sentence."""
+    """Return the list of Python files, with their docstrings' first sentences."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.py"],
         cwd=ROOT,
@@ -58,7 +58,7 @@ def limits() -> str:
 def support() -> str:
     """Return a Markdown table of the model families.
 
-    The error is the largest over three sentences, all heads and two references (see `prove`).
+    Error: the largest over three sentences, all heads and two references (see `prove`).
     """
     from selfattn.encoders.families import FAMILIES, save_tiny
 
@@ -71,7 +71,7 @@ def support() -> str:
 
 
 def supported(name: str, folder: Path) -> tuple[str, str, str, str]:
-    """Load a checkpoint; return its table row without the family's name."""
+    """Load a checkpoint; return its table row without the family."""
     import pandas as pd
 
     from selfattn.analysis.proof import prove

@@ -32,14 +32,12 @@ def load(encoder: Encoder, name: str = "encoder") -> str:
 
 
 def folder_path(name: str, base: Path | None = None) -> str:
-    """Return the absolute path, or `./NAME` if other machines can connect."""
+    """Return the absolute path, or `./NAME` on a shared server."""
     return f"./{Path(name).name}" if beyond_localhost() else str(Path(base or "", name).resolve())
 
 
 def load_pair(encoder: Encoder, pair: Pair) -> str:
-    """Return code that loads the encoder and sets a, b, control, word, at.
-    at: which occurrence of the word in a and in b.
-    """
+    """Return code that loads the encoder and sets a, b, control, word, at."""
     texts = ", ".join(repr(side and side.sentence.text) for side in pair)
     at = pair.first.number, pair.second.number
     return f"{load(encoder)}\na, b, control = {texts}\nword, at = {pair.word!r}, {at}"

@@ -43,7 +43,7 @@ def file_button(label: str, make: Callable[[], str | bytes], file: str, kind: st
     visitor = this_session()
 
     def made() -> bytes:
-        # Streamlit calls this on another thread, but make() needs the visitor's session.
+        # Streamlit calls this on another thread, without the visitor's session.
         with working_for(visitor), drawn_elsewhere(lambda: stop_if_left(visitor)):
             content = make()
         data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
@@ -157,7 +157,7 @@ def _texts(page: Page) -> dict[str, Encoding]:
 
 
 def _weights(page: Page) -> dict[str, Callable[[], Any]]:
-    """Return, by sentence, functions that return the head's weights (n, n)."""
+    """Return the head's weights (n, n), one function per sentence."""
     if not hasattr(page, "head"):
         return {}
     return {name: partial(encoding.weights, *page.head) for name, encoding in _texts(page).items()}

@@ -45,10 +45,8 @@ DTYPES = ("float32", "bfloat16", "float16")
 
 
 def current_encoder() -> Encoder:
-    """Return the chosen encoder, or the bundled one after an error message."""
-    name, revision, device, dtype = (
-        this_page().asked or pick_encoder()
-    )  # None if app.py hasn't drawn the pickers
+    """Return the chosen encoder, or else the bundled one."""
+    name, revision, device, dtype = this_page().asked or pick_encoder()  # None if app.py hasn't drawn the pickers
     try:
         if session.LINKED_TO.of(session.MODEL).get():
             _ask_before_loading(session.MODEL, "content", name, revision, device, dtype)
@@ -83,10 +81,7 @@ def show_encoder(encoder: Encoder) -> None:
 
 
 def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
-    """Return the encoder from memory, or load it and show the progress.
-
-    Raises LoadError.
-    """
+    """Return the encoder, loaded if needed. Raises LoadError."""
     check_encoder(name, revision or "")
 
     def make() -> Encoder:
@@ -126,10 +121,7 @@ def _kept(key: tuple, make: Callable[[], Encoder]) -> Encoder:
 
 
 def _note_link(key: session.Key, name: str, revision: str) -> None:
-    """Remember the link's encoder until the visitor chooses another.
-
-    Call it before `say_what_is_missing`, which drops the link's value.
-    """
+    """Remember the link's encoder, before `say_what_is_missing` drops the name."""
     linked_to = session.LINKED_TO.of(key)
     named = (name, revision)
     if st.session_state.setdefault(linked_to, named if linked(key) else None) != named:
@@ -139,8 +131,7 @@ def _note_link(key: session.Key, name: str, revision: str) -> None:
 def _ask_before_loading(key: session.Key, identity: str, name: str, revision: str, device: str, dtype: str) -> None:
     """Ask before loading an encoder that only a link names.
 
-    Raises PageEnds with the question, and LoadError if the encoder isn't offered.
-    Before the answer, don't access the folder: it may be on another machine.
+    Raises PageEnds, or LoadError if the encoder isn't offered. The folder may be on another machine, so don't access it yet.
     """
     check_encoder(name, revision)
     linked_to = session.LINKED_TO.of(key)
@@ -158,9 +149,9 @@ def _ask_before_loading(key: session.Key, identity: str, name: str, revision: st
 
 
 def _settle() -> None:
-    """Free a dropped encoder's memory, then call gc.freeze().
+    """Free a dropped encoder's memory.
 
-    Without freeze(), each later collection takes 178 ms.
+    Without gc.freeze(), each later collection takes 178 ms.
     """
     gc.unfreeze()
     gc.collect()
@@ -204,7 +195,7 @@ def _pick(key: session.Key, label: str, options: Sequence[str], **look: Any) -> 
 
 
 def _named(key: str = "") -> tuple[str, str]:
-    """Draw fields for an unlisted encoder; return its name and revision."""
+    """Draw fields for another encoder's name and revision."""
     fields = {"other": ("Hub id or folder", "owner/name or /a/folder", 260), "revision": ("Revision", "newest", 110)}
     typed = [
         st.text_input(label, key=key + name, placeholder=hint, width=width, bind="query-params").strip()
@@ -219,7 +210,7 @@ def _say_not_offered(key: str, offered: Collection[str], shown: str, what: str, 
 
 
 def _not_had(key: str, other: str) -> str:
-    """Return the link's encoder if the page shows another; else ""."""
+    """Return the link's encoder if it isn't shown; else ""."""
     return linked(other) if linked(key) == OTHER else linked(key)
 
 
@@ -234,10 +225,7 @@ def link_to(encoder: Encoder) -> dict[str, str]:
 
 
 def offered_devices(available: Sequence[str]) -> list[str]:
-    """Return the offered devices of this machine, best first.
-
-    Raises SystemExit if there are none.
-    """
+    """Return the offered devices, best first. Raises SystemExit if there are none."""
     wanted = Settings.read().devices
     offered = [device for device in available if not wanted or device in wanted]
     if not offered:
@@ -246,7 +234,7 @@ def offered_devices(available: Sequence[str]) -> list[str]:
 
 
 def short_name(name: str) -> str:
-    """Return an encoder's label. It shows no path of a shared server."""
+    """Return an encoder's label, without the server's paths."""
     if name == BUNDLED_NAME:
         return name.split("/")[-1]
     label = for_visitors(name, name)
@@ -257,10 +245,7 @@ def short_name(name: str) -> str:
 
 
 def pick_second_encoder(first: Encoder) -> Encoder | None:
-    """Draw the picker of the second encoder, and return that encoder.
-
-    Returns None if no encoder is named or loading fails. The default is the first encoder with random weights.
-    """
+    """Draw the picker of the second encoder; return the encoder, or None if loading fails."""
     known, others = offered_encoders()
     rest = [name for name in dict.fromkeys((BUNDLED_NAME, *known)) if name != first.name]
     options = [UNTRAINED, *rest, *([OTHER] if others else [])]

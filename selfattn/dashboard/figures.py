@@ -33,7 +33,7 @@ class Page:
 
     name: str = ""  # in the names of the page's files
     title: str = ""
-    news: Any = st  # container above the title for progress and messages; `st` if app.py doesn't run the page
+    news: Any = st  # container for messages above the title; `st` without app.py
     headline: Any = None  # container of the title
     links: Any = None  # container right of the title: links and "Download"
     beside: Any = None  # row of pickers that app.py draws; the page can add pickers
@@ -54,20 +54,17 @@ class Page:
 
 
 def end_page() -> Page:
-    """Remove the record of this run from the session, and return it."""
+    """Remove and return the record of this run."""
     return st.session_state.pop(session.RECORD, None) or Page()
 
 
 def this_page() -> Page:
-    """Return the record of this run; empty if app.py doesn't run the page."""
+    """Return the record of this run, or an empty one without app.py."""
     return session.RECORD.get() or Page()
 
 
 def heading(title: str, question: bool = False) -> None:
-    """Show the page's title, and make the containers beside it.
-
-    question: True if a question replaces the title.
-    """
+    """Show the page's title. question: True if a question replaces the title."""
     page = this_page()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         page.headline = st.container(width="stretch", gap=None, key="headline")
@@ -82,10 +79,7 @@ def say(text: str) -> None:
 
 
 def side_by_side(n: int = 2, width: int = COLUMN, key: str | None = None) -> list[st.delta_generator.DeltaGenerator]:
-    """Return n columns, stacked in a narrow window.
-
-    width: pixels of one column. key: a name for the CSS in app.py.
-    """
+    """Return n columns of `width` pixels. key: a name for the CSS in app.py."""
     row = st.container(horizontal=True, gap="medium", key=key)
     return [row.container(width=width, gap="small") for _ in range(n)]
 
@@ -106,8 +100,7 @@ def show_panel(
 ) -> None:
     """Show a panel, and offer it in "Download".
 
-    key: the element's key. A live figure whose data change needs a key, and so does a picture that stays while others change.
-    Without a key, Streamlit shows the old figure too until the page has run.
+    key: the element's key. Without a key, an old figure stays visible while a changed one loads.
     choose, states: see `show_live`.
     first: True to list the panel first in "Download".
     method: True to show "How this was measured".
@@ -130,13 +123,13 @@ def show_panel(
 
 
 def show_method(method: str) -> None:
-    """Show the text in a folded box, "How this was measured"."""
+    """Show the text in a folded box."""
     with st.expander("How this was measured"):
         say(method)
 
 
 def show_heads(name: str, live: Live, key: session.Key) -> None:
-    """Show a map of all heads. A click stores the head's name in `key`."""
+    """Show a map of all heads. A click stores a head in `key`."""
 
     def choose(_: str, value: Any) -> None:
         # A browser can send any value.
@@ -147,13 +140,13 @@ def show_heads(name: str, live: Live, key: session.Key) -> None:
 
 
 def note_panel(panel: Panel, first: bool = False) -> None:
-    """Offer a panel in "Download". first: True to list the panel first."""
+    """Offer a panel in "Download", first or last."""
     panels = this_page().panels
     panels.insert(0 if first else len(panels), panel)
 
 
 def with_tables(spec: Spec) -> Spec:
-    """Convert the spec's records to Arrow tables, ten times as fast as Streamlit does."""
+    """Convert records to Arrow tables, ten times as fast as Streamlit."""
     if "datasets" not in spec:
         return spec
     return {**spec, "datasets": {name: _table(rows) for name, rows in spec["datasets"].items()}}
@@ -173,7 +166,7 @@ def _table(rows: Any) -> Any:
 
 
 def show_error(message: object) -> None:
-    """Show an error message as plain text, without the server's paths."""
+    """Show an error message without the server's paths."""
     st.error(literal(for_visitors(str(message))), icon=":material/error:")
 
 

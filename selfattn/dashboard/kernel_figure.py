@@ -1,4 +1,4 @@
-"""Show the kernel figure: each step of a head's attention from one token."""
+"""Show the kernel figure: one head's steps from one token."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
@@ -21,10 +21,7 @@ from selfattn.views.one_head import Sides
 
 
 def queries_now(encoder: Encoder, sides: Sides) -> dict[str, int]:
-    """Return, by sentence, the position of the token whose row is shown.
-
-    The default is the word's first token. The address keeps other positions.
-    """
+    """Return, by sentence, the position of the token whose row is shown."""
     found = {}
     for name, side in sides.items():
         tokens, first, key = side.sentence.tokens, side.positions[0], session.PIECE.get(name)
@@ -41,7 +38,7 @@ def queries_now(encoder: Encoder, sides: Sides) -> dict[str, int]:
 
 
 def kernel_of(encoder: Encoder, sides: Sides, head: Head, queries: Mapping[str, int]) -> Panel:
-    """Return the panel with the rows of these tokens. queries: from `queries_now`."""
+    """Return the panel with the rows of these tokens."""
 
     def make(_: object) -> Panel:
         rows = [word_row(side, head, name, query=queries[name]) for name, side in sides.items()]
@@ -60,17 +57,16 @@ def show_kernel(
 ) -> None:
     """Show the panel. A click on a token shows the token's row.
 
-    choose_above: gets choices in the figure above, ("head", number) or ("hidden", words).
-    more: arguments of `show_panel`.
+    choose_above: called for a choice of "head" or "hidden" in the figure above.
     """
     states = ("query",) if choose_above is None else ("query", "head", "hidden")
     show_panel(panel, choose=partial(_choose, encoder, sides, choose_above), states=states, **more)
 
 
 def errors_of(encoder: Encoder, sides: Sequence[PlacedWord[Encoding]], head: Head) -> tuple[float, float | None]:
-    """Return the largest differences between the head's weights from the kernel and from the model.
+    """Return the largest differences between the kernel's and the model's weights.
 
-    First: with the same queries and keys. Second: with a separate pass of the model, or None without such a pass.
+    First: from the same queries and keys. Second: from a separate pass of the model, or None without one.
     """
     differences = [side.sentence.weights(*head) - side.sentence.own_weights(*head) for side in sides]
     plain = all(side.sentence.pair is None and not side.sentence.hides for side in sides)
@@ -95,7 +91,7 @@ def _choose(
 
 
 def _keep(encoder: Encoder, sides: Sides, side: PlacedWord[Encoding], position: int) -> None:
-    """Store the token's position. Forget tokens of sentences that aren't shown."""
+    """Store the token's position; forget sentences that aren't shown."""
     shown, kept = [_kept_by(encoder, each) for each in sides.values()], session.QUERIES.get()
     session.QUERIES.set({key: kept[key] for key in shown if key in kept} | {_kept_by(encoder, side): position})
 

@@ -1,4 +1,4 @@
-"""Warn of values in a link that the page can't use. Streamlit drops such values silently."""
+"""Warn of values in a link that Streamlit would drop silently."""
 
 from collections.abc import Callable, Collection
 
@@ -23,32 +23,32 @@ ENCODER_REMEDY = (
 
 
 def remember_link() -> None:
-    """Store the parameters of the session's first address. Call it before any widget is drawn."""
+    """Store the parameters of the session's first address."""
     if session.LINK not in st.session_state:
         st.session_state.update({session.LINK: st.query_params.to_dict(), session.INSTEAD: {}})
 
 
 def spell(key: str, name: str) -> None:
-    """Replace the link's value by `name`, and rerun the page. Call it before the widget is drawn."""
+    """Replace the link's value by `name` before the widget is drawn. Rerun the page."""
     if linked(key) != name:
         session.LINK.get()[key] = st.query_params[key] = name
         st.rerun()  # this run's widgets still read the old address
 
 
 def linked(key: str) -> str:
-    """Return the link's value for a key, or "" if it has been used or dropped."""
+    """Return the link's value, or "" once it is used or dropped."""
     return session.LINK.get().get(key, "")
 
 
 def say_what_is_missing(
     key: str, possible: Collection[str], shown: str, sentence: Callable[[str], str], remedy: str = REMEDY
 ) -> None:
-    """Warn of a link's value that the page can't use, until the visitor makes a choice.
+    """Warn of a link's value that the page can't use.
 
     possible: usable values.
     shown: the value that the page shows.
-    sentence: makes the warning's first sentence from the link's value.
-    remedy: the warning's last sentence.
+    sentence: makes the first sentence from the link's value.
+    remedy: the last sentence.
     """
     asked = _still_asked(key, possible, shown)
     if not asked:
@@ -67,10 +67,7 @@ def _still_asked(key: str, possible: Collection[str], shown: str) -> str:
 
 
 def keep_in_address(key: str, default: str) -> None:
-    """Write a widget's value into the address if the default has changed.
-
-    Call it before the widget is drawn.
-    """
+    """Write a widget's value into the address if the default has changed."""
     before = session.DEFAULT_OF.of(key)
     if key in st.session_state and before.get() not in (None, default):
         st.session_state[key] = st.session_state[key]
@@ -78,18 +75,18 @@ def keep_in_address(key: str, default: str) -> None:
 
 
 def keep_identity(key: str) -> None:
-    """Keep the link's digest in the address. key: "content" or "second_content"."""
+    """Keep the link's digest in the address."""
     for each in (key, OLDER[key]):
         this_page().address[each] = linked(each) or None
 
 
 def note_identity(key: str, encoder: Encoder | None, asked_for: Callable[[], str], named: bool = True) -> None:
-    """Write the encoder's digest into the address; warn if the link has another digest.
+    """Write the encoder's digest into the address; warn if the link has another.
 
     key: "content" or "second_content".
     encoder: None if loading failed.
     asked_for: returns the encoder's name in the link, or "".
-    named: True if the address names this encoder. If False, the address also gets the encoder's title.
+    named: False to add the encoder's title to the address.
     """
     older = OLDER[key]
     by = older if linked(older) and not linked(key) else key

@@ -61,6 +61,6 @@ def _page(entry: Entry, address: str, **more) -> st.Page:
 
 
 def show_link(address: str, label: str = "", icon: str = "", **query: str) -> None:
-    """Show a link to a page. label: "" for the page's title. query: address parameters."""
+    """Show a link to a page. label: "" for the page's title."""
     entry = ENTRIES[address]
     st.page_link(entry.path, label=label or entry.title, icon=f":material/{icon or entry.icon}:", query_params=query)

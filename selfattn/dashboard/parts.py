@@ -1,4 +1,4 @@
-"""Rerun a part of a page without the rest of the page."""
+"""Rerun a part of a page."""
 
 import copy
 from collections.abc import Callable
@@ -12,12 +12,12 @@ from selfattn.encoders.errors import NotFinite, OutOfMemory
 
 
 def show_part(key: str, show: Callable[[], None]) -> None:
-    """Call `show` now, and again after st.rerun([key, ...]) in a callback."""
+    """Call `show` now, and after st.rerun([key, ...]) in a callback."""
     record, failed = this_page(), list[Exception]()
 
     def part() -> None:
-        # A rerun of the part can't write into the page's container. Add this container
-        # in every run, or the browser builds all elements below it anew.
+        # A rerun can't write into the page's container. Add this container in every run,
+        # or the browser builds all elements below it anew.
         news = st.container()
         if session.RECORD.get() is record:  # the whole page is running
             try:

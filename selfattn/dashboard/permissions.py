@@ -16,21 +16,18 @@ from selfattn.encoders.sources import BUNDLED_NAME, BUNDLED_REVISION, CURATED, i
 from selfattn.settings import Settings
 
 THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
-# Matches an absolute path's folders. The path is quoted or has no blanks.
+# Matches the folders of an absolute path, quoted or without blanks.
 FOLDERS = re.compile(r"""(?<=['"])/(?:[^'"\n/]+/)+(?=[^'"\n/]+['"])|(?<![\w.:/])/(?:[^\s/'":]+/)+""")
 
 
 def beyond_localhost() -> bool:
-    """Return True if other machines can connect.
-
-    Behind a proxy the server listens on localhost, so the allowed host names count too.
-    """
+    """Return True if other machines can connect, directly or through a proxy."""
     names = st.get_option("server.allowedHosts")  # empty: any name is allowed
     return st.get_option("server.address") not in THIS_MACHINE or not names or not THIS_MACHINE.issuperset(names)
 
 
 def start_model() -> str:
-    """Return the encoder of the option --model, or the bundled encoder."""
+    """Return the option --model, or the bundled encoder."""
     return _model_of(tuple(sys.argv[1:]))
 
 
@@ -42,10 +39,7 @@ def _model_of(arguments: tuple[str, ...]) -> str:
 
 
 def offered_encoders() -> tuple[tuple[str, ...], bool]:
-    """Return the encoders to choose from, default first.
-
-    The second value is True if a visitor may type another name.
-    """
+    """Return the encoders to choose from, and True if others may be typed."""
     settings, beyond = Settings.read(), beyond_localhost()
     listed = settings.models or ((BUNDLED_NAME,) if beyond else CURATED)
     others = not settings.models and (not beyond or settings.model_dir is not None)
@@ -53,10 +47,7 @@ def offered_encoders() -> tuple[tuple[str, ...], bool]:
 
 
 def for_visitors(text: str, name: str = "") -> str:
-    """Shorten this machine's paths in a message if other machines can connect.
-
-    name: an encoder's name, which may be a path.
-    """
+    """Shorten this machine's paths in a message if other machines can connect."""
     if not beyond_localhost():
         return text
     settings = Settings.read()
@@ -66,9 +57,9 @@ def for_visitors(text: str, name: str = "") -> str:
     return FOLDERS.sub("", text)
 
 
-@functools.lru_cache(64)  # resolving reads the disk, and a page calls this for each label
+@functools.lru_cache(64)  # resolving reads the disk
 def _known_folders(named: tuple[str, ...]) -> re.Pattern[str]:
-    """Return a pattern that matches these folders and the server's folders."""
+    """Return a pattern that matches these and the server's folders."""
     used = (*named, Path.home(), Path.cwd(), HF_HUB_CACHE, sys.prefix, tempfile.gettempdir(), Path(__file__).parents[2])
     paths = {str(path) for each in map(Path, used) for path in (each, each.resolve()) if path.name}
     longest_first = map(re.escape, sorted(paths, key=len, reverse=True))
@@ -76,10 +67,9 @@ def _known_folders(named: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def check_encoder(name: str, revision: str = "") -> None:
-    """Raise LoadError for an encoder that isn't offered.
+    """Raise LoadError for an encoder or revision that isn't offered.
 
-    The message doesn't reveal whether the encoder exists. Remote visitors can't choose a revision, because anybody can add
-    one on the Hub.
+    The message doesn't reveal whether the encoder exists. Anybody can add a revision on the Hub, so visitors can't choose one.
     """
     listed, others = offered_encoders()
     beyond = beyond_localhost()
@@ -96,14 +86,14 @@ def check_encoder(name: str, revision: str = "") -> None:
 
 
 def loads_unasked(name: str, revision: str) -> bool:
-    """Return True if a link may load this encoder without a question."""
+    """Return True if a link may load this encoder unasked."""
     offered = (BUNDLED_NAME, start_model(), *Settings.read().models)
     known_revision = revision in ("", BUNDLED_REVISION if name == BUNDLED_NAME else "")
     return known_revision and (name in offered or is_operators_folder(name))
 
 
 def allowed_scan_folder(name: str) -> Path:
-    """Return a scan's folder. Raises TextError if the folder isn't offered."""
+    """Return a scan's folder. Raises TextError if it isn't offered."""
     base = Settings.read().scan_dir
     if "\0" in name or len(name) > 1000:
         raise TextError("Expected a folder's name of at most 1,000 characters, without null characters.")

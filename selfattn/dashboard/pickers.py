@@ -1,4 +1,4 @@
-"""Draw the pickers that pages share: sentences, word, head, and a map's switches."""
+"""Draw the pickers that pages share."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -29,20 +29,19 @@ from selfattn.words import fold, has_runs
 
 FIRST = PAIRS[0]
 EXAMPLES = {pair.word: pair for pair in PAIRS}
-# The words of the examples with a button. For "star", the finding names no word.
-# The two senses of "match" are nearest to the same mean.
+# The words of the examples with a button.
 SHOWN = ("bank", "trunk", "mouse", "seal", "star", "match")
 PICKER = 300  # pixels: width of the small map of all heads
 ZOOM = 64  # rows: larger maps get a slider for the range
 
 
 def pick_for(entry: Entry) -> None:
-    """Draw the pickers that the page needs, and store the choices in `this_page()`.
+    """Draw the page's pickers, and store the choices in `this_page()`.
 
     entry.pickers:
     "pair": two sentences, and a head in a small map
-    "maps": two sentences; the page draws a map to choose a head
-    "main": as "maps", but the page sets `head`
+    "maps": two sentences; the page draws its own map
+    "main": two sentences; the page sets `head`
     "sentence": one sentence
     "head": no sentence
     "": only the encoder
@@ -86,14 +85,14 @@ def show_sentences(pair: Pair) -> None:
 
 
 def chosen_head(encoder: Encoder, default: Head, key: session.Key = session.HEAD) -> Head:
-    """Return the chosen head, or the default if the encoder lacks that head."""
+    """Return the chosen head, or the default."""
     if (name := key.get()) and (named := [head for head in encoder.all_heads if str(head) == name]):
         return named[0]
     return default if default in encoder.all_heads else encoder.all_heads[0]
 
 
 def settled_head(encoder: Encoder, default: Head, key: session.Key = session.HEAD) -> Head:
-    """Return the chosen head, and keep it in the address. Warn if the link's head doesn't exist."""
+    """Return the chosen head, and keep it in the address."""
     head = chosen_head(encoder, default, key)
     this_page().address[key] = None if head == default else str(head)
     missing = f"The link asks for the head {{}}, which {encoder.title} doesn't have.".format
@@ -102,13 +101,13 @@ def settled_head(encoder: Encoder, default: Head, key: session.Key = session.HEA
 
 
 def pick_head(encoder: Encoder, head: Head, label: str, key: session.Key = session.HEAD) -> None:
-    """Show a small map of all heads. A click chooses a head."""
+    """Show a small map of all heads. A click chooses one."""
     with st.container(width=PICKER):
         show_heads(label, Live("heads", plain_heads(encoder.n_layers, encoder.n_heads, head, label)), key)
 
 
 def pick_pair(encoder: Encoder) -> tuple[Pair, Any, Any]:
-    """Draw the examples, and a popover with the visitor's own sentences.
+    """Draw the examples and the fields for other sentences.
 
     Returns the pair, the row of buttons and the popover.
     """
@@ -154,9 +153,9 @@ def pick_pair(encoder: Encoder) -> tuple[Pair, Any, Any]:
 
 
 def segmented(label: str, options: Sequence[Any] | Mapping[str, str], *, default: Any = None, **more: Any) -> Any:
-    """Draw a segmented control, and return the chosen option.
+    """Draw a segmented control, and return the chosen name.
 
-    options: names, or a label for each name. The address has the labels.
+    options: names, or a label for each name.
     default: a name; None for the first.
     """
     default = next(iter(options)) if default is None else default
@@ -179,17 +178,13 @@ def _use_more() -> None:
 
 
 def open_sentences(example: str | None, a: str, b: str, control: str, word: str, chosen: bool = False) -> None:
-    """Set the sentences and word before their pickers are drawn.
-
-    chosen: True if the visitor chose the word.
-    """
+    """Set the sentences and word before their pickers are drawn."""
     keys = (session.EXAMPLE, session.A, session.B, session.C, session.WORD, session.WORD_CHOSEN, session.WORD_MISSED)
     st.session_state.update(zip(keys, (example, a, b, control, word, chosen, "")))
 
 
 def _typed(edited: str) -> None:
-    # The URL needs all three sentences. If the last run ended early,
-    # the session may have only the edited sentence.
+    # The URL needs all three sentences, and the session may lack some.
     start = EXAMPLES.get(session.EXAMPLE.get(), FIRST)
     for key, text in ((session.A, start.first), (session.B, start.second), (session.C, start.control)):
         key.set(st.session_state.get(key, text))
@@ -210,7 +205,7 @@ def _pick_word(place, shared: Sequence[str], example: str | None, where, typed: 
     link = st.query_params
     st.session_state.setdefault(session.WORD_CHOSEN, session.WORD in st.session_state or session.WORD in link)
     asked = session.WORD.get() or link.get(session.WORD, "")
-    # The link may spell the word with other letter case than sentence A.
+    # The link's word may have other letter case.
     if same := [word for word in shared if word != asked and fold(word) == fold(asked)]:
         session.WORD.set(same[0]) if session.WORD in st.session_state else spell(session.WORD, same[0])
     if typed and session.WORD.get() and session.WORD.get() not in shared and not linked(session.WORD):
@@ -302,13 +297,13 @@ def pick_map_options(place, **more: Any) -> None:
 
 
 def whole(weights: Tensor, encoding: Encoding, other: Tensor | None = None) -> WordMap:
-    """Return the map of weights (n, n), minus the weights `other` (n, n)."""
+    """Return the map of weights (n, n), or of weights - other."""
     drawn = partial(word_map, encoding, words=session.BY_WORDS.get(), special=not session.HIDE_SPECIAL.get())
     return drawn(weights) if other is None else drawn(weights).minus(drawn(other))
 
 
 def zoomed(view: WordMap, key: str) -> WordMap:
-    """Return the chosen part of a long map, in bins if still too long."""
+    """Return the chosen part of a long map, in bins if still long."""
     n = len(view.labels)
     if n > ZOOM:
         start, last = st.slider(

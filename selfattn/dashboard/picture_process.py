@@ -1,4 +1,4 @@
-"""Draw the pictures of downloads in another process. vl-convert would block all Python threads of the server."""
+"""Draw downloads in another process, because vl-convert blocks all Python threads."""
 
 import contextlib
 import os
@@ -20,7 +20,7 @@ _one_at_a_time = threading.Lock()
 
 
 class Painter:
-    """Draws like vl-convert, in the picture process.
+    """A stand-in for vl-convert that draws in the picture process.
 
     still_wanted: raises an error if the visitor has left.
     """

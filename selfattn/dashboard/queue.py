@@ -1,7 +1,6 @@
 """Limit the pages, costly computations and PyTorch threads that run at once.
 
-Costly work reads a long sentence or many sentences, computes every head's effect, or trains a model. Pages don't wait
-for costly work.
+Costly work takes seconds, such as the effect of every head. Pages don't wait for costly work.
 """
 
 import threading
@@ -19,30 +18,26 @@ from selfattn.dashboard.streamlit_internals import this_session
 
 LOOK = 0.25  # seconds between checks that a waiting visitor is still there
 PATIENCE = 1.0  # seconds of waiting before the page shows WAITING
-# Seconds in which a new visitor's browser draws the first picture before the rest.
-# On two cores, the first picture appears after 0.6 s instead of 1.0 s.
-# The last picture is delayed by less than 0.1 s.
+# Seconds in which a new visitor's browser draws the first picture.
+# On two cores, that picture appears after 0.6 s instead of 1.0 s.
 HEAD_START = 0.6
 WAITING = "Waiting until other visitors' computations end ..."
 # Work (tokens x layers x d_model) of the largest pass that runs on one thread:
 # 128 tokens in the bundled encoder, 32 tokens in an encoder of base size.
-# Each run of a page starts new PyTorch threads, so small passes are faster on one:
-# two threads take a third longer for 12 tokens, and twice as long for one head's weights.
+# Two threads take a third longer for 12 tokens, because each page run starts new threads.
 # From 256 tokens on, two threads take 3/4 to 2/3 of the time.
 SMALL = 300_000
 
 _CORES = torch.get_num_threads()  # all cores, or OMP_NUM_THREADS
 _places = threading.BoundedSemaphore(max(1, _CORES - 1))
-_mine = (
-    threading.local()
-)  # .place: this thread has a slot for costly work; .page: it runs a page
+_mine = threading.local()  # .place: this thread has a slot for costly work; .page: it runs a page
 _running: set[int] = set()  # ids of the threads that run or wait to run a page
 
 
 class _Pages:
     """The slots for pages, given in order of arrival.
 
-    Without slots, fifty pages at once took 1.8 times as long to answer. One core stays free for costly work and pictures.
+    Without slots, fifty pages at once answered 1.8 times as slowly.
     """
 
     def __init__(self, most: int):
@@ -50,10 +45,7 @@ class _Pages:
 
     @contextmanager
     def in_line(self) -> Iterator[Callable[[float], bool]]:
-        """Join the queue. Yield a function that waits `timeout` seconds for a slot.
-
-        That function returns True if it got a slot.
-        """
+        """Join the queue. Yield a function that waits for a slot and returns True if it got one."""
         ticket = object()
         with self._changed:
             self._line.append(ticket)
@@ -71,7 +63,7 @@ class _Pages:
             return first
 
     def add(self, places: int) -> None:
-        """Add free slots. A negative number takes slots, even if none is free."""
+        """Add slots; a negative number takes slots, even if none is free."""
         with self._changed:
             self._free += places
             self._changed.notify_all()
@@ -82,10 +74,9 @@ _pages = _Pages(max(1, _CORES - 1))
 
 @contextmanager
 def costly_slot() -> Iterator[Callable[[], None]]:
-    """Wait for a slot for costly work, and hold it inside the `with`.
+    """Hold a slot for costly work inside the `with`.
 
-    Yields a function to call at each step. That function ends the run if the visitor has moved on or left. Nested calls
-    share one slot.
+    Yields a function to call at each step. The function ends the run if the visitor has moved on.
     """
     if getattr(_mine, "place", False):
         yield stop_if_superseded
@@ -103,7 +94,7 @@ def costly_slot() -> Iterator[Callable[[], None]]:
 
 
 def _wait(take: Callable[[float], bool], news: Callable[[], Any]) -> Any:
-    """Call `take` until it returns True. Return the message's element, or None."""
+    """Wait until `take` returns True. Return the message's element, or None."""
     shown, since = None, time.monotonic()
     while not take(LOOK):
         stop_if_superseded()
@@ -115,10 +106,7 @@ def _wait(take: Callable[[float], bool], news: Callable[[], Any]) -> Any:
 
 @contextmanager
 def page_run(news: Any = None) -> Iterator[None]:
-    """Wait for a slot to run a page, and hold it inside the `with`.
-
-    news: the container for the message while waiting (None: no message).
-    """
+    """Hold a slot for a page inside the `with`. news: container for the message while waiting."""
     if getattr(_mine, "page", False):
         yield
         return
@@ -144,7 +132,7 @@ def page_run(news: Any = None) -> Iterator[None]:
 def page_lent() -> Iterator[None]:
     """Free this page's slot inside the `with`.
 
-    Afterwards, take a slot without waiting, because a wait could deadlock.
+    Taking a slot again doesn't wait, because waiting could deadlock.
     """
     if not getattr(_mine, "page", False):
         yield
@@ -169,9 +157,9 @@ def let_browser_draw() -> None:
 
 @contextmanager
 def threads_for(work: int) -> Iterator[None]:
-    """Set PyTorch's threads inside the `with`: one for a small pass, else an equal part of the cores.
+    """Set PyTorch's threads inside the `with`: one, or for a large pass this page's part of the cores.
 
-    work: tokens x layers x d_model. If each of fifty pages used all cores, visitors would wait a third longer.
+    work: tokens x layers x d_model of the pass.
     """
     before = torch.get_num_threads()
     share = _CORES // max(1, len(_running))
@@ -184,6 +172,6 @@ def threads_for(work: int) -> Iterator[None]:
 
 def stop_if_superseded() -> None:
     """End this run if a newer run has replaced it or the visitor has left."""
-    # Streamlit ends a replaced run when it reads the session's state.
+    # Reading the session's state ends a replaced run.
     if this_session() is not None:
         RECORD.get()

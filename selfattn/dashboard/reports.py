@@ -1,4 +1,4 @@
-"""Show stored reports, or compute them with a progress bar and a Stop button."""
+"""Show stored reports, or compute them with a progress bar."""
 
 from collections.abc import Callable
 from functools import cache, partial
@@ -25,7 +25,7 @@ def _sentences(name: str) -> object:
 
 
 def stored_report(kind: type[T], encoder: Encoder) -> Stored[T] | None:
-    """Return the encoder's stored report about the built-in sentences, if any."""
+    """Return the encoder's stored report, if any."""
     name = NAMES[kind]
     key = ("stored", name)
     read = lambda: stored(name, encoder, _sentences(name))  # noqa: E731
@@ -36,7 +36,7 @@ def stored_report(kind: type[T], encoder: Encoder) -> Stored[T] | None:
 
 
 def stoppable(encoder: Encoder, key: Any, title: str, make: Callable[[Progress], T]) -> T:
-    """Return the cached make(progress), with a Stop button that ends the page."""
+    """Return the cached make(progress). A Stop button ends the page."""
     asked = (encoder_key(encoder), key)
     if session.STOPPED.get() == asked:
         st.text("Stopped.")
@@ -46,7 +46,7 @@ def stoppable(encoder: Encoder, key: Any, title: str, make: Callable[[Progress],
     if not is_cached(encoder, key):
         with place.container(horizontal=True, vertical_alignment="center"):
             bar = st.progress(0.0, title)
-            # Stop reruns the script. The old run ends at the next call of progress.
+            # The old run ends at the next call of progress.
             st.button("Stop", key=f"stop {key}", on_click=session.STOPPED.set, args=(asked,))
 
     def made(progress: Progress) -> T:
@@ -62,10 +62,7 @@ def stoppable(encoder: Encoder, key: Any, title: str, make: Callable[[Progress],
 
 
 def stored_or_made(kind: type[T], encoder: Encoder, title: str) -> tuple[T, Stored[T] | None]:
-    """Return the report, and its stored record (None if computed now).
-
-    title: the text of the progress bar.
-    """
+    """Return the report, and its stored record or None."""
     name, kept = NAMES[kind], stored_report(kind, encoder)
     make: Any = partial(KINDS[name].make, encoder, KINDS[name].reads())
     return kept.report if kept else cached(encoder, name, make, title, costly=True), kept

@@ -1,6 +1,6 @@
-"""Define the keys of the session state: name, meaning and first value. No other file spells a key.
+"""Define the keys of the session state.
 
-Don't rename a key that is bound to the address: links contain it.
+Links contain the keys that are bound to the address: don't rename them.
 """
 
 from collections.abc import Collection
@@ -12,7 +12,7 @@ import streamlit as st
 
 
 class Key(str):
-    """A key of the session state. `of` fills in a name with `{}`."""
+    """A key of the session state, or a template with `{}`."""
 
     meaning: str
     first: Any  # what `get` returns until a value is set
@@ -31,11 +31,11 @@ class Key(str):
         return st.session_state.get(self, self.first)
 
     def set(self, value: Any) -> None:
-        """Set the value. For a widget, call this before the widget is drawn, or in a callback."""
+        """Set the value. Call this before the widget is drawn, or in a callback."""
         st.session_state[self] = value
 
     def keep_within(self, options: Collection[Any], default: Any) -> None:
-        """Set the default if the value isn't among the options. Call this before the widget is drawn."""
+        """Set the default if the value isn't an option. Call this before the widget is drawn."""
         if st.session_state.get(self, default) not in options:
             self.set(default)
 
@@ -58,7 +58,7 @@ SECOND = Key("second", "Two encoders: the encoder chosen in the picker of the se
 SENTENCE = Key("sentence", "All heads: which sentences are shown: A, B, or both", "A")
 SENTENCES = Key("sentences", "Two encoders: the sentences over which two checkpoints are compared, one per line")
 
-# Names of heads, such as "L0 H10"; None: the page's default. Also in the address.
+# Names of heads, such as "L0 H10"; None: the page's default.
 HEAD = Key("head", "the chosen head")
 SECOND_HEAD = Key("head2", "Two encoders: the second encoder's head, if the encoders' heads don't correspond")
 
@@ -80,14 +80,14 @@ MENU = Key("menu", "the pages of the menu, built once")
 
 DOWNLOAD = Key("download", 'True while "Download" is open', False)
 
-# The main view. An answer (answer.Answer) is the measured effect of hiding words.
+# The main view. An answer (answer.Answer) has the effects of hiding words.
 WAY = Key("way", "the distance that counts as 100 %: between the senses' means, or between the two sentences' vectors")
 HIDDEN = Key("hidden", "an answer's key, and the indices of the words that the visitor hides in A and B", (None, None))
 HEADS = Key("heads", "the key of the answer for which the visitor opened the map of heads")
 GUESS = Key("guessed", '"asked" while the page asks for a guess; then the sentence and index of the word; False: none')
 VIEW = Key("view", "the kind of weights in the chosen head's maps (one_head.SOURCES); on Pronouns, the open tab")
 
-# The kernel figure, which shows one token's row of attention weights.
+# The kernel figure, one token's row of attention weights.
 PIECE = {name: Key(f"piece_{name.lower()}", f"the position of the token of {name} whose row is shown") for name in "AB"}
 QUERIES = Key("queries", "for each encoder, sentence and word: the position of the chosen token", MappingProxyType({}))
 

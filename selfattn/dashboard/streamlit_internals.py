@@ -21,26 +21,23 @@ _places = itertools.count()
 def let_navigation_find_the_pages() -> None:
     """Tell Streamlit not to look for pages in the folder pages/.
 
-    Otherwise the first visitor's link to a page shows "page not found" (streamlit/streamlit#8860 and #9992, closed).
+    Otherwise a first visitor's link shows "page not found" (streamlit/streamlit#8860 and #9992, closed).
     """
     PagesManager.uses_pages_directory = False
 
 
 def this_session() -> Any:
-    """Return the session that this thread works for, or None.
-
-    Streamlit has no public call for this (streamlit/streamlit#315, open).
-    """
+    """Return this thread's session, or None (streamlit/streamlit#315, open)."""
     return get_script_run_ctx(suppress_warning=True)
 
 
 def came_back() -> bool:
-    """Return True if the browser's Back or Forward started this run."""
+    """Return True if Back or Forward started this run."""
     return this_session().is_history_navigation
 
 
 def restore_address() -> None:
-    """Pass the restored address to the page's widgets after Back or Forward.
+    """Give the restored address to the widgets after Back or Forward.
 
     Streamlit drops parameters to which the previous page's widgets are bound. We found no issue about this.
     """
@@ -72,11 +69,11 @@ def working_for(session: Any) -> Iterator[None]:
 def hold_file(data: bytes, kind: str, file_name: str) -> None:
     """Keep a downloadable file until HELD newer files exist.
 
-    Streamlit (since streamlit/streamlit#12942) removes such a file after two more page runs by anyone. With many visitors the
-    download often ends in a 404. We found no issue about this.
+    Streamlit (since streamlit/streamlit#12942) removes the file after two more page runs by anyone, so downloads often end
+    in a 404. We found no issue about this.
     """
     with working_for(SimpleNamespace(session_id="downloads")):  # a session that never ends
-        # Streamlit then adds the same bytes, type and name, and uses this file.
+        # Streamlit then adds the same bytes, and uses this file.
         files = runtime.get_instance().media_file_mgr
         files.add(data, kind, f"held-{next(_places) % HELD}", file_name=file_name, is_for_static_download=True)
 
@@ -90,7 +87,7 @@ def stop_if_left(session: Any) -> None:
 def bound_uploads(most: int) -> None:
     """Limit all uploads together to `most` bytes; remove the oldest first.
 
-    Streamlit limits each file, but not the number of files. We found no issue about this.
+    Streamlit limits only the size of each file. We found no issue about this.
     """
     manager: Any = runtime.get_instance().uploaded_file_mgr  # its public interface can only read
     add, sizes, adding = manager.add_file, {}, threading.Lock()

@@ -34,14 +34,14 @@ from selfattn.views.lesson import Drawing, drawing, lesson_panel
 
 REAL = one_head_by_hand.REAL.first  # an example sentence
 TEXT_WIDTH = PICTURE = 760  # pixels: about 90 characters a line
-BESIDE = 352  # pixels: width of the text beside a picture in a window of 1440
+BESIDE = 352  # pixels: text beside a picture, in a window of 1440
 ROOM = 280  # pixels: width of one of two maps side by side
 FITS = 28  # pixels: smallest cell with room for a number
 MOST_TOKENS = 64  # tokens in a lesson's map, at most
 
 
 def prose(text: str) -> None:
-    """Show Markdown text at a readable width. Never pass a visitor's words."""
+    """Show Markdown text. Never pass a visitor's words."""
     st.markdown(text, width=TEXT_WIDTH)
 
 
@@ -57,18 +57,18 @@ def explain(*terms: str) -> None:
 
 
 def row() -> st.delta_generator.DeltaGenerator:
-    """Return a row for figures. The figures wrap in a narrow window."""
+    """Return a row for figures."""
     return st.container(horizontal=True, gap="medium")
 
 
 def sides() -> tuple[st.delta_generator.DeltaGenerator, st.delta_generator.DeltaGenerator]:
-    """Return the container of the picture, and the container of the text."""
+    """Return a container for the picture and one for the text."""
     both = st.container(horizontal=True, gap="medium", key="sides")
     return both.container(width=PICTURE), both.container(width=BESIDE)
 
 
 def asked(matrix: Tensor, answered: bool, *rows: int) -> Tensor:
-    """Return the matrix to draw. Before the answer, `rows` are NaN (default: all)."""
+    """Return the matrix to draw. Before the answer, `rows` (or all) are NaN."""
     shown = matrix.double().clone()
     if not answered:
         shown[list(rows) if rows else slice(None)] = math.nan
@@ -76,10 +76,7 @@ def asked(matrix: Tensor, answered: bool, *rows: int) -> Tensor:
 
 
 def example(stop: str, names: Sequence[str] | Mapping[str, str], label: str = "Example", key: str = "example") -> str:
-    """Draw radio buttons for the examples, and return the chosen name.
-
-    names: the names, or a label for each name.
-    """
+    """Draw radio buttons, and return the chosen name. names: names, or a label for each."""
     labels = names if isinstance(names, Mapping) else dict(zip(names, names))
     return st.radio(
         label, list(labels), format_func=labels.__getitem__, key=f"{stop}.{key}", horizontal=key == "example"
@@ -97,7 +94,7 @@ def steps(
     answered: bool = True,
     **said: str,
 ) -> None:
-    """Show a lesson's panel (see `lesson_panel`), without texts before the answer."""
+    """Show a lesson's panel, without texts before the answer."""
     if not answered:
         finding, said = "", {}
     with st.container(width=width):
@@ -105,10 +102,9 @@ def steps(
 
 
 def kernel(stop: str, trace: AttentionTrace, tokens: Sequence[str], asks: int, text: str = "", **said: Any) -> None:
-    """Show every step of one row of attention. A click on a token shows the token's row.
+    """Show every step of one row of attention. A click chooses the row.
 
-    stop: the lesson page.
-    asks: the position whose row is shown first; -1 if the query isn't a token.
+    asks: the position of the first row; -1 if the query isn't a token.
     text: the name of a query that isn't a token.
     said: `finding` and `back` of `kernel_panel`.
     """
@@ -126,14 +122,14 @@ def kernel(stop: str, trace: AttentionTrace, tokens: Sequence[str], asks: int, t
 
 
 def small_map(matrix: Tensor, tokens: Sequence[str], room: int = ROOM, **looks: Any) -> Drawing:
-    """Return a map at most `room` pixels wide. Large cells show numbers."""
+    """Return a map at most `room` pixels wide."""
     cell = min(64, room // len(tokens))
     size: dict[str, Any] = {"cell": cell, "numbers": WEIGHT if cell >= FITS else None}
     return drawing(heatmap, matrix, tokens, **(size if cell > FITS / 2 else {"size": room}), **looks)
 
 
 def plane(vectors: Mapping[str, Tensor], strong: str = "", size: int = 240) -> Drawing:
-    """Draw 2-d vectors as arrows. strong: the vector to draw in dark ink."""
+    """Draw 2-d vectors as arrows. strong: the vector in dark ink."""
     frame = pd.DataFrame(torch.stack([*vectors.values()]).tolist(), columns=["x", "y"])
     lengths = [float(vector.norm()) for vector in vectors.values()]
     frame = frame.assign(kind=[*vectors], label=[*vectors], length=lengths)
@@ -141,7 +137,7 @@ def plane(vectors: Mapping[str, Tensor], strong: str = "", size: int = 240) -> D
 
 
 def take(text: str) -> None:
-    """Show the page's summary. Call this at the end of the page."""
+    """Show the summary at the end of the page."""
     st.info(f"**Take with you.** {text}", icon=":material/backpack:", width="stretch")
 
 
@@ -152,7 +148,7 @@ def heads_chart(values: Tensor, **looks: Any) -> Drawing:
 
 
 def choose_sentence(stop: str, sentence: str, encoder: Encoder | None = None) -> tuple[Encoder, Encoding]:
-    """Draw a field for a sentence; return the encoder and the encoding. End the page if encoding fails."""
+    """Draw a field for a sentence; return encoder and encoding, or end the page."""
     encoder = encoder or current_encoder()
     key = f"{stop}.sentence"
     st.session_state.setdefault(key, sentence)
@@ -165,7 +161,7 @@ def choose_sentence(stop: str, sentence: str, encoder: Encoder | None = None) ->
 
 
 def choose_head(stop: str, sentence: str) -> tuple[Encoder, Encoding, Head]:
-    """Draw a field for a sentence and a map of heads; return the choices."""
+    """Draw a field for a sentence and a map of heads."""
     encoder, encoding = choose_sentence(stop, sentence)
     key = session.REAL_HEAD.of(stop)
     head = chosen_head(encoder, Head(0, 4), key)
@@ -189,8 +185,7 @@ def vectors(
 ) -> dict[str, Tensor]:
     """Draw a field for each vector (d,); return the vectors in float64.
 
-    published: the vectors at first, and in place of unusable input.
-    check: raises ValueError if the vectors don't fit together.
+    check: raises ValueError if the vectors don't fit together. The published vectors then replace them.
     """
     texts = {f"{stop}.{name}": ", ".join(f"{number:g}" for number in row) for name, row in published.items()}
     filled = session.PUBLISHED.of(stop)
@@ -213,7 +208,7 @@ def vectors(
 
 
 def numbers(name: str, text: str, published: Sequence[float] | Tensor) -> Tensor:
-    """Return the typed vector (d,) in float64, or the published vector after a message."""
+    """Return the typed vector (d,) in float64, or the published one."""
     try:
         return typed_numbers.parse(name, text, len(published))
     except ValueError as error:
@@ -223,13 +218,13 @@ def numbers(name: str, text: str, published: Sequence[float] | Tensor) -> Tensor
 
 
 def refuse(why: str, what: str = "These numbers can't be used.") -> None:
-    """Show the error `what`, and the reason `why` as plain text."""
+    """Show the error `what`, and its reason as plain text."""
     st.error(what, icon=":material/error:")
     st.text(why)
 
 
 def reset(stop: str, published: Mapping[str, object], label: str = "Reset to the published numbers") -> None:
-    """Draw the button that restores the published values. published: values by widget key."""
+    """Draw a button that restores the published values, given by widget key."""
     st.button(
         label,
         key=f"{stop}.reset",
@@ -240,7 +235,7 @@ def reset(stop: str, published: Mapping[str, object], label: str = "Reset to the
 
 @contextmanager
 def messages(what: str = "These numbers can't be used.") -> Iterator[None]:
-    """Show a ValueError inside the `with` as a message, and end the page."""
+    """Show a ValueError inside the `with`, and end the page."""
     try:
         yield
     except ValueError as error:
@@ -255,7 +250,7 @@ def answered(stop: str) -> bool:
 
 
 def predict(stop: str, question: str, options: Sequence[str], answer: str, reason: str) -> bool:
-    """Ask the question. After the visitor's answer, show the right one and return True."""
+    """Ask the question. After an answer, show the right one and return True."""
     key = f"{stop}.prediction"
     with st.container(border=True, width=TEXT_WIDTH):
         st.markdown(f"**Predict first.** {question}")

@@ -1,4 +1,4 @@
-"""Encode a visitor's text, and name words or rows that can't be used."""
+"""Encode a visitor's text, and show unusable rows of a table."""
 
 import pandas as pd
 import streamlit as st
@@ -14,7 +14,7 @@ MOST_NAMED = 5  # unknown words named in one message, at most
 
 
 def check_length(text: str) -> None:
-    """Raise TextError if the text is longer than this server accepts."""
+    """Raise TextError for a text that is too long."""
     if len(text) > (limit := Settings.read().max_characters):
         raise TextError(f"This text has {len(text):,} characters; this server takes at most {limit:,}. Shorten it.")
 
@@ -26,7 +26,7 @@ def encode_or_stop(
 
     label: the page's name for the text.
     pair: the second of two segments.
-    most: the largest number of tokens (None: no limit).
+    most: the largest number of tokens.
     """
     try:
         check_length(text)

@@ -1,4 +1,4 @@
-"""Show a stored figure while torch and the encoder load. `make demo` stores the figure."""
+"""Show a stored figure until the encoder is loaded. `make demo` stores the figure."""
 
 import json
 import sys
@@ -11,7 +11,7 @@ import streamlit as st
 from selfattn.dashboard.live import show_stored
 
 STORED = files("selfattn") / "data" / "while_loading.json"
-ROW = 60  # pixels: height of the row of examples in the live page
+ROW = 60  # pixels: height of the live page's row of examples
 SAME = 0.005  # shares that differ by less count as equal
 
 
@@ -23,7 +23,7 @@ def loaded() -> bool:
 def show_stored_figure() -> Any:
     """Show the stored figure, and return its container.
 
-    Returns None if the address or the command line asks for anything else.
+    Returns None if the link or the command line asks for another view.
     """
     if any(argument.startswith("--model") for argument in sys.argv):
         return None

@@ -20,18 +20,14 @@ from selfattn.views.main_view import chosen, put_together
 from selfattn.words import Word, numbered
 
 ASKED = "asked"  # value of session.GUESS while the page waits for a guess
-# Limit of tokens x layers x d_model, over all copies of the sentences (one per hidden word).
-# Above this limit, the sentences are drawn before the results.
-# The first example has 600,000 in the bundled encoder (0.1 s on two cores),
-# and 2,400,000 in a base-size encoder (0.8 s).
+# Limit of tokens x layers x d_model, over a copy of the sentence per hidden word.
+# Above this limit, the sentences are drawn before the results. The first example has
+# 600,000 in the bundled encoder (0.1 s on two cores), 2,400,000 in a base-size one (0.8 s).
 LONG = 1_500_000
 
 
 def show_unmeasured(encoder: Encoder, pair: Pair) -> Any:
-    """Draw the sentences of a new session without results if measuring takes long.
-
-    Returns the element to empty later.
-    """
+    """Draw the sentences without results if measuring takes long. Return the element."""
     place, copied = st.empty(), sum(len(word.sentence.tokens) * len(word.others) for word in pair if word)
     long = copied * encoder.n_layers * encoder.d_model > LONG and not encoder.hide_reason
     if not long or session.HIDDEN.get() != session.HIDDEN.first or is_answered(encoder, pair):
@@ -56,7 +52,7 @@ def show_figure(encoder: Encoder, answer: Answer) -> None:
 
 
 def complete_figure(encoder: Encoder, answer: Answer) -> None:
-    """Replace the panel in an open "Download" by one with the heads' exact effects."""
+    """Replace the panel in an open "Download" by one with exact effects."""
     if session.DOWNLOAD.get():
         complete(encoder, answer)
         this_page().panels[0] = _panel(encoder, answer, heads=True)
@@ -70,7 +66,7 @@ def _panel(encoder: Encoder, answer: Answer, heads: bool) -> Panel:
 
 
 def hidden_now(answer: Answer) -> Hidden:
-    """Return the indices of the words hidden in A and in B."""
+    """Return the indices of the hidden words in A and B."""
     kept, hidden = session.HIDDEN.get()
     if kept != answer.key:
         hidden = None, None
@@ -86,7 +82,7 @@ def hidden_words_now(answer: Answer) -> dict[str, Word]:
 
 
 def note_hidden(answer: Answer) -> None:
-    """Write the hidden words into the address. Warn of unknown words in the link."""
+    """Write the hidden words into the address."""
     for side, own, at in zip("AB", _names(answer), hidden_now(answer)):
         key, shown = session.HIDE[side], "nothing hidden" if at is None else own[at]
         this_page().address[key] = None if at is None else own[at]
@@ -107,17 +103,15 @@ def _choose(encoder: Encoder, answer: Answer, state: str, value: Any) -> None:
         st.rerun()  # the answer is in another part
     before = hidden_now(answer)
     kept = keep_choice(encoder, answer, state, value)
-    if kept and (
-        state != "heads" or hidden_now(answer) != before
-    ):  # with the same words, only the figure changes
+    if kept and (state != "heads" or hidden_now(answer) != before):  # with the same words, only the figure changes
         st.rerun(["figure", "head"] if state == "heads" else ["head"])
 
 
 def keep_choice(encoder: Encoder, answer: Answer, state: str, value: Any) -> bool:
     """Store a choice in the session and the address. Return False if it is invalid.
 
-    state: "head", "hidden", or "heads" (opens the map of heads).
-    value: for "head", a number in `Encoder.all_heads`; else the hidden words' indices in A and B.
+    state: "head", "hidden" or "heads".
+    value: a head's number for "head", else the hidden words' indices in A and B.
     """
     if state == "head" and type(value) is int and 0 <= value < len(encoder.all_heads):
         head = encoder.all_heads[value]
@@ -142,7 +136,7 @@ def keep_choice(encoder: Encoder, answer: Answer, state: str, value: Any) -> boo
 
 
 def _offered(names: list[list[str]], chosen: Any) -> bool:
-    """Return True if each choice is (side, word's index or None)."""
+    """Return True if all chosen (side, index) exist."""
     for one in chosen:
         side, at = one if isinstance(one, list | tuple) and len(one) == 2 else (None, None)
         if side not in (0, 1) or not (at is None or (isinstance(at, int) and 0 <= at < len(names[side]))):

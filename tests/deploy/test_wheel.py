@@ -65,7 +65,9 @@ def test_installed_command_opens_dashboard(wheel, tmp_path, monkeypatch):
     with warm_server(log, folder, lambda port: [command, "--port", str(port)]) as (at, _), Session(at) as session:
         run = session.open("from-scratch")
         assert not run.exceptions and not run.not_found
-    assert not trouble_in(log) and "Network URL" not in log.read_text("utf-8")  # .streamlit in the wheel sets the address
+    assert not trouble_in(log) and "Network URL" not in log.read_text(
+        "utf-8"
+    )  # .streamlit in the wheel sets the address
 
 
 def pins(name: str) -> dict[str, str]:
