@@ -13,7 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-FILES = {"tree": "architecture.md", "limits": "operating.md", "support": "support.md"}  # files in docs/
+FILES = {"tree": "architecture.md", "limits": "operating.md", "support": "support.md"}  # in docs/
 SHOWN = ("app.py", "pages/", "selfattn/", "benchmarks/", "deploy/", "docs/")
 
 

@@ -22,7 +22,7 @@ from selfattn.export.files import View
 from selfattn.export.provenance import Provenance
 from selfattn.panel import Look
 
-WIDTHS = (300, 3000)  # units; a PNG has SCALE pixels per unit
+WIDTHS = (300, 3000)  # units
 SCALE = 2
 SHARE = "Picture to share (1200 x 675)"
 FOREIGN = re.compile("[^\0-\u04ff\u2000-\u22ff]")  # matches characters that a European font may lack
@@ -39,7 +39,7 @@ def view_link(encoder: Encoder | None = None, /, **parameters: Any) -> str:
 
 
 def file_button(label: str, make: Callable[[], str | bytes], file: str, kind: str, key: str) -> None:
-    """Show a download button. A click makes the file."""
+    """Show a download button. The file is made after a click."""
     visitor = this_session()
 
     def made() -> bytes:
@@ -68,7 +68,7 @@ def show_download(page: Page) -> None:
     if page.links is None or not (page.panels or page.tables):
         return
     with page.links:
-        # browser_history.py copies the address and changes the label.
+        # browser_history.py does the copying.
         st.button("Copy link", key="copy_link", icon=":material/link:", type="tertiary")
         opened = st.popover(
             "Download", icon=":material/download:", key=session.DOWNLOAD, on_change="rerun", type="tertiary"
@@ -151,7 +151,6 @@ def _provenance(page: Page, link: str) -> Provenance:
 
 
 def _texts(page: Page) -> dict[str, Encoding]:
-    """Return the encodings by the page's first encoder."""
     first = getattr(page, "encoder", None)
     return {name: encoding for name, (encoder, encoding) in page.texts.items() if encoder is first}
 

@@ -103,13 +103,12 @@ def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
         raise LoadError(for_visitors(str(error), name)) from None
 
 
-# st.cache_resource can't show progress in outer elements (CacheReplayClosureError).
+# st.cache_resource can't show progress (CacheReplayClosureError).
 _encoders: Cache[Encoder] = Cache(Settings.read().max_models, lambda _: 1, forget)
 _loading = threading.Lock()  # two loads at once could fill the memory
 
 
 def _kept(key: tuple, make: Callable[[], Encoder]) -> Encoder:
-    """Return the cached encoder, or make and cache it."""
     later = this_page().later
 
     def made() -> Encoder:
@@ -121,7 +120,7 @@ def _kept(key: tuple, make: Callable[[], Encoder]) -> Encoder:
 
 
 def _note_link(key: session.Key, name: str, revision: str) -> None:
-    """Remember the link's encoder, before `say_what_is_missing` drops the name."""
+    """Remember the link's encoder. Call this before `say_what_is_missing`."""
     linked_to = session.LINKED_TO.of(key)
     named = (name, revision)
     if st.session_state.setdefault(linked_to, named if linked(key) else None) != named:
@@ -131,7 +130,7 @@ def _note_link(key: session.Key, name: str, revision: str) -> None:
 def _ask_before_loading(key: session.Key, identity: str, name: str, revision: str, device: str, dtype: str) -> None:
     """Ask before loading an encoder that only a link names.
 
-    Raises PageEnds, or LoadError if the encoder isn't offered. The folder may be on another machine, so don't access it yet.
+    Raises PageEnds, or LoadError if the encoder isn't offered. Don't access the folder yet: it may be on another machine.
     """
     check_encoder(name, revision)
     linked_to = session.LINKED_TO.of(key)
@@ -187,7 +186,6 @@ def pick_encoder() -> tuple[str, str, str, str]:
 
 
 def _pick(key: session.Key, label: str, options: Sequence[str], **look: Any) -> str:
-    # A link may contain an encoder's full name.
     if linked(key) in options and key not in st.session_state:
         spell(key, short_name(linked(key)))
     key.keep_within(options, options[0])
@@ -257,7 +255,6 @@ def pick_second_encoder(first: Encoder) -> Encoder | None:
     _say_not_offered(session.SECOND, {*map(short_name, options), *options}, picked, "second encoder")
     if name in (UNTRAINED, ""):
         this_page().address |= {"second_content": None, "second_digest": None}
-        # All visitors share the copy with random weights.
         return _kept((encoder_key(first), UNTRAINED), lambda: random_twin(first)) if name else None
     try:
         _ask_before_loading(session.SECOND, "second_content", name, revision, first.device, first.dtype)

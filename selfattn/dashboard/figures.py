@@ -33,24 +33,24 @@ class Page:
 
     name: str = ""  # in the names of the page's files
     title: str = ""
-    news: Any = st  # container for messages above the title; `st` without app.py
-    headline: Any = None  # container of the title
-    links: Any = None  # container right of the title: links and "Download"
-    beside: Any = None  # row of pickers that app.py draws; the page can add pickers
-    own: Any = None  # popover with the fields for the visitor's own sentences
+    news: Any = st  # above the title, for messages; `st` without app.py
+    headline: Any = None
+    links: Any = None  # right of the title: links and "Download"
+    beside: Any = None  # row of pickers
+    own: Any = None  # popover with the visitor's own sentences
     details: Any = st.sidebar  # popover under the encoder's picker
-    asked: tuple[str, str, str, str] | None = None  # the encoder's name, revision, device, dtype
+    asked: tuple[str, str, str, str] | None = None  # name, revision, device, dtype
     encoder: Encoder = field(init=False)
     pair: Pair = field(init=False)
     sentence: str = field(init=False)
     head: Head = field(init=False)
     leading: Head = field(init=False)  # the main view's default head
-    python: str = ""  # code that draws the page's figure in a notebook
+    python: str = ""  # code of the page's figure
     texts: dict[str, tuple[Encoder, Encoding]] = field(default_factory=dict)
     panels: list[Panel] = field(default_factory=list)
     tables: dict[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)  # tables that no panel draws
     address: dict[str, str | None] = field(default_factory=dict)  # address parameters without a widget
-    later: list[Callable[[], None]] = field(default_factory=list)  # work to do after the pictures are drawn
+    later: list[Callable[[], None]] = field(default_factory=list)  # called after the pictures are drawn
 
 
 def end_page() -> Page:
@@ -123,7 +123,6 @@ def show_panel(
 
 
 def show_method(method: str) -> None:
-    """Show the text in a folded box."""
     with st.expander("How this was measured"):
         say(method)
 

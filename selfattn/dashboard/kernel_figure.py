@@ -48,7 +48,6 @@ def kernel_of(encoder: Encoder, sides: Sides, head: Head, queries: Mapping[str, 
 
 
 def rows_key(sides: Sides, queries: Mapping[str, int]) -> tuple[Hashable, ...]:
-    """Return the cache key of the panel's sentences and tokens."""
     return tuple((name, side.key, repr(side.sentence.hides), queries[name]) for name, side in sides.items())
 
 

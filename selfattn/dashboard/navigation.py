@@ -16,11 +16,11 @@ class Entry(NamedTuple):
 
     @property
     def path(self) -> str:
-        """The file's path, as Streamlit expects it."""
+        """The file's path for Streamlit."""
         return f"pages/{self.file}"
 
 
-# Lessons come first in the menu, for newcomers.
+# Lessons come first, for newcomers.
 PAGES = {
     "Learn": (
         Entry("from-scratch", "learn/from_scratch/page.py", "From scratch · 40 min", "school"),

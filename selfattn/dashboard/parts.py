@@ -38,4 +38,4 @@ def show_part(key: str, show: Callable[[], None]) -> None:
 
     st.fragment(part, key=key)()
     if failed:
-        raise failed[0]  # the page shows the error
+        raise failed[0]

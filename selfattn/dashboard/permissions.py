@@ -31,7 +31,7 @@ def start_model() -> str:
     return _model_of(tuple(sys.argv[1:]))
 
 
-@functools.cache  # argparse reads the disk, and each rerun calls this often
+@functools.cache  # argparse reads the disk
 def _model_of(arguments: tuple[str, ...]) -> str:
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--model", default=BUNDLED_NAME)

@@ -31,7 +31,7 @@ FIRST = PAIRS[0]
 EXAMPLES = {pair.word: pair for pair in PAIRS}
 # The words of the examples with a button.
 SHOWN = ("bank", "trunk", "mouse", "seal", "star", "match")
-PICKER = 300  # pixels: width of the small map of all heads
+PICKER = 300  # pixels: the small map of all heads
 ZOOM = 64  # rows: larger maps get a slider for the range
 
 
@@ -114,7 +114,7 @@ def pick_pair(encoder: Encoder) -> tuple[Pair, Any, Any]:
     asked = st.query_params
     has_sentences = session.A in asked or session.B in asked
     if has_sentences and session.EXAMPLE not in asked and session.EXAMPLE not in st.session_state:
-        session.EXAMPLE.set(None)  # the link's sentences aren't an example's
+        session.EXAMPLE.set(None)
     row, where = st.container(horizontal=True, vertical_alignment="center", gap="small"), st.container()
     named = session.EXAMPLE.get() or asked.get(session.EXAMPLE) or FIRST.word
     names = [*SHOWN, *([named] if named in EXAMPLES and named not in SHOWN else [])]
@@ -192,7 +192,7 @@ def _typed(edited: str) -> None:
     if edited == session.C:
         session.CONTROL_TYPED.set((session.C.get(), session.A.get()))
     elif edited == session.A and session.C.get() != session.CONTROL_TYPED.get()[0]:
-        session.C.set("")  # the example's control fits only the example's sentence A
+        session.C.set("")  # the example's control fits only the example's A
 
 
 def _pick_word(place, shared: Sequence[str], example: str | None, where, typed: bool) -> str:
@@ -237,7 +237,7 @@ def _pick_control(encoder: Encoder, place, where, default: str, word: str) -> Pl
         help="A third sentence, in which the word has the same sense as in sentence A. If an effect also appears between A and "
         "this sentence, it isn't about the sense.",
     )  # fmt: skip
-    hint = place.empty()  # always drawn, so that the elements below stay in place
+    hint = place.empty()  # always drawn: the elements below stay in place
     if not text.strip():
         hint.caption(
             literal(f'There is no control yet. Write a third sentence in which "{word}" has the same sense as in A.')
@@ -265,7 +265,7 @@ def _pick_place(where, encoding: Encoding, word: str, sentence: str) -> PlacedWo
         key.keep_within(options, 1)
         question = f"The word occurs {len(found)} times in {sentence}. Which occurrence do you mean?"
         index = where.selectbox(question, options, key=key, bind="query-params", width=320) - 1
-    if session.LINK.get() and not linked(session.WORD):  # otherwise the link's number belongs to another word
+    if session.LINK.get() and not linked(session.WORD):  # else the number belongs to another word
         with where:
             places = [str(number) for number in range(1, len(found) + 1)]
             say_what_is_missing(

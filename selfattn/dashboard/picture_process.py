@@ -33,7 +33,7 @@ class Painter:
             self._still_wanted()
             return _ask(how, what, options)
 
-    vegalite_to_svg = partialmethod(_draw, "vegalite_to_svg")  # vl-convert's name
+    vegalite_to_svg = partialmethod(_draw, "vegalite_to_svg")
     svg_to_png = partialmethod(_draw, "svg_to_png")
 
 
@@ -52,10 +52,10 @@ def _ask(how: str, what: Any, options: dict[str, Any]) -> Any:
 
 @contextmanager
 def drawn_elsewhere(still_wanted: Callable[[], None]) -> Iterator[None]:
-    """Inside the `with`, let the picture process draw selfattn.export's pictures."""
+    """Let the picture process draw inside the `with`."""
     from selfattn.export.files import (
         painter,
-    )  # the picture process imports this file without selfattn.export
+    )  # the picture process doesn't import selfattn.export
 
     before = painter.set(Painter(still_wanted))
     try:

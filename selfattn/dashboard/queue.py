@@ -16,7 +16,7 @@ from selfattn.dashboard.figures import this_page
 from selfattn.dashboard.session import RECORD
 from selfattn.dashboard.streamlit_internals import this_session
 
-LOOK = 0.25  # seconds between checks that a waiting visitor is still there
+LOOK = 0.25  # seconds between checks that a visitor is still there
 PATIENCE = 1.0  # seconds of waiting before the page shows WAITING
 # Seconds in which a new visitor's browser draws the first picture.
 # On two cores, that picture appears after 0.6 s instead of 1.0 s.
@@ -30,8 +30,8 @@ SMALL = 300_000
 
 _CORES = torch.get_num_threads()  # all cores, or OMP_NUM_THREADS
 _places = threading.BoundedSemaphore(max(1, _CORES - 1))
-_mine = threading.local()  # .place: this thread has a slot for costly work; .page: it runs a page
-_running: set[int] = set()  # ids of the threads that run or wait to run a page
+_mine = threading.local()  # .place: has a slot for costly work; .page: runs a page
+_running: set[int] = set()  # ids of threads that run or wait to run a page
 
 
 class _Pages:
@@ -157,7 +157,7 @@ def let_browser_draw() -> None:
 
 @contextmanager
 def threads_for(work: int) -> Iterator[None]:
-    """Set PyTorch's threads inside the `with`: one, or for a large pass this page's part of the cores.
+    """Give small passes one PyTorch thread, and large passes this page's part of the cores.
 
     work: tokens x layers x d_model of the pass.
     """

@@ -16,7 +16,7 @@ T = TypeVar("T")
 NAMES = {kind.type: name for name, kind in KINDS.items()}
 
 
-labelled = cache(labelled_sentences)  # the built-in labelled sentences
+labelled = cache(labelled_sentences)
 
 
 @cache
@@ -31,7 +31,7 @@ def stored_report(kind: type[T], encoder: Encoder) -> Stored[T] | None:
     read = lambda: stored(name, encoder, _sentences(name))  # noqa: E731
     if is_cached(encoder, key):
         return cached(encoder, key, lambda _: read())
-    found = read()  # don't cache None, because the report may be stored later
+    found = read()  # None isn't cached: the report may be stored later
     return cached(encoder, key, lambda _: found) if found else None
 
 

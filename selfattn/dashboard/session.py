@@ -58,7 +58,7 @@ SECOND = Key("second", "Two encoders: the encoder chosen in the picker of the se
 SENTENCE = Key("sentence", "All heads: which sentences are shown: A, B, or both", "A")
 SENTENCES = Key("sentences", "Two encoders: the sentences over which two checkpoints are compared, one per line")
 
-# Names of heads, such as "L0 H10"; None: the page's default.
+# Names of heads, such as "L0 H10".
 HEAD = Key("head", "the chosen head")
 SECOND_HEAD = Key("head2", "Two encoders: the second encoder's head, if the encoders' heads don't correspond")
 
@@ -116,7 +116,7 @@ PROJECTOR = Key("projector", "From scratch: True to show larger type and no menu
 STOP = Key("choice of stop", "From scratch: the stop (page of the lesson) that the picker shows")
 RACE = Key("recurrence.race", "Before attention: the device, and the times measured on it")
 TRAINED = Key("tiny.run", "Train a tiny model: the last run's settings, and its state after each epoch", (None, ()))
-# One key for each page of a lesson ("stop").
+# One key for each lesson page ("stop").
 REAL_HEAD = Key("{}.head", "the name of the head that the visitor chose")
 REVEALED = Key("{}.shown", "True if the visitor asked for the answer without a guess", False)
 ASKING = Key("{}.asking", "the position of the token whose row of attention weights is shown")

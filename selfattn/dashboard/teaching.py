@@ -32,8 +32,8 @@ from selfattn.views.kernel_row import QueryRow
 from selfattn.views.kernel_view import kernel_panel
 from selfattn.views.lesson import Drawing, drawing, lesson_panel
 
-REAL = one_head_by_hand.REAL.first  # an example sentence
-TEXT_WIDTH = PICTURE = 760  # pixels: about 90 characters a line
+REAL = one_head_by_hand.REAL.first
+TEXT_WIDTH = PICTURE = 760  # pixels: about 90 characters
 BESIDE = 352  # pixels: text beside a picture, in a window of 1440
 ROOM = 280  # pixels: width of one of two maps side by side
 FITS = 28  # pixels: smallest cell with room for a number
@@ -52,7 +52,6 @@ def formula(text: str) -> None:
 
 
 def explain(*terms: str) -> None:
-    """Show the definitions of these terms."""
     prose(" ".join(TERMS[term] for term in terms))
 
 
@@ -137,12 +136,12 @@ def plane(vectors: Mapping[str, Tensor], strong: str = "", size: int = 240) -> D
 
 
 def take(text: str) -> None:
-    """Show the summary at the end of the page."""
+    """Show the page's summary."""
     st.info(f"**Take with you.** {text}", icon=":material/backpack:", width="stretch")
 
 
 def heads_chart(values: Tensor, **looks: Any) -> Drawing:
-    """Return a map of one number per head. values: (n_layers, n_heads)."""
+    """Return a map of values (n_layers, n_heads)."""
     layers, heads = ([f"{kind}{n}" for n in range(size)] for kind, size in zip("LH", values.shape))
     return drawing(heatmap, values, layers, columns=heads, **{"names": ("layer", "head"), "cell": 36, **looks})
 
@@ -189,7 +188,7 @@ def vectors(
     """
     texts = {f"{stop}.{name}": ", ".join(f"{number:g}" for number in row) for name, row in published.items()}
     filled = session.PUBLISHED.of(stop)
-    if st.session_state.setdefault(filled, texts) != texts:  # the visitor chose another example
+    if st.session_state.setdefault(filled, texts) != texts:  # another example was chosen
         st.session_state.update(texts | {filled: texts})
     typed = {}
     with st.container(horizontal=True, vertical_alignment="bottom"):

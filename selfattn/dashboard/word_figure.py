@@ -19,7 +19,7 @@ from selfattn.panel import Panel
 from selfattn.views.main_view import chosen, put_together
 from selfattn.words import Word, numbered
 
-ASKED = "asked"  # value of session.GUESS while the page waits for a guess
+ASKED = "asked"  # session.GUESS while the page waits for a guess
 # Limit of tokens x layers x d_model, over a copy of the sentence per hidden word.
 # Above this limit, the sentences are drawn before the results. The first example has
 # 600,000 in the bundled encoder (0.1 s on two cores), 2,400,000 in a base-size one (0.8 s).
@@ -40,7 +40,6 @@ def show_unmeasured(encoder: Encoder, pair: Pair) -> Any:
 
 
 def show_figure(encoder: Encoder, answer: Answer) -> None:
-    """Show the figure with the visitor's hidden words and head."""
     asked = session.HEADS.get() == answer.key
     if asked:
         complete(encoder, answer)
@@ -77,7 +76,6 @@ def hidden_now(answer: Answer) -> Hidden:
 
 
 def hidden_words_now(answer: Answer) -> dict[str, Word]:
-    """Return the hidden words, by sentence."""
     return {name: own[at] for name, own, at in zip("AB", answer.found.words, hidden_now(answer)) if at is not None}
 
 
