@@ -1,4 +1,4 @@
-"""Write the figure of the first example as docs/demo.html, and its data for the page to show while the encoder loads."""
+"""Write docs/demo.html and the stored figure of the start page."""
 
 import json
 import sys

@@ -1,7 +1,7 @@
-"""Write the generated parts of the docs: the file tree, the limits and the support table.
+"""Write the generated parts of the docs.
 
-python docs/readme.py            write the tree and the limits; `tests/test_docs.py` fails if they are out of date
-python docs/readme.py --support  write the support table too, in half a minute, with a tiny encoder of every family
+python docs/readme.py            write the file tree and the limits
+python docs/readme.py --support  also write the support table, in half a minute
 """
 
 import ast
@@ -13,12 +13,12 @@ from importlib.metadata import version
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-FILES = {"tree": "architecture.md", "limits": "operating.md", "support": "support.md"}  # files in docs/
+FILES = {"tree": "architecture.md", "limits": "operating.md", "support": "support.md"}  # in docs/
 SHOWN = ("app.py", "pages/", "selfattn/", "benchmarks/", "deploy/", "docs/")
 
 
 def tree() -> str:
-    """Return a list of the Python files, by folder, each with the first sentence of its docstring."""
+    """Return the list of Python files, with their docstrings' first sentences."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.py"],
         cwd=ROOT,
@@ -39,13 +39,13 @@ def tree() -> str:
 
 
 def summary(path: Path) -> str:
-    """Return the first sentence of a module's docstring, without the full stop."""
+    """Return the first sentence of a module's docstring."""
     text = " ".join((ast.get_docstring(ast.parse(path.read_text("utf-8"))) or "").split("\n\n")[0].split())
     return text.split(". ")[0].rstrip(".")
 
 
 def limits() -> str:
-    """Return the settings for operators as a Markdown table."""
+    """Return the operator's settings as a Markdown table."""
     from selfattn.settings import Settings, variable
 
     rows = [
@@ -56,9 +56,9 @@ def limits() -> str:
 
 
 def support() -> str:
-    """Return a Markdown table of the families: support, the tensors that attention is recomputed from, and the largest error.
+    """Return a Markdown table of the model families.
 
-    The error is the largest over three sentences and all heads, compared with two references (see `prove`).
+    Error: the largest over three sentences, all heads and two references (see `prove`).
     """
     from selfattn.encoders.families import FAMILIES, save_tiny
 
@@ -71,7 +71,7 @@ def support() -> str:
 
 
 def supported(name: str, folder: Path) -> tuple[str, str, str, str]:
-    """Load a checkpoint. Return the cells of its table row, except the family's name."""
+    """Load a checkpoint; return its table row without the family."""
     import pandas as pd
 
     from selfattn.analysis.proof import prove
@@ -92,7 +92,7 @@ def supported(name: str, folder: Path) -> tuple[str, str, str, str]:
 
 
 def filled(text: str, name: str, part: str) -> str:
-    """Return the text with a new part between the markers <!-- name --> and <!-- /name -->."""
+    """Replace the part between <!-- name --> and <!-- /name -->."""
     begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
     before, rest = text.split(begin)
     return f"{before}{begin}\n{part}\n{end}{rest.split(end)[1]}"

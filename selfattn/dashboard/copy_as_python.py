@@ -1,4 +1,4 @@
-"""Write the lines of "Copy as Python", which load a figure's encoder and call `selfattn.notebook`."""
+"""Write the Python code of "Copy as Python"."""
 
 from pathlib import Path
 
@@ -15,14 +15,14 @@ OWN_TABLE = (
 
 
 def lines(*parts: str) -> str:
-    """Join the parts into one text, with all imports at the top and each import once."""
+    """Join the parts, with each import once at the top."""
     every = "\n".join(parts).splitlines()
     imports = dict.fromkeys(line for line in every if line.startswith(("from ", "import ")))
     return "\n".join([*imports, *(line for line in every if line not in imports)])
 
 
 def load(encoder: Encoder, name: str = "encoder") -> str:
-    """Return lines that import `notebook` and load the encoder into a variable of this name."""
+    """Return code that loads the encoder into the variable `name`."""
     arguments = []
     if encoder.name != BUNDLED_NAME:
         arguments = [repr(encoder.name if encoder.revision else folder_path(encoder.name, Settings.read().model_dir))]
@@ -32,12 +32,12 @@ def load(encoder: Encoder, name: str = "encoder") -> str:
 
 
 def folder_path(name: str, base: Path | None = None) -> str:
-    """Return a folder's absolute path, or only `./NAME` if other machines can connect. Neither form looks like a Hub id."""
+    """Return the absolute path, or `./NAME` on a shared server."""
     return f"./{Path(name).name}" if beyond_localhost() else str(Path(base or "", name).resolve())
 
 
 def load_pair(encoder: Encoder, pair: Pair) -> str:
-    """Return Python lines that load the encoder and set a, b, control (texts), word, and at (its occurrence in a and in b)."""
+    """Return code that loads the encoder and sets a, b, control, word, at."""
     texts = ", ".join(repr(side and side.sentence.text) for side in pair)
     at = pair.first.number, pair.second.number
     return f"{load(encoder)}\na, b, control = {texts}\nword, at = {pair.word!r}, {at}"

@@ -1,4 +1,4 @@
-"""Show "Copy link" and "Download". A visitor can download figures, their numbers, weights, the whole page and Python code."""
+"""Show "Copy link" and "Download"."""
 
 import json
 import re
@@ -22,28 +22,28 @@ from selfattn.export.files import View
 from selfattn.export.provenance import Provenance
 from selfattn.panel import Look
 
-WIDTHS = (300, 3000)  # units; a PNG has SCALE pixels per unit
+WIDTHS = (300, 3000)  # units
 SCALE = 2
 SHARE = "Picture to share (1200 x 675)"
-FOREIGN = re.compile("[^\0-\u04ff\u2000-\u22ff]")  # matches characters that a font for European languages may lack
-ENCODER = ("model", "other", "revision", "content", "digest")  # the parameters of the address that name the encoder
+FOREIGN = re.compile("[^\0-\u04ff\u2000-\u22ff]")  # matches characters that a European font may lack
+ENCODER = ("model", "other", "revision", "content", "digest")  # parameters of the address that name the encoder
 
 
 def view_link(encoder: Encoder | None = None, /, **parameters: Any) -> str:
-    """Return the address that opens this page with this encoder and these parameters."""
+    """Return the page's address with this encoder and these parameters."""
     named = {} if encoder is None else link_to(encoder)
-    # Leave out the parameters that name an encoder: the page may show a different one.
+    # The current address may name another encoder.
     query = named | {key: value for key, value in parameters.items() if value not in (None, "") and key not in ENCODER}
     address = (st.context.url or "").split("?")[0]
     return f"{address}?{urlencode(query)}" if query else address
 
 
 def file_button(label: str, make: Callable[[], str | bytes], file: str, kind: str, key: str) -> None:
-    """Show a download button. The file is made only after a click."""
+    """Show a download button. The file is made after a click."""
     visitor = this_session()
 
     def made() -> bytes:
-        # Streamlit calls this function on another thread, but make() needs the visitor's session, for example the theme.
+        # Streamlit calls this on another thread, without the visitor's session.
         with working_for(visitor), drawn_elsewhere(lambda: stop_if_left(visitor)):
             content = make()
         data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
@@ -54,7 +54,7 @@ def file_button(label: str, make: Callable[[], str | bytes], file: str, kind: st
 
 
 def _warn_of_missing_fonts(*drawn: Any) -> None:
-    """Warn if a figure's spec or its texts have characters that no font on this machine has."""
+    """Warn of characters that no font on this machine has."""
     foreign = "".join(sorted({*FOREIGN.findall(json.dumps(drawn, ensure_ascii=False, default=str))}))
     visitor = this_session()
     with drawn_elsewhere(lambda: stop_if_left(visitor)):
@@ -64,11 +64,11 @@ def _warn_of_missing_fonts(*drawn: Any) -> None:
 
 
 def show_download(page: Page) -> None:
-    """Show "Copy link" and "Download" beside the page's heading."""
+    """Show "Copy link" and "Download" beside the heading."""
     if page.links is None or not (page.panels or page.tables):
         return
     with page.links:
-        # The script in browser_history.py copies the address and changes the button's label.
+        # browser_history.py does the copying.
         st.button("Copy link", key="copy_link", icon=":material/link:", type="tertiary")
         opened = st.popover(
             "Download", icon=":material/download:", key=session.DOWNLOAD, on_change="rerun", type="tertiary"
@@ -151,13 +151,12 @@ def _provenance(page: Page, link: str) -> Provenance:
 
 
 def _texts(page: Page) -> dict[str, Encoding]:
-    """Return the encodings by the page's first encoder, without the encodings by a second encoder."""
     first = getattr(page, "encoder", None)
     return {name: encoding for name, (encoder, encoding) in page.texts.items() if encoder is first}
 
 
 def _weights(page: Page) -> dict[str, Callable[[], Any]]:
-    """Return, for each sentence, a function that computes the chosen head's weights (n, n)."""
+    """Return the head's weights (n, n), one function per sentence."""
     if not hasattr(page, "head"):
         return {}
     return {name: partial(encoding.weights, *page.head) for name, encoding in _texts(page).items()}

@@ -1,4 +1,4 @@
-"""Draw the encoder pickers, and keep a few encoders loaded for all visitors. Ask before a link loads an unknown encoder."""
+"""Draw the encoder pickers, and load encoders."""
 
 import gc
 import threading
@@ -45,10 +45,8 @@ DTYPES = ("float32", "bfloat16", "float16")
 
 
 def current_encoder() -> Encoder:
-    """Return the encoder chosen in the sidebar. If it can't be loaded, say why and return the bundled encoder."""
-    name, revision, device, dtype = (
-        this_page().asked or pick_encoder()
-    )  # if app.py hasn't drawn the pickers, draw them now
+    """Return the chosen encoder, or else the bundled one."""
+    name, revision, device, dtype = this_page().asked or pick_encoder()  # None if app.py hasn't drawn the pickers
     try:
         if session.LINKED_TO.of(session.MODEL).get():
             _ask_before_loading(session.MODEL, "content", name, revision, device, dtype)
@@ -67,7 +65,7 @@ def current_encoder() -> Encoder:
 
 
 def show_encoder(encoder: Encoder) -> None:
-    """Show the encoder's size and device in the popover under its picker, and notes about the encoder in the sidebar."""
+    """Show the encoder's size, its device and notes about it."""
     page = this_page()
     page.encoder, where = encoder, "the CPU" if encoder.device == "cpu" else f"the GPU ({encoder.device.upper()})"
     page.details.text(f"{encoder.n_layers} layers × {encoder.n_heads} heads, {encoder.dtype}, on {where}")
@@ -83,11 +81,11 @@ def show_encoder(encoder: Encoder) -> None:
 
 
 def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
-    """Return the encoder. If it isn't in memory, load it and show each stage of loading on the page. Raises LoadError."""
+    """Return the encoder, loaded if needed. Raises LoadError."""
     check_encoder(name, revision or "")
 
     def make() -> Encoder:
-        place = this_page().news.empty()  # shown as text, because a visitor may have typed the name
+        place = this_page().news.empty()  # plain text, because a visitor may have typed the name
 
         def report(stage: str) -> None:
             place.text(f"{for_visitors(stage, name)} ...")
@@ -105,13 +103,12 @@ def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
         raise LoadError(for_visitors(str(error), name)) from None
 
 
-# Not st.cache_resource: such a function can't show progress in an element made outside it (CacheReplayClosureError).
+# st.cache_resource can't show progress (CacheReplayClosureError).
 _encoders: Cache[Encoder] = Cache(Settings.read().max_models, lambda _: 1, forget)
-_loading = threading.Lock()  # load one at a time, so that two visitors' encoders don't fill the memory at once
+_loading = threading.Lock()  # two loads at once could fill the memory
 
 
 def _kept(key: tuple, make: Callable[[], Encoder]) -> Encoder:
-    """Return the cached encoder of this key, or make it. If it is made, `_settle` is called at the end of the page's run."""
     later = this_page().later
 
     def made() -> Encoder:
@@ -123,10 +120,7 @@ def _kept(key: tuple, make: Callable[[], Encoder]) -> Encoder:
 
 
 def _note_link(key: session.Key, name: str, revision: str) -> None:
-    """Remember the encoder that a picker took from the link, until the visitor chooses another.
-
-    Call it before `say_what_is_missing` drops the link's value.
-    """
+    """Remember the link's encoder. Call this before `say_what_is_missing`."""
     linked_to = session.LINKED_TO.of(key)
     named = (name, revision)
     if st.session_state.setdefault(linked_to, named if linked(key) else None) != named:
@@ -134,10 +128,9 @@ def _note_link(key: session.Key, name: str, revision: str) -> None:
 
 
 def _ask_before_loading(key: session.Key, identity: str, name: str, revision: str, device: str, dtype: str) -> None:
-    """Ask the visitor before loading an encoder that only a link names: draw the question and raise PageEnds.
+    """Ask before loading an encoder that only a link names.
 
-    An encoder that is bundled, offered by the operator or already loaded needs no question. Don't access the folder before the
-    visitor agrees: on some systems, this can open a connection to another machine. Raises LoadError if the encoder isn't offered.
+    Raises PageEnds, or LoadError if the encoder isn't offered. Don't access the folder yet: it may be on another machine.
     """
     check_encoder(name, revision)
     linked_to = session.LINKED_TO.of(key)
@@ -155,9 +148,9 @@ def _ask_before_loading(key: session.Key, identity: str, name: str, revision: st
 
 
 def _settle() -> None:
-    """Free the memory of an encoder that was dropped from the cache. Then exempt all remaining objects from garbage collection.
+    """Free a dropped encoder's memory.
 
-    Otherwise each later collection takes 178 ms, because it visits the objects of all modules and models.
+    Without gc.freeze(), each later collection takes 178 ms.
     """
     gc.unfreeze()
     gc.collect()
@@ -166,7 +159,7 @@ def _settle() -> None:
 
 
 def pick_encoder() -> tuple[str, str, str, str]:
-    """Draw the sidebar's pickers. Return the encoder's name and revision, the device and the dtype."""
+    """Draw the sidebar's pickers; return name, revision, device and dtype."""
     known, others = offered_encoders()
     options = [*known, OTHER] if others else known
     remember_link()
@@ -193,7 +186,6 @@ def pick_encoder() -> tuple[str, str, str, str]:
 
 
 def _pick(key: session.Key, label: str, options: Sequence[str], **look: Any) -> str:
-    # A link may contain an encoder's full name. The picker and the address use its short name.
     if linked(key) in options and key not in st.session_state:
         spell(key, short_name(linked(key)))
     key.keep_within(options, options[0])
@@ -201,7 +193,7 @@ def _pick(key: session.Key, label: str, options: Sequence[str], **look: Any) -> 
 
 
 def _named(key: str = "") -> tuple[str, str]:
-    """Draw the fields for an encoder that isn't listed; return its Hub id or folder, and its revision."""
+    """Draw fields for another encoder's name and revision."""
     fields = {"other": ("Hub id or folder", "owner/name or /a/folder", 260), "revision": ("Revision", "newest", 110)}
     typed = [
         st.text_input(label, key=key + name, placeholder=hint, width=width, bind="query-params").strip()
@@ -216,12 +208,12 @@ def _say_not_offered(key: str, offered: Collection[str], shown: str, what: str, 
 
 
 def _not_had(key: str, other: str) -> str:
-    """Return the name of the link's encoder if the page shows another encoder instead; else ""."""
+    """Return the link's encoder if it isn't shown; else ""."""
     return linked(other) if linked(key) == OTHER else linked(key)
 
 
 def link_to(encoder: Encoder) -> dict[str, str]:
-    """Return address parameters that open this encoder on any server, with its content digest to identify it."""
+    """Return address parameters that open this encoder on any server."""
     identity = {"content": encoder.content[:DIGITS]}
     listed, others = offered_encoders()
     if encoder.name in CURATED or (encoder.name in listed and (beyond_localhost() or not others)):
@@ -231,7 +223,7 @@ def link_to(encoder: Encoder) -> dict[str, str]:
 
 
 def offered_devices(available: Sequence[str]) -> list[str]:
-    """Return the devices of this machine that the operator offers, best first. Raises SystemExit if there are none."""
+    """Return the offered devices, best first. Raises SystemExit if there are none."""
     wanted = Settings.read().devices
     offered = [device for device in available if not wanted or device in wanted]
     if not offered:
@@ -240,7 +232,7 @@ def offered_devices(available: Sequence[str]) -> list[str]:
 
 
 def short_name(name: str) -> str:
-    """Return an encoder's label: its name (the bundled encoder's without the owner), or a path as `for_visitors` shows it."""
+    """Return an encoder's label, without the server's paths."""
     if name == BUNDLED_NAME:
         return name.split("/")[-1]
     label = for_visitors(name, name)
@@ -251,10 +243,7 @@ def short_name(name: str) -> str:
 
 
 def pick_second_encoder(first: Encoder) -> Encoder | None:
-    """Draw the picker of the second encoder and return that encoder, or None if no encoder is named yet or it can't be loaded.
-
-    The default is a copy of the first encoder with random weights. The second encoder has the first one's device and dtype.
-    """
+    """Draw the picker of the second encoder; return the encoder, or None if loading fails."""
     known, others = offered_encoders()
     rest = [name for name in dict.fromkeys((BUNDLED_NAME, *known)) if name != first.name]
     options = [UNTRAINED, *rest, *([OTHER] if others else [])]
@@ -266,7 +255,6 @@ def pick_second_encoder(first: Encoder) -> Encoder | None:
     _say_not_offered(session.SECOND, {*map(short_name, options), *options}, picked, "second encoder")
     if name in (UNTRAINED, ""):
         this_page().address |= {"second_content": None, "second_digest": None}
-        # The copy with random weights is made once for all visitors.
         return _kept((encoder_key(first), UNTRAINED), lambda: random_twin(first)) if name else None
     try:
         _ask_before_loading(session.SECOND, "second_content", name, revision, first.device, first.dtype)

@@ -1,4 +1,4 @@
-"""Show panels on a page, and keep a record of each run of the page: its panels, for "Download", and its pickers' values."""
+"""Show panels on a page, and record what the page shows."""
 
 import string
 from collections.abc import Callable, Sequence
@@ -24,47 +24,47 @@ COLUMN = 552  # pixels: two columns fit in a window of 1440
 
 
 class PageEnds(Exception):
-    """Raised to end a page early. st.stop() would also end app.py, which shows "Download" after the page."""
+    """Ends a page early. st.stop() would also end app.py."""
 
 
 @dataclass(repr=False)
 class Page:
-    """The record of one run of a page. The pickers set `encoder`, `pair`, `sentence` and `head`."""
+    """The record of one run of a page."""
 
     name: str = ""  # in the names of the page's files
     title: str = ""
-    news: Any = st  # a container above the title for transient elements; `st` if app.py doesn't run the page
-    headline: Any = None  # the title's container
-    links: Any = None  # the container right of the title: links to other views, then "Download"
-    beside: Any = None  # the row of pickers that app.py draws; the page can add its own picker
-    own: Any = None  # the popover in which the visitor types sentences
-    details: Any = st.sidebar  # the popover under the encoder's picker
-    asked: tuple[str, str, str, str] | None = None  # the sidebar's pickers: the encoder's name, revision, device, dtype
+    news: Any = st  # above the title, for messages; `st` without app.py
+    headline: Any = None
+    links: Any = None  # right of the title: links and "Download"
+    beside: Any = None  # row of pickers
+    own: Any = None  # popover with the visitor's own sentences
+    details: Any = st.sidebar  # popover under the encoder's picker
+    asked: tuple[str, str, str, str] | None = None  # name, revision, device, dtype
     encoder: Encoder = field(init=False)
     pair: Pair = field(init=False)
     sentence: str = field(init=False)
     head: Head = field(init=False)
-    leading: Head = field(init=False)  # the head that the main view shows until the visitor chooses another
-    python: str = ""  # lines that draw the page's figure in a notebook (copy_as_python.py)
+    leading: Head = field(init=False)  # the main view's default head
+    python: str = ""  # code of the page's figure
     texts: dict[str, tuple[Encoder, Encoding]] = field(default_factory=dict)
     panels: list[Panel] = field(default_factory=list)
     tables: dict[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)  # tables that no panel draws
     address: dict[str, str | None] = field(default_factory=dict)  # address parameters without a widget
-    later: list[Callable[[], None]] = field(default_factory=list)  # less urgent work, done after the pictures are drawn
+    later: list[Callable[[], None]] = field(default_factory=list)  # called after the pictures are drawn
 
 
 def end_page() -> Page:
-    """Remove the record of this run from the session, and return it."""
+    """Remove and return the record of this run."""
     return st.session_state.pop(session.RECORD, None) or Page()
 
 
 def this_page() -> Page:
-    """Return the record of this run of the page. The record is empty if app.py doesn't run the page."""
+    """Return the record of this run, or an empty one without app.py."""
     return session.RECORD.get() or Page()
 
 
 def heading(title: str, question: bool = False) -> None:
-    """Show the page's title, and make the containers at its right. question: True if a question takes the title's place."""
+    """Show the page's title. question: True if a question replaces the title."""
     page = this_page()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         page.headline = st.container(width="stretch", gap=None, key="headline")
@@ -74,12 +74,12 @@ def heading(title: str, question: bool = False) -> None:
 
 
 def say(text: str) -> None:
-    """Show plain text over the whole width. It isn't shown as Markdown, because it may contain what a visitor typed."""
+    """Show plain text, never Markdown, over the whole width."""
     st.text(isolated_words(text), width="stretch")
 
 
 def side_by_side(n: int = 2, width: int = COLUMN, key: str | None = None) -> list[st.delta_generator.DeltaGenerator]:
-    """Return n columns, which are stacked in a narrow window. width: a column's, in pixels. key: a name for the CSS in app.py."""
+    """Return n columns of `width` pixels. key: a name for the CSS in app.py."""
     row = st.container(horizontal=True, gap="medium", key=key)
     return [row.container(width=width, gap="small") for _ in range(n)]
 
@@ -98,12 +98,12 @@ def show_panel(
     first: bool = False,
     method: bool = True,
 ) -> None:
-    """Show a panel: its live (interactive) figure, or its finding and picture; then its method. Offer the panel in "Download".
+    """Show a panel, and offer it in "Download".
 
-    A click in a map of all heads chooses the page's head. key: the element's key. Give a key to a picture that stays while
-    other pictures come and go, and to a live figure whose data change: otherwise Streamlit shows the old figure below the new
-    one until the page has run. choose, states: as in `show_live`. first: True if "Download" lists the panel before all others.
-    method: True to show the panel's text "How this was measured".
+    key: the element's key. Without a key, an old figure stays visible while a changed one loads.
+    choose, states: see `show_live`.
+    first: True to list the panel first in "Download".
+    method: True to show "How this was measured".
     """
     if panel.finding and not (panel.live and {"finding", "findings"} & panel.live.data.keys()):
         st.markdown(f"**{literal(panel.finding)}**")
@@ -123,13 +123,12 @@ def show_panel(
 
 
 def show_method(method: str) -> None:
-    """Show the text in a folded box with the label "How this was measured"."""
     with st.expander("How this was measured"):
         say(method)
 
 
 def show_heads(name: str, live: Live, key: session.Key) -> None:
-    """Show a map of all heads. A click stores the head in the session, under `key`."""
+    """Show a map of all heads. A click stores a head in `key`."""
 
     def choose(_: str, value: Any) -> None:
         # A browser can send any value.
@@ -140,13 +139,13 @@ def show_heads(name: str, live: Live, key: session.Key) -> None:
 
 
 def note_panel(panel: Panel, first: bool = False) -> None:
-    """Offer a panel in "Download", even if the page doesn't show it. first: True to list the panel before all others."""
+    """Offer a panel in "Download", first or last."""
     panels = this_page().panels
     panels.insert(0 if first else len(panels), panel)
 
 
 def with_tables(spec: Spec) -> Spec:
-    """Convert the spec's records to Arrow tables. Streamlit's own conversion, through pandas, takes ten times as long."""
+    """Convert records to Arrow tables, ten times as fast as Streamlit."""
     if "datasets" not in spec:
         return spec
     return {**spec, "datasets": {name: _table(rows) for name, rows in spec["datasets"].items()}}
@@ -161,17 +160,17 @@ def _table(rows: Any) -> Any:
         AttributeError,
         TypeError,
         OverflowError,
-    ):  # rows aren't records, or a column has mixed types
+    ):  # no records, or a column with mixed types
         return rows
 
 
 def show_error(message: object) -> None:
-    """Show a message in the page's error box. Escape its Markdown, and hide paths of the server."""
+    """Show an error message without the server's paths."""
     st.error(literal(for_visitors(str(message))), icon=":material/error:")
 
 
 def literal(text: str) -> str:
-    """Escape every ASCII punctuation mark of a text for Markdown."""
+    """Escape all ASCII punctuation for Markdown."""
     return "".join(
         f"\\{character}" if character in string.punctuation else character for character in isolated_words(text)
     )

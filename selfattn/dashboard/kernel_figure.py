@@ -1,4 +1,4 @@
-"""Show the kernel figure: every step of a head's attention from one token. Keep that token in the session and the address."""
+"""Show the kernel figure: one head's steps from one token."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
@@ -21,11 +21,7 @@ from selfattn.views.one_head import Sides
 
 
 def queries_now(encoder: Encoder, sides: Sides) -> dict[str, int]:
-    """Return, for each sentence, the position of the token whose row of attention weights is shown.
-
-    The default is the first piece of the page's word. Write the chosen positions into the address. Warn if a link asks for a
-    token that doesn't exist.
-    """
+    """Return, by sentence, the position of the token whose row is shown."""
     found = {}
     for name, side in sides.items():
         tokens, first, key = side.sentence.tokens, side.positions[0], session.PIECE.get(name)
@@ -42,7 +38,7 @@ def queries_now(encoder: Encoder, sides: Sides) -> dict[str, int]:
 
 
 def kernel_of(encoder: Encoder, sides: Sides, head: Head, queries: Mapping[str, int]) -> Panel:
-    """Return the panel with the rows of these tokens, from the cache if it was made before. queries: from `queries_now`."""
+    """Return the panel with the rows of these tokens."""
 
     def make(_: object) -> Panel:
         rows = [word_row(side, head, name, query=queries[name]) for name, side in sides.items()]
@@ -52,27 +48,24 @@ def kernel_of(encoder: Encoder, sides: Sides, head: Head, queries: Mapping[str, 
 
 
 def rows_key(sides: Sides, queries: Mapping[str, int]) -> tuple[Hashable, ...]:
-    """Return the cache key of these sentences, their hidden words, and the tokens whose rows are shown."""
     return tuple((name, side.key, repr(side.sentence.hides), queries[name]) for name, side in sides.items())
 
 
 def show_kernel(
     panel: Panel, encoder: Encoder, sides: Sides, choose_above: Callable[[str, Any], object] | None = None, **more: Any
 ) -> None:
-    """Show the panel. A click on a token shows that token's row of attention weights.
+    """Show the panel. A click on a token shows the token's row.
 
-    choose_above: on the main view, a function that is called with each choice in the figure above the panel: ("head", number)
-    or ("hidden", words). more: arguments of `show_panel`.
+    choose_above: called for a choice of "head" or "hidden" in the figure above.
     """
     states = ("query",) if choose_above is None else ("query", "head", "hidden")
     show_panel(panel, choose=partial(_choose, encoder, sides, choose_above), states=states, **more)
 
 
 def errors_of(encoder: Encoder, sides: Sequence[PlacedWord[Encoding]], head: Head) -> tuple[float, float | None]:
-    """Return two errors: the largest differences between the head's weights from the kernel and from the model.
+    """Return the largest differences between the kernel's and the model's weights.
 
-    For the first error, both get the same queries and keys. For the second, the model's weights come from a second forward pass
-    (None if there is no such pass).
+    First: from the same queries and keys. Second: from a separate pass of the model, or None without one.
     """
     differences = [side.sentence.weights(*head) - side.sentence.own_weights(*head) for side in sides]
     plain = all(side.sentence.pair is None and not side.sentence.hides for side in sides)
@@ -84,7 +77,7 @@ def errors_of(encoder: Encoder, sides: Sequence[PlacedWord[Encoding]], head: Hea
 def _choose(
     encoder: Encoder, sides: Sides, choose_above: Callable[[str, Any], object] | None, state: str, value: Any
 ) -> None:
-    """Keep a choice made in the figure. Ignore values that the figure doesn't offer, because a browser can send any value."""
+    """Store a valid choice. A browser can send any value."""
     if state != "query" and choose_above:
         choose_above(state, value)
     match state, value:
@@ -97,7 +90,7 @@ def _choose(
 
 
 def _keep(encoder: Encoder, sides: Sides, side: PlacedWord[Encoding], position: int) -> None:
-    """Store the position of the token chosen in this sentence. Forget the tokens chosen in sentences that aren't shown."""
+    """Store the token's position; forget sentences that aren't shown."""
     shown, kept = [_kept_by(encoder, each) for each in sides.values()], session.QUERIES.get()
     session.QUERIES.set({key: kept[key] for key in shown if key in kept} | {_kept_by(encoder, side): position})
 

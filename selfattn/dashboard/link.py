@@ -1,7 +1,4 @@
-"""Warn of values in a link that a page can't use, and keep values other than the defaults in the address.
-
-Without these warnings, Streamlit silently drops a value that the widget doesn't offer.
-"""
+"""Warn of values in a link that Streamlit would drop silently."""
 
 from collections.abc import Callable, Collection
 
@@ -12,11 +9,11 @@ from selfattn.dashboard.figures import literal, this_page
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.sources import BUNDLED_CONTENT, BUNDLED_DIGESTS, BUNDLED_NAME
 
-DIGITS = 8  # hexadecimal digits of the sha256 that identifies an encoder
+DIGITS = 8  # hexadecimal digits of an encoder's sha256
 OLDER = {
     "content": "digest",
     "second_content": "second_digest",
-}  # parameters of older links: digests of the weights alone
+}  # older parameters: digests of the weights alone
 REMEDY = "Choose something else, or ask whoever made the link."
 OLD_LINK = "This older link identifies its encoder by the weights only. The weights are the same (their sha256"
 LEFT_OPEN = "The link doesn't say whether the configuration and the tokeniser are the same too."
@@ -26,30 +23,32 @@ ENCODER_REMEDY = (
 
 
 def remember_link() -> None:
-    """Store the parameters of the session's first address. Call it before the first widget is drawn."""
+    """Store the parameters of the session's first address."""
     if session.LINK not in st.session_state:
         st.session_state.update({session.LINK: st.query_params.to_dict(), session.INSTEAD: {}})
 
 
 def spell(key: str, name: str) -> None:
-    """Replace the link's value by the widget's spelling `name`, and rerun the page. Call it before the widget is drawn."""
+    """Replace the link's value by `name` before the widget is drawn. Rerun the page."""
     if linked(key) != name:
         session.LINK.get()[key] = st.query_params[key] = name
-        st.rerun()  # because widgets of this run still read the old address
+        st.rerun()  # this run's widgets still read the old address
 
 
 def linked(key: str) -> str:
-    """Return the link's value for a key. Return "" if the page has used this value, or if the visitor has chosen another."""
+    """Return the link's value, or "" once it is used or dropped."""
     return session.LINK.get().get(key, "")
 
 
 def say_what_is_missing(
     key: str, possible: Collection[str], shown: str, sentence: Callable[[str], str], remedy: str = REMEDY
 ) -> None:
-    """If the page can't use the link's value for a key, show a warning until the visitor chooses another value.
+    """Warn of a link's value that the page can't use.
 
-    possible: the values that the page can use. shown: the value that the page shows. sentence: a function from the link's value
-    to the warning's first sentence. remedy: the last sentence.
+    possible: usable values.
+    shown: the value that the page shows.
+    sentence: makes the first sentence from the link's value.
+    remedy: the last sentence.
     """
     asked = _still_asked(key, possible, shown)
     if not asked:
@@ -59,7 +58,7 @@ def say_what_is_missing(
 
 
 def _still_asked(key: str, possible: Collection[str], shown: str) -> str:
-    """Return the link's value, or "" (no warning) if the page can use it or the visitor has chosen another value."""
+    """Return the link's value if it needs a warning; else ""."""
     asked = linked(key)
     if asked and (asked in possible or session.INSTEAD.get().setdefault(key, shown) != shown):
         del session.LINK.get()[key]
@@ -68,7 +67,7 @@ def _still_asked(key: str, possible: Collection[str], shown: str) -> str:
 
 
 def keep_in_address(key: str, default: str) -> None:
-    """Write a widget's value into the address if its default has changed since the last run. Call this before it is drawn."""
+    """Write a widget's value into the address if the default has changed."""
     before = session.DEFAULT_OF.of(key)
     if key in st.session_state and before.get() not in (None, default):
         st.session_state[key] = st.session_state[key]
@@ -76,18 +75,18 @@ def keep_in_address(key: str, default: str) -> None:
 
 
 def keep_identity(key: str) -> None:
-    """Keep the link's digest of its encoder in the address. key: "content" or "second_content"."""
+    """Keep the link's digest in the address."""
     for each in (key, OLDER[key]):
         this_page().address[each] = linked(each) or None
 
 
 def note_identity(key: str, encoder: Encoder | None, asked_for: Callable[[], str], named: bool = True) -> None:
-    """Write the start of the encoder's content digest into the address, and warn if the link was made with another encoder.
+    """Write the encoder's digest into the address; warn if the link has another.
 
-    An older link has only the start of the weights' digest. If the weights agree, a note says that nothing else was checked.
-    key: "content" or "second_content". encoder: None if it couldn't be loaded, which the page has already reported. asked_for: a
-    function that returns the encoder's name in the link, or "". named: True if the address names this encoder. If it doesn't, the
-    encoder's title is written into the address too, except for the bundled encoder.
+    key: "content" or "second_content".
+    encoder: None if loading failed.
+    asked_for: returns the encoder's name in the link, or "".
+    named: False to add the encoder's title to the address.
     """
     older = OLDER[key]
     by = older if linked(older) and not linked(key) else key
@@ -111,7 +110,7 @@ def note_identity(key: str, encoder: Encoder | None, asked_for: Callable[[], str
             lambda _: f"The link was made with {made[:200]}, whose {what} begins {start[:200]}.",
             ENCODER_REMEDY,
         )
-        if linked(by):  # no match: the digest stays in the address, so that a reload warns again
+        if linked(by):  # keep the digest, so that a reload warns again
             keep_identity(key)
             return
     here = encoder.content[:DIGITS]

@@ -1,4 +1,4 @@
-"""Show a panel's live figure, a component in the browser. It sends the visitor's choices to the server."""
+"""Show a panel's interactive figure."""
 
 from collections.abc import Callable, Mapping
 from functools import cache, partial
@@ -8,12 +8,12 @@ import streamlit as st
 
 from selfattn.export.component_page import javascript, stylesheet
 
-if TYPE_CHECKING:  # `show_stored` runs before anything slow is imported
+if TYPE_CHECKING:  # `show_stored` must run before slow imports
     from selfattn.panel import Live
 
 
 def show_live(live: "Live", key: str, choose: Callable[..., None], *states: str) -> None:
-    """Show the live figure. If one of its `states` changes, call choose(state, value)."""
+    """Show the live figure. A choice in it calls choose(state, value)."""
 
     def changed(state: str) -> None:
         choose(state, st.session_state[key].get(state))
@@ -23,7 +23,7 @@ def show_live(live: "Live", key: str, choose: Callable[..., None], *states: str)
 
 
 def show_stored(component: str, data: Mapping[str, Any]) -> None:
-    """Show a component with this data. It ignores clicks, and sends nothing to the server."""
+    """Show a component that ignores clicks."""
     _component(component, heard=False)(key=f"stored {data['key']}", data=dict(data))
 
 

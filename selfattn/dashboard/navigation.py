@@ -1,4 +1,4 @@
-"""List the dashboard's pages, for the menu, for app.py and for links between pages."""
+"""List the dashboard's pages."""
 
 from typing import NamedTuple
 
@@ -12,15 +12,15 @@ class Entry(NamedTuple):
     file: str  # path in pages/
     title: str
     icon: str = ""  # Material icon of links to the page
-    pickers: str = ""  # the kind of pickers above the page (see pickers.pick_for)
+    pickers: str = ""  # pickers above the page (see pickers.pick_for)
 
     @property
     def path(self) -> str:
-        """The file's path, in the form that Streamlit expects."""
+        """The file's path for Streamlit."""
         return f"pages/{self.file}"
 
 
-# The menu lists lessons first, for newcomers, although the dashboard starts with "A word in two sentences".
+# Lessons come first, for newcomers.
 PAGES = {
     "Learn": (
         Entry("from-scratch", "learn/from_scratch/page.py", "From scratch · 40 min", "school"),
@@ -47,7 +47,7 @@ ENTRIES = {entry.address: entry for entries in PAGES.values() for entry in entri
 
 
 def menu() -> dict[str, list]:
-    """Return the pages by section of the menu, with hidden entries for old addresses."""
+    """Return the pages by section. Old addresses are hidden entries."""
     listed = {
         section: [_page(entry, entry.address, default=not entry.address) for entry in entries]
         for section, entries in PAGES.items()
@@ -61,6 +61,6 @@ def _page(entry: Entry, address: str, **more) -> st.Page:
 
 
 def show_link(address: str, label: str = "", icon: str = "", **query: str) -> None:
-    """Show a link to the page with this address. label: "" for the page's title. query: the address parameters."""
+    """Show a link to a page. label: "" for the page's title."""
     entry = ENTRIES[address]
     st.page_link(entry.path, label=label or entry.title, icon=f":material/{icon or entry.icon}:", query_params=query)

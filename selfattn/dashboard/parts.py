@@ -1,4 +1,4 @@
-"""Rerun a part of a page without the rest of the page."""
+"""Rerun a part of a page."""
 
 import copy
 from collections.abc import Callable
@@ -12,12 +12,12 @@ from selfattn.encoders.errors import NotFinite, OutOfMemory
 
 
 def show_part(key: str, show: Callable[[], None]) -> None:
-    """Call `show` now. After st.rerun([key, ...]) in a callback, call it again, without running the rest of the page."""
+    """Call `show` now, and after st.rerun([key, ...]) in a callback."""
     record, failed = this_page(), list[Exception]()
 
     def part() -> None:
-        # The part needs its own container for progress bars, because a rerun of the part can't write into the page's container.
-        # Draw it in every run: adding it later would make the browser build all elements below it anew.
+        # A rerun can't write into the page's container. Add this container in every run,
+        # or the browser builds all elements below it anew.
         news = st.container()
         if session.RECORD.get() is record:  # the whole page is running
             try:
@@ -25,7 +25,7 @@ def show_part(key: str, show: Callable[[], None]) -> None:
             except (NotFinite, OutOfMemory) as error:  # otherwise Streamlit shows a traceback here
                 failed.append(error)
             return
-        again = copy.copy(record)  # its panels aren't needed, because opening "Download" reruns the whole page
+        again = copy.copy(record)  # opening "Download" reruns the whole page
         again.news, again.panels, again.tables = news, [], {}
         session.RECORD.set(again)
         with page_run(news):
@@ -38,4 +38,4 @@ def show_part(key: str, show: Callable[[], None]) -> None:
 
     st.fragment(part, key=key)()
     if failed:
-        raise failed[0]  # the page shows the error and ends
+        raise failed[0]

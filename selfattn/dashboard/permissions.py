@@ -1,4 +1,4 @@
-"""Decide which encoders and scans visitors may open: if other machines can connect, only those that the operator offers."""
+"""Decide which encoders and scans visitors may open."""
 
 import argparse
 import functools
@@ -16,25 +16,22 @@ from selfattn.encoders.sources import BUNDLED_NAME, BUNDLED_REVISION, CURATED, i
 from selfattn.settings import Settings
 
 THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
-# Matches the folders of an absolute path, without its last part. The path is in quotation marks or has no blanks.
+# Matches the folders of an absolute path, quoted or without blanks.
 FOLDERS = re.compile(r"""(?<=['"])/(?:[^'"\n/]+/)+(?=[^'"\n/]+['"])|(?<![\w.:/])/(?:[^\s/'":]+/)+""")
 
 
 def beyond_localhost() -> bool:
-    """Return True if other machines can connect: the server listens to them, or allows a host name other than this machine's.
-
-    The host names matter because a server behind a proxy on the same machine listens on localhost only.
-    """
+    """Return True if other machines can connect, directly or through a proxy."""
     names = st.get_option("server.allowedHosts")  # empty: any name is allowed
     return st.get_option("server.address") not in THIS_MACHINE or not names or not THIS_MACHINE.issuperset(names)
 
 
 def start_model() -> str:
-    """Return the encoder named on the command line (`streamlit run app.py -- --model NAME`), or the bundled encoder."""
+    """Return the option --model, or the bundled encoder."""
     return _model_of(tuple(sys.argv[1:]))
 
 
-@functools.cache  # because a rerun calls it several times, and argparse looks for translations on the disk
+@functools.cache  # argparse reads the disk
 def _model_of(arguments: tuple[str, ...]) -> str:
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--model", default=BUNDLED_NAME)
@@ -42,7 +39,7 @@ def _model_of(arguments: tuple[str, ...]) -> str:
 
 
 def offered_encoders() -> tuple[tuple[str, ...], bool]:
-    """Return the names of the encoders in the picker, the default first, and True if a visitor may also type another name."""
+    """Return the encoders to choose from, and True if others may be typed."""
     settings, beyond = Settings.read(), beyond_localhost()
     listed = settings.models or ((BUNDLED_NAME,) if beyond else CURATED)
     others = not settings.models and (not beyond or settings.model_dir is not None)
@@ -50,10 +47,7 @@ def offered_encoders() -> tuple[tuple[str, ...], bool]:
 
 
 def for_visitors(text: str, name: str = "") -> str:
-    """Return a message for visitors. If other machines can connect, shorten this machine's paths in it to the last part.
-
-    name: an encoder's name, which may be a path. Folders that the server uses are found even if their names contain blanks.
-    """
+    """Shorten this machine's paths in a message if other machines can connect."""
     if not beyond_localhost():
         return text
     settings = Settings.read()
@@ -63,9 +57,9 @@ def for_visitors(text: str, name: str = "") -> str:
     return FOLDERS.sub("", text)
 
 
-@functools.lru_cache(64)  # resolving reads the disk, and a page calls this for each label
+@functools.lru_cache(64)  # resolving reads the disk
 def _known_folders(named: tuple[str, ...]) -> re.Pattern[str]:
-    """Return a pattern that matches these folders and those that every server uses, with or without a slash at the end."""
+    """Return a pattern that matches these and the server's folders."""
     used = (*named, Path.home(), Path.cwd(), HF_HUB_CACHE, sys.prefix, tempfile.gettempdir(), Path(__file__).parents[2])
     paths = {str(path) for each in map(Path, used) for path in (each, each.resolve()) if path.name}
     longest_first = map(re.escape, sorted(paths, key=len, reverse=True))
@@ -73,9 +67,9 @@ def _known_folders(named: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def check_encoder(name: str, revision: str = "") -> None:
-    """Raise LoadError for an encoder that isn't offered. The message doesn't reveal whether the encoder exists.
+    """Raise LoadError for an encoder or revision that isn't offered.
 
-    If other machines can connect, visitors can't choose a revision: anybody can add one on the Hub with a pull request.
+    The message doesn't reveal whether the encoder exists. Anybody can add a revision on the Hub, so visitors can't choose one.
     """
     listed, others = offered_encoders()
     beyond = beyond_localhost()
@@ -92,14 +86,14 @@ def check_encoder(name: str, revision: str = "") -> None:
 
 
 def loads_unasked(name: str, revision: str) -> bool:
-    """Return True if a link opens this encoder without a question: it is bundled or the operator's, in its default revision."""
+    """Return True if a link may load this encoder unasked."""
     offered = (BUNDLED_NAME, start_model(), *Settings.read().models)
     known_revision = revision in ("", BUNDLED_REVISION if name == BUNDLED_NAME else "")
     return known_revision and (name in offered or is_operators_folder(name))
 
 
 def allowed_scan_folder(name: str) -> Path:
-    """Return a scan's folder. Raises TextError if it isn't offered; the message doesn't reveal whether it exists."""
+    """Return a scan's folder. Raises TextError if it isn't offered."""
     base = Settings.read().scan_dir
     if "\0" in name or len(name) > 1000:
         raise TextError("Expected a folder's name of at most 1,000 characters, without null characters.")

@@ -1,7 +1,4 @@
-"""Draw the pickers that pages share: two sentences and their word, a head, and a map's switches. A page's URL has their values.
-
-app.py draws the pickers of sentences and head for every page, so that the widgets keep their values from page to page.
-"""
+"""Draw the pickers that pages share."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -32,19 +29,22 @@ from selfattn.words import fold, has_runs
 
 FIRST = PAIRS[0]
 EXAMPLES = {pair.word: pair for pair in PAIRS}
-# The examples with a button, by their word. The main view starts with "bank". With the bundled encoder, the finding of most
-# examples names a word in each sentence. The finding of "star" names none. In both sentences, "match" has the same nearest sense.
+# The words of the examples with a button.
 SHOWN = ("bank", "trunk", "mouse", "seal", "star", "match")
-PICKER = 300  # pixels: width of the small map of all heads
-ZOOM = 64  # rows: a larger map gets a slider to choose a range of rows
+PICKER = 300  # pixels: the small map of all heads
+ZOOM = 64  # rows: larger maps get a slider for the range
 
 
 def pick_for(entry: Entry) -> None:
-    """Draw the encoder picker, and the title and pickers that the page needs. Store the choices in `this_page()`.
+    """Draw the page's pickers, and store the choices in `this_page()`.
 
-    entry.pickers says what the visitor can choose: "pair" (two sentences, and a head in a small map), "maps" (two sentences;
-    the page draws its own map to choose a head), "main" (as "maps", but the page sets `head` in the record), "sentence" (one
-    sentence), "head" (no sentence), or "" (only the encoder). If a choice can't be used, say why and end the page.
+    entry.pickers:
+    "pair": two sentences, and a head in a small map
+    "maps": two sentences; the page draws its own map
+    "main": two sentences; the page sets `head`
+    "sentence": one sentence
+    "head": no sentence
+    "": only the encoder
     """
     page = this_page()
     page.asked, view = pick_encoder(), entry.pickers
@@ -76,7 +76,7 @@ def pick_for(entry: Entry) -> None:
 
 
 def show_sentences(pair: Pair) -> None:
-    """Show sentences A and B, one per line, with the word marked."""
+    """Show sentences A and B with the word marked."""
     with st.container(key="both_sentences", gap=None):
         for (name, side), color in zip(pair.sides, ("violet", "orange")):
             text, (start, stop) = side.sentence.text, side.word.span
@@ -85,14 +85,14 @@ def show_sentences(pair: Pair) -> None:
 
 
 def chosen_head(encoder: Encoder, default: Head, key: session.Key = session.HEAD) -> Head:
-    """Return the chosen head, or the default if no head is chosen or the encoder lacks the chosen head."""
+    """Return the chosen head, or the default."""
     if (name := key.get()) and (named := [head for head in encoder.all_heads if str(head) == name]):
         return named[0]
     return default if default in encoder.all_heads else encoder.all_heads[0]
 
 
 def settled_head(encoder: Encoder, default: Head, key: session.Key = session.HEAD) -> Head:
-    """Return the chosen head, and keep it in the address. Warn if the encoder lacks the head that the link names."""
+    """Return the chosen head, and keep it in the address."""
     head = chosen_head(encoder, default, key)
     this_page().address[key] = None if head == default else str(head)
     missing = f"The link asks for the head {{}}, which {encoder.title} doesn't have.".format
@@ -101,20 +101,20 @@ def settled_head(encoder: Encoder, default: Head, key: session.Key = session.HEA
 
 
 def pick_head(encoder: Encoder, head: Head, label: str, key: session.Key = session.HEAD) -> None:
-    """Show a small map of all heads; a click chooses a head. head: the head chosen so far."""
+    """Show a small map of all heads. A click chooses one."""
     with st.container(width=PICKER):
         show_heads(label, Live("heads", plain_heads(encoder.n_layers, encoder.n_heads, head, label)), key)
 
 
 def pick_pair(encoder: Encoder) -> tuple[Pair, Any, Any]:
-    """Draw a button for each example, and a popover with fields for the visitor's own two sentences, control sentence and word.
+    """Draw the examples and the fields for other sentences.
 
-    Returns the pair, the row of buttons (where a page may add pickers) and the popover. Messages appear below the row.
+    Returns the pair, the row of buttons and the popover.
     """
     asked = st.query_params
     has_sentences = session.A in asked or session.B in asked
     if has_sentences and session.EXAMPLE not in asked and session.EXAMPLE not in st.session_state:
-        session.EXAMPLE.set(None)  # the link's sentences aren't an example's
+        session.EXAMPLE.set(None)
     row, where = st.container(horizontal=True, vertical_alignment="center", gap="small"), st.container()
     named = session.EXAMPLE.get() or asked.get(session.EXAMPLE) or FIRST.word
     names = [*SHOWN, *([named] if named in EXAMPLES and named not in SHOWN else [])]
@@ -153,10 +153,10 @@ def pick_pair(encoder: Encoder) -> tuple[Pair, Any, Any]:
 
 
 def segmented(label: str, options: Sequence[Any] | Mapping[str, str], *, default: Any = None, **more: Any) -> Any:
-    """Draw a segmented control, and return the chosen option.
+    """Draw a segmented control, and return the chosen name.
 
-    options: names, or a label for each name; the buttons and the address show the labels. default: a name; None means the first.
-    An empty value in the address means the default.
+    options: names, or a label for each name.
+    default: a name; None for the first.
     """
     default = next(iter(options)) if default is None else default
     chosen = st.segmented_control(
@@ -178,14 +178,13 @@ def _use_more() -> None:
 
 
 def open_sentences(example: str | None, a: str, b: str, control: str, word: str, chosen: bool = False) -> None:
-    """Set the example, sentences and word before their pickers are drawn. chosen: True if the visitor chose the word."""
+    """Set the sentences and word before their pickers are drawn."""
     keys = (session.EXAMPLE, session.A, session.B, session.C, session.WORD, session.WORD_CHOSEN, session.WORD_MISSED)
     st.session_state.update(zip(keys, (example, a, b, control, word, chosen, "")))
 
 
 def _typed(edited: str) -> None:
-    # Copy all three sentences into the session state, so that the page's URL has them and not only the edited one. The state may
-    # lack the others if the last run ended early.
+    # The URL needs all three sentences, and the session may lack some.
     start = EXAMPLES.get(session.EXAMPLE.get(), FIRST)
     for key, text in ((session.A, start.first), (session.B, start.second), (session.C, start.control)):
         key.set(st.session_state.get(key, text))
@@ -193,11 +192,11 @@ def _typed(edited: str) -> None:
     if edited == session.C:
         session.CONTROL_TYPED.set((session.C.get(), session.A.get()))
     elif edited == session.A and session.C.get() != session.CONTROL_TYPED.get()[0]:
-        session.C.set("")  # an example's control fits only the example's own sentence A
+        session.C.set("")  # the example's control fits only the example's A
 
 
 def _pick_word(place, shared: Sequence[str], example: str | None, where, typed: bool) -> str:
-    """Draw the picker of `shared` words; return the chosen word. typed: True if the visitor may type a word that isn't listed."""
+    """Draw the picker of words. typed: True to allow other words."""
     if not shared:
         text = "No word is in both sentences. Change one sentence so that both contain the same word."
         where.error(text, icon=":material/error:")
@@ -206,7 +205,7 @@ def _pick_word(place, shared: Sequence[str], example: str | None, where, typed: 
     link = st.query_params
     st.session_state.setdefault(session.WORD_CHOSEN, session.WORD in st.session_state or session.WORD in link)
     asked = session.WORD.get() or link.get(session.WORD, "")
-    # Use the spelling of sentence A. The spelling in the link, or in an earlier sentence A, may have another letter case.
+    # The link's word may have other letter case.
     if same := [word for word in shared if word != asked and fold(word) == fold(asked)]:
         session.WORD.set(same[0]) if session.WORD in st.session_state else spell(session.WORD, same[0])
     if typed and session.WORD.get() and session.WORD.get() not in shared and not linked(session.WORD):
@@ -230,7 +229,7 @@ def _choose_word() -> None:
 
 
 def _pick_control(encoder: Encoder, place, where, default: str, word: str) -> PlacedWord[Encoding] | None:
-    """Draw the control sentence's field; return the word in it, or None. Warn if it lacks the word, or if A has changed."""
+    """Draw the control sentence's field; return its word, or None."""
     keep_in_address(session.C, default)
     text = place.text_input(
         "Control (A's sense)", default, key=session.C, bind="query-params", on_change=_typed, args=(session.C,),
@@ -238,7 +237,7 @@ def _pick_control(encoder: Encoder, place, where, default: str, word: str) -> Pl
         help="A third sentence, in which the word has the same sense as in sentence A. If an effect also appears between A and "
         "this sentence, it isn't about the sense.",
     )  # fmt: skip
-    hint = place.empty()  # always drawn, so that the elements below keep their places
+    hint = place.empty()  # always drawn: the elements below stay in place
     if not text.strip():
         hint.caption(
             literal(f'There is no control yet. Write a third sentence in which "{word}" has the same sense as in A.')
@@ -266,7 +265,7 @@ def _pick_place(where, encoding: Encoding, word: str, sentence: str) -> PlacedWo
         key.keep_within(options, 1)
         question = f"The word occurs {len(found)} times in {sentence}. Which occurrence do you mean?"
         index = where.selectbox(question, options, key=key, bind="query-params", width=320) - 1
-    if session.LINK.get() and not linked(session.WORD):  # otherwise the number in the link belongs to another word
+    if session.LINK.get() and not linked(session.WORD):  # else the number belongs to another word
         with where:
             places = [str(number) for number in range(1, len(found) + 1)]
             say_what_is_missing(
@@ -278,7 +277,7 @@ def _pick_place(where, encoding: Encoding, word: str, sentence: str) -> PlacedWo
 
 
 def pick_map_options(place, **more: Any) -> None:
-    """Draw the switches "Words" and "Hide special tokens", which every map has."""
+    """Draw the switches "Words" and "Hide special tokens"."""
     place.toggle(
         "Words",
         key=session.BY_WORDS,
@@ -298,13 +297,13 @@ def pick_map_options(place, **more: Any) -> None:
 
 
 def whole(weights: Tensor, encoding: Encoding, other: Tensor | None = None) -> WordMap:
-    """Return the map of a head's weights (n, n), as the switches of `pick_map_options` ask. other: weights to subtract."""
+    """Return the map of weights (n, n), or of weights - other."""
     drawn = partial(word_map, encoding, words=session.BY_WORDS.get(), special=not session.HIDE_SPECIAL.get())
     return drawn(weights) if other is None else drawn(weights).minus(drawn(other))
 
 
 def zoomed(view: WordMap, key: str) -> WordMap:
-    """Return the part of a long map that the visitor chose. If this part is still too long, add up weights in bins."""
+    """Return the chosen part of a long map, in bins if still long."""
     n = len(view.labels)
     if n > ZOOM:
         start, last = st.slider(

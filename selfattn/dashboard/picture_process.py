@@ -1,7 +1,4 @@
-"""Draw the pictures of downloads in a picture process, because vl-convert holds Python's global lock (GIL) while it draws.
-
-All visitors share one picture process. It has a lower priority than the server and draws one picture at a time.
-"""
+"""Draw downloads in another process, because vl-convert blocks all Python threads."""
 
 import contextlib
 import os
@@ -23,7 +20,10 @@ _one_at_a_time = threading.Lock()
 
 
 class Painter:
-    """A stand-in for vl-convert that draws in the picture process. still_wanted: raises an error if the visitor has left."""
+    """A stand-in for vl-convert that draws in the picture process.
+
+    still_wanted: raises an error if the visitor has left.
+    """
 
     def __init__(self, still_wanted: Callable[[], None] = lambda: None):
         self._still_wanted = still_wanted
@@ -33,7 +33,7 @@ class Painter:
             self._still_wanted()
             return _ask(how, what, options)
 
-    vegalite_to_svg = partialmethod(_draw, "vegalite_to_svg")  # vl-convert's name
+    vegalite_to_svg = partialmethod(_draw, "vegalite_to_svg")
     svg_to_png = partialmethod(_draw, "svg_to_png")
 
 
@@ -42,7 +42,7 @@ def _ask(how: str, what: Any, options: dict[str, Any]) -> Any:
     try:
         return _submit(draw, how, what, options, LONGEST).result()
     except BrokenProcessPool:
-        if time.monotonic() - begun < LONGEST:  # the process ended, but not because of its time limit: try again
+        if time.monotonic() - begun < LONGEST:  # the process died before its time limit: try again
             with contextlib.suppress(BrokenProcessPool):
                 return _submit(draw, how, what, options, LONGEST).result()
         raise RuntimeError(
@@ -52,10 +52,10 @@ def _ask(how: str, what: Any, options: dict[str, Any]) -> Any:
 
 @contextmanager
 def drawn_elsewhere(still_wanted: Callable[[], None]) -> Iterator[None]:
-    """Inside the `with`, let the picture process draw the pictures of selfattn.export."""
+    """Let the picture process draw inside the `with`."""
     from selfattn.export.files import (
         painter,
-    )  # not at the top, because the picture process imports this file and doesn't need it
+    )  # the picture process doesn't import selfattn.export
 
     before = painter.set(Painter(still_wanted))
     try:
@@ -65,7 +65,7 @@ def drawn_elsewhere(still_wanted: Callable[[], None]) -> Iterator[None]:
 
 
 def draw(how: str, what: Any, options: dict[str, Any], seconds: float) -> Any:
-    """Return vl-convert's result. This runs in the picture process; an alarm ends that process after `seconds`."""
+    """Return vl-convert's result. After `seconds`, an alarm ends the process."""
     import vl_convert
 
     with contextlib.suppress(AttributeError):  # Windows has no alarm

@@ -1,7 +1,6 @@
-"""Limit how many pages run at once, how many costly computations run at once, and PyTorch's threads in each forward pass.
+"""Limit the pages, costly computations and PyTorch threads that run at once.
 
-Costly work computes the effect of every head in two sentences, reads a long sentence or many sentences, or trains a model. It has
-its own slots: a page waits for other pages, but not for costly work.
+Costly work takes seconds, such as the effect of every head. Pages don't wait for costly work.
 """
 
 import threading
@@ -17,32 +16,28 @@ from selfattn.dashboard.figures import this_page
 from selfattn.dashboard.session import RECORD
 from selfattn.dashboard.streamlit_internals import this_session
 
-LOOK = 0.25  # seconds between checks that a waiting visitor is still there
+LOOK = 0.25  # seconds between checks that a visitor is still there
 PATIENCE = 1.0  # seconds of waiting before the page shows WAITING
-# Seconds in which a new visitor's browser draws the first picture before the server sends the rest of the page. On two cores, the
-# first picture then appears after 0.6 s instead of 1.0 s. The last picture is delayed by less than 0.1 s.
+# Seconds in which a new visitor's browser draws the first picture.
+# On two cores, that picture appears after 0.6 s instead of 1.0 s.
 HEAD_START = 0.6
 WAITING = "Waiting until other visitors' computations end ..."
-# Work (tokens x layers x d_model) of the largest pass that is as fast with one thread as with two: 128 tokens in the bundled
-# encoder, 32 tokens in an encoder of base size. Every run of a page is a new thread, for which PyTorch starts new threads. So
-# with two threads instead of one, a sentence of 12 tokens takes a third longer, one head's weights take twice as long, and
-# hiding words and heads in two short sentences takes 1.5 times as long. From 256 tokens on (over all texts of a batch), two
-# threads take 3/4 to 2/3 of the time of one thread.
+# Work (tokens x layers x d_model) of the largest pass that runs on one thread:
+# 128 tokens in the bundled encoder, 32 tokens in an encoder of base size.
+# Two threads take a third longer for 12 tokens, because each page run starts new threads.
+# From 256 tokens on, two threads take 3/4 to 2/3 of the time.
 SMALL = 300_000
 
 _CORES = torch.get_num_threads()  # all cores, or OMP_NUM_THREADS
 _places = threading.BoundedSemaphore(max(1, _CORES - 1))
-_mine = (
-    threading.local()
-)  # .place: True while this thread holds a slot for costly work; .page: True while it runs a page
-_running: set[int] = set()  # ids of the threads that run a page or a part of a page, or wait to run it
+_mine = threading.local()  # .place: has a slot for costly work; .page: runs a page
+_running: set[int] = set()  # ids of threads that run or wait to run a page
 
 
 class _Pages:
-    """The slots for pages that run at the same time. Pages get slots in the order of arrival.
+    """The slots for pages, given in order of arrival.
 
-    Python runs one thread at a time. Without these slots, with fifty pages at once, the answer to a typed sentence took 1.8
-    times as long. The slots leave one core for the picture process and costly work.
+    Without slots, fifty pages at once answered 1.8 times as slowly.
     """
 
     def __init__(self, most: int):
@@ -50,7 +45,7 @@ class _Pages:
 
     @contextmanager
     def in_line(self) -> Iterator[Callable[[float], bool]]:
-        """Join the queue. Yield a function that waits for a slot, at most `timeout` seconds, and returns True if it got one."""
+        """Join the queue. Yield a function that waits for a slot and returns True if it got one."""
         ticket = object()
         with self._changed:
             self._line.append(ticket)
@@ -68,7 +63,7 @@ class _Pages:
             return first
 
     def add(self, places: int) -> None:
-        """Add free slots. A negative number takes slots at once, even if none is free."""
+        """Add slots; a negative number takes slots, even if none is free."""
         with self._changed:
             self._free += places
             self._changed.notify_all()
@@ -79,10 +74,9 @@ _pages = _Pages(max(1, _CORES - 1))
 
 @contextmanager
 def costly_slot() -> Iterator[Callable[[], None]]:
-    """Wait for a slot for costly work, and hold it inside the `with`. After PATIENCE, the page shows WAITING.
+    """Hold a slot for costly work inside the `with`.
 
-    Yields a function to call at each step of the work. That function and the wait end the run if the visitor has moved on or
-    left. A thread that already holds a slot doesn't take a second slot, because it might wait for the slot that it holds.
+    Yields a function to call at each step. The function ends the run if the visitor has moved on.
     """
     if getattr(_mine, "place", False):
         yield stop_if_superseded
@@ -100,7 +94,7 @@ def costly_slot() -> Iterator[Callable[[], None]]:
 
 
 def _wait(take: Callable[[float], bool], news: Callable[[], Any]) -> Any:
-    """Call `take` until it returns True. After PATIENCE, show WAITING in the container news(); return the element, or None."""
+    """Wait until `take` returns True. Return the message's element, or None."""
     shown, since = None, time.monotonic()
     while not take(LOOK):
         stop_if_superseded()
@@ -112,10 +106,7 @@ def _wait(take: Callable[[float], bool], news: Callable[[], Any]) -> Any:
 
 @contextmanager
 def page_run(news: Any = None) -> Iterator[None]:
-    """Wait for a slot to run a page or a part of a page, and hold it. Outside large passes, PyTorch uses one thread.
-
-    news: the container that shows WAITING after PATIENCE (None: no message).
-    """
+    """Hold a slot for a page inside the `with`. news: container for the message while waiting."""
     if getattr(_mine, "page", False):
         yield
         return
@@ -139,7 +130,10 @@ def page_run(news: Any = None) -> Iterator[None]:
 
 @contextmanager
 def page_lent() -> Iterator[None]:
-    """Free this page's slot inside the `with`. Afterwards take a slot without waiting, because a wait could deadlock."""
+    """Free this page's slot inside the `with`.
+
+    Taking a slot again doesn't wait, because waiting could deadlock.
+    """
     if not getattr(_mine, "page", False):
         yield
         return
@@ -153,7 +147,7 @@ def page_lent() -> Iterator[None]:
 
 
 def let_browser_draw() -> None:
-    """Wait for HEAD_START seconds, while other pages run. End the run if the visitor moves on or leaves."""
+    """Wait HEAD_START seconds while other pages run."""
     until = time.monotonic() + HEAD_START
     with page_lent():
         while time.monotonic() < until:
@@ -163,10 +157,9 @@ def let_browser_draw() -> None:
 
 @contextmanager
 def threads_for(work: int) -> Iterator[None]:
-    """Inside the `with`, let PyTorch use one thread, or for a large pass this page's share of the cores.
+    """Give small passes one PyTorch thread, and large passes this page's part of the cores.
 
-    work: tokens x layers x d_model of the pass. If every page used all cores, threads would wait for one another: on two cores,
-    fifty visitors waited a third longer, and the server used more processor time.
+    work: tokens x layers x d_model of the pass.
     """
     before = torch.get_num_threads()
     share = _CORES // max(1, len(_running))
@@ -178,7 +171,7 @@ def threads_for(work: int) -> Iterator[None]:
 
 
 def stop_if_superseded() -> None:
-    """End this run of the page if a newer run has replaced it, or if its visitor has left."""
-    # Reading the session's state makes Streamlit end a run that a newer run has replaced.
+    """End this run if a newer run has replaced it or the visitor has left."""
+    # Reading the session's state ends a replaced run.
     if this_session() is not None:
         RECORD.get()

@@ -1,4 +1,4 @@
-"""Show stored reports (selfattn/stored_reports.py). Compute reports that aren't stored, with a progress bar and a Stop button."""
+"""Show stored reports, or compute them with a progress bar."""
 
 from collections.abc import Callable
 from functools import cache, partial
@@ -16,7 +16,7 @@ T = TypeVar("T")
 NAMES = {kind.type: name for name, kind in KINDS.items()}
 
 
-labelled = cache(labelled_sentences)  # the built-in labelled sentences
+labelled = cache(labelled_sentences)
 
 
 @cache
@@ -25,18 +25,18 @@ def _sentences(name: str) -> object:
 
 
 def stored_report(kind: type[T], encoder: Encoder) -> Stored[T] | None:
-    """Return this encoder's stored report about the built-in sentences, or None if it isn't stored."""
+    """Return the encoder's stored report, if any."""
     name = NAMES[kind]
     key = ("stored", name)
     read = lambda: stored(name, encoder, _sentences(name))  # noqa: E731
     if is_cached(encoder, key):
         return cached(encoder, key, lambda _: read())
-    found = read()  # don't cache None, because the report may be stored later
+    found = read()  # None isn't cached: the report may be stored later
     return cached(encoder, key, lambda _: found) if found else None
 
 
 def stoppable(encoder: Encoder, key: Any, title: str, make: Callable[[Progress], T]) -> T:
-    """Return make(progress) from `cached`, with a progress bar and a Stop button. A click on Stop ends the page."""
+    """Return the cached make(progress). A Stop button ends the page."""
     asked = (encoder_key(encoder), key)
     if session.STOPPED.get() == asked:
         st.text("Stopped.")
@@ -46,7 +46,7 @@ def stoppable(encoder: Encoder, key: Any, title: str, make: Callable[[Progress],
     if not is_cached(encoder, key):
         with place.container(horizontal=True, vertical_alignment="center"):
             bar = st.progress(0.0, title)
-            # A click on Stop reruns the script. The old run, which computes the report, ends when it next calls progress.
+            # The old run ends at the next call of progress.
             st.button("Stop", key=f"stop {key}", on_click=session.STOPPED.set, args=(asked,))
 
     def made(progress: Progress) -> T:
@@ -62,16 +62,13 @@ def stoppable(encoder: Encoder, key: Any, title: str, make: Callable[[Progress],
 
 
 def stored_or_made(kind: type[T], encoder: Encoder, title: str) -> tuple[T, Stored[T] | None]:
-    """Return the report about the built-in sentences, and its stored record (None if the report isn't stored).
-
-    title: the text of the progress bar while the report is computed.
-    """
+    """Return the report, and its stored record or None."""
     name, kept = NAMES[kind], stored_report(kind, encoder)
     make: Any = partial(KINDS[name].make, encoder, KINDS[name].reads())
     return kept.report if kept else cached(encoder, name, make, title, costly=True), kept
 
 
 def say_dates(*reports: Stored | None) -> None:
-    """Show on which date these stored reports were computed: the earliest of their dates."""
+    """Show the earliest date of these stored reports."""
     date = min(report.date for report in reports if report)
     st.text(f"Computed on {date}, with the current weights and sentences.")

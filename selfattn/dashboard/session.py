@@ -1,7 +1,6 @@
-"""Define the keys of a visitor's session state, with their meanings and first values. No other file writes a key as a string.
+"""Define the keys of the session state.
 
-A meaning that begins with a page's title, such as "Senses:", is about that page only. A key that a widget binds to the address
-must keep its name, because links contain it. A key that only its widget's own code uses ("scaling.n") isn't here.
+Links contain the keys that are bound to the address: don't rename them.
 """
 
 from collections.abc import Collection
@@ -13,7 +12,7 @@ import streamlit as st
 
 
 class Key(str):
-    """A key of the session state. A name with `{}` is a template that `of` fills in."""
+    """A key of the session state, or a template with `{}`."""
 
     meaning: str
     first: Any  # what `get` returns until a value is set
@@ -25,24 +24,23 @@ class Key(str):
 
     @cache  # noqa: B019  keys are kept until the server stops
     def of(self, part: str) -> "Key":
-        """Return a key whose name is this template with `{}` replaced by `part`."""
+        """Return the key with `{}` replaced by `part`."""
         return Key(self.format(part), self.meaning, self.first)
 
     def get(self) -> Any:
-        """Return the key's value in this visitor's session."""
         return st.session_state.get(self, self.first)
 
     def set(self, value: Any) -> None:
-        """Set the key's value. A widget's value must be set before the widget is drawn, or in a callback."""
+        """Set the value. Call this before the widget is drawn, or in a callback."""
         st.session_state[self] = value
 
     def keep_within(self, options: Collection[Any], default: Any) -> None:
-        """If the key's value is no longer among the options, set it to the default. Call this before the widget is drawn."""
+        """Set the default if the value isn't an option. Call this before the widget is drawn."""
         if st.session_state.get(self, default) not in options:
             self.set(default)
 
 
-# The visitor's sentences and word, which pages share. They are in the address too.
+# The visitor's sentences and word, also in the address.
 A = Key("a", "sentence A, or the only sentence of a page")
 B = Key("b", "sentence B")
 C = Key("c", "the control sentence; empty: none")
@@ -60,11 +58,11 @@ SECOND = Key("second", "Two encoders: the encoder chosen in the picker of the se
 SENTENCE = Key("sentence", "All heads: which sentences are shown: A, B, or both", "A")
 SENTENCES = Key("sentences", "Two encoders: the sentences over which two checkpoints are compared, one per line")
 
-# The names of heads, such as "L0 H10". They are in the address, but no widget is bound to them. None: the page's default head.
+# Names of heads, such as "L0 H10".
 HEAD = Key("head", "the chosen head")
 SECOND_HEAD = Key("head2", "Two encoders: the second encoder's head, if the encoders' heads don't correspond")
 
-# These keys tell if the visitor or an example chose the word and the control sentence.
+# Who chose the word and the control sentence.
 WORD_CHOSEN = Key("word_chosen", "True: the visitor chose the word; False: it is the example's word", False)
 CONTROL_TYPED = Key("typed", "the control sentence that the visitor typed, and sentence A at that time", ("", ""))
 WORD_MISSED = Key("word_missed", "the last word that the visitor chose or typed and that isn't in both sentences", "")
@@ -76,28 +74,28 @@ DEFAULT_OF = Key("default of {}", "the default that the widget with the key {} h
 LINKED_TO = Key("{} linked to", "a picker's encoder and revision, if only a link names them; None: load without asking")
 PAGE = Key("page", "the address of the page whose pickers were drawn last")
 
-# app.py keeps these for all pages.
+# Kept by app.py for all pages.
 RECORD = Key("page_record", "the record (figures.Page) of this run of a page")
 MENU = Key("menu", "the pages of the menu, built once")
 
 DOWNLOAD = Key("download", 'True while "Download" is open', False)
 
-# The main view. An answer (answer.Answer) is the measured effect of hiding words in a pair of sentences.
+# The main view. An answer (answer.Answer) has the effects of hiding words.
 WAY = Key("way", "the distance that counts as 100 %: between the senses' means, or between the two sentences' vectors")
 HIDDEN = Key("hidden", "an answer's key, and the indices of the words that the visitor hides in A and B", (None, None))
 HEADS = Key("heads", "the key of the answer for which the visitor opened the map of heads")
 GUESS = Key("guessed", '"asked" while the page asks for a guess; then the sentence and index of the word; False: none')
 VIEW = Key("view", "the kind of weights in the chosen head's maps (one_head.SOURCES); on Pronouns, the open tab")
 
-# The kernel figure, which shows one token's row of attention weights.
+# The kernel figure, one token's row of attention weights.
 PIECE = {name: Key(f"piece_{name.lower()}", f"the position of the token of {name} whose row is shown") for name in "AB"}
 QUERIES = Key("queries", "for each encoder, sentence and word: the position of the chosen token", MappingProxyType({}))
 
-# The two switches of every map of weights.
+# The switches of every map of weights.
 BY_WORDS = Key("words", "True: join word pieces to words", False)
 HIDE_SPECIAL = Key("hide", "True: leave special tokens out", False)
 
-# Other pages and their parts.
+# Single pages.
 MEASURE = Key("measure", "All heads: the measure that the bars show")
 ASKED = Key("asked", "Predictions: what the encoder is asked for, such as a class, a similarity or a masked word")
 SIMILAR = Key("similar", "Predictions: the example that the two texts come from")
@@ -118,7 +116,7 @@ PROJECTOR = Key("projector", "From scratch: True to show larger type and no menu
 STOP = Key("choice of stop", "From scratch: the stop (page of the lesson) that the picker shows")
 RACE = Key("recurrence.race", "Before attention: the device, and the times measured on it")
 TRAINED = Key("tiny.run", "Train a tiny model: the last run's settings, and its state after each epoch", (None, ()))
-# One key for each stop (page of a lesson).
+# One key for each lesson page ("stop").
 REAL_HEAD = Key("{}.head", "the name of the head that the visitor chose")
 REVEALED = Key("{}.shown", "True if the visitor asked for the answer without a guess", False)
 ASKING = Key("{}.asking", "the position of the token whose row of attention weights is shown")

@@ -1,4 +1,4 @@
-"""Use undocumented parts of Streamlit 1.66 and 1.67. The docstrings name the issues on GitHub about them (as of 2026-11-26)."""
+"""Use undocumented parts of Streamlit 1.66 and 1.67 (GitHub issues as of 2026-11-26)."""
 
 import itertools
 import threading
@@ -13,7 +13,7 @@ from streamlit import runtime
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
 
-HELD = 32  # the number of downloads that are kept; each file is a few megabytes at most
+HELD = 32  # downloads kept; each file is a few megabytes at most
 
 _places = itertools.count()
 
@@ -21,30 +21,25 @@ _places = itertools.count()
 def let_navigation_find_the_pages() -> None:
     """Tell Streamlit not to look for pages in the folder pages/.
 
-    Otherwise the first visitor who opens a link to a page sees "page not found", although st.navigation lists the page. See
-    streamlit/streamlit#8860 and #9992, which are closed.
+    Otherwise a first visitor's link shows "page not found" (streamlit/streamlit#8860 and #9992, closed).
     """
     PagesManager.uses_pages_directory = False
 
 
 def this_session() -> Any:
-    """Return the visitor's session that this thread works for, or None.
-
-    Streamlit has no public call for this, because it doesn't support an app's own threads (streamlit/streamlit#315, open).
-    """
+    """Return this thread's session, or None (streamlit/streamlit#315, open)."""
     return get_script_run_ctx(suppress_warning=True)
 
 
 def came_back() -> bool:
-    """Return True if the browser's Back or Forward started this run. Streamlit has no public call for this."""
+    """Return True if Back or Forward started this run."""
     return this_session().is_history_navigation
 
 
 def restore_address() -> None:
-    """After Back or Forward, pass all parameters of the restored address to the page's widgets.
+    """Give the restored address to the widgets after Back or Forward.
 
-    Streamlit drops each parameter that a widget of the previous page is bound to, even if a widget of this page is bound to it
-    too. We found no GitHub issue about this.
+    Streamlit drops parameters to which the previous page's widgets are bound. We found no issue about this.
     """
     context = this_session()
     asked = parse_qs(context.query_string, keep_blank_values=True)
@@ -56,10 +51,7 @@ def restore_address() -> None:
 
 @contextmanager
 def working_for(session: Any) -> Iterator[None]:
-    """Inside the `with`, attach this thread to a visitor's session. Detach it afterwards, because threads are reused.
-
-    Streamlit has no public call for this (see `this_session`).
-    """
+    """Attach this thread to a visitor's session inside the `with`."""
     if session is None:
         yield
         return
@@ -75,29 +67,27 @@ def working_for(session: Any) -> Iterator[None]:
 
 
 def hold_file(data: bytes, kind: str, file_name: str) -> None:
-    """Keep a file that was made for a download until HELD newer files exist.
+    """Keep a downloadable file until HELD newer files exist.
 
-    If a download button has a function that makes the file, Streamlit removes the file after two more page runs of any
-    visitors. With many visitors, the browser often hasn't fetched the file by then, and the download ends in a 404. The feature
-    came with streamlit/streamlit#12942. We found no GitHub issue about the removed files.
+    Streamlit (since streamlit/streamlit#12942) removes the file after two more page runs by anyone, so downloads often end
+    in a 404. We found no issue about this.
     """
     with working_for(SimpleNamespace(session_id="downloads")):  # a session that never ends
-        # A moment later, Streamlit adds the same bytes with the same type and name. It then uses this file, which we keep.
+        # Streamlit then adds the same bytes, and uses this file.
         files = runtime.get_instance().media_file_mgr
         files.add(data, kind, f"held-{next(_places) % HELD}", file_name=file_name, is_for_static_download=True)
 
 
 def stop_if_left(session: Any) -> None:
-    """Raise ConnectionAbortedError if the session's tab is closed. Streamlit has no public call for this (see `this_session`)."""
+    """Raise ConnectionAbortedError if the session's tab is closed."""
     if session is not None and runtime.exists() and not runtime.get_instance().is_active_session(session.session_id):
         raise ConnectionAbortedError("The visitor has left.")
 
 
 def bound_uploads(most: int) -> None:
-    """Limit the total size of all uploads to `most` bytes. The oldest files are removed; their pages ask for them again.
+    """Limit all uploads together to `most` bytes; remove the oldest first.
 
-    Streamlit limits the size of each file, but not the number of files, and keeps a file until its session ends. So one visitor
-    could fill the memory. We found no GitHub issue about this.
+    Streamlit limits only the size of each file. We found no issue about this.
     """
     manager: Any = runtime.get_instance().uploaded_file_mgr  # its public interface can only read
     add, sizes, adding = manager.add_file, {}, threading.Lock()

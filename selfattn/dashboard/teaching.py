@@ -1,7 +1,6 @@
-"""Draw the elements that lessons share: questions, fields for numbers, pickers of a sentence or a head, and the layout.
+"""Draw what lesson pages share: questions, fields, pickers and layout.
 
-A stop is one page of a lesson; the parameter `stop` is its name, with which widget keys begin. A stop can ask a question: the
-right answer and the stop's numbers appear after the visitor has answered.
+stop: a lesson page's name, with which its widget keys begin.
 """
 
 import math
@@ -33,43 +32,42 @@ from selfattn.views.kernel_row import QueryRow
 from selfattn.views.kernel_view import kernel_panel
 from selfattn.views.lesson import Drawing, drawing, lesson_panel
 
-REAL = one_head_by_hand.REAL.first  # the sentence in which lessons show a head of a pretrained encoder
-TEXT_WIDTH = PICTURE = 760  # pixels: about 90 characters a line
-BESIDE = 352  # pixels: width of the text beside a picture in a window of 1440 (below the picture in a window of 800)
-ROOM = 280  # pixels: width of each of two maps side by side
-FITS = 28  # pixels: width of the smallest cell that has room for a number
-MOST_TOKENS = 64  # the largest number of tokens in a lesson's map
+REAL = one_head_by_hand.REAL.first
+TEXT_WIDTH = PICTURE = 760  # pixels: about 90 characters
+BESIDE = 352  # pixels: text beside a picture, in a window of 1440
+ROOM = 280  # pixels: width of one of two maps side by side
+FITS = 28  # pixels: smallest cell with room for a number
+MOST_TOKENS = 64  # tokens in a lesson's map, at most
 
 
 def prose(text: str) -> None:
-    """Show Markdown text at a readable width. Never pass words that a visitor typed."""
+    """Show Markdown text. Never pass a visitor's words."""
     st.markdown(text, width=TEXT_WIDTH)
 
 
 def formula(text: str) -> None:
-    """Show one line of mathematics, centred under the prose."""
+    """Show one line of mathematics below the prose."""
     with st.container(width=TEXT_WIDTH):
         st.latex(text)
 
 
 def explain(*terms: str) -> None:
-    """Show the definitions of these terms as normal text, because a caption is too pale."""
     prose(" ".join(TERMS[term] for term in terms))
 
 
 def row() -> st.delta_generator.DeltaGenerator:
-    """Return a container for figures side by side. In a narrow window the figures wrap."""
+    """Return a row for figures."""
     return st.container(horizontal=True, gap="medium")
 
 
 def sides() -> tuple[st.delta_generator.DeltaGenerator, st.delta_generator.DeltaGenerator]:
-    """Return two containers of a lesson page: one for the picture, and one beside or below it for the question and numbers."""
+    """Return a container for the picture and one for the text."""
     both = st.container(horizontal=True, gap="medium", key="sides")
     return both.container(width=PICTURE), both.container(width=BESIDE)
 
 
 def asked(matrix: Tensor, answered: bool, *rows: int) -> Tensor:
-    """Return the matrix to draw. Until the question is answered, the rows `rows` are NaN (all rows if none are given)."""
+    """Return the matrix to draw. Before the answer, `rows` (or all) are NaN."""
     shown = matrix.double().clone()
     if not answered:
         shown[list(rows) if rows else slice(None)] = math.nan
@@ -77,7 +75,7 @@ def asked(matrix: Tensor, answered: bool, *rows: int) -> Tensor:
 
 
 def example(stop: str, names: Sequence[str] | Mapping[str, str], label: str = "Example", key: str = "example") -> str:
-    """Draw radio buttons for a lesson page's examples, and return the chosen name. names: the names, or a label for each name."""
+    """Draw radio buttons, and return the chosen name. names: names, or a label for each."""
     labels = names if isinstance(names, Mapping) else dict(zip(names, names))
     return st.radio(
         label, list(labels), format_func=labels.__getitem__, key=f"{stop}.{key}", horizontal=key == "example"
@@ -95,7 +93,7 @@ def steps(
     answered: bool = True,
     **said: str,
 ) -> None:
-    """Show a lesson's panel (see `lesson_panel`). Before the question is answered, show only the charts."""
+    """Show a lesson's panel, without texts before the answer."""
     if not answered:
         finding, said = "", {}
     with st.container(width=width):
@@ -103,17 +101,18 @@ def steps(
 
 
 def kernel(stop: str, trace: AttentionTrace, tokens: Sequence[str], asks: int, text: str = "", **said: Any) -> None:
-    """Show every step of one row of attention: at first the row of token `asks`, then the row of the token clicked last.
+    """Show every step of one row of attention. A click chooses the row.
 
-    stop: the lesson page that keeps the choice. If the trace has only one row, no other row can be chosen. If that row's query
-    isn't a token, asks is -1 and `text` names the query. said: the arguments `finding` and `back` of `kernel_panel`.
+    asks: the position of the first row; -1 if the query isn't a token.
+    text: the name of a query that isn't a token.
+    said: `finding` and `back` of `kernel_panel`.
     """
     key, whole = session.ASKING.of(stop), len(trace.query) == len(tokens) > 1
     chosen = key.get() if whole and key.get() in range(len(tokens)) else asks
     row = QueryRow(trace=trace, tokens=tuple(tokens), query=chosen, first=0 if whole else asks, text=text)
 
     def choose(_: str, clicked: Any) -> None:
-        # Check the value, because a browser can send any value.
+        # A browser can send any value.
         if isinstance(clicked, list) and len(clicked) == 2 and clicked[1] in range(len(tokens)):
             key.set(clicked[1])
 
@@ -122,14 +121,14 @@ def kernel(stop: str, trace: AttentionTrace, tokens: Sequence[str], asks: int, t
 
 
 def small_map(matrix: Tensor, tokens: Sequence[str], room: int = ROOM, **looks: Any) -> Drawing:
-    """Return a map at most `room` pixels wide, so that two maps fit side by side. Large cells show their numbers."""
+    """Return a map at most `room` pixels wide."""
     cell = min(64, room // len(tokens))
     size: dict[str, Any] = {"cell": cell, "numbers": WEIGHT if cell >= FITS else None}
     return drawing(heatmap, matrix, tokens, **(size if cell > FITS / 2 else {"size": room}), **looks)
 
 
 def plane(vectors: Mapping[str, Tensor], strong: str = "", size: int = 240) -> Drawing:
-    """Draw vectors of two numbers as arrows. Longer arrows are thicker. strong: the name of the vector to draw in dark ink."""
+    """Draw 2-d vectors as arrows. strong: the vector in dark ink."""
     frame = pd.DataFrame(torch.stack([*vectors.values()]).tolist(), columns=["x", "y"])
     lengths = [float(vector.norm()) for vector in vectors.values()]
     frame = frame.assign(kind=[*vectors], label=[*vectors], length=lengths)
@@ -137,18 +136,18 @@ def plane(vectors: Mapping[str, Tensor], strong: str = "", size: int = 240) -> D
 
 
 def take(text: str) -> None:
-    """Show the page's summary. Call it at the end of the page."""
+    """Show the page's summary."""
     st.info(f"**Take with you.** {text}", icon=":material/backpack:", width="stretch")
 
 
 def heads_chart(values: Tensor, **looks: Any) -> Drawing:
-    """Return a map of one number per head. values: (n_layers, n_heads). Each row of the map is a layer."""
+    """Return a map of values (n_layers, n_heads)."""
     layers, heads = ([f"{kind}{n}" for n in range(size)] for kind, size in zip("LH", values.shape))
     return drawing(heatmap, values, layers, columns=heads, **{"names": ("layer", "head"), "cell": 36, **looks})
 
 
 def choose_sentence(stop: str, sentence: str, encoder: Encoder | None = None) -> tuple[Encoder, Encoding]:
-    """Draw a field for a sentence. Return the encoder and the sentence's encoding. If encoding fails, end the page."""
+    """Draw a field for a sentence; return encoder and encoding, or end the page."""
     encoder = encoder or current_encoder()
     key = f"{stop}.sentence"
     st.session_state.setdefault(key, sentence)
@@ -161,7 +160,7 @@ def choose_sentence(stop: str, sentence: str, encoder: Encoder | None = None) ->
 
 
 def choose_head(stop: str, sentence: str) -> tuple[Encoder, Encoding, Head]:
-    """Draw a field for a sentence and a map to choose a head. Return the encoder, the encoding and the head."""
+    """Draw a field for a sentence and a map of heads."""
     encoder, encoding = choose_sentence(stop, sentence)
     key = session.REAL_HEAD.of(stop)
     head = chosen_head(encoder, Head(0, 4), key)
@@ -172,7 +171,7 @@ def choose_head(stop: str, sentence: str) -> tuple[Encoder, Encoding, Head]:
 def own_numbers(
     stop: str, published: Mapping[str, Any], width: int = 110, check: Callable[..., object] | None = None
 ) -> dict[str, Tensor]:
-    """Draw the fields of `vectors` in a folded expander."""
+    """Draw `vectors` in a folded box."""
     with st.expander("Your own numbers"):
         return vectors(stop, published, width, check)
 
@@ -183,14 +182,13 @@ def vectors(
     width: int = 150,
     check: Callable[..., object] | None = None,
 ) -> dict[str, Tensor]:
-    """Draw a field for each vector (d,), filled with the lesson's published numbers, and a button that restores these numbers.
+    """Draw a field for each vector (d,); return the vectors in float64.
 
-    Returns the vectors by name, in float64. If a field doesn't contain d finite numbers, say so and return the published vector.
-    check: raises ValueError if the vectors don't fit together; the page then shows its message and uses all published vectors.
+    check: raises ValueError if the vectors don't fit together. The published vectors then replace them.
     """
     texts = {f"{stop}.{name}": ", ".join(f"{number:g}" for number in row) for name, row in published.items()}
     filled = session.PUBLISHED.of(stop)
-    if st.session_state.setdefault(filled, texts) != texts:  # the visitor chose another example: fill in its numbers
+    if st.session_state.setdefault(filled, texts) != texts:  # another example was chosen
         st.session_state.update(texts | {filled: texts})
     typed = {}
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -209,7 +207,7 @@ def vectors(
 
 
 def numbers(name: str, text: str, published: Sequence[float] | Tensor) -> Tensor:
-    """Return the typed numbers of one vector, (d,) in float64. If they can't be used, say why and return the published ones."""
+    """Return the typed vector (d,) in float64, or the published one."""
     try:
         return typed_numbers.parse(name, text, len(published))
     except ValueError as error:
@@ -219,13 +217,13 @@ def numbers(name: str, text: str, published: Sequence[float] | Tensor) -> Tensor
 
 
 def refuse(why: str, what: str = "These numbers can't be used.") -> None:
-    """Show the error `what`, and below it the reason `why` as plain text, because the reason may quote what a visitor typed."""
+    """Show the error `what`, and its reason as plain text."""
     st.error(what, icon=":material/error:")
     st.text(why)
 
 
 def reset(stop: str, published: Mapping[str, object], label: str = "Reset to the published numbers") -> None:
-    """Draw the button that restores the published values. published: each widget's key with its value."""
+    """Draw a button that restores the published values, given by widget key."""
     st.button(
         label,
         key=f"{stop}.reset",
@@ -236,7 +234,7 @@ def reset(stop: str, published: Mapping[str, object], label: str = "Reset to the
 
 @contextmanager
 def messages(what: str = "These numbers can't be used.") -> Iterator[None]:
-    """Inside the `with`, show a ValueError as a message on the page, and end the page."""
+    """Show a ValueError inside the `with`, and end the page."""
     try:
         yield
     except ValueError as error:
@@ -245,13 +243,13 @@ def messages(what: str = "These numbers can't be used.") -> Iterator[None]:
 
 
 def answered(stop: str) -> bool:
-    """Return True if the lesson page shows its answer: after a choice, after "Just show me", or in a link with ?reveal=yes."""
+    """Return True if the lesson page shows its answer."""
     chosen, shown = st.session_state.get(f"{stop}.prediction"), session.REVEALED.of(stop).get()
     return chosen is not None or shown or st.query_params.get("reveal") == "yes"
 
 
 def predict(stop: str, question: str, options: Sequence[str], answer: str, reason: str) -> bool:
-    """Ask the lesson page's question. After the visitor has answered, show the right answer and the reason, and return True."""
+    """Ask the question. After an answer, show the right one and return True."""
     key = f"{stop}.prediction"
     with st.container(border=True, width=TEXT_WIDTH):
         st.markdown(f"**Predict first.** {question}")

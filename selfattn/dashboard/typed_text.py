@@ -1,4 +1,4 @@
-"""Encode a text that a visitor typed, and name the words or table rows that can't be used."""
+"""Encode a visitor's text, and show unusable rows of a table."""
 
 import pandas as pd
 import streamlit as st
@@ -10,11 +10,11 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
 from selfattn.settings import Settings
 
-MOST_NAMED = 5  # a message names at most this many unknown parts of a text
+MOST_NAMED = 5  # unknown words named in one message, at most
 
 
 def check_length(text: str) -> None:
-    """Raise TextError for a text with more characters than this server accepts."""
+    """Raise TextError for a text that is too long."""
     if len(text) > (limit := Settings.read().max_characters):
         raise TextError(f"This text has {len(text):,} characters; this server takes at most {limit:,}. Shorten it.")
 
@@ -22,9 +22,11 @@ def check_length(text: str) -> None:
 def encode_or_stop(
     encoder: Encoder, text: str, label: str, *, pair: str | None = None, most: int | None = None
 ) -> Encoding:
-    """Return the text's encoding. If the text can't be encoded, say why and end the page.
+    """Return the text's encoding, or say why not and end the page.
 
-    label: what the page calls the text. pair: the second of two segments. most: the largest number of tokens (None: no limit).
+    label: the page's name for the text.
+    pair: the second of two segments.
+    most: the largest number of tokens.
     """
     try:
         check_length(text)
@@ -47,7 +49,7 @@ def encode_or_stop(
 
 
 def show_rejected(rejected: pd.DataFrame) -> None:
-    """Show the rows of a visitor's table that can't be used, each with its line number and the reason."""
+    """Show the unusable rows of a visitor's table, with reasons."""
     if len(rejected):
         st.warning(f"{len(rejected):,} rows can't be used. The other rows are used.", icon=":material/warning:")
         shown = [name for name in ("line", "reason", "word", "sense", "sentence") if name in rejected]

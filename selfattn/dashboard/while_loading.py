@@ -1,7 +1,4 @@
-"""Show a stored figure of the first example while torch and the encoder are being loaded.
-
-Once the live figure is computed, the page warns if it differs from the stored figure. `make demo` stores the figure.
-"""
+"""Show a stored figure until the encoder is loaded. `make demo` stores the figure."""
 
 import json
 import sys
@@ -14,19 +11,19 @@ import streamlit as st
 from selfattn.dashboard.live import show_stored
 
 STORED = files("selfattn") / "data" / "while_loading.json"
-ROW = 60  # pixels: height of the row of examples, which the live figure has above it
+ROW = 60  # pixels: height of the live page's row of examples
 SAME = 0.005  # shares that differ by less count as equal
 
 
 def loaded() -> bool:
-    """Return True if this server has imported the pages' modules. Pages then appear as fast as the stored figure."""
+    """Return True if this server has imported torch and the pages' modules."""
     return "selfattn.dashboard.pickers" in sys.modules
 
 
 def show_stored_figure() -> Any:
     """Show the stored figure, and return its container.
 
-    If the address or the command line asks for anything but the first example, show nothing and return None.
+    Returns None if the link or the command line asks for another view.
     """
     if any(argument.startswith("--model") for argument in sys.argv):
         return None
@@ -43,7 +40,7 @@ def show_stored_figure() -> Any:
 
 
 def check_stored_figure(place: Any, record: Any) -> None:
-    """Warn if the page's live figure differs from the stored figure in its encoder, sentences, finding or shares."""
+    """Warn if the live figure differs from the stored figure."""
     now = next((panel.live.data for panel in record.panels if panel.live), None)
     if now is None or not _same(_kept()["data"], now):
         place.warning("The figure shown while the encoder was loading differs from the figure that is computed now.")
@@ -54,7 +51,7 @@ def _kept() -> dict[str, Any]:
 
 
 def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Return True if both figures have the same key (encoder, sentences, way), finding and shares."""
+    """Return True if key, finding and shares agree."""
     if any(one[part] != other[part] for part in ("key", "finding")):
         return False
     shares = ([word["share"] or 0 for side in data["sides"] for word in side["words"]] for data in (one, other))

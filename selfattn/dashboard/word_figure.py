@@ -1,4 +1,4 @@
-"""Show the main view's figure. Keep the visitor's choices in the session, and all but the guess in the address."""
+"""Show the main view's figure, and keep the visitor's choices."""
 
 from functools import partial
 from typing import Any
@@ -19,14 +19,15 @@ from selfattn.panel import Panel
 from selfattn.views.main_view import chosen, put_together
 from selfattn.words import Word, numbered
 
-ASKED = "asked"  # value of session.GUESS while the page waits for a guess
-# If (tokens of all copies, one per hidden word) x layers x d_model exceeds this, the sentences are drawn before the results.
-# has 600,000 in the bundled encoder (0.1 s on two cores), and 2,400,000 in a base-size encoder (0.8 s).
+ASKED = "asked"  # session.GUESS while the page waits for a guess
+# Limit of tokens x layers x d_model, over a copy of the sentence per hidden word.
+# Above this limit, the sentences are drawn before the results. The first example has
+# 600,000 in the bundled encoder (0.1 s on two cores), 2,400,000 in a base-size one (0.8 s).
 LONG = 1_500_000
 
 
 def show_unmeasured(encoder: Encoder, pair: Pair) -> Any:
-    """If the session is new and measuring takes long, draw the sentences without results. Return the element to empty later."""
+    """Draw the sentences without results if measuring takes long. Return the element."""
     place, copied = st.empty(), sum(len(word.sentence.tokens) * len(word.others) for word in pair if word)
     long = copied * encoder.n_layers * encoder.d_model > LONG and not encoder.hide_reason
     if not long or session.HIDDEN.get() != session.HIDDEN.first or is_answered(encoder, pair):
@@ -39,7 +40,6 @@ def show_unmeasured(encoder: Encoder, pair: Pair) -> Any:
 
 
 def show_figure(encoder: Encoder, answer: Answer) -> None:
-    """Show the figure, with the visitor's hidden words and head."""
     asked = session.HEADS.get() == answer.key
     if asked:
         complete(encoder, answer)
@@ -51,7 +51,7 @@ def show_figure(encoder: Encoder, answer: Answer) -> None:
 
 
 def complete_figure(encoder: Encoder, answer: Answer) -> None:
-    """If "Download" is open, replace the panel that it offers by one with the exact effects of heads."""
+    """Replace the panel in an open "Download" by one with exact effects."""
     if session.DOWNLOAD.get():
         complete(encoder, answer)
         this_page().panels[0] = _panel(encoder, answer, heads=True)
@@ -65,7 +65,7 @@ def _panel(encoder: Encoder, answer: Answer, heads: bool) -> Panel:
 
 
 def hidden_now(answer: Answer) -> Hidden:
-    """Return the indices of the words hidden in A and in B. A new session takes them from its link."""
+    """Return the indices of the hidden words in A and B."""
     kept, hidden = session.HIDDEN.get()
     if kept != answer.key:
         hidden = None, None
@@ -76,12 +76,11 @@ def hidden_now(answer: Answer) -> Hidden:
 
 
 def hidden_words_now(answer: Answer) -> dict[str, Word]:
-    """Return the words that the visitor hides, by sentence."""
     return {name: own[at] for name, own, at in zip("AB", answer.found.words, hidden_now(answer)) if at is not None}
 
 
 def note_hidden(answer: Answer) -> None:
-    """Write the hidden words into the address. Warn of words in the link that the sentences don't have."""
+    """Write the hidden words into the address."""
     for side, own, at in zip("AB", _names(answer), hidden_now(answer)):
         key, shown = session.HIDE[side], "nothing hidden" if at is None else own[at]
         this_page().address[key] = None if at is None else own[at]
@@ -91,28 +90,26 @@ def note_hidden(answer: Answer) -> None:
 
 
 def _names(answer: Answer) -> list[list[str]]:
-    """Return the words that can be hidden, spelled as in the address."""
+    """Return the words as the address spells them."""
     return [numbered([word.text for word in own]) for own in answer.found.words]
 
 
 def _choose(encoder: Encoder, answer: Answer, state: str, value: Any) -> None:
-    """Store a choice made in the figure, and rerun the parts of the page that it changes."""
+    """Store a choice, and rerun the parts that change."""
     if state == "guess" and _offered(_names(answer), [value]) and value[1] is not None:
         session.GUESS.set(tuple(value))
-        st.rerun()  # the complete page, because the answer is in another part
+        st.rerun()  # the answer is in another part
     before = hidden_now(answer)
     kept = keep_choice(encoder, answer, state, value)
-    if kept and (
-        state != "heads" or hidden_now(answer) != before
-    ):  # after "heads" with the same words, only the figure changes
+    if kept and (state != "heads" or hidden_now(answer) != before):  # with the same words, only the figure changes
         st.rerun(["figure", "head"] if state == "heads" else ["head"])
 
 
 def keep_choice(encoder: Encoder, answer: Answer, state: str, value: Any) -> bool:
-    """Store a chosen head or the hidden words in the session and the address. Return False for an invalid choice.
+    """Store a choice in the session and the address. Return False if it is invalid.
 
-    state: "head", "hidden", or "heads" (the figure needs the effects of heads). value: for "head", a number in
-    `Encoder.all_heads`; else the numbers of the hidden words. A browser can send anything, so the value is checked.
+    state: "head", "hidden" or "heads".
+    value: a head's number for "head", else the hidden words' indices in A and B.
     """
     if state == "head" and type(value) is int and 0 <= value < len(encoder.all_heads):
         head = encoder.all_heads[value]
@@ -137,7 +134,7 @@ def keep_choice(encoder: Encoder, answer: Answer, state: str, value: Any) -> boo
 
 
 def _offered(names: list[list[str]], chosen: Any) -> bool:
-    """Return True if each choice is (side, number of one of its words) or (side, None)."""
+    """Return True if all chosen (side, index) exist."""
     for one in chosen:
         side, at = one if isinstance(one, list | tuple) and len(one) == 2 else (None, None)
         if side not in (0, 1) or not (at is None or (isinstance(at, int) and 0 <= at < len(names[side]))):

@@ -1,4 +1,4 @@
-"""Test which labelled sentences define a word's senses, and the cache keys of results that depend on these sentences."""
+"""Test the labelled sentences of a word, and their cache keys."""
 
 import pandas as pd
 import pytest
@@ -9,7 +9,7 @@ from selfattn.examples import labelled_sentences
 
 @pytest.fixture
 def upload(monkeypatch):
-    """Return a function that puts an uploaded table into the session."""
+    """Return a function that stores an uploaded table in the session."""
 
     def uploaded(table):
         monkeypatch.setattr(session.st, "session_state", {session.TABLE_READ: ("id", table, None, "digest")})
@@ -35,7 +35,7 @@ def test_uploaded_labels_replace_built_in_labels(upload):
         assert len(answer.labels_of("bank").rows) == 24
 
 
-def test_a_word_with_too_few_labelled_sentences_has_no_mean_vectors_of_its_senses(upload, encoder):
+def test_word_with_few_sentences_has_no_means(upload, encoder):
     upload(own("one", "two"))
     assert answer.means_of_senses(encoder, answer.labels_of("bank")) is None
     upload(None)

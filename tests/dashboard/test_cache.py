@@ -1,4 +1,4 @@
-"""Test the cache: its limit in bytes, one computation for many callers, and the removal of an encoder's results."""
+"""Test the cache."""
 
 import dataclasses
 import gc
@@ -37,7 +37,7 @@ from selfattn.senses import random_twin
 
 @dataclass(eq=False)
 class Thing:
-    """A stand-in for an encoder. It allows weak references."""
+    """A stand-in for an encoder that allows weak references."""
 
     name: str
     around: object = None
@@ -48,7 +48,7 @@ class Thing:
         return self.name
 
 
-def test_the_cache_computes_a_result_once_and_never_exceeds_its_limit():
+def test_cache_never_exceeds_its_limit():
     cache, made = Cache(10 * (4_000 + OVERHEAD), bytes_of), []
 
     def make(key):
@@ -66,7 +66,7 @@ def test_the_cache_computes_a_result_once_and_never_exceeds_its_limit():
         cache.get(key, lambda key=key: make(key))
     assert [key in cache for key in range(20)] == 10 * [False] + 10 * [True]
     cache.get(19, lambda: pytest.fail("the value was computed again"))
-    for key in ("large", "larger"):  # a value larger than the limit is the only one in the cache
+    for key in ("large", "larger"):  # a value above the limit stays alone in the cache
         assert cache.get(key, lambda: torch.zeros(20_000)) is cache.values[0] and len(cache.values) == 1
     cache.get("larger", lambda: pytest.fail("the value was computed again"))
 
@@ -75,14 +75,14 @@ def test_the_cache_computes_a_result_once_and_never_exceeds_its_limit():
     "key",
     [torch.ones(1), ("view", Thing("a view")), ("words", ("bank", frozenset("ab"))), ["a list"], ("n", np.int64(3))],
 )
-def test_a_key_must_consist_of_strings_numbers_and_tuples(key):
+def test_key_must_be_strings_numbers_or_tuples(key):
     with pytest.raises(TypeError, match="Expected a key of strings, numbers and tuples of these, got"):
         Cache(10_000, bytes_of).get(key, lambda: pytest.fail("the value was computed"))
     assert Cache(1, lambda _: 1).get(("text", None, (1, 2.5, True), Head(0, 3)), lambda: "made") == "made"
 
 
 @pytest.mark.parametrize("maker_leaves", [False, True])
-def test_a_waiting_thread_gets_the_result_or_computes_it_itself(maker_leaves):
+def test_waiting_thread_gets_a_result(maker_leaves):
     cache, begun, go_on, made = Cache(10_000, bytes_of), threading.Event(), threading.Event(), []
 
     def first():
@@ -109,7 +109,7 @@ def test_a_waiting_thread_gets_the_result_or_computes_it_itself(maker_leaves):
     assert made == (["the second's"] if maker_leaves else ["the first's"] * 2)
 
 
-def test_a_waiting_thread_stops_if_its_run_is_superseded(monkeypatch):
+def test_superseded_run_stops_waiting(monkeypatch):
     cache, begun, go_on = Cache(10_000, bytes_of), threading.Event(), threading.Event()
     maker = threading.Thread(target=cache.get, args=("key", lambda: begun.set() or go_on.wait(10)))
     maker.start()
@@ -122,7 +122,7 @@ def test_a_waiting_thread_stops_if_its_run_is_superseded(monkeypatch):
     assert cache.values == [True]
 
 
-def test_bytes_of_counts_each_storage_of_an_encoding_once(encoder):
+def test_bytes_of_counts_each_storage_once(encoder):
     encoding = encoder.encode("The bank of the river.")
     numbers = sum(state.numel() for state in encoding.states) + encoding.static.numel()
     numbers += sum(t.numel() for r in encoding.recordings for t in (r.query, r.key, r.value, r.context))
@@ -141,11 +141,11 @@ def test_bytes_of_counts_arrays_and_tables():
 
 @pytest.fixture
 def results(monkeypatch):
-    """Replace the cache of results by an empty cache."""
+    """Empty the cache of results."""
     monkeypatch.setattr(the_cache, "_results", Cache(2**20, bytes_of))
 
 
-def test_the_cache_key_has_encoder_text_and_word(encoder, results, monkeypatch):
+def test_cache_key_has_encoder_text_word(encoder, results, monkeypatch):
     asked = []
     monkeypatch.setattr(type(encoder), "knock_out", lambda self, *key, progress: asked.append(key) or torch.ones(1))
     tokens = encoder.tokenize("The old bank was closed.")
@@ -160,13 +160,13 @@ def test_the_cache_key_has_encoder_text_and_word(encoder, results, monkeypatch):
     assert cached(Thing(encoder.name), ("encoding", "The bank.", None), lambda progress: "its own") == "its own"
 
 
-def test_cached_error_ignores_the_sign(encoder, results, monkeypatch):
+def test_cached_error_ignores_sign(encoder, results, monkeypatch):
     own = encoder.encode("The bank.").weights(0, 1)
     monkeypatch.setattr(Encoding, "own_weights", lambda self, layer, head: own + 0.5)
     assert cached_error(encoder, "The bank.", Head(0, 1)) == pytest.approx(0.5)
 
 
-def test_a_progress_bar_in_a_container_appears_after_some_seconds(results, monkeypatch):
+def test_progress_bar_in_container_appears_late(results, monkeypatch):
     now, calls = [0.0], []
     monkeypatch.setattr(the_cache.time, "monotonic", lambda: now[0])
     place = SimpleNamespace(progress=lambda part, title: calls.append(part), empty=lambda: calls.append("gone"))
@@ -191,7 +191,7 @@ def test_progress_bar_appears_and_disappears(results, monkeypatch):
 
 @pytest.fixture
 def collected():
-    """Return a function that collects garbage. It ignores objects from before the test, because checking them takes seconds."""
+    """Return gc.collect, with older objects frozen to save seconds."""
     gc.freeze()
     yield gc.collect
     gc.unfreeze()
@@ -204,7 +204,7 @@ def place_for(number):
 
 @pytest.fixture
 def loading(results, monkeypatch):
-    """Return a function that loads a Thing and caches a result that refers to the Thing. The cache keeps two Things."""
+    """Return a function that loads a Thing and caches a result."""
     monkeypatch.setattr(encoder_picker, "_encoders", place_for(2))
     monkeypatch.setattr(encoder_picker, "load_encoder", lambda name, **_: Thing(name))
     monkeypatch.setattr(encoder_picker, "random_twin", lambda first: Thing(f"{first.name}, random weights"))
@@ -217,7 +217,7 @@ def loading(results, monkeypatch):
 
 
 @pytest.mark.slow
-def test_cache_removes_the_least_recently_used_encoder_and_its_results(loading, collected):
+def test_cache_removes_least_recently_used_encoder(loading, collected):
     gone, kept = weakref.ref(loading("b")), loading("a")
     assert loading("a") is kept and gone() is not None
     loading("c")  # the cache removes b
@@ -227,7 +227,7 @@ def test_cache_removes_the_least_recently_used_encoder_and_its_results(loading, 
 
 
 @pytest.mark.slow
-def test_an_untrained_encoder_replaces_the_least_recently_used_encoder(loading, collected, monkeypatch):
+def test_untrained_encoder_replaces_least_recently_used(loading, collected, monkeypatch):
     monkeypatch.setattr(encoder_picker, "_pick", lambda *_, **__: encoder_picker.UNTRAINED)
     monkeypatch.setattr(encoder_picker, "_say_not_offered", lambda *_: None)
     gone, kept = weakref.ref(loading("b")), loading("a")
@@ -237,7 +237,7 @@ def test_an_untrained_encoder_replaces_the_least_recently_used_encoder(loading, 
 
 
 @pytest.mark.slow
-def test_a_page_caches_no_results_of_a_removed_encoder(loading, collected):
+def test_removed_encoder_gets_no_cached_results(loading, collected):
     gone = loading("b")
     loading("a")
     loading("c")
@@ -249,7 +249,7 @@ def test_a_page_caches_no_results_of_a_removed_encoder(loading, collected):
 
 
 @pytest.mark.slow
-def test_a_removed_encoder_does_not_replace_results_of_the_reloaded_encoder(loading):
+def test_removed_encoder_keeps_reloaded_encoders_results(loading):
     gone = encoder_picker.load("b", None, "cpu", "float32")
     for name in ("a", "c", "b"):
         reloaded = loading(name)
@@ -258,15 +258,15 @@ def test_a_removed_encoder_does_not_replace_results_of_the_reloaded_encoder(load
     assert cached(reloaded, "its result", lambda _: pytest.fail("the result was computed again"))["encoder"] is reloaded
 
 
-def test_encoders_with_different_configurations_share_no_results(results, encoder):
+def test_other_configuration_shares_no_results(results, encoder):
     other = dataclasses.replace(encoder, configuration="another")
     four = (encoder, other, random_twin(encoder), random_twin(other))
     assert [cached(each, "key", lambda _, at=at: at) for at, each in enumerate(four)] == [0, 1, 2, 3]
 
 
 @pytest.mark.slow
-def test_results_of_a_real_encoder_are_removed_with_the_encoder(results, collected, monkeypatch, checkpoint):
-    """Test every kind of result that the main view caches: encodings, an answer, hidden words."""
+def test_real_encoder_is_freed_with_results(results, collected, monkeypatch, checkpoint):
+    """Test every kind of result that the main view caches."""
     monkeypatch.setattr(encoder_picker, "_encoders", place_for(1))
     names = [str(checkpoint(family)) for family in ("BERT", "DistilBERT")]
     encoder = encoder_picker.load(names[0], None, "cpu", "float32")

@@ -1,4 +1,4 @@
-"""Test that `with_tables` sends a chart's numbers to the browser unchanged."""
+"""Test that `with_tables` doesn't change a chart's numbers."""
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ RECORDS = [
 @pytest.mark.parametrize(
     "records", [RECORDS, [], [{"only": None}], [{"at": [1, 2]}, {"at": [3]}], [{"n": 1}, {"n": 0.5}]]
 )
-def test_tables_equal_those_that_streamlit_makes(records):
+def test_tables_equal_streamlits_tables(records):
     sent = with_tables({"datasets": {"rows": records}, "mark": "bar"})
     assert isinstance(sent["datasets"]["rows"], pa.Table)
     assert sent["mark"] == "bar"
@@ -37,10 +37,10 @@ def _missing(value: object) -> bool:
 
 
 @pytest.mark.parametrize("data", [[{"n": 1}, {"n": "one"}], {"type": "FeatureCollection"}, [{"n": 2**70}], ["a"]])
-def test_data_that_make_no_table_are_passed_to_streamlit_unchanged(data):
+def test_data_without_table_is_unchanged(data):
     assert with_tables({"datasets": {"rows": data}})["datasets"]["rows"] is data
 
 
-def test_a_chart_without_named_data_is_unchanged():
+def test_chart_without_named_data_is_unchanged():
     spec = {"data": {"values": RECORDS}}
     assert with_tables(spec) is spec

@@ -1,4 +1,4 @@
-"""Test the cache key of the kernel figure: encoder, head, sentences, query tokens and hidden words."""
+"""Test the cache key of the kernel figure."""
 
 import pytest
 
@@ -13,7 +13,7 @@ HEAD = Head(0, 1)
 
 @pytest.fixture
 def made(monkeypatch):
-    """Empty the cache, and return a list that collects each new panel."""
+    """Empty the cache, and return a list of all new panels."""
     panels = []
     monkeypatch.setattr(cache, "_results", cache.Cache(2**24, cache.bytes_of))
 
@@ -36,7 +36,7 @@ def asked(encoder, sides=None, head=HEAD, **queries):
 
 
 @pytest.mark.slow
-def test_a_change_in_any_part_of_the_cache_key_gives_another_panel(encoder, encoder_of, made):
+def test_each_part_of_cache_key_matters(encoder, encoder_of, made):
     river = encoder.encode(TEXTS["A"]).places("river")[0].positions
     bank = sides_of(encoder)["A"].positions
     others = [

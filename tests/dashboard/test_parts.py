@@ -1,4 +1,4 @@
-"""Test parts (Streamlit fragments, which rerun without the page): where they show progress and record their figures."""
+"""Test parts of a page, which rerun without the page."""
 
 from types import SimpleNamespace
 
@@ -7,13 +7,13 @@ import streamlit as st
 from selfattn.dashboard import parts, session
 
 
-def test_a_fragment_has_its_own_container_and_its_own_record_of_figures(monkeypatch):
-    """Streamlit doesn't let a fragment fill a container outside the fragment."""
+def test_part_has_own_container_and_record(monkeypatch):
+    """Streamlit fragments can't draw outside themselves."""
     record, shown = SimpleNamespace(news="the page's", panels=["a figure"], tables={"its": "table"}), []
     monkeypatch.setattr(parts, "this_page", lambda: record)
     monkeypatch.setattr(parts.st, "fragment", lambda function, key: function)
     monkeypatch.setattr(parts.st, "container", lambda: "its own")
-    monkeypatch.setattr(st, "session_state", {session.RECORD: None})  # the run of the complete page has ended
+    monkeypatch.setattr(st, "session_state", {session.RECORD: None})  # the page's run has ended
 
     def show():
         own = st.session_state[session.RECORD]

@@ -1,4 +1,4 @@
-"""Test that visitors from other machines open only encoders and scans that the server's operator allows."""
+"""Test which encoders and scans visitors may open."""
 
 import os
 import sys
@@ -22,7 +22,7 @@ from selfattn.encoders.sources import BUNDLED_NAME, BUNDLED_REVISION, CURATED, r
 
 @pytest.fixture
 def listening(monkeypatch):
-    """Return a function that sets the server's address and its allowed host names."""
+    """Return a function that sets the server's address and host names."""
 
     def listen(address="0.0.0.0", names=("localhost",)):
         options = {"server.address": address, "server.allowedHosts": list(names)}
@@ -44,12 +44,12 @@ def listening(monkeypatch):
         ("localhost", ["localhost", "selfattn.example.org"], True),  # behind a proxy on this machine
     ],
 )
-def test_a_server_is_beyond_localhost_if_it_has_another_address_or_host_name(listening, address, names, beyond):
+def test_beyond_localhost(listening, address, names, beyond):
     listening(address, names)
     assert permissions.beyond_localhost() is beyond
 
 
-def test_visitors_from_localhost_may_open_anything(listening):
+def test_local_visitors_may_open_anything(listening):
     listening("localhost")
     assert offered_encoders() == (CURATED, True)
     for name in ("/etc", "some/model", "no/such/folder"):
@@ -57,7 +57,7 @@ def test_visitors_from_localhost_may_open_anything(listening):
     assert str(allowed_scan_folder("/some/scan")) == "/some/scan"
 
 
-def test_remote_visitors_may_open_only_the_bundled_encoder_if_the_operator_lists_no_other(listening, tmp_path):
+def test_remote_visitors_may_open_bundled_encoder(listening, tmp_path):
     listening()
     assert offered_encoders() == ((BUNDLED_NAME,), False)
     check_encoder(BUNDLED_NAME)
@@ -69,7 +69,7 @@ def test_remote_visitors_may_open_only_the_bundled_encoder_if_the_operator_lists
     assert len(messages) == 1  # the message doesn't reveal whether a name exists
 
 
-def test_remote_visitors_cannot_choose_another_revision(listening, monkeypatch, tmp_path):
+def test_remote_visitors_cannot_choose_revision(listening, monkeypatch, tmp_path):
     (tmp_path / "mine").mkdir()
     monkeypatch.setenv("SELFATTN_MODEL_DIR", str(tmp_path))
     monkeypatch.setattr(sys, "argv", ["app.py", "--model", "some/model"])
@@ -90,7 +90,7 @@ def test_remote_visitors_cannot_choose_another_revision(listening, monkeypatch, 
         check_encoder("another/model", BUNDLED_REVISION)
 
 
-def test_remote_visitors_may_open_only_the_encoders_that_the_operator_allows(listening, monkeypatch, tmp_path):
+def test_remote_visitors_may_open_offered_encoders(listening, monkeypatch, tmp_path):
     listening()
     (tmp_path / "shelf" / "mine").mkdir(parents=True)
     (tmp_path / "outside").mkdir()
@@ -109,10 +109,10 @@ def test_remote_visitors_may_open_only_the_encoders_that_the_operator_allows(lis
         check_encoder("mine")
     monkeypatch.setattr(sys, "argv", ["app.py", "--model", "some/other"])
     assert offered_encoders() == (("some/other", "bert-base-uncased"), False)
-    check_encoder(BUNDLED_NAME)  # pages show the bundled encoder if another can't be loaded
+    check_encoder(BUNDLED_NAME)  # the bundled encoder is always allowed, as a fallback
 
 
-def test_paths_outside_the_operators_folder_are_refused_without_reading_them(listening, monkeypatch, tmp_path):
+def test_paths_outside_folder_are_not_read(listening, monkeypatch, tmp_path):
     shelf, outside, looked_at = tmp_path / "shelf", tmp_path / "outside", []
     for made in (shelf / "mine", outside / "below"):
         made.mkdir(parents=True)
@@ -152,7 +152,7 @@ def test_paths_outside_the_operators_folder_are_refused_without_reading_them(lis
         ("Asking the Hub for a/b, see https://hub.example{home}/b", "a/b", None, None),
     ],
 )
-def test_messages_hide_the_servers_paths(listening, monkeypatch, tmp_path, text, name, beyond, here):
+def test_messages_hide_server_paths(listening, monkeypatch, tmp_path, text, name, beyond, here):
     shelf = tmp_path / "two words" / "of mine"
     (shelf / "my tiny").mkdir(parents=True)
     (tmp_path / "a link").symlink_to(shelf)
@@ -166,12 +166,12 @@ def test_messages_hide_the_servers_paths(listening, monkeypatch, tmp_path, text,
 
 
 @pytest.mark.parametrize("name", ["a\0b", "a" * 1001])
-def test_invalid_scan_folder_names_are_refused(name):
+def test_invalid_scan_folder_is_refused(name):
     with pytest.raises(TextError, match="1,000 characters"):
         allowed_scan_folder(name)
 
 
-def test_the_operators_list_limits_the_devices(monkeypatch):
+def test_operator_limits_devices(monkeypatch):
     monkeypatch.delenv("SELFATTN_DEVICES", raising=False)
     assert offered_devices(["cuda", "cpu"]) == ["cuda", "cpu"]
     monkeypatch.setenv("SELFATTN_DEVICES", "cpu, mps")

@@ -1,4 +1,4 @@
-"""Test the process that draws downloads: it draws the same pictures as this process, and is replaced after it dies."""
+"""Test the process that draws pictures for downloads."""
 
 import os
 import sys
@@ -29,7 +29,7 @@ def worker():
 
 
 @pytest.mark.slow
-def test_the_drawing_process_draws_the_same_picture_as_this_process(worker):
+def test_process_draws_same_picture(worker):
     here = files.png(SPEC, Provenance(title="bars"), width=300)
     token = files.painter.set(Painter())
     try:
@@ -44,7 +44,7 @@ def test_the_drawing_process_draws_the_same_picture_as_this_process(worker):
         files.painter.reset(token)
 
 
-def test_a_dead_drawing_process_is_replaced(monkeypatch):
+def test_dead_process_is_replaced(monkeypatch):
     broken, drawn = Future(), Future()
     broken.set_exception(BrokenProcessPool())
     drawn.set_result("<svg/>")
@@ -57,7 +57,7 @@ def test_a_dead_drawing_process_is_replaced(monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_picture_that_takes_too_long_ends_the_drawing_process(worker, monkeypatch):
+def test_slow_picture_ends_process(worker, monkeypatch):
     before = worker()
     monkeypatch.setattr(picture_process, "LONGEST", 0.2)
     svg = '<svg xmlns="http://www.w3.org/2000/svg" width="7000" height="7000"><rect width="7000" height="7000"/></svg>'
@@ -76,7 +76,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.slow
-def test_the_drawing_process_ends_when_the_server_is_killed(tmp_path):
+def test_process_ends_with_server(tmp_path):
     (tmp_path / "server.py").write_text(SERVER)
     command = [sys.executable, tmp_path / "server.py"]
     paths = os.pathsep.join(filter(None, [os.getcwd(), *sys.path]))
@@ -93,7 +93,7 @@ def test_one_picture_is_drawn_at_a_time(monkeypatch):
     assert held == [True] and not picture_process._one_at_a_time.locked()
 
 
-def test_no_picture_is_drawn_for_a_visitor_who_left(monkeypatch):
+def test_no_picture_after_visitor_left(monkeypatch):
     left = Mock(side_effect=ConnectionAbortedError)
     monkeypatch.setattr(picture_process, "_submit", lambda *_: pytest.fail("the picture was drawn"))
     for draw in (Painter(left).vegalite_to_svg, Painter(left).svg_to_png):
@@ -101,7 +101,7 @@ def test_no_picture_is_drawn_for_a_visitor_who_left(monkeypatch):
             draw(SPEC)
 
 
-def test_a_closed_tab_stops_a_download(monkeypatch):
+def test_closed_tab_stops_download(monkeypatch):
     active = {"here"}
     server = SimpleNamespace(is_active_session=active.__contains__)
     monkeypatch.setattr(streamlit_internals.runtime, "exists", lambda: True)
@@ -112,7 +112,7 @@ def test_a_closed_tab_stops_a_download(monkeypatch):
         streamlit_internals.stop_if_left(SimpleNamespace(session_id="gone"))
 
 
-def test_only_downloads_use_the_drawing_process(monkeypatch):
+def test_only_downloads_use_process(monkeypatch):
     made = []
     monkeypatch.setattr(download.st, "download_button", lambda label, make, *_, **options: made.append(make))
     monkeypatch.setattr(download, "hold_file", lambda *_: None)

@@ -1,4 +1,4 @@
-"""Test the slots for pages and for costly work: pages run during costly work, and superseded work frees its slot."""
+"""Test the queues for pages and for costly work."""
 
 import threading
 import time
@@ -14,7 +14,7 @@ from selfattn.dashboard import queue
 
 
 class Superseded(Exception):
-    """A stand-in for the exception with which Streamlit ends a run that a newer run has replaced."""
+    """A stand-in for Streamlit's exception that ends a replaced run."""
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +25,7 @@ def one_slot(monkeypatch):
     monkeypatch.setattr(queue, "LOOK", 0.01)
 
 
-def test_costly_work_waits_for_a_slot(monkeypatch):
+def test_costly_work_waits_for_slot(monkeypatch):
     monkeypatch.setattr(queue, "_places", threading.BoundedSemaphore(2))
     at_work, most = [], []
 
@@ -42,7 +42,7 @@ def test_costly_work_waits_for_a_slot(monkeypatch):
     assert len(most) == 6 and max(most) == 2
 
 
-def test_pages_wait_for_a_slot_in_order_of_arrival(monkeypatch):
+def test_pages_get_slots_in_order(monkeypatch):
     monkeypatch.setattr(queue, "_pages", queue._Pages(2))
     monkeypatch.setattr(queue, "LOOK", 5)
     order, running, most = [], [], []
@@ -55,7 +55,7 @@ def test_pages_wait_for_a_slot_in_order_of_arrival(monkeypatch):
             most.append(len(running))
             running.remove(number)
 
-    # The nested run takes no second slot. Otherwise it would wait for itself.
+    # A second slot for the nested run would be a deadlock.
     with queue.page_run(), queue.page_run(), _another_page_runs():
         visitors = []
         for number in range(5):
@@ -67,7 +67,7 @@ def test_pages_wait_for_a_slot_in_order_of_arrival(monkeypatch):
     assert order == [0, 1, 2, 3, 4] and max(most) == 2 and queue._pages._free == 2
 
 
-def test_a_waiting_page_shows_a_message(monkeypatch):
+def test_waiting_page_shows_message(monkeypatch):
     monkeypatch.setattr(queue, "_pages", queue._Pages(1))
     monkeypatch.setattr(queue, "PATIENCE", 0)
     news, done = Mock(), []
@@ -86,7 +86,7 @@ def test_a_waiting_page_shows_a_message(monkeypatch):
     assert news.empty.return_value.empty.called
 
 
-def test_a_page_frees_its_slot_while_it_does_costly_work(monkeypatch):
+def test_costly_work_frees_page_slot(monkeypatch):
     monkeypatch.setattr(queue, "_pages", queue._Pages(1))
     with queue.page_run():
         with queue.costly_slot(), _another_page_runs():  # would hang otherwise
@@ -102,13 +102,13 @@ def test_pages_run_during_costly_work():
         pass
 
 
-def test_a_thread_with_a_slot_does_not_wait_for_another_slot():
+def test_thread_takes_only_one_slot():
     with queue.costly_slot(), queue.costly_slot():
         pass
     assert _is_free()
 
 
-def test_superseded_work_frees_its_slot(monkeypatch):
+def test_superseded_work_frees_slot(monkeypatch):
     with pytest.raises(Superseded), queue.costly_slot() as go_on:
         monkeypatch.setattr(queue, "RECORD", SimpleNamespace(get=Mock(side_effect=Superseded)))
         monkeypatch.setattr(queue, "this_session", lambda: "a visitor's")
@@ -117,14 +117,14 @@ def test_superseded_work_frees_its_slot(monkeypatch):
     assert _is_free()
 
 
-def test_superseded_work_stops_waiting_for_a_slot(monkeypatch):
+def test_superseded_work_stops_waiting(monkeypatch):
     monkeypatch.setattr(queue, "stop_if_superseded", Mock(side_effect=Superseded))
     with _another_thread_holds_the_slot(), pytest.raises(Superseded), queue.costly_slot():
         pytest.fail("superseded work got a slot")
     assert _is_free()
 
 
-def test_a_page_stops_waiting_for_the_browser_when_the_visitor_moves_on(monkeypatch):
+def test_wait_for_browser_ends_if_superseded(monkeypatch):
     monkeypatch.setattr(queue, "HEAD_START", 600)
     monkeypatch.setattr(queue, "_pages", queue._Pages(1))
     free = []
@@ -141,8 +141,8 @@ def test_a_page_stops_waiting_for_the_browser_when_the_visitor_moves_on(monkeypa
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_costly_work_that_waits_for_a_slot_shows_a_message(monkeypatch, fails):
-    """The run frees its slot even if it is ended while it removes the message (`fails`)."""
+def test_waiting_costly_work_shows_message(monkeypatch, fails):
+    """fails: True if the run ends while it removes the message."""
     messages = []
     empty = Mock(side_effect=Superseded) if fails else lambda: messages.append("gone")
     place = SimpleNamespace(text=messages.append, empty=empty)
@@ -167,7 +167,7 @@ def test_costly_work_that_waits_for_a_slot_shows_a_message(monkeypatch, fails):
 
 
 @pytest.mark.slow
-def test_streamlit_can_stop_a_run_that_waits_for_a_slot():
+def test_streamlit_can_stop_waiting_run():
     def script():
         import streamlit as st
         from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -183,7 +183,7 @@ def test_streamlit_can_stop_a_run_that_waits_for_a_slot():
         assert "reached" not in app.session_state
 
 
-def test_large_forward_passes_share_the_cores_and_small_ones_get_one_thread(monkeypatch):
+def test_large_passes_share_cores(monkeypatch):
     given = []
     monkeypatch.setattr(torch, "set_num_threads", given.append)
     monkeypatch.setattr(torch, "get_num_threads", lambda: given[-1])
@@ -223,7 +223,7 @@ def _started(target):
 
 @contextmanager
 def _in_another_thread(context):
-    """Keep another thread inside `context()` until the with block ends."""
+    """Keep another thread inside `context()` during the with block."""
     inside, let_go = threading.Event(), threading.Event()
 
     def hold():

@@ -9,7 +9,7 @@ from selfattn.dashboard import reports, session
 from selfattn.dashboard.cache import Cache, bytes_of
 
 
-def test_the_progress_bar_shows_progress_and_is_full_at_the_end(monkeypatch):
+def test_progress_bar_fills(monkeypatch):
     shown, thing = [], SimpleNamespace(name="n", content="n", device="cpu", dtype="float32", revision=None)
     bar = SimpleNamespace(progress=lambda *given: shown.append(given))
     monkeypatch.setattr(the_cache, "_results", Cache(2**20, bytes_of))

@@ -14,7 +14,7 @@ from selfattn.dashboard import streamlit_internals
 
 @pytest.fixture
 def uploads(monkeypatch):
-    """Start a server that keeps at most 3 MB of uploads, and return its file manager."""
+    """Start a server with a limit of 3 MB, and return its file manager."""
     monkeypatch.setenv("SELFATTN_UPLOADED_MEGABYTES", "3")
     manager = MemoryUploadedFileManager("/upload")
     server = SimpleNamespace(uploaded_file_mgr=manager)
@@ -24,12 +24,12 @@ def uploads(monkeypatch):
         async with app.started(None):
             pass
 
-    with ThreadPoolExecutor(1) as own_thread:  # other tests may have left a running event loop in this thread
+    with ThreadPoolExecutor(1) as own_thread:  # this thread may have a running event loop
         own_thread.submit(asyncio.run, start()).result()
     return manager
 
 
-def test_the_upload_limit_removes_the_oldest_files(uploads):
+def test_upload_limit_removes_oldest_files(uploads):
     for session, name in (("first", "1"), ("second", "2"), ("second", "3")):
         add(uploads, session, name, 1)
     assert held(uploads) == {"1", "2", "3"}

@@ -1,4 +1,4 @@
-"""Test the stored figure that the start page shows while the encoder loads."""
+"""Test the figure that the start page shows while the encoder loads."""
 
 import copy
 import importlib
@@ -24,7 +24,10 @@ SAYING = "A stored figure of the first example"
 
 @pytest.fixture
 def opened(monkeypatch):
-    """Return a function that opens the start page on a fresh server. It returns (page, whether the stored figure was sent)."""
+    """Return a function that opens the start page on a fresh server.
+
+    The function returns the page, and whether the page showed the stored figure.
+    """
     monkeypatch.setattr(while_loading, "loaded", lambda: False)
     sent, enqueue = [], ScriptRunContext.enqueue
     monkeypatch.setattr(
@@ -47,7 +50,7 @@ def kept():
 
 
 def assert_close(one, other, where=""):
-    """Assert that texts and integers are equal, and that floats and rows of numbers are close."""
+    """Assert equality, with a tolerance for floats and rows of numbers."""
     if isinstance(one, dict):
         assert [*one] == [*other], where
         for key in one:
@@ -64,8 +67,8 @@ def assert_close(one, other, where=""):
         assert one == other, where
 
 
-def test_the_stored_figure_is_current(encoder):
-    """If this test fails, run `make demo` to store the figure again."""
+def test_stored_figure_is_current(encoder):
+    """If this test fails, run `make demo`."""
     stored = kept()
     assert stored["content"] == encoder.content
     assert_close(stored["data"], json.loads(json.dumps(pair_panel(encoder, PAIRS[0]).live.data)))
@@ -73,14 +76,14 @@ def test_the_stored_figure_is_current(encoder):
     assert while_loading.STORED.stat().st_size < 32_000
 
 
-def test_the_live_figure_replaces_the_stored_figure(opened):
+def test_live_figure_replaces_stored_figure(opened):
     at, shown = opened()
     assert shown and not at.warning
     assert SAYING not in str([caption.value for caption in at.caption])
 
 
 @pytest.mark.parametrize("part", ["key", "finding", "share"])
-def test_a_warning_says_that_the_stored_figure_differs_from_the_live_figure(opened, monkeypatch, tmp_path, part):
+def test_page_warns_of_different_stored_figure(opened, monkeypatch, tmp_path, part):
     stored = kept()
     if part == "share":
         stored["data"]["sides"][1]["words"][0]["share"] += 0.006
@@ -92,7 +95,7 @@ def test_a_warning_says_that_the_stored_figure_differs_from_the_live_figure(open
     assert ["differs from the figure that is computed now" in warning for warning in warnings] == [True]
 
 
-def test_small_differences_of_shares_are_ignored():
+def test_small_differences_are_ignored():
     one = kept()["data"]
     other = copy.deepcopy(one)
     other["sides"][0]["words"][0]["share"] += 0.004
@@ -104,25 +107,25 @@ def test_small_differences_of_shares_are_ignored():
 def test_another_view_shows_no_stored_figure(opened):
     assert not opened(head="L0 H1")[1]
     assert not opened(content="c0ffee00")[1]
-    assert not opened(digest=BUNDLED_DIGESTS["model.safetensors"][:8])[1]  # the page shows a note about an older link
+    assert not opened(digest=BUNDLED_DIGESTS["model.safetensors"][:8])[1]  # an older link
     assert opened(content=BUNDLED_CONTENT[:8])[1]
 
 
-def test_loaded_is_true_after_the_imports(monkeypatch):
+def test_loaded_is_true_after_imports(monkeypatch):
     importlib.import_module("selfattn.dashboard.pickers")
     assert while_loading.loaded()
     monkeypatch.delitem(sys.modules, "selfattn.dashboard.pickers")
     assert not while_loading.loaded()
 
 
-def test_a_server_with_another_encoder_shows_no_stored_figure(monkeypatch):
+def test_another_encoder_shows_no_stored_figure(monkeypatch):
     monkeypatch.setattr(while_loading, "loaded", lambda: False)
     monkeypatch.setattr(while_loading, "sys", SimpleNamespace(argv=["app.py", "--model=another"]))
     assert while_loading.show_stored_figure() is None
 
 
-def test_the_modules_for_the_stored_figure_do_not_import_torch():
-    """The server imports these modules before it can show the stored figure."""
+def test_stored_figure_needs_no_torch():
+    """Importing torch would delay the stored figure."""
     heavy = "{'torch', 'transformers', 'pandas', 'altair', 'selfattn.panel', 'selfattn.charts.vega'}"
     code = "import sys, selfattn.dashboard.streamlit_internals, selfattn.dashboard.while_loading\n"
     code += f"print(sorted({heavy} & set(sys.modules)))"

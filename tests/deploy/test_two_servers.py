@@ -1,4 +1,4 @@
-"""deploy/nginx.conf works with a real nginx and two real servers, even after one server dies."""
+"""Test deploy/nginx.conf with a real nginx and two servers."""
 
 import os
 import re
@@ -19,7 +19,7 @@ LINK = "a=The+bank+of+snow+was+high.&b=The+bank+approved+the+loan.&word=bank&hea
 
 
 def find_nginx() -> str | None:
-    """Return the path of nginx on this machine, after installing it as root if it is missing."""
+    """Return the path of nginx, which root installs if it is missing."""
     if shutil.which("nginx") is None and os.geteuid() == 0 and shutil.which("apt-get"):
         subprocess.run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", "nginx-light"], check=False)
     return shutil.which("nginx")
@@ -27,7 +27,7 @@ def find_nginx() -> str | None:
 
 @pytest.fixture
 def proxied(tmp_path):
-    """Start nginx and two servers. Return the proxy's address, and the servers' processes by "host:port"."""
+    """Start nginx and two servers; return their address and processes."""
     nginx = find_nginx()
     if nginx is None:
         pytest.skip("no nginx on this machine, and none could be installed")
@@ -52,7 +52,7 @@ def proxied(tmp_path):
         process.wait(10)
 
 
-def test_visitors_stay_with_their_server_and_move_to_the_other_if_it_dies(proxied):
+def test_visitors_move_if_their_server_dies(proxied):
     address, servers = proxied
     visitors = [_new_visitor(address) for _ in range(12)]
     homes = [home for _, home in visitors]
@@ -76,7 +76,7 @@ def test_visitors_stay_with_their_server_and_move_to_the_other_if_it_dies(proxie
 
 
 def _readings(address: str, cookie: str) -> list[str]:
-    """Open LINK and return the texts about the charts, without those about loading, which only a first visitor sees."""
+    """Open LINK, and return the texts about the charts."""
     with Session(address, {"Cookie": cookie}) as session:
         run = session.open("", LINK)
         assert not run.exceptions

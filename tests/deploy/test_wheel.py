@@ -1,7 +1,4 @@
-"""`pip install .` installs the command, the pages and the settings, and deploy/Dockerfile copies the same files.
-
-These tests build and install the wheel, but don't build the image.
-"""
+"""Test the wheel, the requirements and the Dockerfile."""
 
 import re
 import shutil
@@ -31,7 +28,7 @@ OFFLINE = ["--no-deps", "--no-index"]
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
-    """Build the wheel from a copy of the project, because setuptools leaves a build folder behind."""
+    """Build the wheel from a copy, because setuptools writes into its source."""
     source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
     for name in ("selfattn", "pages", ".streamlit"):
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -42,7 +39,7 @@ def wheel(tmp_path_factory) -> Path:
 
 
 @pytest.mark.slow
-def test_the_wheel_holds_exactly_the_files_of_the_program(wheel):
+def test_wheel_holds_exactly_the_program(wheel):
     tracked = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "selfattn", "pages", ".streamlit", "app.py"],
         cwd=ROOT, capture_output=True, text=True, check=True,
@@ -54,8 +51,8 @@ def test_the_wheel_holds_exactly_the_files_of_the_program(wheel):
 
 
 @pytest.mark.long
-def test_the_installed_command_opens_the_dashboard(wheel, tmp_path, monkeypatch):
-    """The command runs in an empty folder, shows pages, and listens on this machine only."""
+def test_installed_command_opens_dashboard(wheel, tmp_path, monkeypatch):
+    """The command runs in an empty folder."""
     monkeypatch.delenv("PYTHONPATH", raising=False)
     environment = tmp_path / "environment"
     venv.create(environment)
@@ -68,16 +65,18 @@ def test_the_installed_command_opens_the_dashboard(wheel, tmp_path, monkeypatch)
     with warm_server(log, folder, lambda port: [command, "--port", str(port)]) as (at, _), Session(at) as session:
         run = session.open("from-scratch")
         assert not run.exceptions and not run.not_found
-    assert not trouble_in(log) and "Network URL" not in log.read_text("utf-8")  # a setting in the wheel's .streamlit
+    assert not trouble_in(log) and "Network URL" not in log.read_text(
+        "utf-8"
+    )  # .streamlit in the wheel sets the address
 
 
 def pins(name: str) -> dict[str, str]:
-    """Return the versions in a requirements file, by package."""
+    """Return each package's version in a requirements file."""
     found = re.findall(r"^([\w.-]+)(?:\[\w+\])?==([^\s;]+)", (ROOT / name).read_text("utf-8"), re.M)
     return {canonicalize_name(package): version for package, version in found}
 
 
-def test_the_metadata_allows_only_tested_versions():
+def test_metadata_allows_only_tested_versions():
     constraints = pins("constraints.txt")
     asked = map(Requirement, chain(PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()))
     allowed = {requirement.name: requirement.specifier for requirement in asked}
@@ -86,14 +85,14 @@ def test_the_metadata_allows_only_tested_versions():
     assert "5.16.1" not in allowed["transformers"] and "2.10.0" not in allowed["torch"]
 
 
-def test_the_metadata_has_the_packages_of_the_requirements():
-    """requirements.txt is for `streamlit run app.py`, and the metadata are for `pip install .`."""
+def test_metadata_matches_requirements():
+    """`streamlit run app.py` reads requirements.txt; `pip install .` reads the metadata."""
     named = {canonicalize_name(Requirement(text).name) for text in PROJECT["dependencies"]}
     ours = {**pins("requirements.txt"), **pins("requirements-encoder.txt")}
     assert named == set(ours) | {"tqdm"}  # transformers installs tqdm
 
 
-def test_every_package_and_its_dependencies_are_constrained():
+def test_all_dependencies_are_constrained():
     constraints = pins("constraints.txt")
     files = ["requirements.txt", "requirements-dev.txt", "requirements-ray.txt", "requirements-encoder.txt"]
     pinned = {package: version for name in files for package, version in pins(name).items()}
@@ -111,7 +110,7 @@ def test_every_package_and_its_dependencies_are_constrained():
     assert seen <= constraints.keys(), seen - constraints.keys()
 
 
-def test_the_docker_image_copies_the_wheels_sources_and_does_not_run_as_root():
+def test_docker_image_copies_wheel_sources():
     recipe = (ROOT / "deploy/Dockerfile").read_text("utf-8").replace("\\\n", " ")
     sources = {name for copied in re.findall(r"^COPY (.+) \S+$", recipe, re.M) for name in copied.split()}
     kept = re.findall(r"^!(.+)$", (ROOT / "deploy/Dockerfile.dockerignore").read_text("utf-8"), re.M)

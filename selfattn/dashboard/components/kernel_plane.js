@@ -1,9 +1,9 @@
-/* Two drawings of 2-d vectors (planes): the keys with a query that can be dragged, and the values with the context. */
+/* Two drawings of 2-d vectors: the query with the keys, and the values. */
 
-const PER_UNIT = 10; // the query's coordinates are multiples of 1 / PER_UNIT
-const SIDE = 300; // side of a plane, in units of the drawing
+const PER_UNIT = 10; // steps of the query per unit
+const SIDE = 300; // units: side of a drawing
 
-/** Return both drawings, and paint(trace, finding), which redraws them. Dragging the query calls view.move(query). */
+/** Return both drawings. Dragging the query calls view.move(query). */
 function planePart(view) {
   const { plane, sides } = view.given;
   const names = sides[0].rows.map(({ text }) => text);
@@ -55,7 +55,7 @@ function planePart(view) {
 
   function goBack() {
     view.move(plane.query);
-    handle.focus(); // the focused button is about to hide
+    handle.focus(); // the focused button will be hidden
   }
 
   filled(handle, {
@@ -110,7 +110,7 @@ function vectorText(vector, places) {
   return `[${vector.map((part) => decimal(part, places)).join(", ")}]`;
 }
 
-/** Return a square drawing with room for the vectors and the origin. room: the margin's width, on the scale of the vectors. */
+/** Return a square drawing of the vectors. room: margin in their units. */
 function planeOf(vectors, room) {
   const low = Math.floor(Math.min(0, ...vectors.flat())) - room;
   const high = Math.ceil(Math.max(0, ...vectors.flat())) + room;
@@ -131,7 +131,6 @@ function planeOf(vectors, room) {
     low,
     high,
     to,
-    /** Return the vector under the pointer. */
     under({ clientX, clientY }) {
       const { left, top, width } = svg.getBoundingClientRect();
       return [low + ((clientX - left) * (high - low)) / width, high - ((clientY - top) * (high - low)) / width];
@@ -151,7 +150,7 @@ function planeOf(vectors, room) {
   };
 }
 
-/** Return an arrow from the origin, or a dot for a zero vector. depth: the arrow's thickness, 0 to 1. */
+/** Return an arrow from the origin, or a dot. depth: thickness, 0 to 1. */
 function arrow({ to }, vector, kind, depth) {
   const [start, end] = [to([0, 0]), to(vector)];
   const paths = arrowPaths(start, end, 1.5 + 6 * depth);
@@ -159,7 +158,7 @@ function arrow({ to }, vector, kind, depth) {
   return paths ? shape("g", `arrow ${kind}`, paths) : shape("circle", { class: `arrow ${kind}`, cx, cy, r: 4 });
 }
 
-/** Return labels at the arrows' tips. Names at the same tip share a label. The last name is drawn in dark ink. */
+/** Return labels for the tips. The last name is dark. */
 function namesAt(tips, names) {
   const joined = new Map(); // by tip
   tips.forEach((tip, i) => joined.set(`${tip}`, [...(joined.get(`${tip}`) ?? []), names[i]]));

@@ -1,14 +1,14 @@
-/* Strips (a coloured cell for each number of a vector), and numbers with bars. Both sentences have the same scales. */
+/* Strips (a coloured cell per number of a vector), and numbers with bars. */
 
 const LEVELS = 16; // depths of colour
-const FEW = 4; // a strip with at most this many numbers prints them
+const FEW = 4; // most numbers that a strip writes out
 
-/** Read a printed number; "<0.0001" gives 0. */
+/** Read a number; "<0.0001" gives 0. */
 function read(text) {
   return text.startsWith("<") ? 0 : Number(text.replace("−", "-").replace("∞", "Infinity"));
 }
 
-/** Return a text in which the exponents of "e^x" and "e^(...)" are superscripts. */
+/** Return the text with exponents as superscripts. */
 function powers(text) {
   return text
     .split(/\^(x|\((?:[^()]|\([^()]*\))*\))/)
@@ -19,7 +19,7 @@ function heaviest({ rows }) {
   return rows.reduce((one, other) => (read(other.fine) > read(one.fine) ? other : one));
 }
 
-/** Return the sentence (0 or 1) with the larger maximum weight. */
+/** Return the sentence (0 or 1) with the largest weight. */
 function leading([a, b]) {
   return b && read(heaviest(b).fine) > read(heaviest(a).fine) ? 1 : 0;
 }
@@ -28,7 +28,7 @@ function written({ data }, kind, text) {
   return numbersOf(text, 10 ** data.places[kind]).map((value) => decimal(value, data.places[kind]));
 }
 
-/** Return a number and its bar, which begins at the column's zero line. */
+/** Return a number and its bar. */
 function numberCell({ ends: [low, high], digits }, text) {
   const [number, value] = [read(text), element("span", "value", text)];
   value.style.minWidth = `${digits}ch`;
@@ -39,7 +39,7 @@ function numberCell({ ends: [low, high], digits }, text) {
   return [value, element("span", "track", bar)];
 }
 
-/** Return a strip. Marking a cell also marks the same dimension in the strip `beside`. tip(i, text): the tooltip of cell i. */
+/** Return a strip. beside: a strip with the same dimensions. tip(i, text): tooltip of cell i. */
 function strip(view, kind, label, text, tip, beside) {
   const [values, texts] = [numbersOf(text, 10 ** view.data.places[kind]), written(view, kind, text)];
   const [n, shades, largest] = [values.length, new Map(), view.data.largest[kind] / 10 ** view.data.places[kind]];
@@ -62,7 +62,7 @@ function strip(view, kind, label, text, tip, beside) {
   ]);
   let at = 0;
 
-  /** Mark the cell of dimension i; null: mark no cell. */
+  /** Mark cell i, or none. */
   function mark(i) {
     assign(cursor, "hidden", i === null || i >= n ? "" : null);
     if (i === null || i >= n) return;
@@ -85,10 +85,9 @@ function strip(view, kind, label, text, tip, beside) {
       const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: n - 1 }[event.key];
       if (to === undefined) return;
       event.preventDefault();
-      event.stopPropagation(); // otherwise the row's arrow keys react too
+      event.stopPropagation(); // the row has arrow keys too
       point(to);
     },
-    // The tooltip belongs to a cell, not to the strip.
     onpointerover: (event) => event.stopPropagation(),
     onfocusin(event) {
       event.stopPropagation();

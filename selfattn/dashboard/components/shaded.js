@@ -1,13 +1,13 @@
-/* Sentences whose words are tinted by a number, or a long text whose sentences are. shaded.schema.json describes the data. */
+/* Sentences with tinted words, or a long text with tinted sentences (see shaded.schema.json). */
 
-/** Streamlit calls this for each change of data. A click sends the state "open" (a row), "word", or "opened" (a sentence). */
+/** A click sends the state "open" (a row), "word", or "opened" (a sentence). */
 export default function shaded(given) {
   return showIn(ShadedView, "shaded", given);
 }
 
-const TALL = 36; // pixels: the height of the largest effect in the chart of a long text
+const TALL = 36; // pixels: largest effect in the chart of a long text
 
-/** Keeps the data, and the visitor's choices in a long text: the sentence whose words are shown, and the hovered sentence. */
+/** Data, opened sentence and hovered sentence. */
 class ShadedView extends View {
   show(data, send) {
     this.send = send;
@@ -47,7 +47,7 @@ function wordsRow(view, { said, dir, words }, at) {
   return { node: element("button", { ...about, onclick: () => view.send("open", at) }, parts) };
 }
 
-/** Return a sentence's words with their numbers, in an element. press(n): attributes that make word n a button, or null. */
+/** Return a sentence's words. press(n): attributes of a clickable word n, or null. */
 function wordsOf(words, dir, press = () => null) {
   const text = element("span", { class: "text", dir });
   const about = ({ kind, tip }, n) => {
@@ -62,7 +62,7 @@ function wordsOf(words, dir, press = () => null) {
   return text;
 }
 
-/** Return the row of a long text: a chart of its sentences' effects, the sentences, and the words of the opened sentence. */
+/** Return a long text: chart, sentences, and words of the opened sentence. */
 function longRow(view, { said, dir, words: sentences, tokens, read }, row) {
   const parts = sentences.map((sentence, n) => sentencePart(view, sentence, [row, n]));
   const text = element("p", { class: "sentences", dir });
@@ -88,7 +88,7 @@ function longRow(view, { said, dir, words: sentences, tokens, read }, row) {
   return { node, paint };
 }
 
-/** Return a sentence of the text as a span, because lines can't break inside a button element. */
+/** Return a sentence as a span, because lines can't break inside a button. */
 function sentencePart(view, sentence, place) {
   const { text, kind, depth, tip, number } = sentence;
   if (kind === "lost") return { node: element("span", { class: "lost", "data-tip": tip }, text) };
@@ -118,7 +118,7 @@ function sentencePart(view, sentence, place) {
   return part;
 }
 
-/** Draw the effect of hiding each sentence, at its position in the text, with its noise level as a band. Cut-off text is grey. */
+/** Draw the effect of hiding each sentence, with its noise level as a band. */
 function curvePart(sentences, tokens, read, parts) {
   const x = (token) => `${(100 * token) / tokens}%`;
   const box = (from, to, low, high, more) => {
@@ -139,7 +139,7 @@ function curvePart(sentences, tokens, read, parts) {
   return element("div", {}, [curve, element("p", "small ends", ends)]);
 }
 
-/** Hide all rows but the first `first`. Return [a button that shows the other rows], or [] if there are none. */
+/** Hide all rows after the first ones. Return a list with the button that shows them, if needed. */
 function moreButton(rows, first) {
   const rest = rows.slice(first);
   if (!rest.length) return [];

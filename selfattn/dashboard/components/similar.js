@@ -1,11 +1,11 @@
-/* Two texts with lines between words, and the texts' cosine, also with words hidden. similar.schema.json describes the data. */
+/* Two texts with lines between words, and the texts' cosine (see similar.schema.json). */
 
-/** Streamlit calls this for each change of data. A click sends the hidden words as the state "hidden". */
+/** A click sends the state "hidden", the hidden words. */
 export default function similar(given) {
   return showIn(SimilarView, "similar", given);
 }
 
-/** Keeps the data, and the visitor's choices: a hidden word in each text, and the word under the pointer. */
+/** Data, hidden words and hovered word. */
 class SimilarView extends View {
   show(data, send) {
     this.send = send;
@@ -33,23 +33,23 @@ class SimilarView extends View {
     return this.data.sides[side].words[at];
   }
 
-  /** Return the cosine with a word of A and a word of B hidden (null: none). Return null if no token is left. */
+  /** Return the cosine without a word of A and a word of B (null: none), or null if nothing is left. */
   cosine([a, b] = [null, null]) {
     return this.rows[a === null ? 0 : a + 1][b === null ? 0 : b + 1];
   }
 
-  /** Return which words are hidden after a click on this word. */
+  /** Return the hidden words after a click on this word. */
   pressed(side, at) {
     return this.hidden.with(side, this.hidden[side] === at ? null : at);
   }
 
-  /** Return the hidden words as text, such as: "return" and "back". */
+  /** Return the hidden words as text. */
   named(hidden) {
     return hidden.flatMap((at, side) => (at === null ? [] : [quoted(this.word(side, at).text)])).join(" and ");
   }
 }
 
-/** Return both texts, A above B, with the lines between their words. */
+/** Return both texts with the lines between their words. */
 function textsPart(view) {
   const svg = shape("svg", { class: "lines", width: "100%", height: "100%", "aria-hidden": "true" });
   const texts = view.data.sides.map((_, side) => textPart(view, side));
@@ -57,7 +57,7 @@ function textsPart(view) {
   const largest = Math.max(0, ...view.data.lines.map(([, , , interaction]) => interaction));
   let drawn = [];
 
-  /** Return the connecting lines of the word under the pointer, or else those that the figure shows at first. */
+  /** Return the hovered word's lines, or else the figure's lines. */
   function lines() {
     const { hovered, data } = view;
     const own = hovered && view.word(...hovered).lines;
@@ -150,7 +150,7 @@ function keyPart({ lines }) {
   return element("p", "small key", [lines.length ? line : "", ...parts]);
 }
 
-/** Return the cosine on a scale up to 1, under a histogram of the cosines of unrelated pairs. */
+/** Return the scale of the cosine, with a histogram of unrelated pairs. */
 function cosinePart(view) {
   const { unrelated } = view.data;
   const said = element("p", { class: "said", role: "status" });
@@ -159,7 +159,7 @@ function cosinePart(view) {
   const [before, after] = [shape("text", {}, "as it is"), shape("text", "now")];
   const svg = shape("svg", { class: "cosine", width: "100%", role: "img" }, [still, dot, moved, before, after]);
   const others = unrelated ? numbersOf(unrelated.cosines, 1000) : [];
-  const high = others.length ? 46 : 0; // pixels: height of the tallest bar
+  const high = others.length ? 46 : 0; // pixels: tallest bar
   const axis = 44 + high;
   let x = null;
 
@@ -195,7 +195,7 @@ function cosinePart(view) {
     requestAnimationFrame(() => flag(svg, { moves: true }));
   }
 
-  /** Return text that compares a cosine with unrelated pairs: ", above 99.8 % of 1,000 unrelated pairs (median 0.05)". */
+  /** Return text such as ", above 99.8 % of 1,000 unrelated pairs (median 0.05)". */
   function place(cosine) {
     if (!others.length) return "";
     const below = others.filter((value) => value < cosine).length;
@@ -232,7 +232,7 @@ function cosinePart(view) {
   return { node: element("section", {}, [said, svg, sumText(view.data)]), paint, layOut };
 }
 
-/** Return the cosine's parts as [class, name, value]: pairs with a line, other pairs of words, pairs with a special token. */
+/** Return the cosine's parts as [class, name, value]. */
 function sumOf({ sum, lines }) {
   if (!sum) return [];
   const joined = lines.length === 1 ? "the pair with a line" : `the ${lines.length} pairs with a line`;

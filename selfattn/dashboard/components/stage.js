@@ -1,9 +1,9 @@
-/* The picture of a lesson page (stop). From one page to the next, shared parts move. stage.schema.json describes the data. */
+/* A lesson page's picture (see stage.schema.json). */
 
 const BAR = 100; // pixels: width of a column of bars
-const STEP = 110; // ms between rows, so that an answer appears word by word
+const STEP = 110; // ms between rows of an answer
 
-/** Streamlit calls this for each change of data. A click in the lesson's outline sends the trigger "stop", with a page's name. */
+/** A click in the outline sends the trigger "stop", the name of a lesson page. */
 export default function stage(given) {
   return showIn(StageView, "stage", given);
 }
@@ -42,7 +42,7 @@ class StageView extends View {
     if (data.columns.length) left.push(tablePart(this), this.line);
     const room = data.columns.reduce((sum, { kind, across }) => sum + (kind === "cells" ? 44 * across : BAR), BAR / 2);
     const table = element("div", "numbers", left);
-    table.style.flexBasis = `min(100%, ${data.sentences.length ? 340 : room}px)`; // beside a 2-d drawing if both have room
+    table.style.flexBasis = `min(100%, ${data.sentences.length ? 340 : room}px)`; // beside a 2-d drawing if there is room
     const planes = this.planes.map(({ node }) => node);
     const side = element("div", planes.length > 1 ? "side two" : "side", [table, ...planes]);
     const about = { class: "picture", role: "group", "aria-label": data.about };
@@ -61,7 +61,7 @@ class StageView extends View {
     if (this.root.clientWidth) for (const plane of this.planes) plane.draw(null, 0);
   }
 
-  /** Return the position of each element with a data-name, and the length of its bar. */
+  /** Return the positions and bars of all elements with a data-name. */
   places() {
     const found = new Map();
     for (const node of this.body.querySelectorAll("[data-name]")) {
@@ -73,7 +73,7 @@ class StageView extends View {
     return found;
   }
 
-  /** Animate each element with a data-name from its old position, and its bar from the old length. Fade in new elements. */
+  /** Move elements from their old positions. Fade in new elements. */
   move(before) {
     const shift = before.get("outline")?.top - this.places().get("outline").top; // the page above may have moved
     for (const node of this.body.querySelectorAll("[data-name]")) {
@@ -99,12 +99,11 @@ class StageView extends View {
   }
 }
 
-/** Return false if the visitor prefers reduced motion. */
 function moving() {
   return !matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
 
-/** Return the lesson's outline: a button for each part, which opens a page (stop) of the lesson. */
+/** Return the lesson's outline, with a button for each part. */
 function outlinePart(view) {
   const boxes = view.data.outline.flatMap(({ text, stop, state }, i) => {
     const about = { type: "button", class: state.replace(" ", "-"), "data-id": `part ${i}` };
@@ -115,7 +114,7 @@ function outlinePart(view) {
   return element("nav", { class: "outline", "data-name": "outline", "aria-label": "The parts of the path" }, boxes);
 }
 
-/** Return the table of words, with a column for each step of the computation. */
+/** Return the table of words, with a column per step. */
 function tablePart(view) {
   const { words, columns, asks, hidden } = view.data;
   const [anyAbove, anyFoot] = [columns.some(({ above }) => above), columns.some(({ foot }) => foot)];
@@ -176,7 +175,7 @@ function printed({ kind, places }, value) {
   return kind === "share" ? weight(value) : decimal(value, places);
 }
 
-/** Return a row of numbers as cells, blue above 0 and red below. */
+/** Return numbers as cells, blue above 0 and red below. */
 function cellsOf(view, column, row) {
   const values = column.rows[row] ?? Array(column.across).fill(null);
   const node = element("div", "cells", cellsFor(view, column, values, column.tips[row]));
@@ -195,7 +194,7 @@ function cellsFor({ largest }, column, values, tips) {
   });
 }
 
-/** Return what is above a column: the matrix or query that computes the column, or "?" before the answer is shown. */
+/** Return the matrix or query above a column; "?" before the answer. */
 function abovePart(view, column) {
   if (!column.above) return element("span");
   const { title, rows } = column.above;
@@ -209,7 +208,7 @@ function abovePart(view, column) {
   return node;
 }
 
-/** Return a number as a bar on the column's scale, which is the same before and after the answer is shown. */
+/** Return a number as a bar on the column's scale. */
 function barOf(column, row) {
   const value = column.rows[row]?.[0] ?? null;
   const [low, high] = column.ends;
@@ -219,7 +218,7 @@ function barOf(column, row) {
   const node = element("div", { class: `amount ${column.kind}`, "data-tip": column.tips[row]?.[0] ?? null }, [track]);
   node.append(element("span", "number", value === null ? "" : printed(column, value)));
   const digits = column.rows.map(([each]) => printed(column, each).length);
-  node.style.setProperty("--digits", `${Math.max(4, ...digits)}ch`); // so that zero lines are aligned
+  node.style.setProperty("--digits", `${Math.max(4, ...digits)}ch`); // aligns the zero lines
   assign(node, "data-full", value === null ? null : "yes");
   if (typeof value !== "number") return node;
   const inside = Math.max(low, Math.min(high, value));
@@ -232,7 +231,7 @@ function barOf(column, row) {
   return node;
 }
 
-/** Return what is below a column: its sum, or a bar with a part for each word. */
+/** Return a column's sum, or a bar with a part per word. */
 function footOf(view, column) {
   if (!column.foot) return element("span");
   const { title, row } = column.foot;
@@ -257,7 +256,7 @@ function footOf(view, column) {
   ]);
 }
 
-/** Return vectors side by side. The last vector is the sum of the others. */
+/** Return vectors side by side. The last is their sum. */
 function sumPart(view) {
   const parts = view.data.sum.map((column) => {
     const cells = filled(cellsOf(view, column, 0), { "data-name": `${column.name} 0` });
@@ -266,7 +265,7 @@ function sumPart(view) {
   return element("div", "sum", parts);
 }
 
-/** Return sentences with one word in the colour of its sense. */
+/** Return sentences, each with one coloured word. */
 function sentencesPart({ sentences }) {
   const items = sentences.map(([before, word, after, kind], i) =>
     element("li", {}, [element("span", "small nth", `${i + 1}`), before, element("strong", kind, word), after]),

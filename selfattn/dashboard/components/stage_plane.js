@@ -1,9 +1,9 @@
-/* A 2-d drawing with marks (dots and arrows) in a lesson. From one lesson page to the next, marks with the same name move. */
+/* A lesson's 2-d drawing with dots and arrows (marks), which move between pages. */
 
 const DURATION = 800; // ms of a movement
 const WIDE = 320; // units: the drawing's width
 
-/** Return the drawing. draw(old, duration) moves the marks from their places in `old`, its data on the previous page. */
+/** Return the drawing. draw(old, duration) moves the marks from their places in the data `old`. */
 function planePart(plane) {
   const [[left, right], [low, high]] = plane.ends;
   const x = (value) => (WIDE * (value - left)) / (right - left);
@@ -51,19 +51,19 @@ function planePart(plane) {
   return { node, draw, name: plane.name };
 }
 
-/** Return where a new mark starts: an arrow grows out of its origin, and a dot appears in its place. */
+/** Return where a new mark starts: an arrow at its origin, a dot in place. */
 function entering(mark) {
   return { ...mark, at: mark.origin ?? mark.at };
 }
 
-/** Return a mark between its states `from` and `to`. part: how much of the movement is done, 0 to 1. */
+/** Return a mark between two states. part: 0 to 1. */
 function between(from, to, part) {
   const mix = (a, b) => a.map((value, i) => value + part * (b[i] - value));
   const origin = to.origin && mix(from.origin ?? from.at, to.origin);
   return { ...to, at: mix(from.at, to.at), origin, width: from.width + part * (to.width - from.width) };
 }
 
-/** Return the grid's lines (at whole numbers or at tenths), the axes, and the diagonal. */
+/** Return the grid, the axes and the diagonal. */
 function gridOf({ ends: [[left, right], [low, high]], corners }, x, y) {
   const step = right - left > 2 ? 1 : 0.1;
   const lines = [];
@@ -89,7 +89,7 @@ function gridOf({ ends: [[left, right], [low, high]], corners }, x, y) {
   ];
 }
 
-/** Draw an arrow, or a dot if the mark has no length or no origin. */
+/** Draw an arrow, or a dot without a length. */
 function markOf({ name, at, origin, kind, width, tip }, to) {
   const about = { class: `mark ${kind}`, "data-mark": name, "data-tip": tip || null };
   const [end, start] = [to(at), to(origin ?? at)];
@@ -100,7 +100,7 @@ function markOf({ name, at, origin, kind, width, tip }, to) {
   return shape("g", about, paths);
 }
 
-/** Return the marks' labels. Labels at the same place are joined. */
+/** Return labels, joined if they are in the same place. */
 function labelsOf(marks, to) {
   const joined = new Map();
   for (const { label, at, kind } of marks) {
