@@ -15,7 +15,7 @@ def _setting(default: Any, meaning: str, shown: str = "") -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Settings from the environment: SELFATTN_MAX_ROWS sets `max_rows`."""
+    """Settings: SELFATTN_MAX_ROWS sets `max_rows`."""
 
     max_characters: int = _setting(40_000, "characters of one text")
     max_rows: int = _setting(5_000, "rows of an uploaded table")
@@ -43,7 +43,7 @@ class Settings:
     def read(cls) -> "Settings":
         """Read the settings from the environment. An empty variable counts as not set.
 
-        Raises SystemExit for an invalid value or an unknown variable SELFATTN_...
+        Raises SystemExit for an invalid value or an unknown SELFATTN_... variable.
         """
         for name, text in os.environ.items():
             if name.startswith(PREFIX) and text.strip() and name not in VARIABLES:

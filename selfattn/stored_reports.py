@@ -1,7 +1,7 @@
 """Store an encoder's results on the built-in sentences.
 
-`python -m selfattn.stored_reports [NAME ...] [--encoder FOLDER]` writes the named reports to selfattn/data/reports.
-A report is a folder: tables as compressed CSV, and about.json with the encoder, the sentences and the version.
+`python -m selfattn.stored_reports [NAME ...] [--encoder FOLDER]` writes reports to selfattn/data/reports.
+A report is a folder of compressed CSV tables and about.json.
 """
 
 import argparse
@@ -42,7 +42,7 @@ T = TypeVar("T")
 FOLDER = Path(str(files("selfattn") / "data" / "reports"))
 LIBRARIES = ("torch", "transformers", "numpy", "pandas")
 DIGITS = "%.7g"
-# The order in which `measured` takes the built-in words: clearest effects first.
+# The order of `measured`: clearest effects first.
 MOST_TELLING = (
     "trunk", "pitch", "seal", "light", "pitcher", "palm", "board", "star", "cabinet", "match", "temple",
     "bat", "bank", "spring", "ruler", "note", "fan", "jam", "organ", "port", "cell", "mouse",
@@ -80,7 +80,7 @@ class AllSenseMeans:
     def of(self, word: str, encoder: Encoder, read: pd.DataFrame) -> SenseMeans:
         """Return the means of a word's senses.
 
-        read: the labelled sentences that were averaged. Raises ValueError if no sentence has the word.
+        read: the labelled sentences. Raises ValueError if no sentence has the word.
         """
         word = fold(word)
         lines, rows = self.senses["word"] == word, read[read["word"] == word]
@@ -130,10 +130,10 @@ KINDS = {
 
 
 def stored(name: str, encoder: Encoder, read: object, folder: Path | None = None) -> Stored[Any] | None:
-    """Return the stored report, or None if it is missing or damaged.
+    """Return the stored report, or None if it is missing, damaged or out of date.
 
     read: the sentences that the report is about.
-    folder: the folder of reports. None means the shipped reports, then the user's cache.
+    folder: by default the shipped reports, then the user's cache.
     """
     if folder is None:
         return stored(name, encoder, read, FOLDER) or stored(name, encoder, read, kept_folder())
@@ -150,7 +150,7 @@ def stored(name: str, encoder: Encoder, read: object, folder: Path | None = None
 
 
 def shipped_of_others(name: str, encoder: Encoder, read: object) -> dict[str, Any]:
-    """Return the shipped reports on all other encoders, keyed by title."""
+    """Return shipped reports on other encoders, keyed by title."""
     found, identity = {}, _identity(name, encoder, read)
     for about in sorted(FOLDER.glob(f"*/{name}/about.json")):
         other = json.loads(about.read_text("utf-8"))
@@ -173,7 +173,7 @@ def _read(name: str, place: Path, about: dict[str, Any]) -> Stored[Any]:
 
 
 def store(name: str, encoder: Encoder, read: object, report: object, folder: Path | None = None) -> None:
-    """Write a report atomically, by default into the folder of shipped reports."""
+    """Write a report atomically, by default to the shipped reports."""
     place = _place(name, encoder, folder or FOLDER)
     place.parent.mkdir(parents=True, exist_ok=True)
     arrays, values = {}, {}
@@ -215,10 +215,10 @@ def kept_folder() -> Path:
 
 
 def measured(encoder: Encoder, progress: Progress = silent) -> senses.HiddenWordsReport:
-    """Return the `hidden_words` report on the built-in sentences, computed only once.
+    """Return the `hidden_words` report on the built-in sentences, measured only once.
 
     A stopped measurement can continue later.
-    progress: called as progress(done, total) after each sentence; an exception from it stops the measurement.
+    progress: called as progress(done, total); may raise to stop.
     Raises the same errors as `hidden_words`.
     """
     read = labelled_sentences()
@@ -271,7 +271,7 @@ def _identity(name: str, encoder: Encoder, read: object) -> dict[str, str | int]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Compute and store the reports named on the command line."""
+    """Compute and store the named reports."""
     from selfattn import load_encoder
 
     parser = argparse.ArgumentParser(prog="python -m selfattn.stored_reports", description=__doc__.split("\n")[0])

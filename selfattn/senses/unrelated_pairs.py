@@ -1,4 +1,4 @@
-"""Measure a sentence embedder's cosines of 1,000 unrelated pairs of sentences."""
+"""Measure cosines of 1,000 unrelated pairs of sentences."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class UnrelatedPairs:
 
 
 def drawn_pairs(frame: pd.DataFrame) -> list[tuple]:
-    """Draw 1,000 pairs of row labels of different words, with a fixed seed."""
+    """Draw 1,000 pairs of rows with different words, with a fixed seed."""
     rng, words = np.random.default_rng(0), sorted(set(frame["word"]))
     rows = {word: group.index.to_numpy() for word, group in frame.groupby("word")}
     pairs = []
@@ -54,7 +54,7 @@ def drawn_pairs(frame: pd.DataFrame) -> list[tuple]:
 
 
 def unrelated_pairs(encoder: Encoder, frame: pd.DataFrame, progress: Progress = silent) -> UnrelatedPairs:
-    """Measure the cosines of 1,000 random pairs of sentences with different labelled words.
+    """Measure the cosines of 1,000 random pairs with different labelled words.
 
     frame: a table with the columns sentence and word.
     progress: called as progress(done, total) after each batch.

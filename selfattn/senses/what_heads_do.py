@@ -16,7 +16,7 @@ TOP = 4  # sentences with the largest weights; one or two with the median weight
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HeadProfiles(OfTables):
-    """Patterns and largest weights of each head over many sentences."""
+    """Patterns and largest weights of each head."""
 
     patterns: pd.DataFrame  # layer, head, and the mean over sentences of each of PATTERNS
     sentences: pd.DataFrame
@@ -30,10 +30,10 @@ class HeadProfiles(OfTables):
 
 @rejecting_what_breaks_down
 def head_profiles(encoder: Encoder, frame: pd.DataFrame, progress: Progress = silent) -> HeadProfiles:
-    """Measure every head's patterns and its weights from the labelled word.
+    """Measure each head's patterns and weights from the labelled word.
 
     frame: a table with the columns sentence, word and sense.
-    Only the largest weight to another word counts in each sentence, without punctuation.
+    Only a sentence's largest weight to another word counts, without punctuation.
     A weight from a split word is the mean over its pieces; a weight to a split word is the sum.
     Raises ValueError if no row can be used.
     """

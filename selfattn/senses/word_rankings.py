@@ -1,4 +1,4 @@
-"""Rank words by their influence on a target word, without hiding them.
+"""Rank words by their influence on a target word, by methods other than hiding.
 
 m: number of words to rank. p: number of the target word's positions. A group is the token positions of one word.
 Sources: Kobayashi et al. 2020, "Attention is Not Only a Weight", section 3 (weights x V); Abnar and Zuidema 2020, "Quantifying
@@ -44,7 +44,7 @@ def blank_token(encoder: Encoder) -> tuple[str, int]:
 class WordRankings:
     """Methods that rank words.
 
-    The numbers of an unavailable method are NaN; `reasons` says why.
+    `reasons` says why a method's numbers are NaN.
     """
 
     encoder: Encoder
@@ -59,7 +59,7 @@ class WordRankings:
             return "[MASK]"
 
     def by_attention(self, word: PlacedWord[Encoding], groups: Groups) -> dict[str, Tensor]:
-        """Score each word by each method that uses attention weights: (m,) each."""
+        """Score each word by methods that use attention weights: (m,) each."""
         encoding, positions = word
         weights = to_groups(encoding.word_rows(positions), groups).double()
         ways = {

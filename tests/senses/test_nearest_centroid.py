@@ -26,7 +26,7 @@ def unit(vector):
 
 
 def nearest_centroid_scores(vectors, senses):
-    """Return each sentence's score: 1, or 1 / k if k senses tie, or 0."""
+    """Score each sentence 1, 1 / k if k senses tie, or 0."""
     vectors = [unit(vector.tolist()) for vector in vectors]
     scores = []
     for i, vector in enumerate(vectors):
@@ -42,7 +42,7 @@ def nearest_centroid_scores(vectors, senses):
 
 
 def loop_vectors(encoder, frame):
-    """Return the word's vectors of each kind. Encode one sentence at a time."""
+    """Return a word's vectors of each kind, without batches."""
     kinds = {}
     for row in frame.itertuples():
         encoding = encoder.encode(row.sentence)
@@ -67,7 +67,7 @@ def small(encoder, labelled):
 
 
 def beyond_baselines_loop(scores, baselines, senses):
-    """Subtract the baseline that is better in the other half of sentences."""
+    """Subtract the baseline that is better in the other half."""
     seen, halves = {}, []
     for sense in senses:
         seen[sense] = seen.get(sense, 0) + 1
@@ -217,7 +217,7 @@ def test_random_twin_has_new_weights(encoder):
     assert torch.isfinite(twin.encode("The bank of the river.").hidden).all()
 
 
-def test_bad_rows_are_rejected_with_reasons(encoder, labelled):
+def test_bad_rows_are_rejected(encoder, labelled):
     bad = {
         ("The river was muddy.", "bank", "water"): "not a word of the sentence",
         ("A bank beside a bank.", "bank", "water"): "occurs 2 times",

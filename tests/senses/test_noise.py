@@ -1,4 +1,4 @@
-"""Test the noise level of the effects of hidden words."""
+"""Test the noise level of the effects."""
 
 import numpy as np
 import pandas as pd
@@ -85,7 +85,7 @@ def test_published_noise_level(encoder):
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
-def test_random_labels_give_high_level(encoder):
+def test_random_labels_give_no_low_level(encoder):
     """Measured before: eight shuffles and four splits of senses gave no level."""
     items, _ = require_rows(encoder, labelled_sentences(), per_sense=4)
     generator, shuffled, split = np.random.default_rng(0), [], []

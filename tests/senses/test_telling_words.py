@@ -1,4 +1,4 @@
-"""Test the report on hidden words against plain loops and published figures."""
+"""Test the report on hidden words against plain loops."""
 
 import copy
 import dataclasses
@@ -30,8 +30,8 @@ def whole(encoder):
     return stored("hidden_words", encoder, labelled_sentences()).report
 
 
-EXACT = 1e-6  # tolerance for accuracies, and for shares in float64
-ROUNDING = 1e-5  # tolerance for shares in float32; the largest measured difference is 1.3e-6
+EXACT = 1e-6  # tolerance in float64, and for accuracies and ranks
+ROUNDING = 1e-5  # tolerance in float32; the largest measured difference is 1.3e-6
 
 
 def in_float64(encoder: Encoder) -> Encoder:
@@ -40,7 +40,7 @@ def in_float64(encoder: Encoder) -> Encoder:
 
 @torch.no_grad()
 def assert_agrees(report, encoder: Encoder, folder, frame, rounding=EXACT, heads=True):
-    """Compare the report with plain loops. heads: compare the table of heads too."""
+    """Compare the report with plain loops."""
     model, blank = plain_hiding.load(folder), encoder.tokenizer.mask_token_id
     accuracy, ways, through = {}, {}, {}
     for word, group in frame.groupby("word"):
@@ -187,7 +187,7 @@ def test_intervals_resample_words(whole):
 
 
 def interval(values):
-    """Return the 95 % interval of the mean, from 1,000 resamples."""
+    """Return the 95 % interval of the mean."""
     n, generator = len(values), np.random.default_rng(0)
     counts = generator.multinomial(n, np.full(n, 1 / n), size=1000)
     means = [np.repeat(values, each).mean() for each in counts]
@@ -248,7 +248,7 @@ def test_padding_replaces_missing_mask_token():
         word_rankings.blank_token(encoder)
 
 
-def test_unavailable_method_is_nan_with_reason(encoder_of, monkeypatch):
+def test_unavailable_method_is_nan(encoder_of, monkeypatch):
     bare = dataclasses.replace(encoder_of("BERT"), patch_reason="It wasn't found.")
     wordless = dataclasses.replace(bare, tokenizer=Mock(mask_token=None, pad_token=None, unk_token=None))
     blank_token = word_rankings.blank_token

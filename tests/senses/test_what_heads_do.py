@@ -1,4 +1,4 @@
-"""Test head profiles against plain loops over the model's attention weights."""
+"""Test head profiles against plain loops."""
 
 import pandas as pd
 import pytest

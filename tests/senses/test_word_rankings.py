@@ -1,4 +1,4 @@
-"""Test the methods that rank words, against transformers and plain_hiding.py."""
+"""Test the methods that rank words."""
 
 import pytest
 import torch
@@ -19,7 +19,7 @@ HOOKED = ["DeBERTa", "DeBERTa-v2", "DeBERTa-v3", "MPNet", "RoFormer", "RemBERT",
 
 
 def ranked(encoder):
-    """Return the word, m other words, the word's unit vector, and changes (m, d_model)."""
+    """Return a word, other words, and changes of its vector by each method."""
     encoding = encoder.encode(TEXT)
     word = encoding.places("riverbank")[0]
     groups = [other.positions for other in encoding.words if other.positions != word.positions]
