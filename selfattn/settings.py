@@ -1,7 +1,4 @@
-"""The environment variables SELFATTN_... that the operator of a dashboard may set. No other module reads them.
-
-`docs/readme.py` writes them into docs/operating.md as a table.
-"""
+"""Environment variables SELFATTN_... that configure the dashboard."""
 
 import os
 from dataclasses import dataclass, field, fields
@@ -18,7 +15,7 @@ def _setting(default: Any, meaning: str, shown: str = "") -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """The operator's settings. The field `max_rows` is the environment variable SELFATTN_MAX_ROWS."""
+    """Settings: SELFATTN_MAX_ROWS sets `max_rows`."""
 
     max_characters: int = _setting(40_000, "characters of one text")
     max_rows: int = _setting(5_000, "rows of an uploaded table")
@@ -46,8 +43,7 @@ class Settings:
     def read(cls) -> "Settings":
         """Read the settings from the environment. An empty variable counts as not set.
 
-        Raises SystemExit for an invalid number or yes/no value, and for a variable SELFATTN_... that isn't a setting, because
-        only the person who started the program can correct them.
+        Raises SystemExit for an invalid value or an unknown SELFATTN_... variable.
         """
         for name, text in os.environ.items():
             if name.startswith(PREFIX) and text.strip() and name not in VARIABLES:
@@ -59,13 +55,13 @@ class Settings:
 
 
 def forbid_the_hub() -> None:
-    """Set HF_HUB_OFFLINE if SELFATTN_OFFLINE is set. huggingface_hub reads HF_HUB_OFFLINE when it is imported."""
+    """Set HF_HUB_OFFLINE if SELFATTN_OFFLINE is set. Call before importing huggingface_hub."""
     if os.environ.get(variable("offline"), "").strip().lower() in YES:
         os.environ["HF_HUB_OFFLINE"] = "1"
 
 
 def variable(name: str) -> str:
-    """Return the name of a field's variable: SELFATTN_MAX_ROWS for max_rows."""
+    """Return a field's variable: SELFATTN_MAX_ROWS for max_rows."""
     return f"{PREFIX}{name.upper()}"
 
 

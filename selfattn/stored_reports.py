@@ -1,10 +1,7 @@
-"""Store reports about an encoder on disk: its results on the built-in sentences.
+"""Store an encoder's results on the built-in sentences.
 
-The library ships the reports on some encoders. The command `python -m selfattn.stored_reports [NAME ...] [--encoder FOLDER]`
-computes the named reports (default: all) and writes them to selfattn/data/reports. For other encoders, `measured` and
-`made_once` compute a report once and store it in the user's cache folder.
-A report is a folder with its tables as compressed CSV, and about.json with `Encoder.content`, the digest of the sentences,
-the version of the method, the libraries and the date. `stored` returns a report only if content, digest and version agree.
+`python -m selfattn.stored_reports [NAME ...] [--encoder FOLDER]` writes reports to selfattn/data/reports.
+A report is a folder of compressed CSV tables and about.json.
 """
 
 import argparse
@@ -45,8 +42,7 @@ T = TypeVar("T")
 FOLDER = Path(str(files("selfattn") / "data" / "reports"))
 LIBRARIES = ("torch", "transformers", "numpy", "pandas")
 DIGITS = "%.7g"
-# The order in which `measured` takes the built-in words. The first are those whose sense the bundled encoder tells best from a
-# single visible word.
+# The order of `measured`: clearest effects first.
 MOST_TELLING = (
     "trunk", "pitch", "seal", "light", "pitcher", "palm", "board", "star", "cabinet", "match", "temple",
     "bat", "bank", "spring", "ruler", "note", "fan", "jam", "organ", "port", "cell", "mouse",
@@ -56,18 +52,18 @@ MOST_TELLING = (
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of stored report. The report itself is a frozen dataclass of tables, arrays and plain values."""
+    """A kind of stored report."""
 
-    type: type  # the report's dataclass
-    version: int  # increase it when the method or the columns change
-    reads: Callable[[], object]  # returns the sentences that the report is about
+    type: type  # a frozen dataclass of tables, arrays and plain values
+    version: int  # increased when the method or the columns change
+    reads: Callable[[], object]  # returns the sentences
     make: Callable[..., object]  # make(encoder, sentences, progress=...) computes the report
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Stored(Generic[T]):
-    """A stored report and the date on which it was computed."""
+    """A report and its date."""
 
     report: T
     date: str
@@ -79,12 +75,12 @@ class AllSenseMeans:
 
     senses: pd.DataFrame  # word, sense; count, within: as in `SenseMeans`
     means: np.ndarray  # (len(senses), d_model)
-    places: pd.DataFrame  # place (as in `LabelledRow`) of each labelled sentence; index: the sentence's row label
+    places: pd.DataFrame  # place: as in `LabelledRow`; index: row label of the sentence
 
     def of(self, word: str, encoder: Encoder, read: pd.DataFrame) -> SenseMeans:
-        """Return the mean vector of each sense of a word.
+        """Return the means of a word's senses.
 
-        read: the labelled sentences from which the means were computed. Raises ValueError if none of them has the word.
+        read: the labelled sentences. Raises ValueError if no sentence has the word.
         """
         word = fold(word)
         lines, rows = self.senses["word"] == word, read[read["word"] == word]
@@ -106,7 +102,7 @@ class AllSenseMeans:
 
 
 def all_sense_means(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -> AllSenseMeans:
-    """Compute the `sense_means` of each word in a table of labelled sentences. All rows must be usable."""
+    """Compute `sense_means` of every word. All rows must be usable."""
     found = [sense_means(encoder, frame, word) for word in followed(sorted(set(frame["word"])), progress)]
     table = [(each.word, *sense, each.within) for each in found for sense in zip(each.senses, each.counts)]
     means = torch.cat([each.means for each in found]).numpy()
@@ -119,7 +115,7 @@ def all_sense_means(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -
 
 
 def read_pronouns(encoder: Encoder, sentences: Sequence[PronounSentence], progress: Progress) -> PronounWeights:
-    """Compute `pronoun_weights` of these sentences."""
+    """Compute `pronoun_weights` of the sentences."""
     return pronoun_weights([pronoun_rows(encoder.encode(one.sentence), one) for one in followed(sentences, progress)])
 
 
@@ -134,10 +130,10 @@ KINDS = {
 
 
 def stored(name: str, encoder: Encoder, read: object, folder: Path | None = None) -> Stored[Any] | None:
-    """Return the stored report of this name, or None if it is missing or damaged.
+    """Return the stored report, or None if it is missing, damaged or out of date.
 
-    encoder, read: the encoder and the sentences that the report is about. folder: the folder with the reports; None: the shipped
-    reports, then the user's cache folder.
+    read: the sentences that the report is about.
+    folder: by default the shipped reports, then the user's cache.
     """
     if folder is None:
         return stored(name, encoder, read, FOLDER) or stored(name, encoder, read, kept_folder())
@@ -154,7 +150,7 @@ def stored(name: str, encoder: Encoder, read: object, folder: Path | None = None
 
 
 def shipped_of_others(name: str, encoder: Encoder, read: object) -> dict[str, Any]:
-    """Return the shipped reports of this name on all other encoders, keyed by their titles. read: the reports' sentences."""
+    """Return shipped reports on other encoders, keyed by title."""
     found, identity = {}, _identity(name, encoder, read)
     for about in sorted(FOLDER.glob(f"*/{name}/about.json")):
         other = json.loads(about.read_text("utf-8"))
@@ -177,7 +173,7 @@ def _read(name: str, place: Path, about: dict[str, Any]) -> Stored[Any]:
 
 
 def store(name: str, encoder: Encoder, read: object, report: object, folder: Path | None = None) -> None:
-    """Write a report atomically, in the place where `stored` finds it. folder: by default, the folder of shipped reports."""
+    """Write a report atomically, by default to the shipped reports."""
     place = _place(name, encoder, folder or FOLDER)
     place.parent.mkdir(parents=True, exist_ok=True)
     arrays, values = {}, {}
@@ -213,17 +209,17 @@ def _place(name: str, encoder: Encoder, folder: Path) -> Path:
 
 
 def kept_folder() -> Path:
-    """Return the folder for reports that aren't shipped: SELFATTN_CACHE, or the user's cache folder."""
+    """Return SELFATTN_CACHE, or selfattn's folder in the user's cache."""
     home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
     return Settings.read().cache or Path(home) / "selfattn"
 
 
 def measured(encoder: Encoder, progress: Progress = silent) -> senses.HiddenWordsReport:
-    """Return the `hidden_words` report of all built-in words for an encoder, from disk if it was computed before.
+    """Return the `hidden_words` report on the built-in sentences, measured only once.
 
-    Each word's report is stored as soon as it is computed, so that a stopped measurement can continue later.
-    progress(done, total) is called after each sentence; an exception that it raises ends the computation. Raises the same errors
-    as `hidden_words`.
+    A stopped measurement can continue later.
+    progress: called as progress(done, total); may raise to stop.
+    Raises the same errors as `hidden_words`.
     """
     read = labelled_sentences()
     if found := stored("hidden_words", encoder, read):
@@ -250,7 +246,7 @@ def measured(encoder: Encoder, progress: Progress = silent) -> senses.HiddenWord
 
 
 def made_once(name: str, encoder: Encoder, progress: Progress = silent) -> Any:
-    """Compute the report of this name on its built-in sentences, store it in the user's cache folder, and return it."""
+    """Compute a report, store it in the user's cache, and return it."""
     read = KINDS[name].reads()
     report = KINDS[name].make(encoder, read, progress=progress)
     if encoder.dtype == "float32":
@@ -275,7 +271,7 @@ def _identity(name: str, encoder: Encoder, read: object) -> dict[str, str | int]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Compute and store the named reports (default: all reports) on one encoder, and return the exit status."""
+    """Compute and store the named reports."""
     from selfattn import load_encoder
 
     parser = argparse.ArgumentParser(prog="python -m selfattn.stored_reports", description=__doc__.split("\n")[0])

@@ -1,4 +1,4 @@
-"""A small hand-made result of `explain`, for tests of texts and charts."""
+"""A hand-made result of `explain`."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Tests of the benchmarks, of the GPU check, and of a server with fifty visitors."""
+"""Test the benchmarks and the GPU check."""
 
 import subprocess
 import sys
@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[1]
     [pytest.param(["visitors"], marks=pytest.mark.browser), sorted({*NAMES} - {"visitors"})],
     ids=["visitors", "all others"],
 )
-def test_every_benchmark_runs_at_a_small_size(names):
+def test_benchmarks_run_at_small_size(names):
     command = [sys.executable, "-m", "benchmarks", "--small", *names]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
@@ -36,7 +36,7 @@ def test_every_benchmark_runs_at_a_small_size(names):
 
 
 @pytest.mark.bench
-def test_the_gpu_check_has_a_dry_run_on_the_cpu(capsys, monkeypatch):
+def test_gpu_check_runs_dry_on_cpu(capsys, monkeypatch):
     monkeypatch.setattr(gpu_check, "keep", lambda section: pytest.fail("a dry run must not write its result"))
     assert main(["--dry"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -45,7 +45,7 @@ def test_the_gpu_check_has_a_dry_run_on_the_cpu(capsys, monkeypatch):
     assert kept.count("yes") >= 13 and {*kept} == {"yes", ""}  # rows about running times have no verdict
 
 
-def test_the_gpu_check_reports_wrong_numbers_and_exceeded_limits(encoder, monkeypatch):
+def test_gpu_check_reports_wrong_numbers(encoder, monkeypatch):
     def wrong(other, on_cpu, plan):
         yield gpu_check._most("largest", float("nan"), 1)
         yield gpu_check._most("small", 0.5, 1)
@@ -63,8 +63,7 @@ def test_the_gpu_check_reports_wrong_numbers_and_exceeded_limits(encoder, monkey
 
 @pytest.mark.long
 @pytest.mark.timeout(1500)
-def test_fifty_visitors_see_no_error_in_ten_minutes(tmp_path):
-    """The log shows no error either, and the server's memory doesn't grow."""
+def test_fifty_visitors_see_no_error(tmp_path):
     with warm_server(tmp_path / "log") as (address, pid):
         found = soak(address, pid, visitors=50, seconds=600)
     assert not found.trouble, found.trouble
@@ -73,7 +72,7 @@ def test_fifty_visitors_see_no_error_in_ten_minutes(tmp_path):
 
 
 @pytest.mark.bench
-def test_the_session_and_the_log_report_a_failing_page(tmp_path):
+def test_failing_page_is_reported(tmp_path):
     (tmp_path / "app.py").write_text("import streamlit as st\nst.text('here')\nraise ValueError('boom')\n")
     with warm_server(tmp_path / "log", tmp_path) as (address, _), Session(address) as session:
         run = session.open()

@@ -1,4 +1,4 @@
-"""selfattn.check gives the same numbers as plain loops, on small files in the format of the published data sets."""
+"""Test selfattn.check against plain loops."""
 
 from unittest.mock import Mock
 
@@ -29,7 +29,7 @@ def pairs():
 
 
 @torch.no_grad()
-def test_raw_c_matches_plain_loops(encoder_of, checkpoint, pairs):
+def test_raw_c_matches_plain_code(encoder_of, checkpoint, pairs):
     encoder, model = encoder_of("BERT"), plain_hiding.load(checkpoint("BERT"))
     report = raw_c(encoder, pairs)
     judged = [(PAIRS[at], side) for at in (0, 3, 5) for side in (0, 1)]
@@ -63,7 +63,7 @@ def test_raw_c_matches_plain_loops(encoder_of, checkpoint, pairs):
     assert "'bank' occurs 0 times" in reasons["No word of it."] and len(reasons) == 2
 
 
-def test_the_correlation_with_human_judgements_equals_that_of_plain_code(encoder_of, pairs):
+def test_correlation_with_people_matches_plain_code(encoder_of, pairs):
     encoder = encoder_of("BERT")
     found = raw_c(encoder, pairs).distances.set_index("of")["correlation"]
     cosines = []
@@ -77,7 +77,7 @@ def test_the_correlation_with_human_judgements_equals_that_of_plain_code(encoder
     assert found["BERT-base, from the file"] == pytest.approx(usable["distance_bert"].corr(people, method="spearman"))
 
 
-def test_errors_of_raw_c_say_which_columns_are_missing_and_which_row_is_rejected_first(encoder_of, pairs):
+def test_raw_c_refuses_unusable_tables(encoder_of, pairs):
     with pytest.raises(ValueError, match="missing: same, string"):
         raw_c(encoder_of("BERT"), pairs.drop(columns=["same", "string"]))
     with pytest.raises(ValueError, match=r"None of the sentences can be used. .*'bank' occurs 0 times"):
@@ -135,7 +135,7 @@ def test_coarse_wsd_matches_plain_loops(encoder_of, coarse):
     assert report.rejected["reason"].str.contains("tokens").all()
 
 
-def test_a_random_sample_keeps_the_order_of_the_sentences():
+def test_random_sample_keeps_order():
     senses = pd.Series(list("aabbbbab"), index=[0, 1, 2, 3, 5, 6, 7, 8])
     drawn = check._drawn(senses, 2)
     assert drawn == sorted(drawn) == check._drawn(senses, 2) and sorted(senses[drawn]) == ["a", "a", "b", "b"]
@@ -143,14 +143,14 @@ def test_a_random_sample_keeps_the_order_of_the_sentences():
     assert len({tuple(check._drawn(pd.Series(list("ab" * n)), 2)) for n in range(4, 9)}) > 2  # samples differ
 
 
-def test_coarse_wsd_uses_at_most_as_many_sentences_per_sense_as_requested(encoder_of, coarse):
+def test_coarse_wsd_limits_sentences(encoder_of, coarse):
     report = coarse_wsd(encoder_of("BERT"), coarse, most=1)
     assert (report.words["n"] == 2).all() and set(report.words["accuracy"]) <= {0.0, 0.5, 1.0}
     with pytest.raises(ValueError, match="at least 1 sentence of each sense, got 0"):
         coarse_wsd(encoder_of("BERT"), coarse, most=0)
 
 
-def test_the_command_prints_its_tables(encoder_of, pairs, coarse, tmp_path, monkeypatch, capsys):
+def test_command_prints_tables(encoder_of, pairs, coarse, tmp_path, monkeypatch, capsys):
     asked = []
     monkeypatch.setattr("selfattn.load_encoder", lambda name: asked.append(name) or encoder_of("BERT"))
     pairs.to_csv(tmp_path / "pairs.csv")
@@ -162,7 +162,7 @@ def test_the_command_prints_its_tables(encoder_of, pairs, coarse, tmp_path, monk
     assert asked == ["a folder", None]
 
 
-def test_the_command_prints_errors(monkeypatch, tmp_path, encoder_of, capsys):
+def test_command_prints_errors(monkeypatch, tmp_path, encoder_of, capsys):
     monkeypatch.setattr("selfattn.load_encoder", lambda name: encoder_of("BERT"))
     assert check.main(["coarsewsd", str(tmp_path)]) == 2 and check.main(["rawc", str(tmp_path / "none.csv")]) == 2
     monkeypatch.setattr("selfattn.load_encoder", Mock(side_effect=LoadError("There is none.")))

@@ -1,4 +1,4 @@
-"""The command `selfattn` starts the dashboard with the given arguments, or refuses them."""
+"""Test the command `selfattn`."""
 
 import os
 import socket
@@ -33,7 +33,7 @@ APP = str(Path(__file__).parents[1] / "app.py")
         (["bert-base-uncased", "--port", "0"], ["--server.port", "0", "--", "--model", "bert-base-uncased"]),
     ],
 )
-def test_the_dashboard_starts_with_the_given_encoder_and_port(given, passed_on, monkeypatch, tmp_path):
+def test_dashboard_starts_with_given_options(given, passed_on, monkeypatch, tmp_path):
     started = []
     monkeypatch.setattr(os, "execve", lambda *arguments: started.append(arguments))
     monkeypatch.chdir(tmp_path)
@@ -54,7 +54,7 @@ def test_the_dashboard_starts_with_the_given_encoder_and_port(given, passed_on, 
         ("empty/../model.safetensors", "is a file. Give the folder that contains it: 'empty/..'"),
     ],
 )
-def test_an_encoder_that_cannot_be_found_or_read_is_refused(name, words, monkeypatch, tmp_path, capsys):
+def test_missing_encoder_is_refused(name, words, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(os, "execve", lambda *_: pytest.fail("the server was started"))
     monkeypatch.setenv("SELFATTN_OFFLINE", "1")
     monkeypatch.chdir(tmp_path)
@@ -65,7 +65,7 @@ def test_an_encoder_that_cannot_be_found_or_read_is_refused(name, words, monkeyp
     assert message.startswith("selfattn: ") and words in message
 
 
-def test_ports_and_addresses_that_cannot_serve_are_refused(monkeypatch, capsys):
+def test_unusable_port_is_refused(monkeypatch, capsys):
     monkeypatch.setattr(os, "execve", lambda *_: pytest.fail("the server was started"))
     with socket.create_server(("localhost", 0)) as taken:
         port = str(taken.getsockname()[1])

@@ -1,4 +1,4 @@
-"""Tests of README and docs: all snippets and commands run, and all mentioned names and files exist."""
+"""Test the documentation."""
 
 import importlib
 import inspect
@@ -43,10 +43,7 @@ CORPUS = "Rain fell. The bank of the river was muddy.\nThe bank approved the loa
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch, encoder):
-    """Write the files that the snippets read. Return a list that records each start of a server; no server runs.
-
-    load_encoder(name) returns the tiny embedder or reranker that is saved here, or else a tiny classifier.
-    """
+    """Write the snippets' files. Return a list of server starts."""
     named = load_encoder(str(save_tiny(FAMILIES["DistilBERT"], tmp_path / "tiny", classes=("NEGATIVE", "POSITIVE"))))
     monkeypatch.chdir(tmp_path)
     Path("reviews.csv").write_text(REVIEWS)
@@ -67,8 +64,7 @@ def folder(tmp_path, monkeypatch, encoder):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [name for name, found in SNIPPETS.items() if found])
-def test_every_snippet_of_the_docs_runs(page, folder, encoder):
-    """For docs/notebook.md and docs/scan.md, also compare the results with the encoder's numbers."""
+def test_every_snippet_runs(page, folder, encoder):
     names: dict = {}
     for kind, text in SNIPPETS[page]:
         if kind == "python":
@@ -94,10 +90,7 @@ def check_class(report):
 
 
 def check_queries(names, encoder):
-    """Check the results of the documented pandas and DuckDB queries: the word to which "bank" gives the largest weight in L0 H10.
-
-    names: the variables of the snippets in docs/scan.md.
-    """
+    """Check the queries of docs/scan.md."""
 
     def top(text):
         encoding = encoder.encode(text)
@@ -126,7 +119,7 @@ def check_queries(names, encoder):
 
 
 def run(command: list[str], started: list) -> None:
-    """Run one command of a shell snippet. If the command can't run here, check only its arguments."""
+    """Run a command, or check only its arguments."""
     while command and "=" in command[0]:
         command = command[1:]
     match command:
@@ -150,7 +143,7 @@ def run(command: list[str], started: list) -> None:
 
 
 def public(module: str) -> set[str]:
-    """Return a module's public names: its __all__, or else the functions and classes that it defines."""
+    """Return __all__, or else the module's functions and classes."""
     found = importlib.import_module(module)
     own = {
         name
@@ -160,7 +153,7 @@ def public(module: str) -> set[str]:
     return set(getattr(found, "__all__", own))
 
 
-def test_the_notebook_page_lists_exactly_the_public_names():
+def test_notebook_page_lists_public_names():
     text = (ROOT / "docs/notebook.md").read_text("utf-8").split("## Every public name")[1]
     rows = dict(re.findall(r"^\| `([\w.]+)` \| (.*) \|$", text, re.M))
     assert "selfattn" in rows and len(rows) >= 6
@@ -171,7 +164,7 @@ def test_the_notebook_page_lists_exactly_the_public_names():
 
 
 @pytest.mark.parametrize("page", [name for name in SNIPPETS if name != "CHANGELOG.md"])
-def test_every_name_of_the_library_in_the_docs_exists(page):
+def test_library_names_in_docs_exist(page):
     for name in re.findall(r"\bselfattn(?:\.[A-Za-z_]\w*)+", (ROOT / page).read_text("utf-8")):
         found, *parts = importlib.import_module("selfattn"), *name.split(".")[1:]
         for part in parts:
@@ -181,32 +174,31 @@ def test_every_name_of_the_library_in_the_docs_exists(page):
 
 
 @pytest.mark.parametrize("part", ["tree", "limits"])
-def test_generated_parts_of_the_docs_are_current(part):
+def test_generated_docs_are_current(part):
     assert written[part]() in (ROOT / "docs" / written["FILES"][part]).read_text("utf-8"), "run python docs/readme.py"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
-def test_every_linked_file_exists(page):
+def test_linked_files_exist(page):
     for target in re.findall(r"\]\((?!https?://|#)([^)#]+)", page.read_text("utf-8")):
         assert (page.parent / target).exists(), target
 
 
-def test_the_architecture_page_is_current():
-    """docs/architecture.md lists the packages in the order of their imports, and names only files that exist."""
+def test_architecture_page_is_current():
     text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
     assert tuple(re.findall(r"^\| `(?:selfattn/)?(\w+)(?:\.py|/)` \|", text, re.M)) == ROOMS
     named = re.findall(r"`((?:selfattn|pages|tests|docs)/[a-z_./]*|[a-z]+\.py)`", text)
     assert named and all((ROOT / name).exists() or name == "page.py" for name in named)
 
 
-def test_every_environment_variable_in_docs_and_configuration_is_a_setting():
+def test_documented_variables_are_settings():
     known = {variable(field.name) for field in fields(Settings)}
     documents = [page for page in PAGES if page.name != "CHANGELOG.md"]  # CHANGELOG.md also names removed variables
     for file in [*documents, *ROOT.glob("deploy/*"), ROOT / ".streamlit/config.toml"]:
         assert set(re.findall(r"SELFATTN_[A-Z_]+[A-Z]", file.read_text("utf-8"))) <= known, file
 
 
-def test_the_readme_has_the_pinned_versions():
+def test_readme_has_pinned_versions():
     pins = dict(re.findall(r"^([\w-]+)==(\S+)", (ROOT / "requirements.txt").read_text("utf-8"), re.M))
     for package in ("torch", "streamlit", "transformers"):
         assert {*re.findall(rf"{package}(?: |==)(\d[\d.]*\d)", (ROOT / "README.md").read_text("utf-8"))} == {

@@ -1,4 +1,4 @@
-"""The hand-written examples have the counts, the balance and the marked words that their docstrings promise."""
+"""Test the hand-written examples."""
 
 import hashlib
 import re
@@ -23,12 +23,11 @@ def lower(sentence: str) -> list[str]:
 
 
 def occurs_once(word: str, sentence: str) -> bool:
-    """Return True if the word occurs exactly once (letter case ignored), in the spelling of `word`."""
     return lower(sentence).count(word.lower()) == 1 and word in words(sentence)
 
 
 def share(first: str, second: str) -> float:
-    """Return the Jaccard index: the number of words in both sentences, divided by the number of words in at least one."""
+    """Return the Jaccard index of the two sets of words."""
     a, b = set(lower(first)), set(lower(second))
     return len(a & b) / len(a | b)
 
@@ -46,8 +45,7 @@ def senses() -> dict[str, dict[str, list[str]]]:
     return groups
 
 
-def test_labelled_sentences_are_distinct_and_have_their_word_once(senses):
-    """Each word has two senses with twelve sentences each. Sentences are ASCII, and have 5 to 22 words."""
+def test_labelled_sentences_are_distinct(senses):
     assert len(senses) >= 26
     every = [s.lower() for by_sense in senses.values() for sentences in by_sense.values() for s in sentences]
     assert len({*every}) == len(every)
@@ -61,7 +59,7 @@ def test_labelled_sentences_are_distinct_and_have_their_word_once(senses):
             assert not {word + "s", word + "es", word + "'s"} & set(lower(sentence)), sentence
 
 
-def test_sentences_of_different_senses_have_similar_vocabulary_position_and_length(senses):
+def test_senses_have_similar_sentences(senses):
     for word, by_sense in senses.items():
         every = [sentence for sentences in by_sense.values() for sentence in sentences]
         assert not [pair for pair in combinations(every, 2) if share(*pair) > 0.6]
@@ -74,14 +72,13 @@ def test_sentences_of_different_senses_have_similar_vocabulary_position_and_leng
 
 
 @pytest.mark.slow
-def test_the_embeddings_of_a_word_do_not_separate_its_senses(senses, encoder):
+def test_positions_do_not_separate_senses(senses, encoder):
     for word, by_sense in senses.items():
         first, second = (sorted(encoder.tokenize(s).tokens.index(word) for s in each) for each in by_sense.values())
         assert first == second, word
 
 
-def test_the_sentences_of_a_pair_have_the_word_at_the_same_place(senses):
-    """Each sentence has the word once, and 4 to 9 words in all. Lengths differ by at most two words."""
+def test_pairs_have_word_at_same_place(senses):
     pairs = examples.PAIRS
     assert pairs[0].sentences[:2] == ("We sat on the bank of the river.", "We went to the bank for a loan.")
     assert (
@@ -92,16 +89,16 @@ def test_the_sentences_of_a_pair_have_the_word_at_the_same_place(senses):
         assert len({words(sentence).index(pair.word) for sentence in pair.sentences}) == 1
         lengths = [len(words(sentence)) for sentence in pair.sentences]
         assert min(lengths) >= 4 and max(lengths) <= 9 and spread(lengths) <= 2
-        # The control has as many words in common with the first sentence as the second has (one more in the first pair).
+        # The first sentence overlaps the second and the control equally.
         first, second, control = (set(lower(sentence)) for sentence in pair.sentences)
         assert len(first & control) == len(first & second) + (pair is pairs[0])
         assert len(set(pair.senses)) == 2 and all(1 <= len(words(sense)) <= 3 for sense in pair.senses)
-        # "crane" and "nail" have no labelled sentences, because the encoder hardly separates their senses.
+        # The encoder hardly separates the senses of "crane" and "nail".
         assert {*pair.senses} == {*senses[pair.word]} if pair.word in senses else pair.word in ("crane", "nail")
 
 
 def test_pronoun_sentences_are_balanced():
-    """The antecedent is the first noun in half of the sentences. Twin sentences differ in one word and in the antecedent."""
+    """The antecedent comes first in half of the sentences."""
     orders, twins = {}, {}
     for item in (*examples.PRONOUNS, examples.UNRESOLVED):
         marked = (item.antecedent, item.distractor, item.pronoun)
@@ -123,7 +120,7 @@ def test_pronoun_sentences_are_balanced():
         assert gold[f"The animal didn't cross the street because it was too {ending}."] == antecedent
 
 
-def test_removing_the_negator_gives_the_plain_sentence():
+def test_removing_negator_gives_plain_sentence():
     items = examples.NEGATION_PAIRS
     assert len({sentence for item in items for sentence in (item.plain, item.negated)}) == 2 * len(items) >= 24
     for item in items:
@@ -134,8 +131,8 @@ def test_removing_the_negator_gives_the_plain_sentence():
         assert negated.index(item.negator) < negated.index(item.target_word), item
 
 
-def test_the_examples_have_the_recorded_digest():
-    """Pages, README and benchmarks quote numbers measured on these sentences. After a change, measure again."""
+def test_examples_have_recorded_digest():
+    """Documents quote numbers measured on these sentences."""
     files = b"".join(path.read_bytes() for path in sorted(DATA.glob("*.csv")))
     digest = hashlib.sha256(files).hexdigest()[:16]
     assert digest == "bdfe39d8a7d4b806", (

@@ -1,4 +1,4 @@
-"""selfattn.kernel.attend reproduces published numbers and torch's attention in float64, and refuses invalid inputs."""
+"""Test `attend` against published numbers and torch in float64."""
 
 import math
 
@@ -18,22 +18,22 @@ def random(*shape, seed=0):
     return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
-def test_attend_gives_the_numbers_of_the_lessons_worked_example():
+def test_worked_example_of_lesson():
     trace = attend(tensor([[3, 1]]), tensor([[3, 1], [1, 4], [1.5, 0.5]]), tensor([[2, 1.5], [0, 1], [2, 1]]))
     assert trace.scores.tolist() == [[10, 7, 5]]
     assert [round(100 * w) for w in trace.weights[0].tolist()] == [87, 10, 3]
     assert trace.context[0].tolist() == pytest.approx([1.79, 1.44], abs=0.005)
 
 
-def test_attend_gives_the_weights_of_the_published_example_with_three_words():
+def test_published_example_with_three_words():
     trace = attend(tensor([[0, 1]]), tensor([[0, 1], [0.5, 0.5], [0, 0]]), tensor([[1, 0], [0, 1], [1, 1]]))
     assert trace.scores.tolist() == [[1, 0.5, 0]]
-    # The example, also on the lesson page softmax.py, has weights with two digits: .46, .32, .22.
+    # The published weights have two digits.
     assert trace.weights[0].tolist() == pytest.approx([0.46, 0.32, 0.22], abs=0.006)
 
 
-def test_attend_gives_the_weights_of_the_published_example_with_twelve_tokens():
-    """The lesson page twelve_tokens.py has the same example: "good" (4) attends to "not" (3) and "amazing" (10)."""
+def test_published_example_with_twelve_tokens():
+    """ "Good" attends to "not" and "amazing"; see twelve_tokens.py."""
     query, value = torch.zeros(12, 2, dtype=torch.float64), torch.zeros(12, 2, dtype=torch.float64)
     query[3], query[4], query[10] = tensor([20, 20]), tensor([0, 1]), tensor([19, 19])
     value[3], value[4], value[10] = tensor([1, 0]), tensor([0, 1]), tensor([1, 1])
@@ -44,8 +44,8 @@ def test_attend_gives_the_weights_of_the_published_example_with_twelve_tokens():
     assert round(causal.weights[4, 3].item(), 2) == 1.00
 
 
-def test_attend_gives_the_numbers_of_raschkas_example():
-    """S. Raschka, "Build a Large Language Model (From Scratch)", section 3.4: six words, projected by random matrices."""
+def test_published_example_of_raschka():
+    """Source: S. Raschka, "Build a Large Language Model (From Scratch)", section 3.4."""
     x = torch.tensor(
         [[.43, .15, .89], [.55, .87, .66], [.57, .85, .64], [.22, .58, .33], [.77, .25, .10], [.05, .80, .55]]
     )  # fmt: skip
@@ -75,7 +75,7 @@ BIAS, KEEP = random(5, 6, seed=3), random(2, 4, 5, 6, seed=4) > -0.5  # a bias a
          {"attn_mask": (BIAS + BIAS.abs()).masked_fill(~KEEP, -math.inf)}),
     ],
 )  # fmt: skip
-def test_attend_agrees_with_torch_in_float64(options, torchs):
+def test_attend_agrees_with_torch(options, torchs):
     query, key, value = random(2, 4, 5, 8), random(2, 4, 6, 8, seed=1), random(2, 4, 6, 3, seed=2)
     trace = attend(query, key, value, **options)
     assert (trace.context - scaled_dot_product_attention(query, key, value, **torchs)).abs().max() < 1e-12
@@ -84,7 +84,7 @@ def test_attend_agrees_with_torch_in_float64(options, torchs):
     assert [term.name for term in trace.terms] == [term.name for term in options.get("terms", ())]
 
 
-def test_each_step_of_a_trace_follows_from_the_previous_step():
+def test_each_step_follows_from_previous():
     query, key, value = random(3, 4), random(3, 4, seed=1), random(3, 4, seed=2)
     mask = torch.tensor([[True, False, True]])
     trace = attend(query, key, value, mask)
@@ -100,7 +100,7 @@ def test_each_step_of_a_trace_follows_from_the_previous_step():
     assert torch.equal(trace.context, trace.weights @ value)
 
 
-def test_weight_rows_sum_to_one_and_permuted_tokens_permute_the_result():
+def test_permuted_tokens_permute_result():
     query, key, value = random(6, 4), random(6, 4, seed=1), random(6, 4, seed=2)
     order = torch.tensor([3, 1, 5, 0, 2, 4])
     trace, moved = attend(query, key, value), attend(query[order], key[order], value[order])
@@ -110,7 +110,7 @@ def test_weight_rows_sum_to_one_and_permuted_tokens_permute_the_result():
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16])
-def test_scores_of_ten_thousand_do_not_overflow(dtype):
+def test_large_scores_do_not_overflow(dtype):
     query = torch.tensor([[1e4]], dtype=dtype)
     trace = attend(query, torch.tensor([[1.0], [-1.0], [0.5]], dtype=dtype), torch.eye(3, dtype=dtype))
     assert trace.weights.tolist() == [[1, 0, 0]]
@@ -125,7 +125,7 @@ def half(dtype, *shape, seed=0):
 
 
 @HALF
-def test_half_precision_agrees_with_the_eager_attention_of_transformers(dtype, rounding):
+def test_half_precision_agrees_with_eager(dtype, rounding):
     query, key, value = half(dtype, 5, 8), half(dtype, 6, 8, seed=1), half(dtype, 6, 3, seed=2)
     trace = attend(query, key, value, KEEP[0, 0], terms=[Term("bias", BIAS.float())])
     added = (BIAS.masked_fill(~KEEP[0, 0], -math.inf)).to(dtype)
@@ -139,7 +139,7 @@ def test_half_precision_agrees_with_the_eager_attention_of_transformers(dtype, r
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-def test_float16_scores_that_overflow_are_kept_in_float32(sign):
+def test_overflowing_scores_are_kept_in_float32(sign):
     query, key = half(torch.float16, 4, 64) + 70 * sign, half(torch.float16, 6, 64, seed=1) + 70
     value, scale = half(torch.float16, 6, 3, seed=2), 1 / 64
     assert (query @ key.T).isinf().all()
@@ -155,7 +155,7 @@ def test_float16_scores_that_overflow_are_kept_in_float32(sign):
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
 @pytest.mark.parametrize("lowest", [-1e9, torch.finfo(torch.float32).min])
-def test_finite_and_infinite_masks_differ_only_in_a_fully_masked_row(dtype, lowest):
+def test_finite_mask_agrees_with_infinite_mask(dtype, lowest):
     query, key, value = half(dtype, 2, 4), half(dtype, 3, 4, seed=1), half(dtype, 3, 4, seed=2)
     keep = torch.tensor([[True, False, True], [False, False, False]])
     infinite, finite = (
@@ -172,7 +172,7 @@ def test_finite_and_infinite_masks_differ_only_in_a_fully_masked_row(dtype, lowe
 
 
 @pytest.mark.parametrize("mask", [torch.tensor([[False, False]]), torch.tensor([[-math.inf, -math.inf]])])
-def test_a_fully_masked_row_has_zero_weights_and_context(mask):
+def test_fully_masked_row_is_zero(mask):
     trace = attend(random(1, 4), random(2, 4), random(2, 4), mask=mask)
     assert trace.weights.tolist() == [[0, 0]]
     assert trace.context.tolist() == [[0, 0, 0, 0]]
@@ -180,7 +180,7 @@ def test_a_fully_masked_row_has_zero_weights_and_context(mask):
     assert (trace.exponentials.tolist(), trace.total.tolist()) == ([[0, 0]], [[0]])
 
 
-def test_gradients_flow_through_a_fully_masked_row():
+def test_fully_masked_row_has_finite_gradients():
     query, mask = random(2, 4).requires_grad_(), torch.tensor([[True, True], [False, False]])
     attend(query, random(2, 4, seed=1), random(2, 4, seed=2), mask).context.sum().backward()
     assert query.grad.isfinite().all()
@@ -218,5 +218,5 @@ def test_mixed_or_integer_dtypes_are_refused():
         attend(*(torch.ones(2, 3, dtype=torch.long) for _ in range(3)))
 
 
-def test_attend_calls_neither_attention_nor_softmax_of_torch():
+def test_attend_uses_no_torch_attention():
     assert not {"softmax", "scaled_dot_product_attention", "functional"} & {*attend.__code__.co_names}

@@ -1,4 +1,4 @@
-"""Tests of imports: their order, which modules import streamlit, and what `import selfattn` needs."""
+"""Test the order of imports, and what `import selfattn` needs."""
 
 import ast
 import subprocess
@@ -23,12 +23,12 @@ def imported(path):
     return names
 
 
-def test_only_the_dashboard_imports_streamlit():
+def test_only_dashboard_imports_streamlit():
     for path in (ROOT / "selfattn").rglob("*.py"):
         assert "dashboard" in path.parts or "streamlit" not in {name.split(".")[0] for name in imported(path)}, path
 
 
-# The top-level packages and modules ("rooms"), in the order of docs/architecture.md. A room imports only from rooms before it.
+# Packages and modules in import order: each imports only from earlier ones.
 ROOMS = (
     "notebook_repr", "kernel_inputs", "kernel", "words", "settings", "examples", "encoders",
     "analysis", "senses", "check", "lessons", "stored_reports", "numbers", "tidy_tables", "scan", "charts",
@@ -43,18 +43,18 @@ def room(module):
 
 @cache
 def modules():
-    """Return the imports within the project: for each module's dotted name, the names of the modules that it imports."""
+    """Return the project's modules that each module imports."""
     paths = [*(ROOT / "selfattn").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]
     names = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in paths}
     found = {}
     for name, path in names.items():
         wanted = {next((n for n in (i, i.rpartition(".")[0]) if n in names), "") for i in imported(path)}
-        # A module may import from the packages that contain it. "selfattn" doesn't count, because its imports are lazy.
+        # Parent packages may be imported. Imports of "selfattn" are lazy.
         found[name] = {n for n in wanted if n and n != name and not name.startswith(f"{n}.") and n != "selfattn"}
     return found
 
 
-def test_no_package_imports_a_package_above_it():
+def test_no_package_imports_later_package():
     """Imports inside functions count too."""
     back = [
         f"{name} imports {other}"
@@ -66,27 +66,27 @@ def test_no_package_imports_a_package_above_it():
     assert not back, back
 
 
-def test_modules_have_no_circular_imports():
+def test_imports_are_not_circular():
     graph = {name: others for name, others in modules().items() if name != "selfattn"}
     while leaves := [name for name, others in graph.items() if not others & graph.keys()]:
         graph = {name: others for name, others in graph.items() if name not in leaves}
     assert not graph, f"in an import cycle, or importing a module in a cycle: {sorted(graph)}"
 
 
-def test_import_selfattn_needs_torch_and_transformers_only():
+def test_import_needs_only_torch_and_transformers():
     code = "import sys\nfor name in ('streamlit', 'altair', 'vl_convert', 'sklearn'): sys.modules[name] = None\nimport selfattn"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
-def test_the_folder_pages_has_no_python_files():
-    """Python files directly in this folder switch on Streamlit's legacy mode, which runs a page without app.py."""
+def test_pages_folder_has_no_python_files():
+    """Files there would switch on Streamlit's legacy mode."""
     assert list((ROOT / "pages").glob("*.py")) == []
 
 
 @pytest.mark.slow
-def test_imports_of_benchmarks_and_docs_scripts_exist():
-    """No other test runs these scripts. Imports inside functions count too."""
+def test_imports_of_scripts_exist():
+    """No other test runs these scripts."""
     for script in [*ROOT.glob("benchmarks/*.py"), *ROOT.glob("docs/*.py")]:
         for name in imported(script):
             if name.split(".")[0] in ("selfattn", "benchmarks", "pages", "tests"):

@@ -1,4 +1,4 @@
-"""The charts of selfattn.notebook show the encoder's numbers."""
+"""Test that notebook charts show the encoder's numbers."""
 
 import json
 import re
@@ -41,7 +41,7 @@ def texts_of(chart):
 
 
 @pytest.mark.slow
-def test_attention_draws_the_models_weights(encoder):
+def test_attention_draws_model_weights(encoder):
     chart = notebook.attention(encoder, CRANES[0], 3, 7, pair="It rained.")
     cells = drawn(chart).sort_values(["row", "column"])
     weights = encoder.reference_weights(CRANES[0], "It rained.")[3, 7]
@@ -50,7 +50,7 @@ def test_attention_draws_the_models_weights(encoder):
 
 
 @pytest.mark.slow
-def test_two_sentences_outlines_the_chosen_occurrence_of_a_repeated_word(encoder):
+def test_two_sentences_outlines_chosen_occurrence(encoder):
     twice = "She waded on and waded back."
     records = drawn(notebook.two_sentences(encoder, twice, WADED[1], "waded", at=(2, 1), layer=3, head=7))
     outlined = records[["low", "high"]].dropna()
@@ -61,7 +61,7 @@ def test_two_sentences_outlines_the_chosen_occurrence_of_a_repeated_word(encoder
         notebook.two_sentences(encoder, twice, WADED[1], "waded", at=(3, 1), layer=3, head=7)
 
 
-def test_an_unknown_measure_or_head_is_refused(encoder_of):
+def test_unknown_measure_is_refused(encoder_of):
     encoder = encoder_of("BERT")
     with pytest.raises(ValueError, match=r"Expected a measure: entropy, .*, got 'swap, A from B'"):
         notebook.all_heads(encoder, PAIR[0], "swap, A from B", second=PAIR[1])
@@ -69,8 +69,7 @@ def test_an_unknown_measure_or_head_is_refused(encoder_of):
         notebook.all_heads(encoder, PAIR[0], chosen="L9 H0")
 
 
-def test_all_heads_shows_the_effect_of_removing_each_head(encoder_of):
-    """The head with the largest effect is outlined."""
+def test_all_heads_shows_removal_effects(encoder_of):
     encoder, texts = encoder_of("BERT"), (*PAIR, "A bank of the river.")
     chart = notebook.all_heads(encoder, *texts[:1], "effect", second=texts[1], control=texts[2], word="bank").to_dict()
     places = [(text, encoder.encode(text).places("bank")[0].positions) for text in texts]
@@ -83,7 +82,7 @@ def test_all_heads_shows_the_effect_of_removing_each_head(encoder_of):
     assert outlined.index(True) == int(effect.argmax()) and sum(outlined) == 1
 
 
-def test_steps_draws_the_kernel_figure_of_the_words_first_token(encoder):
+def test_steps_draws_first_token(encoder):
     chart = notebook.steps(encoder, *WADED[:2], "waded", layer=3, head=7).to_dict()
     rows = [word_row(encoder.encode(text).places("waded")[0], Head(3, 7), name) for name, text in zip("AB", WADED)]
     assert [row.query for row in rows] == [pieces[0] for pieces in PIECES[:2]]
@@ -103,17 +102,17 @@ def test_steps_draws_the_kernel_figure_of_the_words_first_token(encoder):
         ("The printer had a paper jam again.", "They ate toast with jam.", ": the distance between A and B"),
     ],
 )
-def test_the_chart_of_hidden_words_explains_its_percentages(encoder, first, second, says):
+def test_hidden_words_explains_percentages(encoder, first, second, says):
     chart = notebook.hidden_words(encoder, first, second, senses=labelled_sentences())
     assert says in texts_of(chart)
 
 
-def test_hidden_words_estimates_by_gradient_if_no_single_head_can_be_masked(encoder_of):
+def test_hidden_words_estimates_by_gradient(encoder_of):
     chart = notebook.hidden_words(encoder_of("XLM"), *PAIR)
     assert "by gradient" in texts_of(chart)
 
 
-def test_every_function_draws_in_the_given_theme(encoder_of, encoder):
+def test_functions_draw_in_given_theme(encoder_of, encoder):
     embedder, encoder = encoder, encoder_of("BERT")
     at, look = {"layer": 0, "head": 1, "theme": DARK}, {"theme": DARK}
     sentence = encoder.encode(PAIR[0])
@@ -136,20 +135,20 @@ def test_every_function_draws_in_the_given_theme(encoder_of, encoder):
 
 
 @pytest.mark.parametrize("name", notebook.GONE)
-def test_importing_a_removed_function_says_what_replaces_it(name):
+def test_removed_function_names_replacement(name):
     with pytest.raises(ImportError, match=rf"selfattn\.notebook\.{name} is gone\. (Call|Take|Open) "):
         getattr(notebook, name)
     assert not hasattr(notebook, "to_link")
 
 
-def test_an_error_names_the_missing_word(encoder):
+def test_error_names_missing_word(encoder):
     with pytest.raises(TextError, match=r"'loan' is not a word of 'The bank of the river\.'"):
         notebook.two_sentences(encoder, *PAIR, word="loan", layer=0, head=0)
     with pytest.raises(TextError, match="No word is in both"):
         notebook.two_sentences(encoder, "One.", "Two!", layer=0, head=0)
 
 
-def test_html_representations_are_escaped(encoder):
+def test_html_is_escaped(encoder):
     html = encoder.encode("A <b> & bank.")._repr_html_()
     assert "<td>[CLS]</td><td>a</td><td>&lt;</td><td>b</td><td>&gt;</td><td>&amp;</td><td>bank</td>" in html
     assert "<b>" not in html and "Encoding of &#x27;A &lt;b&gt; &amp; bank.&#x27;: 9 tokens" in html

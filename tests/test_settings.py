@@ -1,4 +1,4 @@
-"""Settings are read from environment variables of each type, and wrong values are refused."""
+"""Test the settings from environment variables."""
 
 import os
 from dataclasses import fields, replace
@@ -25,7 +25,7 @@ def nothing_is_set(monkeypatch):
 
 
 @pytest.mark.parametrize("name", GIVEN)
-def test_a_setting_is_read_from_its_variable(monkeypatch, name):
+def test_setting_is_read_from_variable(monkeypatch, name):
     text, value = GIVEN[name]
     monkeypatch.setenv(f"SELFATTN_{name.upper()}", text)
     assert Settings.read() == replace(Settings(), **{name: value})
@@ -36,7 +36,7 @@ def test_a_setting_is_read_from_its_variable(monkeypatch, name):
 @pytest.mark.parametrize(
     ("text", "offline"), [("True", True), ("YES", True), ("on", True), ("false", False), ("No", False), ("0", False)]
 )
-def test_yes_and_no_are_read_in_several_spellings(monkeypatch, text, offline):
+def test_yes_has_several_spellings(monkeypatch, text, offline):
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     monkeypatch.setenv("SELFATTN_OFFLINE", text)
     forbid_the_hub()
@@ -46,7 +46,7 @@ def test_yes_and_no_are_read_in_several_spellings(monkeypatch, text, offline):
     assert hub.offline() is offline  # huggingface_hub reads this variable in the same way
 
 
-def test_a_value_that_is_neither_yes_nor_no_is_refused(monkeypatch):
+def test_unclear_yes_or_no_is_refused(monkeypatch):
     monkeypatch.setenv("SELFATTN_OFFLINE", "perhaps")
     with pytest.raises(
         SystemExit, match="SELFATTN_OFFLINE must be one of 1, true, yes, on, 0, false, no, off, got 'perhaps'"
@@ -54,7 +54,7 @@ def test_a_value_that_is_neither_yes_nor_no_is_refused(monkeypatch):
         Settings.read()
 
 
-def test_an_unknown_variable_is_refused(monkeypatch):
+def test_unknown_variable_is_refused(monkeypatch):
     monkeypatch.setenv("SELFATTN_PROBE_SECONDS", "")
     assert Settings.read() == Settings()
     monkeypatch.setenv("SELFATTN_PROBE_SECONDS", "300")
@@ -63,7 +63,7 @@ def test_an_unknown_variable_is_refused(monkeypatch):
 
 
 @pytest.mark.parametrize("wrong", ["0", "-1", "many", "1.5"])
-def test_an_invalid_number_stops_the_start(monkeypatch, wrong):
+def test_invalid_number_is_refused(monkeypatch, wrong):
     monkeypatch.setenv("SELFATTN_MAX_ROWS", wrong)
     with pytest.raises(SystemExit, match="SELFATTN_MAX_ROWS must be a whole number of at least 1"):
         Settings.read()

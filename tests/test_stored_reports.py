@@ -1,4 +1,4 @@
-"""The stored reports are up to date with the labelled sentences, the encoder and the method."""
+"""Test that stored reports are up to date."""
 
 import dataclasses
 import json
@@ -17,11 +17,11 @@ ANEW = "The sentences, the weights or the method have changed: run `python -m se
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_report_is_stored_for_the_current_sentences_and_weights(name, encoder):
+def test_stored_report_is_current(name, encoder):
     assert stored(name, encoder, KINDS[name].reads()) is not None, ANEW
 
 
-def test_the_stored_separation_of_a_word_equals_a_new_measurement(encoder):
+def test_stored_word_equals_new_measurement(encoder):
     frame = KINDS["separation"].reads()
     found = stored("separation", encoder, frame).report
     live = separation(encoder, frame[frame["word"] == "bank"], shuffles=1, floor=False)
@@ -33,7 +33,7 @@ def test_the_stored_separation_of_a_word_equals_a_new_measurement(encoder):
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", KINDS)
-def test_every_stored_number_equals_a_new_measurement(name, encoder):
+def test_stored_numbers_equal_new_measurement(name, encoder):
     kind = KINDS[name]
     found = stored(name, encoder, kind.reads()).report
     live = kind.make(encoder, kind.reads(), progress=lambda done, total: None)
@@ -41,7 +41,7 @@ def test_every_stored_number_equals_a_new_measurement(name, encoder):
 
 
 def same(found, expected, atol):
-    """Check that two reports are equal. p-values may differ by 0.003, because other processors round differently."""
+    """Compare two reports. p-values may differ by 0.003 between processors."""
     for field in dataclasses.fields(expected):
         one, other = getattr(found, field.name), getattr(expected, field.name)
         if isinstance(other, pd.DataFrame):
@@ -56,7 +56,7 @@ def same(found, expected, atol):
 
 
 @pytest.mark.slow
-def test_a_stored_report_needs_the_same_encoder_the_same_sentences_and_the_same_method(encoder, tmp_path, monkeypatch):
+def test_stored_report_needs_same_inputs(encoder, tmp_path, monkeypatch):
     labelled = KINDS["separation"].reads().query("word in ('bank', 'bat')")
     report = separation(encoder, labelled, shuffles=20, floor=False)
     store("separation", encoder, labelled, report, tmp_path)
@@ -72,7 +72,7 @@ def test_a_stored_report_needs_the_same_encoder_the_same_sentences_and_the_same_
     assert set(about["libraries"]) == {"torch", "transformers", "numpy", "pandas"}
 
 
-def test_an_encoders_stored_reports_are_smaller_than_a_megabyte():
+def test_stored_reports_are_small():
     sizes = [sum(file.stat().st_size for file in folder.rglob("*.*")) for folder in FOLDER.iterdir()]
     assert len(sizes) == 2 and max(sizes) < 1_000_000
 
@@ -87,7 +87,7 @@ def test_all_mpnet_base_v2_has_stored_reports():
 
 @pytest.fixture
 def two_words(monkeypatch, tmp_path):
-    """Replace the built-in sentences by a table of two words, use an empty cache folder, and return the table."""
+    """Replace the built-in sentences by a table of two words."""
     table = tiny_table("water", "money").sort_values("word")
     monkeypatch.setattr(stored_reports, "labelled_sentences", lambda: table)
     monkeypatch.setattr(stored_reports, "MOST_TELLING", ("riverbank", "bank"))
@@ -96,7 +96,7 @@ def two_words(monkeypatch, tmp_path):
 
 
 @pytest.mark.slow
-def test_an_interrupted_measurement_resumes_and_is_stored(encoder_of, two_words, monkeypatch):
+def test_interrupted_measurement_resumes(encoder_of, two_words, monkeypatch):
     encoder, counted, asked, make = encoder_of("BERT"), [], [], stored_reports.senses.hidden_words
     monkeypatch.setattr(
         stored_reports.senses, "hidden_words", lambda *given: asked.append(given[1]["word"].iloc[0]) or make(*given)
@@ -122,7 +122,7 @@ def test_an_interrupted_measurement_resumes_and_is_stored(encoder_of, two_words,
 
 
 @pytest.mark.slow
-def test_a_word_that_cannot_be_measured_is_left_out(encoder_of, two_words, monkeypatch):
+def test_unmeasurable_word_is_left_out(encoder_of, two_words, monkeypatch):
     alone = two_words[(two_words["word"] == "riverbank") | (two_words["sense"] == "water")]
     monkeypatch.setattr(stored_reports, "labelled_sentences", lambda: alone)
     found, live = measured(encoder_of("BERT")), hidden_words(encoder_of("BERT"), alone)
@@ -134,7 +134,7 @@ def test_a_word_that_cannot_be_measured_is_left_out(encoder_of, two_words, monke
 
 
 @pytest.mark.slow
-def test_a_measurement_that_cannot_be_stored_is_returned_with_a_warning(encoder_of, two_words, tmp_path):
+def test_unstored_measurement_gives_warning(encoder_of, two_words, tmp_path):
     encoder = encoder_of("BERT")
     (tmp_path / "kept").write_text("no folder")
     with pytest.warns(UserWarning, match="on bert can't be stored: Not a directory. Make room"):
@@ -147,7 +147,7 @@ def test_a_measurement_that_cannot_be_stored_is_returned_with_a_warning(encoder_
 
 @pytest.mark.parametrize("name", ["about.json", "means.csv.gz", "senses.csv.gz"])
 @pytest.mark.parametrize("change", [lambda data: b"", lambda data: data[:-9], lambda data: b"\x1f\x8b" + bytes(40)])
-def test_a_damaged_report_counts_as_missing(encoder, tmp_path, name, change):
+def test_damaged_report_counts_as_missing(encoder, tmp_path, name, change):
     report = stored("sense_means", encoder, labelled_sentences()).report
     store("sense_means", encoder, labelled_sentences(), report, tmp_path)
     file = tmp_path / encoder.content[:12] / "sense_means" / name
@@ -157,7 +157,7 @@ def test_a_damaged_report_counts_as_missing(encoder, tmp_path, name, change):
     same(stored("sense_means", encoder, labelled_sentences(), tmp_path).report, report, atol=1e-6)
 
 
-def test_a_failed_write_does_not_change_the_stored_report(encoder, tmp_path, monkeypatch):
+def test_failed_write_keeps_stored_report(encoder, tmp_path, monkeypatch):
     means = stored("sense_means", encoder, labelled_sentences()).report
     store("sense_means", encoder, labelled_sentences(), means, tmp_path)
     monkeypatch.setattr(np, "savetxt", lambda *given, **options: (_ for _ in ()).throw(OSError("no space")))
@@ -167,8 +167,8 @@ def test_a_failed_write_does_not_change_the_stored_report(encoder, tmp_path, mon
     assert [each.name for each in (tmp_path / encoder.content[:12]).iterdir()] == ["sense_means"]
 
 
-def test_most_telling_starts_with_the_words_that_have_the_clearest_telling_words(encoder):
-    """The order is by accuracy with only the most telling word, minus accuracy with only any other word."""
+def test_most_telling_is_sorted(encoder):
+    """Sorted by accuracy with the most telling word minus any other word."""
     accuracy = stored("hidden_words", encoder, labelled_sentences()).report.accuracy
     by_word = accuracy[accuracy["word"] != "all"].pivot(index="word", columns="what", values="accuracy")
     difference = by_word["the word alone"] - by_word["any other alone"]
@@ -176,7 +176,7 @@ def test_most_telling_starts_with_the_words_that_have_the_clearest_telling_words
 
 
 @pytest.mark.slow
-def test_the_command_stores_a_report(encoder, tmp_path, monkeypatch, capsys):
+def test_command_stores_report(encoder, tmp_path, monkeypatch, capsys):
     asked = []
     monkeypatch.setattr("selfattn.load_encoder", lambda name, device: asked.append(name) or encoder)
     monkeypatch.setattr(stored_reports, "FOLDER", tmp_path)

@@ -1,4 +1,4 @@
-"""Compute a sentence embedder's cosine for 1,000 pairs of unrelated sentences, as a baseline for two given sentences."""
+"""Measure cosines of 1,000 unrelated pairs of sentences."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,27 +18,32 @@ PASS = 32  # sentences in one batch
 
 @dataclass(frozen=True, eq=False)
 class UnrelatedPairs:
-    """Pairs of labelled sentences whose labelled words differ, and the cosine of each pair's sentence vectors."""
+    """Pairs of labelled sentences with different words, and their cosines."""
 
-    pairs: pd.DataFrame  # first, second (index labels of the labelled sentences), cosine
+    pairs: pd.DataFrame
+    # first, second: row labels of the two sentences
+    # cosine: cosine of the sentence vectors, -1 to 1
 
     @cached_property
     def cosines(self) -> np.ndarray:
-        """The cosines in ascending order."""
+        """Cosines in ascending order."""
         return np.sort(self.pairs["cosine"].to_numpy(float))
 
     @property
     def median(self) -> float:
-        """The median of the cosines."""
+        """Median cosine."""
         return float(np.median(self.cosines))
 
     def percentile(self, cosine: float) -> float:
-        """Return the fraction of pairs, 0 to 1, with a smaller cosine. A pair with an equal cosine counts half."""
+        """Return the fraction of pairs with a smaller cosine, 0 to 1.
+
+        Equal cosines count half.
+        """
         return float(np.mean(self.cosines < cosine) + np.mean(self.cosines == cosine) / 2)
 
 
 def drawn_pairs(frame: pd.DataFrame) -> list[tuple]:
-    """Draw 1,000 pairs of index labels with a fixed seed: two different labelled words, then one row of each word."""
+    """Draw 1,000 pairs of rows with different words, with a fixed seed."""
     rng, words = np.random.default_rng(0), sorted(set(frame["word"]))
     rows = {word: group.index.to_numpy() for word, group in frame.groupby("word")}
     pairs = []
@@ -49,9 +54,11 @@ def drawn_pairs(frame: pd.DataFrame) -> list[tuple]:
 
 
 def unrelated_pairs(encoder: Encoder, frame: pd.DataFrame, progress: Progress = silent) -> UnrelatedPairs:
-    """Compute the cosines of the sentence vectors of 1,000 random pairs of sentences whose labelled words differ.
+    """Measure the cosines of 1,000 random pairs with different labelled words.
 
-    frame: columns sentence, word (the labelled word). progress(done, total) counts batches. Raises NoPooling, TextError.
+    frame: a table with the columns sentence and word.
+    progress: called as progress(done, total) after each batch.
+    Raises NoPooling or TextError.
     """
     pooling, pairs = load_pooling(encoder), drawn_pairs(frame)
     wanted = sorted({row for pair in pairs for row in pair})

@@ -1,4 +1,4 @@
-"""Measure what each head attends to over many sentences: its patterns (such as "previous token"), and its largest weights."""
+"""Measure what each head attends to over many sentences."""
 
 from dataclasses import dataclass
 
@@ -11,26 +11,31 @@ from selfattn.encoders.encoder import Encoder, Progress, followed, silent
 from selfattn.notebook_repr import OfTables
 from selfattn.words import between_groups
 
-TOP = 4  # a profile lists this many sentences with the head's largest weights, then one or two with its median weight
+TOP = 4  # sentences with the largest weights; one or two with the median weight follow
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HeadProfiles(OfTables):
-    """Each head's measures of what it attends to, over the same sentences (see `head_profiles`)."""
+    """Patterns and largest weights of each head."""
 
-    patterns: pd.DataFrame  # layer, head, and a column for each of PATTERNS: its mean value over the sentences
+    patterns: pd.DataFrame  # layer, head, and the mean over sentences of each of PATTERNS
     sentences: pd.DataFrame
-    # layer, head, rank (0: the sentence with the largest weight), row (its index label), to (the attended word), weight
+    # layer, head
+    # rank: 0 for the sentence with the largest weight
+    # row: row label of the sentence
+    # to: the attended word
+    # weight: attention weight from the labelled word, 0 to 1
     n: int  # number of sentences
 
 
 @rejecting_what_breaks_down
 def head_profiles(encoder: Encoder, frame: pd.DataFrame, progress: Progress = silent) -> HeadProfiles:
-    """Measure every head's patterns, and its weights from the labelled word to other words.
+    """Measure each head's patterns and weights from the labelled word.
 
-    frame: a table with the columns sentence, word, sense, such as `labelled_sentences`. In each sentence, only the largest weight
-    from the labelled word to another word counts; punctuation is left out. A weight from a split word is the mean over its
-    pieces, and a weight to a split word is the sum over its pieces. Raises ValueError if no row can be used.
+    frame: a table with the columns sentence, word and sense.
+    Only a sentence's largest weight to another word counts, without punctuation.
+    A weight from a split word is the mean over its pieces; a weight to a split word is the sum.
+    Raises ValueError if no row can be used.
     """
     usable, _ = require_rows(encoder, frame)
     patterns, weights, words = [], [], []

@@ -1,7 +1,6 @@
-"""Rank words by their influence on a target word: by weights, rollout, gradient, value zeroing or [MASK].
+"""Rank words by their influence on a target word, by methods other than hiding.
 
-These rankings are compared with the ranking by hiding. m is the number of words to rank; a group is the token positions of one
-of these words. p is the number of the target word's positions.
+m: number of words to rank. p: number of the target word's positions. A group is the token positions of one word.
 Sources: Kobayashi et al. 2020, "Attention is Not Only a Weight", section 3 (weights x V); Abnar and Zuidema 2020, "Quantifying
 Attention Flow in Transformers" (rollout); Nanda 2023, "Attribution Patching" (gradient); Mohebbi et al. 2023, "Quantifying
 Context Mixing in Transformers" (value zeroing); Zeiler and Fergus 2014 ([MASK]).
@@ -31,7 +30,7 @@ Groups = Sequence[Sequence[int]]
 
 
 def blank_token(encoder: Encoder) -> tuple[str, int]:
-    """Return the token that replaces a word: the mask, else the padding, else the unknown token. Raises NotRecomputable."""
+    """Return the mask token, else the padding or unknown token, with its id. Raises NotRecomputable."""
     for role in ("mask", "pad", "unk"):
         token, token_id = getattr(encoder.tokenizer, f"{role}_token"), getattr(encoder.tokenizer, f"{role}_token_id")
         if token is not None and encoder.has_vector(token_id):
@@ -43,21 +42,24 @@ def blank_token(encoder: Encoder) -> tuple[str, int]:
 
 @dataclass(frozen=True, eq=False)
 class WordRankings:
-    """The methods that rank words. If an encoder doesn't allow a method, the method's numbers are NaN and `reasons` says why."""
+    """Methods that rank words.
+
+    `reasons` says why a method's numbers are NaN.
+    """
 
     encoder: Encoder
     reasons: dict[str, str] = field(default_factory=dict)  # keyed by method
 
     @property
     def blank(self) -> str:
-        """The name of the method that replaces a word by `blank_token`: that token, or "[MASK]" if there is none."""
+        """Name of the method that replaces words: the token, or "[MASK]" if none."""
         try:
             return blank_token(self.encoder)[0]
         except NotRecomputable:
             return "[MASK]"
 
     def by_attention(self, word: PlacedWord[Encoding], groups: Groups) -> dict[str, Tensor]:
-        """Return how much each word of `groups` influences `word`, by each method that uses attention weights: (m,) each."""
+        """Score each word by methods that use attention weights: (m,) each."""
         encoding, positions = word
         weights = to_groups(encoding.word_rows(positions), groups).double()
         ways = {
@@ -69,11 +71,11 @@ class WordRankings:
         return self._measured(ways, (len(groups),))
 
     def along(self, word: PlacedWord, unit: Tensor, groups: Groups, axes: Tensor) -> dict[str, Tensor]:
-        """Return how far the word's vector moves along k axes if one of m other words is removed: (k, m) for each method.
+        """Return how far the word moves along k axes without each other word: (k, m) for each method.
 
-        The vector is the last hidden state, scaled to length 1. unit: this vector if nothing is removed, (d_model,). axes:
-        (k, d_model). Both are float64. "gradient" estimates hiding to first order. "value zeroing" subtracts the other's part
-        (weight x value) from the word's context in every head and layer; the remaining weights don't change.
+        unit: the word's last hidden state, scaled to length 1, (d_model,), float64.
+        axes: the directions, (k, d_model), float64.
+        "gradient" estimates hiding to first order. "value zeroing" subtracts weight x value and keeps the remaining weights.
         """
         copies = [word.sentence] * len(groups)
         ways = {
@@ -93,7 +95,7 @@ class WordRankings:
         return found
 
     def _norms(self, word: PlacedWord[Encoding], groups: Groups) -> Tensor:
-        """Return the norm of each group's part of the attention output (after W_O, over all heads), summed over layers: (m,)."""
+        """Return norms of each group's attention output, summed over layers: (m,)."""
         total = torch.zeros(len(groups))
         for recording in word.sentence.recordings:
             weighted = recording.weights(rows=word.rows).mean(dim=1)[..., None] * recording.value[0].float().cpu()
@@ -115,10 +117,7 @@ class WordRankings:
         return [replace(sentence, ids=tuple(each)) for each in ids]
 
     def _run(self, word: PlacedWord, copies: Sequence[Tokens], zeroed: Groups = ()) -> Tensor:
-        """Return the word's last hidden state in each copy of its sentence, scaled to length 1: (m, d_model).
-
-        zeroed: for value zeroing, the positions whose part is subtracted in each copy.
-        """
+        """Return the word's normalised last hidden state in each sentence: (m, d_model)."""
         if zeroed:
             self.encoder.check_patchable()
         n = len(word.sentence.ids)
@@ -137,7 +136,7 @@ class WordRankings:
 
 
 class _ValueZeroing(Recorder):
-    """Subtracts a group's part (weight x value) from a word's contexts. Each copy of the sentence has its own group."""
+    """Subtracts weight x value of one group for each sentence in the batch."""
 
     def __init__(self, word: PlacedWord, groups: Groups):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Compute one word's vectors in many sentences: after each layer, from each head, and for the baselines."""
+"""Compute a word's vectors in many sentences."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -16,21 +16,22 @@ BATCH = 64  # sentences in one batch
 
 @dataclass(frozen=True, eq=False)
 class WordVectors:
-    """One word's vectors in n sentences, CPU float32. A split word's vector is the mean over its pieces.
+    """A word's vectors in n sentences, CPU float32.
 
-    If heads' outputs can't be read, the last three fields have the shape (n, 0, n_heads, 0).
+    The vector of a split word is the mean over its pieces.
+    If heads can't be read, the last three have the shape (n, 0, n_heads, 0).
     """
 
     layers: Tensor  # (n, n_layers + 1, d_model)         the embedding output, then each layer's output
-    bag: Tensor  # (n, 1, d_embedding)                   mean of the other words' rows in the embedding table
+    bag: Tensor  # (n, 1, d_embedding)                   mean embedding of the other words, or zeros
     context: Tensor  # (n, n_layers, n_heads, d_head)    each head's output for the word
-    uniform: Tensor  # (n, n_layers, n_heads, d_head)    each head's output if all attention weights were equal
-    own_value: Tensor  # (n, n_layers, n_heads, d_head)  each head's value vector of the word itself, without attention
+    uniform: Tensor  # (n, n_layers, n_heads, d_head)    each head's output with equal weights
+    own_value: Tensor  # (n, n_layers, n_heads, d_head)  each head's value vector of the word
 
 
 def word_vectors(encoder: Encoder, words: Sequence[PlacedWord]) -> WordVectors:
-    """Encode the words' sentences, and return the words' vectors."""
-    # Sentences of similar length share a batch, which saves padding.
+    """Return the words' vectors in their sentences."""
+    # Batch sentences of similar length to save padding.
     order = sorted(range(len(words)), key=lambda index: len(words[index].sentence.text))
     kept: dict[int, tuple[Tensor, ...]] = {}
     for first in range(0, len(order), BATCH):
@@ -41,9 +42,9 @@ def word_vectors(encoder: Encoder, words: Sequence[PlacedWord]) -> WordVectors:
 
 
 def head_vectors(recording: LayerRecording, positions: Sequence[int]) -> tuple[Tensor, Tensor, Tensor]:
-    """Return one layer's `context`, `uniform` and `own_value` (see WordVectors) of one word: (n_heads, d_head) each.
+    """Return one layer's `context`, `uniform` and `own_value`: (n_heads, d_head) each.
 
-    positions: the word's tokens, whose vectors are averaged.
+    positions: the word's tokens.
     """
     rows = list(positions)
     value = recording.value[0].float().cpu()
@@ -59,10 +60,9 @@ def head_vectors(recording: LayerRecording, positions: Sequence[int]) -> tuple[T
 
 
 def _vectors(encoding: Encoding, positions: list[int]) -> tuple[Tensor, ...]:
-    """Return a word's vectors in one sentence, in the order of WordVectors' fields."""
+    """Return the fields of WordVectors for one sentence."""
     layers = encoding.hidden[:, positions].mean(dim=1)
     others = [p for p, special in enumerate(encoding.special) if not special and p not in positions]
-    # `bag` is the zero vector if a sentence has no other words.
     bag = encoding.static[others].mean(dim=0) if others else torch.zeros_like(encoding.static[0])
     per_head = [head_vectors(recording, positions) for recording in encoding.recordings]
     if per_head:

@@ -1,4 +1,4 @@
-"""Test "Copy as Python": the copied Python lines run unchanged, and compute the numbers that the page draws."""
+"""Test that lines of "Copy as Python" compute the page's numbers."""
 
 from types import SimpleNamespace
 
@@ -23,7 +23,7 @@ TWICE = {"a": "A bank is a bank.", "b": "The bank.", "c": "Our bank.", "word": "
 
 @pytest.fixture
 def copied(monkeypatch):
-    """Return a function that opens a page, and returns its figures, its Python lines, and the chart that these lines make."""
+    """Return a function that runs a page's copied lines."""
     records, end = [], figures.end_page
     monkeypatch.setattr(figures, "end_page", lambda: records.append(end()) or records[-1])
 
@@ -45,14 +45,14 @@ def copied(monkeypatch):
 
 
 def drawn(spec, column):
-    """Return the numbers in a column of a chart's data, sorted."""
+    """Return a sorted column of a chart's data."""
     frame = spec if isinstance(spec, pd.DataFrame) else drawn_frame(spec if isinstance(spec, dict) else spec.to_dict())
     return np.sort(frame[column].dropna().to_numpy(float))
 
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
-    """Return the folders of a tiny masked-language model, a classifier that also embeds sentences, a tagger, and a scan."""
+    """Save three tiny encoders and a scan."""
     root = tmp_path_factory.mktemp("folders")
     (root / "table.csv").write_text("sentence,word\nThe bank of the river.,bank\nA bank for a loan.,bank\n", "utf-8")
     assert scan([str(root / "table.csv"), "--output", str(root / "scan"), "--device", "cpu"]) == 0
@@ -80,7 +80,7 @@ def folders(tmp_path_factory):
         ("masked-words", {"model": "gap", "a": "The bank of the river.", "gap": "river"}, 0, "opacity"),
     ],
 )  # fmt: skip
-def test_python_copied_from_a_page_computes_the_pages_numbers(page, query, figure, column, folders, copied):
+def test_copied_lines_compute_page_numbers(page, query, figure, column, folders, copied):
     named = {key: folders.get(value, value) if key == "scan" else value for key, value in query.items()}
     for key, prefix in (("model", ""), ("second", "second_")):
         if key in named:
@@ -91,31 +91,31 @@ def test_python_copied_from_a_page_computes_the_pages_numbers(page, query, figur
     assert all(np.isclose(copies, each, atol=1e-5).any() for each in on_page)
 
 
-def test_copied_python_draws_the_figure_of_a_heads_steps(copied):
+def test_copied_lines_draw_head_steps(copied):
     shown, _, made = copied("inside-a-head", TWICE)
     (kernel,) = (panel for panel in shown if panel.name == "kernel")
     drawn, copy = (spec["datasets"] for spec in (kernel.picture(Look()), made.to_dict()))
     assert all(copy[name] == drawn[name] for name in ("rects", "images", "right_plain")) and drawn["rects"]
 
 
-def test_a_lesson_figure_offers_no_python_to_copy(copied):
+def test_lesson_figure_has_no_lines(copied):
     shown, lines, _ = copied("from-scratch", {"stop": "causal-mask", "reveal": "yes"})
     assert shown and not lines
 
 
 @pytest.mark.parametrize(("view", "figure", "n"), [("pronouns", -1, slice(2)), ("negation", 0, slice(24, 36))])
-def test_copied_python_computes_the_weights_on_the_page_about_pronouns_and_negation(view, figure, n, copied):
+def test_copied_lines_compute_lesson_weights(view, figure, n, copied):
     shown, _, made = copied("pronouns-and-negation", view=view, **{f"{view}.shown": True})
     weights, own = drawn(made, "value"), shown[figure].table["weight"].dropna().to_numpy()[n]
     assert len(own) > 1 and all(np.isclose(weights, each, atol=1e-6).any() for each in own)
 
 
-def test_copied_python_computes_all_heads(copied):
+def test_copied_lines_compute_all_heads(copied):
     _, lines, made = copied("pronouns-and-negation", view="heads", **{"many-heads.shown": True})
     assert "notebook.all_heads(encoder, \"The animal didn't cross" in lines and len(drawn(made, "entropy")) == 72
 
 
-def test_copied_python_reads_an_uploaded_table(monkeypatch, copied):
+def test_copied_lines_read_uploaded_table(monkeypatch, copied):
     rows = labelled_sentences().query("word == 'bank'").head(20)
     read = pd.read_csv
     monkeypatch.setattr(pd, "read_csv", lambda file, **more: rows if file == "your_table.csv" else read(file, **more))
@@ -135,7 +135,7 @@ def test_copied_python_reads_an_uploaded_table(monkeypatch, copied):
         ("/srv/shelf/name", None, "/srv/shelf", True, "'./name'"),
     ],
 )
-def test_copied_python_loads_the_pages_encoder(name, revision, base, beyond, named, tmp_path, monkeypatch):
+def test_copied_lines_load_page_encoder(name, revision, base, beyond, named, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SELFATTN_MODEL_DIR", base)
     monkeypatch.setattr(copy_as_python, "beyond_localhost", lambda: beyond)

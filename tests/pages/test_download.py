@@ -1,4 +1,4 @@
-"""Test "Download": every picture of every page, its numbers as a table, and the page in one file."""
+"""Test the box "Download"."""
 
 import io
 import json
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def views(monkeypatch):
-    """Return a list that collects the views that "Download" offers."""
+    """Collect the views that "Download" offers."""
     found = []
     whole = download._whole
     monkeypatch.setattr(download, "_whole", lambda view, *size: found.append(view) or whole(view, *size))
@@ -27,7 +27,7 @@ def opened(path, **state):
 
 
 @pytest.mark.parametrize("path", pages())
-def test_every_figure_has_a_table_and_a_report(path, views):
+def test_every_figure_has_table(path, views):
     at = opened(path)
     pictures = at.get("vega_lite_chart")
     if path.endswith("from_scratch/page.py") or (not pictures and not at.get("bidi_component")):  # nothing to download
@@ -48,15 +48,15 @@ def test_every_figure_has_a_table_and_a_report(path, views):
     ).replace("http://localhost", "")
 
 
-def test_the_provenance_of_a_picture_contains_the_pictures_head(views):
+def test_provenance_names_head(views):
     opened("pages/explore/all_heads.py", head="L3 H7")
     origins = {name.split(". ")[1]: views[-1].origin(name) for name in views[-1].panels}
     assert origins["all heads"].layer is None
     assert (origins["over many sentences"].layer, origins["over many sentences"].head) == (3, 7)
 
 
-def test_the_page_reports_characters_that_no_installed_font_has():
-    """No machine has a font for a character that Unicode hasn't assigned."""
+def test_missing_font_is_reported():
+    """No font has a character that Unicode hasn't assigned."""
     for address in ("", "all-heads"):
         at = open_link(address, a="The \U000e1234 bank of the river.")
         assert not at.caption or "No font here" not in str(
@@ -68,7 +68,7 @@ def test_the_page_reports_characters_that_no_installed_font_has():
         assert "No font here has" in shown and "(U+E1234)" in shown and "fonts-noto-cjk" in shown
 
 
-def test_the_start_page_offers_a_picture_to_share(monkeypatch):
+def test_start_page_offers_picture_to_share(monkeypatch):
     made = {}
     monkeypatch.setattr(download, "file_button", lambda label, *what: made.update({label: what}))
     opened("pages/explore/two_sentences/page.py")
@@ -81,14 +81,14 @@ def test_the_start_page_offers_a_picture_to_share(monkeypatch):
 
 
 @pytest.mark.parametrize(("path", "state"), [("all_heads.py", {}), ("two_sentences/page.py", {"guessed": "asked"})])
-def test_other_pages_and_the_start_page_before_the_guess_offer_no_picture_to_share(path, state, monkeypatch):
+def test_other_pages_offer_no_picture_to_share(path, state, monkeypatch):
     made = {}
     monkeypatch.setattr(download, "file_button", lambda label, *what: made.update({label: what}))
     opened(f"pages/explore/{path}", **state)
     assert "Report (HTML)" in made and "Picture to share (1200 x 675)" not in made
 
 
-def test_the_provenance_of_a_lesson_contains_no_encoder(views):
+def test_lesson_provenance_has_no_encoder(views):
     at = at_address("from-scratch", stop="soft-lookup", reveal="yes")  # the pictures are shown with the answer
     at.session_state["download"] = True
     at.run()
@@ -96,7 +96,7 @@ def test_the_provenance_of_a_lesson_contains_no_encoder(views):
     assert not views[-1].arrays
 
 
-def test_the_provenance_keeps_unknown_keys_of_the_link(views):
+def test_provenance_keeps_unknown_link_keys(views):
     at = at_address("inside-a-head", encoder="x", self="x", **{"model name": "x"})
     at.session_state["download"] = True
     at.run()

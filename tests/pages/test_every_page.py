@@ -1,4 +1,4 @@
-"""Test that every page opens and is in the navigation, and that its fields and charts keep their places."""
+"""Test that every page opens and is in the navigation."""
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -11,7 +11,7 @@ from tests.pages.conftest import APP, open_link, pages
 pytestmark = pytest.mark.slow
 
 
-def test_every_page_file_is_in_the_navigation():
+def test_page_files_are_in_navigation():
     folder = APP.parent / "pages"
     files = {*folder.rglob("page.py"), *folder.glob("*/*.py")}
     assert {str(file.relative_to(APP.parent)) for file in files} == set(pages())
@@ -38,12 +38,12 @@ def test_page_opens_without_errors(visitor, path):
 
 
 def _places(block: Block, path: tuple[int, ...] = ()) -> dict[tuple[int, ...], tuple[str, str]]:
-    """Return the type and key of each field and chart, by its path in the page."""
+    """Return the type and key of each field and chart."""
     found = {}
     for number, element in block.children.items():
         here, key = (*path, number), getattr(element, "key", None)
         if element.type in ("vega_lite_chart", "bidi_component", "dataframe"):
-            found[here] = (element.type, "")  # without its key, because another chart may be here after a choice
+            found[here] = (element.type, "")  # no key, because another chart may take this place
         elif key:
             found[here] = (element.type, key)
         found |= _places(element, here) if isinstance(element, Block) else {}
@@ -52,9 +52,9 @@ def _places(block: Block, path: tuple[int, ...] = ()) -> dict[tuple[int, ...], t
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", ["", "inside-a-head", "all-heads", "senses", "two-encoders", "predictions"])
-def test_fields_and_charts_keep_their_places(page, nothing_computed, monkeypatch):
-    """The browser recreates an element whose place changes. A slider would then lose the focus after one arrow key."""
-    if not page:  # load again, so that the first run shows the message about loading
+def test_fields_and_charts_keep_places(page, nothing_computed, monkeypatch):
+    """Otherwise, a moved slider loses the focus."""
+    if not page:  # load again, to show the message about loading
         monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
     at = open_link(page)
     before = _places(at.main)

@@ -1,4 +1,4 @@
-"""Test the exercises: right answers solve them, slightly wrong answers don't."""
+"""Test that only right answers solve the exercises."""
 
 import math
 
@@ -22,7 +22,7 @@ def at():
     return at.run()
 
 
-def test_exercises_begin_unsolved_and_refuse_bad_numbers(at):
+def test_exercises_begin_unsolved(at):
     assert not at.success and not at.info  # no answer is judged before the visitor changes it
     shown = [mark(chart, "bar").values("x") for chart in charts(at)]
     assert list(map(len, shown)) == [5, 2, 3, 2, 1] and shown[1] == [0.5, 0.5]
@@ -33,7 +33,7 @@ def test_exercises_begin_unsolved_and_refuse_bad_numbers(at):
 
 
 def river(scale):
-    """Return the expected message. The scores are 3 ("river"), 2, −2, −2 and −2."""
+    """Return the expected message for the scores 3, 2, −2, −2, −2."""
     return f"river gets a weight of {1 / (1 + math.exp(-scale) + 3 * math.exp(-5 * scale)):.3f}."
 
 
@@ -53,7 +53,7 @@ TYPED = [  # exercise, entered value, whether the value is right, part of the me
 ]
 
 
-def test_right_answers_solve_the_exercises_and_slightly_wrong_answers_do_not(at):
+def test_right_answers_solve_exercises(at):
     for number, typed, right, expected in TYPED:
         kind = {1: at.slider, 4: at.radio}.get(number, at.text_input)
         kind(key=f"exercise.{number}").set_value(typed).run()
@@ -61,7 +61,7 @@ def test_right_answers_solve_the_exercises_and_slightly_wrong_answers_do_not(at)
         assert answer.startswith("Solved." if right else "Not yet."), (number, typed)
 
 
-def test_exercise_5_is_solved_if_hiding_a_word_moves_bank_at_least_half_of_the_way(at):
+def test_exercise_5_needs_half_distance(at):
     for sentence, share, right in (
         ("We sat on the bank of the river.", 44, False),
         ("The bank of the river.", 53, True),
@@ -71,7 +71,7 @@ def test_exercise_5_is_solved_if_hiding_a_word_moves_bank_at_least_half_of_the_w
         assert any(f"{share} % of the way" in each.value for each in (at.success if right else at.info))
 
 
-def test_each_occurrence_of_a_repeated_word_can_be_hidden(at):
+def test_repeated_word_can_be_hidden(at):
     words, moved = at.selectbox(key="exercise.5.word"), []
     assert words.options == ["We", "sat", "on", "the (1)", "of", "the (2)", "river"]
     for each in ("the (1)", "the (2)"):
@@ -80,6 +80,6 @@ def test_each_occurrence_of_a_repeated_word_can_be_hidden(at):
     assert moved[0] != moved[1]
 
 
-def test_a_link_with_right_answers_opens_solved_exercises():
+def test_link_opens_solved_exercises():
     at = open_link("exercises", **{"exercise.1": "2.2", "exercise.2": "2.1, 1", "exercise.3": "4, 0"})
     assert len(at.success) == 3 and at.query_params["exercise.3"] == "4, 0"

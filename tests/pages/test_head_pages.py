@@ -1,4 +1,4 @@
-"""Test the pages "Inside a head" and "All heads": after a change of a widget, they show the library's numbers."""
+"""Test the pages "Inside a head" and "All heads"."""
 
 import pytest
 import torch
@@ -41,7 +41,7 @@ def column(values):
 
 
 def printed(at, side, column):
-    """Return a column of the figure of a head's steps, as the page prints it."""
+    """Return a column of the figure of steps."""
     return [row["cells"][column] for row in live(at, "kernel")["sides"][side]["rows"]]
 
 
@@ -50,7 +50,7 @@ def drawn_strip(at, chart, strip):
     return cells["v"][cells["strip"] == strip].tolist()
 
 
-def test_an_older_link_chooses_tokens_and_the_page_shows_a_note(encoder):
+def test_older_link_chooses_tokens(encoder):
     at = open_link("inside-a-head", **FIELDS, piece_a="4: ##bank", piece_b="5", step="weights", alone="true")
     assert at.info[-1].value == "This link is from an older version. One figure now shows all steps."
     assert not {"step", "alone"} & {*at.query_params}
@@ -66,7 +66,7 @@ def test_an_older_link_chooses_tokens_and_the_page_shows_a_note(encoder):
     assert "The link asks for token '99', which A doesn't have." in at.warning[0].value.replace("\\", "")
 
 
-def test_a_click_on_a_token_is_stored_and_invalid_values_are_ignored(encoder, monkeypatch):
+def test_click_on_token_is_stored(encoder, monkeypatch):
     kept = {}
     monkeypatch.setattr(kernel_figure.st, "session_state", kept)
     monkeypatch.setattr(kernel_figure.st, "query_params", params := {})
@@ -78,7 +78,7 @@ def test_a_click_on_a_token_is_stored_and_invalid_values_are_ignored(encoder, mo
     assert params == {"piece_b": "2"} and list(kept["queries"].values()) == [2]
 
 
-def test_the_what_if_switches_change_the_figure(encoder):
+def test_what_if_switches_change_figure(encoder):
     at = open_page(INSIDE, **OWN, even=True)
     n = len(encoder.encode(A).tokens)
     assert printed(at, 0, "weight") == [numbers.weight(1 / n)] * n
@@ -93,14 +93,14 @@ def test_the_what_if_switches_change_the_figure(encoder):
 
 
 @pytest.mark.parametrize("page", [INSIDE, ALL])
-def test_pages_about_heads_show_both_sentences(page):
+def test_head_pages_show_both_sentences(page):
     at = open_page(page, **{**OWN, "a": "The *old* riverbanks were muddy."})
     first, second = (each.value for each in at.markdown if each.value.startswith((":violet", ":orange")))
     assert first == r":violet[**A**]&emsp;The \*old\* :violet[**riverbanks**] were muddy\."
     assert second == r":orange[**B**]&emsp;She photographed :orange[**riverbanks**] yesterday\."
 
 
-def test_pages_accept_an_encoder_whose_heads_cannot_be_recomputed(checkpoint, started_with):
+def test_pages_accept_encoder_without_steps(checkpoint, started_with):
     started_with(checkpoint("XLNet"))
     assert any("can't recompute the steps" in element.value for element in open_page(INSIDE).info)
     at = open_page(ALL)
@@ -111,11 +111,11 @@ def test_pages_accept_an_encoder_whose_heads_cannot_be_recomputed(checkpoint, st
 
 
 def numbers_of_all(at):
-    """Return each head's number as the map shows it, without the unit."""
+    """Return each head's number on the map."""
     return [each.split(" ")[0] for each in live(at, "heads")["said"]]
 
 
-def test_the_map_of_the_chosen_head_is_enlarged(encoder):
+def test_chosen_head_is_enlarged(encoder):
     at = open_page(ALL, **OWN, sentence="B", measure="distance")
     encoding = encoder.encode(B)
     trace, place = encoding.trace(3, 7), encoding.places("riverbanks")[0].positions[0]
@@ -128,13 +128,13 @@ def test_the_map_of_the_chosen_head_is_enlarged(encoder):
     assert large["said"].split(",") == list(map(numbers.weight, trace.weights.flatten().tolist()))
 
 
-def test_an_older_link_to_rollout_shows_a_note():
+def test_older_rollout_link_shows_note():
     at = open_link("all-heads", map_of="rollout", words="true")
     assert at.info[0].value.endswith("rollout are now only in selfattn.analysis.measures.")
     assert "map_of" not in at.query_params
 
 
-def test_a_new_measure_needs_only_an_entry_in_measures(encoder, monkeypatch):
+def test_new_measure_needs_one_entry(encoder, monkeypatch):
     made = Measure(
         "a new one", "slugs", "text", lambda weights, encoding: weights.amax((-2, -1)), "What it means.", "a new one"
     )
@@ -148,7 +148,7 @@ def test_a_new_measure_needs_only_an_entry_in_measures(encoder, monkeypatch):
     assert drawn_frame(chart)[made.name].dropna().tolist() == column(wanted)
 
 
-def test_the_page_shows_as_many_heads_as_the_model_has_and_not_as_its_config_states(tmp_path, started_with):
+def test_page_shows_actual_head_count(tmp_path, started_with):
     """In ConvBERT, half of the heads in the config are convolutions."""
     family = Family("ConvBERT", "convbert", "wordpiece", {"embedding_size": 16, "head_ratio": 2})
     started_with(save_tiny(family, tmp_path))
@@ -156,7 +156,7 @@ def test_the_page_shows_as_many_heads_as_the_model_has_and_not_as_its_config_sta
     assert not at.error and len(numbers_of_all(at)) == 3 * 2
 
 
-def test_a_heads_profile_comes_from_the_stored_report(encoder):
+def test_profile_comes_from_stored_report(encoder):
     at = open_page(ALL, head="L5 H7")
     report = stored("head_profiles", encoder, labelled_sentences()).report
     own = report.sentences.query("layer == 5 and head == 7")
@@ -169,7 +169,7 @@ def test_a_heads_profile_comes_from_the_stored_report(encoder):
     )
 
 
-def test_without_a_stored_report_a_heads_profile_describes_one_sentence(tmp_path, started_with):
+def test_profile_without_report_describes_sentence(tmp_path, started_with):
     folder = save_tiny(FAMILIES["BERT"], tmp_path)
     started_with(folder)
     at = open_page(ALL, head="L1 H1", a="The bank of the river.", b="The bank lent it.")
@@ -177,20 +177,20 @@ def test_without_a_stored_report_a_heads_profile_describes_one_sentence(tmp_path
     assert profile(fits(encoding.weights(1, 1), encoding), "L1 H1", "In this sentence") in texts(at)
 
 
-def test_a_link_to_a_measure_that_was_removed_shows_the_default():
+def test_removed_measure_shows_default():
     at = open_link("all-heads", measure="swap, A from B")
     assert at.selectbox(key="measure").value == "entropy"
     expected = "The link asks for the measure 'swap, A from B', which this page doesn't have. Shown instead: how widely it looks."
     assert expected in at.warning[0].value.replace("\\", "")
 
 
-def test_a_link_may_give_a_measures_older_name():
+def test_link_accepts_older_measure_name():
     at = open_link("all-heads", measure="itself", sorted="true", tab="Maps")
     assert at.selectbox(key="measure").value == "itself" and not at.warning
     assert at.query_params["measure"] == "weight on the token itself" and not {"sorted", "tab"} & {*at.query_params}
 
 
-def test_effects_below_the_rounding_noise_are_drawn_as_0(monkeypatch):
+def test_effects_below_noise_are_zero(monkeypatch):
     values = [float(each.replace("−", "-")) for each in numbers_of_all(open_page(ALL, measure="effect"))]
     monkeypatch.setitem(NOISE, "float32", 0.0055)
     at = open_page(ALL, measure="effect")

@@ -1,7 +1,4 @@
-"""Test the lesson pages ("stops") of "From scratch": their pictures and texts equal an independent computation.
-
-tests/as_shown records what every lesson page shows.
-"""
+"""Test the lesson pages of "From scratch"."""
 
 import json
 import math
@@ -36,7 +33,7 @@ pytestmark = pytest.mark.slow
 
 
 def stop(slug, reveal=True, **typed):
-    """Open a lesson page, enter these values in its widgets, and reveal its answer unless `reveal` is false."""
+    """Open a lesson page and enter these values."""
     at = open_link("from-scratch", stop=slug, **({"reveal": "yes"} if reveal else {}))
     if "example" in typed:
         change(at, slug, example=typed.pop("example"))
@@ -45,12 +42,12 @@ def stop(slug, reveal=True, **typed):
 
 @cache
 def opened(slug):
-    """Open a lesson page and reveal its answer. Tests share the result: never change it."""
+    """Open a lesson page with its answer. Never change the result."""
     return stop(slug)
 
 
 def change(at, slug, **typed):
-    """Set the widgets whose keys end with these names, then run the page once."""
+    """Set widgets by the ends of their keys."""
     kinds = ("text_input", "text_area", "slider", "select_slider", "number_input", "radio", "toggle", "selectbox")
     widgets = {widget.key: widget for kind in kinds for widget in getattr(at, kind)}
     for name, value in typed.items():
@@ -67,7 +64,7 @@ def softmax(scores):
 
 
 def assert_drawn(shown, *expected):
-    """Check that each chart draws the expected bars or cells, or (a dict) lines or arrows by name. None skips a chart."""
+    """Check each chart's numbers. None skips a chart."""
     for chart, wanted in zip(shown, expected):
         if wanted is None:
             continue
@@ -91,7 +88,7 @@ def views(spec):
 
 
 @pytest.mark.parametrize("slug", STOPS)
-def test_every_lesson_page_has_texts_and_legends(slug):
+def test_lesson_page_has_texts(slug):
     at, shown = opened(slug), words(opened(slug))
     assert not at.error and at.subheader[0].value == STOPS[slug].title
     assert STOPS[slug].idea.count(". ") <= 2 and STOPS[slug].idea in shown and "$" not in shown
@@ -107,7 +104,7 @@ def test_every_lesson_page_has_texts_and_legends(slug):
                 assert color.get("legend", True) is not None or letters
 
 
-def test_answers_are_hidden_and_the_right_option_has_no_fixed_position():
+def test_answers_are_hidden():
     places = []
     for slug in STOPS:
         at = stop(slug, reveal=False)
@@ -120,7 +117,7 @@ def test_answers_are_hidden_and_the_right_option_has_no_fixed_position():
     assert max(map(places.count, set(places))) <= len(places) / 2
 
 
-def test_a_guess_or_the_button_reveals_the_answer():
+def test_guess_reveals_answer():
     answer = "one word takes nearly all the weight"
     for guess, expected in (
         (answer, f":green[**Yes: {answer}.**]"),
@@ -133,7 +130,7 @@ def test_a_guess_or_the_button_reveals_the_answer():
     assert f"The answer: **{answer}**" in words(at.button(key="scaling.show").click().run())
 
 
-def test_the_buttons_open_the_next_and_the_previous_lesson_page():
+def test_buttons_open_neighbouring_pages():
     at = open_link("from-scratch")
     assert at.button(key="previous").disabled
     boxes = [(box["text"], box["stop"]) for box in live(at, "stage")["outline"]]
@@ -153,12 +150,12 @@ def test_the_buttons_open_the_next_and_the_previous_lesson_page():
 
 
 @pytest.mark.parametrize(("older", "now"), MERGED.items())
-def test_a_link_to_a_lesson_page_that_was_merged_opens_the_merged_page(older, now):
+def test_link_to_merged_lesson_page_redirects(older, now):
     at = open_link("from-scratch", stop=older)
     assert [heading.value for heading in at.subheader][:1] == [STOPS[now].title]
 
 
-def test_lesson_pages_are_numbered_in_the_order_of_the_lesson():
+def test_lesson_pages_are_numbered():
     assert [NUMBERS[slug] for slug in CORE] == [str(n + 1) for n in range(10)]
     assert [NUMBERS[slug] for slug in ("magnitude", "causal-mask", "kernel")] == ["4a", "6b", "7d"]
     steps = [PARTS.index(STOPS[slug].part) for slug in CORE]
@@ -171,20 +168,19 @@ def test_lesson_pages_are_numbered_in_the_order_of_the_lesson():
 
 
 def text_counts(block):
-    """Count the texts in a part of the page, without fields and buttons."""
     return Counter(each.value for kind in ("markdown", "text", "caption", "info") for each in getattr(block, kind))
 
 
 @cache
 def texts(slug):
-    """Reveal a lesson page's answer. Return the texts outside expanders, and the number of pictures."""
+    """Return the texts outside expanders, and the number of pictures."""
     main = opened(slug).main
     shown = text_counts(main) - sum(map(text_counts, main.expander), Counter())
     pictures = sum(
         len(main.get(kind)) - sum(len(each.get(kind)) for each in main.expander)
         for kind in ("vega_lite_chart", "bidi_component")
     )
-    drawn = live(opened(slug), "stage")  # a component "stage" without a picture has only the outline of the path
+    drawn = live(opened(slug), "stage")  # without a picture, "stage" has only the outline of the path
     on_stage = [drawn["finding"], drawn["note"], *drawn["lines"][max(drawn["lit"], 0) :][:1]]
     return [*shown.elements(), *STOPS[slug].options, *on_stage], pictures - (not drawn["about"])
 
@@ -193,8 +189,8 @@ def n_words(read):
     return sum(len(re.findall(r"[^\W_]+(?:[.,'’][^\W_]+)*", text)) for text in read)
 
 
-def test_the_lesson_takes_as_long_as_the_menu_says():
-    """Allow one minute for 150 words, one minute for each picture, and 40 % more for guessing and trying."""
+def test_lesson_takes_stated_time():
+    """Allow a minute for 150 words or a picture, plus 40 %."""
     for slug in CORE:
         more = [f"More about this: {STOPS[each].title}" for each in beside(slug)]
         assert n_words([*texts(slug)[0], *more]) <= 250, slug
@@ -203,12 +199,12 @@ def test_the_lesson_takes_as_long_as_the_menu_says():
     assert 1.4 * minutes <= int(menu) == MINUTES * len(CORE)
 
 
-# Terms that a newcomer doesn't know. TERMS defines some. The sentences on a page explain the others.
+# Terms that a newcomer doesn't know.
 FIELD = (*TERMS, "attention map", "batch", "causal", "gradient", "layer norm", "padding", "temperature", "variance")
 
 
 @pytest.mark.parametrize("order", [tuple(STOPS), CORE], ids=["all", "core"])
-def test_a_lesson_page_has_at_most_three_new_terms(order):
+def test_lesson_page_has_few_new_terms(order):
     known, explained = set(), set()
     for slug in order:
         text = re.sub(r"[*_]", "", "\n".join(texts(slug)[0])).lower()
@@ -220,7 +216,7 @@ def test_a_lesson_page_has_at_most_three_new_terms(order):
     assert explained == TERMS.keys() or order == CORE
 
 
-def test_a_classroom_link_does_not_reveal_the_answer():
+def test_classroom_link_hides_answer():
     address = link("http://host:8501/from-scratch?stop=order&reveal=yes", "scaling")
     assert address == "http://host:8501/from-scratch?stop=scaling"
     shown = opened("scaling").code[-1].value.split("\n")
@@ -230,12 +226,12 @@ def test_a_classroom_link_does_not_reveal_the_answer():
 
 
 @pytest.mark.parametrize("beyond", [False, True])
-def test_classroom_materials_warn_if_the_server_is_local(beyond, monkeypatch):
+def test_local_server_gives_warning(beyond, monkeypatch):
     monkeypatch.setattr(permissions, "beyond_localhost", lambda: beyond)
     assert ("open on this computer only" in words(stop("scaling"))) is not beyond
 
 
-def test_the_lesson_plan_fills_45_minutes():
+def test_lesson_plan_fills_45_minutes():
     spans = [tuple(map(int, row[0].split(" to "))) for row in rows()]
     assert spans[0][0] == 0 and spans[-1][1] == 45 and all(one[1] == other[0] for one, other in pairwise(spans))
     assert {end - begin for begin, end in spans[:-1]} == {MINUTES}
@@ -253,7 +249,7 @@ def test_the_lesson_plan_fills_45_minutes():
         ("three-words", {"query": "500"}, "expected 2 numbers, got 1", "[1, 1] is drawn."),
     ],
 )
-def test_unusable_numbers_do_not_change_the_picture(slug, typed, expected, kept):
+def test_unusable_numbers_keep_picture(slug, typed, expected, kept):
     at = stop(slug, **typed)
     assert at.error[0].value == "These numbers can't be used."
     assert expected in words(at) and f"Until you correct your numbers, {kept}" in words(at)
@@ -270,7 +266,7 @@ def test_unusable_numbers_do_not_change_the_picture(slug, typed, expected, kept)
 
 
 def two_by_hand(query, keys, values):
-    """Compute one query's scores, scaled scores and weights, and the rows weight × value with their sum as the last row."""
+    """Return scores, scaled scores, weights, and weight × value."""
     scores = np.array(keys) @ query
     weights = softmax(scores / math.sqrt(2))
     parts = weights[:, None] * np.array(values)
@@ -278,7 +274,7 @@ def two_by_hand(query, keys, values):
 
 
 def twelve(causal, **rows):
-    """Compute the weights of twelve tokens. rows: each token's query and key, which are equal; zeros if not given."""
+    """Return twelve tokens' weights. Queries and keys are equal."""
     states = np.zeros((12, 2))
     for place, row in rows.items():
         states[int(place[1:])] = row
@@ -287,7 +283,7 @@ def twelve(causal, **rows):
 
 
 def per_word(sign, approved, hidden=None):
-    """Compute half of weight × value of each word for the query "bank". sign: 1 in the sentence with "river", -1 with "loan"."""
+    """Return half of weight × value. sign: 1 for river, -1 for loan."""
     value = np.array([[0, 0], [0, 0], [1, -1] if approved else [0, 0], [0, 0], [-3 * sign, 3 * sign]])
     return masked(hidden, approved)[:, None] * value / 2
 
@@ -297,7 +293,7 @@ def thread(sign, approved, hidden=None):
 
 
 def masked(hidden, approved):
-    """Compute the weights of the query "bank". hidden: the position of a hidden word, or None."""
+    """Return the weights of "bank" with one word hidden."""
     scores = np.array([-2, 2, -1 if approved else -2, -2, 3]) / math.sqrt(2)
     return softmax(np.where(np.arange(5) == hidden, -np.inf, scores))
 
@@ -313,11 +309,11 @@ def residual(sign, approved):
 
 
 def followed(steps, rate):
-    """Return the gradient of the third word's weight before the first step, and each word's weight after every step."""
+    """Return the first gradient, and the weights after every step."""
     query, keys, history, gradients = np.array([3.0, 1.0]), worked_example.KEYS.numpy(), [], []
     for _ in range(steps + 1):
         weights = softmax(keys @ query / math.sqrt(2))
-        # The page's formula. For the keys, d w_i / d k_j = w_i (delta_ij - w_j) q / sqrt(d).
+        # For the keys, d w_i / d k_j = w_i (delta_ij - w_j) q / sqrt(d).
         for_query = weights[2] / math.sqrt(2) * (keys[2] - weights @ keys)
         for_keys = weights[2] * (np.eye(3)[2] - weights)[:, None] * query / math.sqrt(2)
         history.append(weights)
@@ -356,7 +352,7 @@ TYPED = [
 
 
 @pytest.mark.parametrize(("slug", "typed", "expected"), TYPED, ids=[slug for slug, *_ in TYPED])
-def test_charts_show_results_of_typed_numbers(slug, typed, expected):
+def test_charts_show_typed_numbers(slug, typed, expected):
     assert_drawn(charts(stop(slug, **typed)), *expected)
 
 
@@ -398,13 +394,13 @@ ON_STAGE = [
 
 
 @pytest.mark.parametrize(("slug", "typed", "expected"), ON_STAGE, ids=[slug for slug, *_ in ON_STAGE])
-def test_the_lesson_figure_shows_results_of_typed_numbers(slug, typed, expected):
+def test_lesson_figure_shows_typed_numbers(slug, typed, expected):
     drawn = stage(stop(slug, **typed))
     for name, numbers in expected.items():
         assert same(drawn[name], numbers, 6e-4 if name in ("bank", "context", "query") else 6e-5), name
 
 
-def test_the_weight_of_river_is_the_same_on_every_lesson_page():
+def test_weight_of_river_is_constant():
     given = {slug: stage(opened(slug))["weights"][4] for slug in CORE if "weights" in stage(opened(slug))}
     assert list(given) == ["soft-lookup", "scaling", "three-words", "mix", "residual", "hide-a-word"]
     assert {decimal(each) for each in given.values()} == {"0.63"}
@@ -421,7 +417,7 @@ BY_KERNEL = [
 
 
 @pytest.mark.parametrize(("slug", "typed", "expected"), BY_KERNEL, ids=[slug for slug, *_ in BY_KERNEL])
-def test_the_figure_of_a_heads_steps_shows_results_of_typed_numbers(slug, typed, expected):
+def test_steps_show_typed_numbers(slug, typed, expected):
     (scores, scaled, weights, handed), (cells, drawn) = expected, kernel(stop(slug, **typed))
     assert cells["score"] == list(map(decimal, scores)) and cells["scaled"] == list(map(decimal, scaled))
     assert cells["exponential"] == list(map(weight, np.exp(scaled - max(scaled))))
@@ -430,7 +426,7 @@ def test_the_figure_of_a_heads_steps_shows_results_of_typed_numbers(slug, typed,
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_the_map_of_twelve_tokens_is_drawn_before_the_answer(causal):
+def test_twelve_tokens_before_answer(causal):
     at = stop("twelve-tokens", **{"causal 0": causal}, **NOT_GOOD)
     assert same(matrix(charts(at)[0]), OF_12[causal], 1e-5)
     assert len(mark(charts(stop("twelve-tokens", reveal=False))[0], "rect").records) == 11 * 12
@@ -439,7 +435,7 @@ def test_the_map_of_twelve_tokens_is_drawn_before_the_answer(causal):
 # Lesson pages that run the encoder
 
 
-def test_vectors_of_a_word_in_several_sentences_are_compared(encoder):
+def test_word_vectors_are_compared(encoder):
     typed = ("A bat flew by.", "He swung the wooden bat. | sport", "The bat hung from the roof.")
     at = change(stop("one-vector"), "one-vector", text="\n".join(typed), word="bat", landmarks="cave, ball", layer=3)
     encodings = [encoder.encode(line.partition("|")[0].strip()) for line in typed]
@@ -451,7 +447,7 @@ def test_vectors_of_a_word_in_several_sentences_are_compared(encoder):
     drawn = stage(at)
     assert all(same(drawn[str(n)], place, 6e-4) for n, place in enumerate(near.numpy(), start=1))
     asked = stage(stop("one-vector", reveal=False))
-    # Before the answer is shown, all dots are at the same point.
+    # Before the answer, all dots are at one point.
     assert same(asked["1"], asked["6"]) and not same(drawn["1"], drawn["2"])
     last = cosine_similarity(vectors[:, None, -1], vectors[None, :, -1], dim=-1)  # (sentence, sentence)
     (baselines,) = charts(at)
@@ -472,7 +468,7 @@ def test_vectors_of_a_word_in_several_sentences_are_compared(encoder):
         assert refused in words(change(at, "one-vector", **typed)) and not charts(at)
 
 
-def test_texts_state_the_numbers_of_real_heads(encoder):
+def test_texts_match_real_heads(encoder):
     encoding = encoder.encode("The bank of the river.")
     (bank,), (river,) = (encoding.places(word)[0].positions for word in ("bank", "river"))
     trace = encoding.trace(0, 10)
@@ -488,7 +484,7 @@ def test_texts_state_the_numbers_of_real_heads(encoder):
 
 
 def encoder_shares(encoder):
-    """Return how far "bank" moves to its other sense if "The", "loan", or both "approved" and "loan" are hidden."""
+    """Return how far "bank" moves with words hidden."""
     loan = encoder.encode(REAL.second).places("bank")[0]
     own = normalize(loan.sentence.vector(6, loan.positions), dim=0)
     way = sense_means(encoder, labels_of("bank").rows, "bank").way(loan.sentence, own.double()).axis
@@ -496,7 +492,7 @@ def encoder_shares(encoder):
     return (runs - own).double() @ way / way.square().sum()
 
 
-def test_the_four_ways_of_masking_hide_later_words(encoder):
+def test_four_masks_hide_later_words(encoder):
     at = change(stop("causal-mask", source="real"), "causal-mask", sentence="One two three.", head="L3 H7")
     encoding = encoder.encode("One two three.")
     n = len(encoding.tokens)
@@ -516,7 +512,7 @@ def test_padding_gets_no_weight(encoder):
     assert trace.weights[n:, :n].sum(-1).tolist() == pytest.approx([1] * 5, abs=1e-5)  # the answer states this
 
 
-def test_the_lesson_page_about_the_kernel_computes_all_heads_of_a_layer(encoder):
+def test_kernel_page_computes_all_heads(encoder):
     at = stop("kernel", example="all heads of a real layer")
     encoding = encoder.encode(REAL.first)
     n = len(encoding.tokens)
@@ -525,7 +521,7 @@ def test_the_lesson_page_about_the_kernel_computes_all_heads_of_a_layer(encoder)
     assert kernel(at)[0]["weight"] == list(map(weight, weights))
 
 
-def test_the_drawn_effects_of_hiding_words_equal_those_in_the_real_encoder(encoder):
+def test_drawn_effects_equal_real_encoder(encoder):
     a, b = (encoder.encode(sentence).places("bank")[0] for sentence in REAL.sentences[:2])
     means = sense_means(encoder, labels_of("bank").rows, "bank")
 
@@ -540,7 +536,7 @@ def test_the_drawn_effects_of_hiding_words_equal_those_in_the_real_encoder(encod
         drawn = [word for word in side["words"] if word["kind"] == "word"]
         assert [word["text"] for word in drawn] == [word.label for word in others]
         assert [word["share"] for word in drawn] == pytest.approx(share.tolist(), abs=1e-4)
-    # The text also says how far "bank" moves if "river" is left out, hidden from every word, or hidden in one head.
+    # The text also states other effects of "river".
     ids, river = torch.tensor([a.sentence.ids]), list(a.sentence.places("river")[0].positions)
     seen = torch.ones_like(ids).index_fill(1, torch.tensor(river), 0)
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Test that a page shows what its link asks for, or else says what is missing and what is shown instead."""
+"""Test that a page shows what its link asks for."""
 
 import shutil
 import sys
@@ -29,7 +29,7 @@ def warnings(at: AppTest) -> list[str]:
 
 
 def fresh(at: AppTest) -> AppTest:
-    """Open the page's address again, as a new visitor."""
+    """Open the page again as a new visitor."""
     return open_link(**at.query_params)
 
 
@@ -58,7 +58,7 @@ def folder(tmp_path_factory):
     ],
     ids=["word", "example", "model", "occurrence"],
 )  # fmt: skip
-def test_the_page_reports_values_of_a_link_that_it_cannot_show(query, asked):
+def test_unknown_link_values_are_reported(query, asked):
     at = open_link(**query)
     sentences = {
         f"The link asks for the {each} {REMEDY}".replace("for the occurrence", "for occurrence") for each in asked
@@ -80,7 +80,7 @@ def test_the_page_reports_values_of_a_link_that_it_cannot_show(query, asked):
         ("pronouns-and-negation", {"view": ("Many heads", "heads")}),
     ],
 )
-def test_the_address_has_the_label_of_the_chosen_button(page, buttons):
+def test_address_has_button_label(page, buttons):
     at = open_link(page, **{key: label for key, (label, _) in buttons.items()})
     for key, (label, name) in buttons.items():
         assert at.button_group(key=key).value == name and label in at.button_group(key=key).options
@@ -88,7 +88,7 @@ def test_the_address_has_the_label_of_the_chosen_button(page, buttons):
 
 
 @pytest.mark.parametrize("key", ["content", "digest"])
-def test_the_address_keeps_the_digest_of_a_missing_encoder(key):
+def test_address_keeps_missing_digest(key):
     at = open_link(model="another ...", other="/no/such/folder", **{key: "c0ffee00"})
     assert "There is no folder" in at.error[0].value
     assert any(text.value == f"This page shows {BUNDLED_NAME} instead." for text in at.text)
@@ -99,7 +99,7 @@ def test_the_address_keeps_the_digest_of_a_missing_encoder(key):
 
 @pytest.fixture
 def asked_for(nothing_computed, monkeypatch):
-    """Return a list of the names passed to `load_encoder`. Loading fails, as if the Hub didn't have an encoder of this name."""
+    """Collect the names passed to `load_encoder`. Loading fails."""
     names = []
 
     def load(name, **options):
@@ -132,7 +132,7 @@ LISTED = {"model": "bert-base-uncased", "content": "c0ffee00"}  # the picker lis
         ("", {"model": "another ...", "other": "/no/such"}, "/no/such", "selfattn would read it from this folder."),
     ],
 )
-def test_the_page_asks_before_it_loads_a_links_encoder(asked_for, page, query, name, where):
+def test_page_asks_before_loading_encoder(asked_for, page, query, name, where):
     stop = {"stop": "real-head", "reveal": "yes"} if page == "from-scratch" else {}
     at = at_address(page, **query | stop).run()
     assert (infos(at), asked_for) == ([f"Load {name}? The link names this encoder. {where}"], [])
@@ -147,7 +147,7 @@ def test_the_page_asks_before_it_loads_a_links_encoder(asked_for, page, query, n
         assert not any("Load " in text for text in infos(at))
 
 
-def test_the_page_asks_before_it_loads_a_links_second_encoder(asked_for):
+def test_page_asks_before_loading_second_encoder(asked_for):
     at = at_address("two-encoders", second="bert-base-uncased", second_content="c0ffee00").run()
     assert (infos(at), asked_for) == ([f"Load bert-base-uncased? The link names this encoder. {HUB}"], [])
     assert at.query_params["second_content"] in ("c0ffee00", ["c0ffee00"]) and not at.get("vega_lite_chart")
@@ -155,7 +155,7 @@ def test_the_page_asks_before_it_loads_a_links_second_encoder(asked_for):
     assert asked_for == ["bert-base-uncased"] and at.error
 
 
-def test_an_encoder_that_the_visitor_chooses_loads_at_once(asked_for):
+def test_chosen_encoder_loads_at_once(asked_for):
     at = at_address(model="bert-base-uncased").run()
     at.selectbox(key="model").set_value("roberta-base").run()
     assert asked_for == ["roberta-base"]
@@ -166,7 +166,7 @@ def test_an_encoder_that_the_visitor_chooses_loads_at_once(asked_for):
     assert asked_for[2:] == ["bert-base-cased"]
 
 
-def test_the_page_loads_a_known_encoder_without_asking(folder, nothing_computed, started_with, monkeypatch):
+def test_known_encoder_loads_without_asking(folder, nothing_computed, started_with, monkeypatch):
     link = {"model": "another ...", "other": str(folder)}
     monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
     assert infos(at_address(**link).run()) == [
@@ -186,14 +186,14 @@ def test_the_page_loads_a_known_encoder_without_asking(folder, nothing_computed,
     assert infos(at_address(model=str(folder)).run()) == []
 
 
-def test_a_link_may_name_the_bundled_encoder_by_its_full_name(folder, monkeypatch):
+def test_link_accepts_full_bundled_name(folder, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["app.py", "--model", str(folder)])
     for page, key in (("", "model"), ("two-encoders", "second")):
         at = open_link(page, **{key: BUNDLED_NAME})
         assert (at.selectbox(key=key).value, at.query_params[key]) == (BUNDLED_NAME, "all-MiniLM-L6-v2")
 
 
-def test_a_missing_or_different_second_encoder_is_reported(folder):
+def test_missing_second_encoder_is_reported(folder):
     compared = partial(open_link, "two-encoders")
     asked = "The link asks for the second encoder 'nobody/knows', which isn't on this server's list."
     assert warnings(compared(second="nobody/knows")) == [f"{asked} Shown instead: the same, untrained. {REMEDY}"]
@@ -206,7 +206,7 @@ def test_a_missing_or_different_second_encoder_is_reported(folder):
     assert at.query_params["second_content"] in (begins, [begins])
 
 
-def test_a_links_word_is_found_in_another_case():
+def test_word_in_link_ignores_case():
     at = open_link(a="A crane by the bank.", b="The crane saw the bank.", word="BANK")
     assert (warnings(at), at.selectbox(key="word").value) == ([], "bank")
     assert fresh(at).selectbox(key="word").value == "bank"
@@ -214,7 +214,7 @@ def test_a_links_word_is_found_in_another_case():
     assert at.selectbox(key="word").value == "Bank"
 
 
-def test_a_links_word_that_the_tokeniser_does_not_know_is_replaced():
+def test_unknown_word_in_link_is_replaced():
     at = open_link("", a="我去银行存钱。", b="河边的银行。", word="银行")
     assert "Shown instead: 行." in at.warning[0].value.replace("\\", "")
     assert at.selectbox(key="word").value == "行" and "word" not in at.query_params
@@ -222,11 +222,11 @@ def test_a_links_word_that_the_tokeniser_does_not_know_is_replaced():
     assert at.selectbox(key="word").value == "行"
 
 
-def test_the_word_in_a_link_stays_in_the_address_unless_it_is_the_default():
+def test_word_in_link_stays_in_address():
     query = {"example": "your own", "a": "They approved of the bank.", "b": "We approved the bank."}
     at = open_link(**query)
     assert (at.selectbox(key="word").value, "word" in at.query_params) == ("bank", False)  # "bank" is the default
-    # While the sentences change, the word stays. A new visitor to the same address gets the same word.
+    # While the sentences change, the word stays.
     at = open_link(example="your own", a="Winter came early.", b="Winter came late.", word="came")
     at.text_input(key="a").set_value("The bank came to Winter.").run()
     at.text_input(key="b").set_value("Winter came to the bank.").run()
@@ -234,7 +234,7 @@ def test_the_word_in_a_link_stays_in_the_address_unless_it_is_the_default():
     assert fresh(at).selectbox(key="word").value == "came"
 
 
-def test_the_address_has_a_chosen_word_unless_it_is_the_default():
+def test_address_has_chosen_word():
     at = AppTest.from_file(str(APP), default_timeout=120)
     first = {"a": "The bank saw a crane.", "b": "A crane on the bank.", "c": "", "example": None}
     then = {"a": "The hippopotamus bank saw a crane.", "b": "A crane on the bank, a hippopotamus.", "word_chosen": True}
@@ -247,11 +247,11 @@ def test_the_address_has_a_chosen_word_unless_it_is_the_default():
 
 @pytest.fixture(scope="module")
 def begins(folder):
-    """Return the start of each encoder's content digest, keyed by folder; "" is the bundled encoder."""
+    """Return the start of each content digest."""
     return {"": BUNDLED_CONTENT[:8], str(folder): load_encoder(str(folder)).content[:8]}
 
 
-def test_the_address_has_the_start_of_the_content_digest(folder, begins, started_with):
+def test_address_has_content_digest(folder, begins, started_with):
     at = open_link(model="another ...", other=str(folder))
     assert at.query_params["content"] == begins[str(folder)]
     assert warnings(fresh(at)) == []
@@ -262,7 +262,7 @@ def test_the_address_has_the_start_of_the_content_digest(folder, begins, started
 
 
 @pytest.mark.parametrize("elsewhere", [True, False])
-def test_a_link_opened_with_another_encoder_gives_a_warning(folder, begins, started_with, elsewhere):
+def test_link_of_another_encoder_warns(folder, begins, started_with, elsewhere):
     made, opened = ("", str(folder)) if elsewhere else (str(folder), "")
     title = {"": BUNDLED_NAME, str(folder): folder.name}
     started_with(made)
@@ -286,13 +286,13 @@ def test_a_link_opened_with_another_encoder_gives_a_warning(folder, begins, star
 
 @pytest.fixture(scope="module")
 def relu(folder):
-    """Copy `folder`, and change only its configuration."""
+    """Copy `folder` with another configuration."""
     copy = shutil.copytree(folder, folder.parent / "relu" / "tiny")
     change_config(copy, hidden_act="relu")
     return copy
 
 
-def test_a_link_made_with_another_configuration_gives_a_warning(folder, relu, started_with):
+def test_link_of_another_configuration_warns(folder, relu, started_with):
     started_with(str(folder))
     link = dict(open_link().query_params)
     started_with(str(relu))
@@ -303,8 +303,8 @@ def test_a_link_made_with_another_configuration_gives_a_warning(folder, relu, st
     assert open_link(content=begins[relu]).query_params["content"] == f"{begins[relu]} tiny"
 
 
-def test_an_older_link_opens_with_a_note(relu, started_with):
-    """An older link identifies its encoder only by the start of the weights' sha256."""
+def test_older_link_opens_with_note(relu, started_with):
+    """Older links identify an encoder only by its weights."""
     started_with(str(relu))
     encoder = load_encoder(str(relu))
     at = open_link(digest=f"{encoder.digest[:8]} tiny")
@@ -318,7 +318,7 @@ def test_an_older_link_opens_with_a_note(relu, started_with):
     assert infos(at) == warnings(at) == []
 
 
-def test_an_older_link_made_with_other_weights_gives_a_warning(folder, started_with):
+def test_older_link_of_other_weights_warns(folder, started_with):
     link = {"digest": load_encoder(str(folder)).digest[:8] + " tiny"}
     at = open_link(**link)
     own = BUNDLED_DIGESTS["model.safetensors"][:8]
@@ -331,7 +331,7 @@ def test_an_older_link_made_with_other_weights_gives_a_warning(folder, started_w
 
 @pytest.fixture(scope="module")
 def private(folder, tmp_path_factory):
-    """Make a private folder with four models (one is broken) and an unreadable scan."""
+    """Make a folder of models and scans, some broken."""
     root = tmp_path_factory.mktemp("private") / "of mine"
     for name in ("mine", "broken", "tiny", "below/tiny"):
         shutil.copytree(folder, root / "models" / name)
@@ -343,7 +343,7 @@ def private(folder, tmp_path_factory):
 
 @pytest.fixture
 def public(monkeypatch):
-    """Make the server accept visitors from other machines."""
+    """Accept visitors from other machines."""
     option = permissions.st.get_option
     monkeypatch.setattr(
         permissions.st, "get_option", lambda name: "0.0.0.0" if name == "server.address" else option(name)
@@ -352,7 +352,7 @@ def public(monkeypatch):
 
 @pytest.fixture
 def sent(monkeypatch):
-    """Return a list that collects every message from the server to the browser, as text."""
+    """Collect the server's messages to the browser."""
     messages, enqueue = [], ScriptRunContext.enqueue
     monkeypatch.setattr(
         ScriptRunContext, "enqueue", lambda self, message: (messages.append(str(message)), enqueue(self, message))[1]
@@ -374,7 +374,7 @@ def sent(monkeypatch):
         ({"source": "../models"}, "'../models' isn't inside this server's folder of scans"),
     ],
 )  # fmt: skip
-def test_no_server_path_is_sent_beyond_localhost(private, started_with, public, sent, monkeypatch, query, answer):
+def test_no_server_path_is_sent(private, started_with, public, sent, monkeypatch, query, answer):
     shelf, scans = private / "models", private / "scans"
     monkeypatch.setenv("SELFATTN_MODEL_DIR", str(shelf))
     monkeypatch.setenv("SELFATTN_SCAN_DIR", str(scans))
@@ -393,7 +393,7 @@ def test_no_server_path_is_sent_beyond_localhost(private, started_with, public, 
         assert link["model"] == "tiny" and warnings(open_link(**link)) == []
 
 
-def test_the_link_in_a_downloaded_file_opens_the_files_encoder(folder):
+def test_downloaded_link_opens_encoder(folder):
     encoder = load_encoder(str(folder))
     link = dict(parse_qsl(urlparse(view_link(encoder, head="L1 H1", content="c0ffee00", digest="c0ffee00")).query))
     at = open_link(**link)

@@ -37,13 +37,13 @@ def page_text(at: AppTest) -> str:
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
-    """Save tiny checkpoints with masked-language heads: two of BERT ("before" and "after" fine-tuning) and one of RoBERTa."""
+    """Save two tiny BERT models and a tiny RoBERTa."""
     made = {"before": ("BERT", 0), "after": ("BERT", 1), "other": ("RoBERTa", 0)}
     root = tmp_path_factory.mktemp("folders")
     return {name: str(save_tiny(FAMILIES[family], root / name, seed, True)) for name, (family, seed) in made.items()}
 
 
-def test_the_page_states_the_largest_differences_of_the_proof(folders):
+def test_proof_states_largest_differences(folders):
     encoder = load_encoder(folders["other"], device="cpu")
     at = open_link("models-and-proof", model="another ...", other=folders["other"])
     facts = dict(at.dataframe[0].value.to_numpy())
@@ -77,7 +77,7 @@ def spec(at, number):
     return str(at.get("vega_lite_chart")[number].proto.spec)
 
 
-def test_the_page_asks_for_the_name_of_the_second_encoder():
+def test_page_asks_for_second_encoder():
     at = open_link("two-encoders", second="another ...")
     assert "Choose a second encoder" in page_text(at)
 
@@ -87,7 +87,7 @@ def compared(folders, second: str, **query: str) -> AppTest:
     return open_link("two-encoders", **own, second="another ...", second_other=folders[second], **query)
 
 
-def test_two_checkpoints_are_compared_head_by_head(folders):
+def test_checkpoints_are_compared_by_head(folders):
     at = compared(folders, "after", a="The riverbank was muddy.", head="L1 H2")
     sentences = "The bank of the river.\n\nShe sat by the water.\n" + "bank " * 70
     at.text_area(key="sentences").set_value(sentences).run()
@@ -103,7 +103,7 @@ def test_two_checkpoints_are_compared_head_by_head(folders):
     assert ("before, L1 H2" in spec(at, 2)) and ("after, L1 H2" in spec(at, 3))
 
 
-def test_the_cosines_of_two_embedders_are_compared_by_word_pairs(tmp_path):
+def test_cosines_of_embedders_are_compared(tmp_path):
     folders = [
         str(embedder(save_tiny(FAMILIES["BERT"], tmp_path / name, seed))) for seed, name in enumerate(("old", "new"))
     ]
@@ -128,7 +128,7 @@ def effects(at):
     return pd.Series([float(each.split(" ")[0].replace("−", "-")) for each in live(at, "heads")["said"]])
 
 
-def test_the_page_predictions_starts_with_the_task_of_the_checkpoint(folders, tmp_path):
+def test_predictions_start_with_checkpoint_task(folders, tmp_path):
     folder = str(embedder(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("BAD", "GOOD"))))
     at = open_link("predictions", model="another ...", other=folder, a=RIVER, head="L0 H0")
     classes = answers(at)["token"].tolist()
@@ -142,7 +142,7 @@ def test_the_page_predictions_starts_with_the_task_of_the_checkpoint(folders, tm
     assert "tiny has no masked-language head" in page_text(at) and not at.get("vega_lite_chart")
 
 
-def test_a_reranker_compares_two_documents_for_a_query(tmp_path):
+def test_reranker_compares_two_documents(tmp_path):
     folder = str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("LABEL_0",)))
     link = {"model": "another ...", "other": folder, "a": "Was it muddy?", "head": "L0 H0"}
     at = open_link("predictions", b=RIVER, document="She sat by the water.", **link)
@@ -158,7 +158,7 @@ def test_a_reranker_compares_two_documents_for_a_query(tmp_path):
     assert f"score {decimal(scores[0])}" in page_text(at) and "in document" not in page_text(at)
 
 
-def test_the_page_asks_the_encoders_default_question_until_the_visitor_chooses_a_question(folders, tmp_path):
+def test_chosen_question_replaces_default(folders, tmp_path):
     folder = str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("LABEL_0",)))
     at = open_link("predictions", model="another ...", other=folders["before"], a=RIVER, head="L0 H0")
     assert at.button_group(key="asked").value == "gap"
@@ -173,7 +173,7 @@ def test_the_page_asks_the_encoders_default_question_until_the_visitor_chooses_a
     assert at.button_group(key="asked").value == "class"
 
 
-def test_the_page_first_asks_about_the_most_certain_tag(tmp_path):
+def test_most_certain_tag_comes_first(tmp_path):
     folder = str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", tags=("B-LOC", "I-LOC", "O")))
     at = open_link("predictions", model="another ...", other=folder, a=RIVER, head="L0 H0")
     encoder = load_encoder(folder, device="cpu")
@@ -202,7 +202,7 @@ def test_the_page_first_asks_about_the_most_certain_tag(tmp_path):
     assert f"the margin of {tags['tag'][4]} moves by" in page_text(at) and "tag" not in at.query_params
 
 
-def test_the_page_shows_the_score_of_a_regression_model(tmp_path):
+def test_regression_score_is_shown(tmp_path):
     folder = save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("RISK",))
     change_config(folder, problem_type="regression")
     at = open_link("predictions", model="another ...", other=str(folder), a=RIVER, head="L0 H0")
@@ -214,7 +214,7 @@ def test_the_page_shows_the_score_of_a_regression_model(tmp_path):
     assert "the score of RISK moves by" in page_text(at)
 
 
-def test_the_page_says_how_much_of_a_text_an_embedder_reads(tmp_path):
+def test_cut_text_is_reported(tmp_path):
     folder = str(embedder(save_tiny(FAMILIES["BERT"], tmp_path / "tiny"), sentence_bert_config={"max_seq_length": 6}))
     link = {"model": "another ...", "other": folder, "asked": "Two sentences", "head": "L0 H0"}
     at = open_link("predictions", a=RIVER, b="She sat.", **link)
@@ -229,7 +229,7 @@ def test_the_page_says_how_much_of_a_text_an_embedder_reads(tmp_path):
     assert "tiny reads 6 of the 102 tokens of A." in page_text(at) and "read whole" not in page_text(at)
 
 
-def test_in_a_long_text_the_effect_of_hiding_each_sentence_is_shown(tmp_path, monkeypatch):
+def test_long_text_shows_sentence_effects(tmp_path, monkeypatch):
     monkeypatch.setattr(sentences, "LONG", 20)
     folder = str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("BAD", "GOOD")))
     text = "The bank was muddy. She sat by the water.\nThe loan was approved. It rained."
@@ -250,7 +250,7 @@ def test_in_a_long_text_the_effect_of_hiding_each_sentence_is_shown(tmp_path, mo
     assert "The link opens sentence 1.9, which doesn't exist." in page_text(at) and "passage" not in at.query_params
 
 
-def test_hidden_words_of_two_texts_are_in_the_address():
+def test_address_has_hidden_words():
     link = {"asked": "Two sentences", "a": "We sat by the bank.", "b": "We sat by the river."}
     at = open_link("predictions", hide_a="bank", hide_b="moon", **link)
     assert live(at, "similar")["hidden"] == [4, None]
@@ -258,7 +258,7 @@ def test_hidden_words_of_two_texts_are_in_the_address():
     assert 'The link hides "moon"' in page_text(at).replace("\\", "").replace("'moon'", '"moon"')
 
 
-def test_the_cosine_of_two_texts_is_compared_with_unrelated_pairs():
+def test_cosine_is_compared_with_unrelated_pairs():
     at = open_link("predictions", asked="Two sentences")
     at.button_group(key="similar").set_value("a negation").run()
     data = live(at, "similar")
@@ -267,7 +267,7 @@ def test_the_cosine_of_two_texts_is_compared_with_unrelated_pairs():
     assert data["unrelated"]["median"] == 0.073 and "Compare with" not in [button.label for button in at.button]
 
 
-def test_the_cosines_of_unrelated_pairs_are_measured_only_once(tmp_path, monkeypatch):
+def test_unrelated_pairs_are_measured_once(tmp_path, monkeypatch):
     long = replace(FAMILIES["BERT"], settings={"max_position_embeddings": 256})
     folder = embedder(save_tiny(long, tmp_path / "tiny"))
     change_config(folder, "tokenizer_config.json", model_max_length=256)
@@ -282,7 +282,7 @@ def test_the_cosines_of_unrelated_pairs_are_measured_only_once(tmp_path, monkeyp
     assert live(at, "similar")["unrelated"] == measured
 
 
-def test_the_chosen_word_is_masked(folders, monkeypatch):
+def test_chosen_word_is_masked(folders, monkeypatch):
     at = open_link("predictions", model="another ...", other=folders["before"], a=RIVER, head="L0 H0")
     assert "The [MASK] of the river was muddy." in page_text(at) and len(answers(at)) == 10
     at.selectbox(key="gap").set_value(4)
@@ -302,9 +302,7 @@ def test_the_chosen_word_is_masked(folders, monkeypatch):
     assert "Mask one word" in page_text(at)
 
 
-def test_the_page_shows_a_message_if_memory_runs_out(monkeypatch):
-    """The page still shows everything above the figure that couldn't be computed."""
-
+def test_page_reports_lack_of_memory(monkeypatch):
     def fail(encoder, *arguments, **options):
         raise OutOfMemory("96 text(s) of 9 tokens need more memory than cuda has left.")
 
@@ -316,8 +314,8 @@ def test_the_page_shows_a_message_if_memory_runs_out(monkeypatch):
     assert at.text_input(key="a").value == "A swan on a lake."
 
 
-def test_the_garbage_collector_runs_after_the_pictures_if_an_encoder_was_loaded(tmp_path, monkeypatch):
-    """The page then freezes all objects, so later collections skip the model. Collecting first would delay pictures by 0.25 s."""
+def test_garbage_collection_follows_pictures(tmp_path, monkeypatch):
+    """Collecting first would delay the pictures by 0.25 s."""
     events, show, collect = [], figures.show_live, gc.collect
     monkeypatch.setattr(figures, "show_live", lambda *given: (events.append("picture"), show(*given)))
     monkeypatch.setattr(gc, "collect", lambda: events.append("collection") or collect())

@@ -1,4 +1,4 @@
-"""Test the page "Senses": the labelled sentences, good and bad uploads, a scan, and the button "Stop"."""
+"""Test the page about senses."""
 
 import hashlib
 import json
@@ -38,7 +38,7 @@ def table(rows, columns=("sentence", "word", "sense")):
 
 
 def some(n, *words):
-    """Return n labelled sentences for each sense of these words. No stored report is about exactly these sentences."""
+    """Return n labelled sentences for each sense."""
     few = labelled_sentences()
     return few[few["word"].isin(words)].groupby(["word", "sense"]).head(n)
 
@@ -54,7 +54,7 @@ def few(nothing_computed, monkeypatch):
 
 @pytest.fixture
 def clicked(monkeypatch):
-    """Return a function: clicked(n) makes the browser send one click on sentence n in the next run."""
+    """Return a function that clicks on sentence n."""
     show, clicks = figures.show_live, []
 
     def shown(live, key, choose, *states):
@@ -67,7 +67,7 @@ def clicked(monkeypatch):
 
 
 def kept_from(module, name, monkeypatch):
-    """Return a list that collects the results of the function `name` of `module` while a page runs."""
+    """Collect a function's results in a list."""
     made, function = [], getattr(module, name)
     monkeypatch.setattr(module, name, lambda *given, **more: made.append(function(*given, **more)) or made[-1])
     return made
@@ -87,7 +87,7 @@ def upload(at, name, data):
     return at.run()
 
 
-def test_the_labelled_sentences_have_stored_reports(monkeypatch):
+def test_labelled_sentences_have_stored_reports(monkeypatch):
     kept = stored("separation", load_encoder(), labelled_sentences())
     monkeypatch.setattr(stored_reports, "measured", lambda *given, **more: pytest.fail("the report was computed"))
     monkeypatch.setattr(senses, "separation", lambda *given, **more: pytest.fail("the report was computed"))
@@ -99,7 +99,7 @@ def test_the_labelled_sentences_have_stored_reports(monkeypatch):
 
 
 @pytest.mark.parametrize("click", [1, 24, "x", -1])
-def test_a_click_on_a_sentence_opens_it_on_the_start_page(encoder, clicked, click):
+def test_click_opens_sentence_on_start_page(encoder, clicked, click):
     at = open_page(PAGE)
     clicked(click)
     at = at.run().run()
@@ -116,7 +116,7 @@ def test_a_click_on_a_sentence_opens_it_on_the_start_page(encoder, clicked, clic
     assert next(word["text"] for word in first["words"] if word["at"] == first["leader"]) == row["first"]
 
 
-def test_a_visitor_can_start_and_stop_the_measurement_of_hidden_words(few, monkeypatch):
+def test_measurement_can_be_stopped(few, monkeypatch):
     made, whole = [], stored("hidden_words", load_encoder(), labelled_sentences()).report
     own = replace(whole, words=whole.words[whole.words["row"].isin(few.index)])
     monkeypatch.setattr(stored_reports, "measured", lambda encoder, progress: made.append(encoder) or own)
@@ -132,7 +132,7 @@ def test_a_visitor_can_start_and_stop_the_measurement_of_hidden_words(few, monke
     assert finding in page_text(at.button(key="ask_hidden").click().run()) and len(made) == 1
 
 
-def test_a_stored_report_is_looked_up_until_it_is_found(nothing_computed, encoder, monkeypatch):
+def test_stored_report_is_looked_up_again(nothing_computed, encoder, monkeypatch):
     found = [None, "report"]
     monkeypatch.setattr(reports, "stored", lambda *_: found.pop(0))
     assert [reports.stored_report(senses.HiddenWordsReport, encoder) for _ in range(3)] == [
@@ -142,7 +142,7 @@ def test_a_stored_report_is_looked_up_until_it_is_found(nothing_computed, encode
     ]
 
 
-def test_the_page_says_why_no_word_can_be_hidden(few, checkpoint, monkeypatch):
+def test_page_says_why_hiding_fails(few, checkpoint, monkeypatch):
     monkeypatch.setattr(view, "labelled", lambda: some(3, "bank"))
     at = open_page(PAGE)
     assert (
@@ -156,7 +156,7 @@ def test_the_page_says_why_no_word_can_be_hidden(few, checkpoint, monkeypatch):
     assert "ask_hidden" not in [button.key for button in at.button]
 
 
-def test_bad_rows_of_an_upload_are_listed(few, checkpoint, encoder_of, monkeypatch):
+def test_bad_upload_rows_are_listed(few, checkpoint, encoder_of, monkeypatch):
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(checkpoint("BERT")))
     made = kept_from(senses, "hidden_words", monkeypatch)
     at = open_page(PAGE, source="table")
@@ -195,7 +195,7 @@ def test_unusable_tables_are_refused(name, data, message):
     assert message in upload(open_page(PAGE, source="table"), name, data).error[0].value.replace("\\", "")
 
 
-def test_a_click_on_a_scans_word_opens_the_start_page(tmp_path, monkeypatch, clicked):
+def test_click_opens_scanned_sentence(tmp_path, monkeypatch, clicked):
     (tmp_path / "table.csv").write_bytes(table([*GOOD, ("A bat flew out of the cave.", "bat", "animal")]))
     command = [str(tmp_path / "table.csv"), "--output", str(tmp_path / "scan"), "--device", "cpu", "--sources"]
     assert scan(command) == 0
@@ -219,7 +219,7 @@ def test_a_click_on_a_scans_word_opens_the_start_page(tmp_path, monkeypatch, cli
 
 
 @pytest.mark.parametrize("damaged", ["parts/part-000000.parquet", "rejects/part-000000.csv"])
-def test_a_damaged_scan_is_refused(tmp_path, damaged):
+def test_damaged_scan_is_refused(tmp_path, damaged):
     (tmp_path / "table.csv").write_bytes(table([*GOOD, ("No such word.", "bank", "money")]))
     command = [str(tmp_path / "table.csv"), "--output", str(tmp_path / "scan"), "--device", "cpu", "--max-rejects", "1"]
     assert scan(command) == 0
@@ -231,7 +231,7 @@ def test_a_damaged_scan_is_refused(tmp_path, damaged):
     assert "can't be read" in at.error[0].value.replace("\\", "")
 
 
-def test_the_page_reports_a_missing_scan_and_one_made_without_the_option_sources(tmp_path):
+def test_missing_scan_is_reported(tmp_path):
     (tmp_path / "table.csv").write_bytes(table(GOOD))
     assert scan([str(tmp_path / "table.csv"), "--output", str(tmp_path / "scan"), "--device", "cpu"]) == 0
     at = open_page(PAGE, source="scan", scan=str(tmp_path / "scan"))

@@ -1,4 +1,4 @@
-"""compare_checkpoints averages distances between heads over texts. Different architectures are refused."""
+"""Test `compare_checkpoints`."""
 
 from dataclasses import replace
 
@@ -26,12 +26,12 @@ def encoders(tmp_path_factory):
 
 
 def apart(one, other, layer, head, of):
-    """Return the mean distance of two heads' attention rows in a text (`of`), without special tokens. other: (encoder, head)."""
+    """Return the mean distance of two heads in a text."""
     first, second = one.reference_weights(of)[layer, head], other[0].reference_weights(of)[layer, other[1]]
     return float((first - second)[1:-1].abs().sum(-1).mean() / 2)
 
 
-def test_mean_distances_and_their_intervals_equal_those_of_plain_loops(encoders):
+def test_distances_equal_plain_loops(encoders):
     one, other = encoders["before"], encoders["after"]
     report = compare_checkpoints(one, other, TEXTS)
     row = report.heads.set_index(["layer", "head"]).loc[(2, 1)]
@@ -41,13 +41,13 @@ def test_mean_distances_and_their_intervals_equal_those_of_plain_loops(encoders)
     assert (len(report.heads), row["n"]) == (12, 3)
     assert row["distance"] == pytest.approx(np.mean(distances), abs=1e-5)
     assert row["others"] == pytest.approx(np.mean(others), abs=1e-5)
-    # A resample of three texts has 27 equally likely outcomes, so the 2.5 % quantile is between the two smallest means.
+    # Means of resamples lie between the smallest and the largest distance.
     assert min(distances) - 1e-5 <= row["low"] < row["distance"] < row["high"] <= max(distances) + 1e-5
     assert report.rejected["row"].tolist() == [1, 4] and "tokens" in report.rejected["reason"].iloc[1]
 
 
 @pytest.mark.slow
-def test_by_chance_counts_heads_nearer_to_a_wrong_counterpart_than_to_the_other_heads(encoders):
+def test_by_chance_counts_wrong_counterparts(encoders):
     one, other = encoders["before"], encoders["after"]
     report = compare_checkpoints(one, other, TEXTS)
     usable, counted = [TEXTS[0], TEXTS[2], TEXTS[3]], [0, 0, 0, 0]
@@ -62,7 +62,7 @@ def test_by_chance_counts_heads_nearer_to_a_wrong_counterpart_than_to_the_other_
     assert compare_checkpoints(one, one, TEXTS[:1]).heads["nearer"].all()
 
 
-def test_only_a_changed_head_has_a_distance_above_zero(encoders):
+def test_only_changed_head_has_distance(encoders):
     one, model = encoders["before"], encoders["before"].model
     query = model.encoder.layer[2].attention.self.query.weight
     kept = query[8:16].clone()
@@ -77,7 +77,7 @@ def test_only_a_changed_head_has_a_distance_above_zero(encoders):
     assert list(zip(moved["layer"], moved["head"])) == [(2, 1)] and moved["low"].iloc[0] > 0
 
 
-def test_different_architectures_and_unusable_texts_are_refused(encoders):
+def test_different_architectures_are_refused(encoders):
     one, other = encoders["before"], encoders["after"]
     with pytest.raises(ValueError, match=r"don't correspond: they are built differently \(family"):
         compare_checkpoints(one, encoders["other"], TEXTS)
@@ -101,7 +101,7 @@ def test_different_architectures_and_unusable_texts_are_refused(encoders):
         (f"{SNAPSHOTS}/{'a' * 40}", f"{SNAPSHOTS}/{'b' * 40}", ("some/bert aaaaaaa", "some/bert bbbbbbb")),
     ],
 )
-def test_told_apart_returns_the_shortest_names_that_differ(encoders, first, second, names, monkeypatch):
+def test_told_apart_returns_shortest_names(encoders, first, second, names, monkeypatch):
     assert told_apart(*(replace(encoders["before"], name=name) for name in (first, second))) == names
     both = [replace(encoders["before"], name="some/bert", revision=letter * 40) for letter in "ab"]
     assert told_apart(*both) == ("some/bert aaaaaaa", "some/bert bbbbbbb")

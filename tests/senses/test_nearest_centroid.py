@@ -1,4 +1,4 @@
-"""Test `separation`: its accuracies equal those of plain loops, and it rejects bad rows. Statistics are checked by hand."""
+"""Test `separation` and its statistics."""
 
 import math
 
@@ -26,7 +26,7 @@ def unit(vector):
 
 
 def nearest_centroid_scores(vectors, senses):
-    """Score each sentence by plain loops: 1 if the centroid of its sense is nearest, 1 / k if k centroids tie, else 0."""
+    """Score each sentence 1, 1 / k if k senses tie, or 0."""
     vectors = [unit(vector.tolist()) for vector in vectors]
     scores = []
     for i, vector in enumerate(vectors):
@@ -42,7 +42,7 @@ def nearest_centroid_scores(vectors, senses):
 
 
 def loop_vectors(encoder, frame):
-    """Return the word's vectors in each layer, head and baseline, from sentences that run one by one, without padding."""
+    """Return a word's vectors of each kind, without batches."""
     kinds = {}
     for row in frame.itertuples():
         encoding = encoder.encode(row.sentence)
@@ -67,7 +67,7 @@ def small(encoder, labelled):
 
 
 def beyond_baselines_loop(scores, baselines, senses):
-    """Return each sentence's score minus the score of the baseline that did better on the half without this sentence."""
+    """Subtract the baseline that is better in the other half."""
     seen, halves = {}, []
     for sense in senses:
         seen[sense] = seen.get(sense, 0) + 1
@@ -81,7 +81,7 @@ def beyond_baselines_loop(scores, baselines, senses):
 
 
 @pytest.mark.slow
-def test_the_accuracy_of_every_layer_and_head_equals_that_of_a_plain_loop(encoder, small):
+def test_accuracies_equal_plain_loops(encoder, small):
     frame, report = small
     words = {word: loop_vectors(encoder, rows) for word, rows in frame.groupby("word")}
 
@@ -109,7 +109,7 @@ def test_the_accuracy_of_every_layer_and_head_equals_that_of_a_plain_loop(encode
         assert [row.adds, row.adds_low, row.adds_high] == pytest.approx([np.mean(added), low[0], high[0]], abs=1e-9)
 
 
-def test_beyond_baselines_returns_the_same_as_a_plain_loop():
+def test_beyond_baselines_equals_plain_loop():
     labels = [0, 0, 1, 0, 1, 1, 0, 1, 0]
     generator = np.random.default_rng(2)
     head_scores, *baselines = generator.choice([0.0, 0.5, 1.0], size=(3, 40, 9))
@@ -118,7 +118,7 @@ def test_beyond_baselines_returns_the_same_as_a_plain_loop():
         assert found[at].tolist() == pytest.approx(beyond_baselines_loop(scores, (first, second), labels), abs=1e-9)
 
 
-def test_scores_with_each_vector_left_out_in_turn_equal_those_of_a_plain_loop():
+def test_each_left_out_equals_plain_loop():
     generator = torch.Generator().manual_seed(3)
     vectors, senses = torch.randn(9, 4, generator=generator), [0, 1, 0, 1, 1, 0, 1, 0, 1]
     starts = [5, 1, 2, 4, 9, 7, 3, 1, 2]
@@ -134,7 +134,7 @@ def test_scores_with_each_vector_left_out_in_turn_equal_those_of_a_plain_loop():
     assert 0 < sum(expected) < 9
 
 
-def test_a_heads_accuracy_is_the_mean_score_of_its_sentences(small):
+def test_accuracy_is_mean_sentence_score(small):
     _, report = small
     for row in report.heads.iloc[::7].itertuples():
         sentences = report.sentences(row.layer, row.head)
@@ -144,11 +144,11 @@ def test_a_heads_accuracy_is_the_mean_score_of_its_sentences(small):
         assert (sentences["nearest"] != sentences["sense"])[sentences["score"] == 0].all()
 
 
-def test_a_sentence_gets_a_part_of_the_score_if_its_sense_ties_with_others():
-    alike = torch.ones(4, 1, 3)  # four sentences, one feature, all with the same vector
+def test_tied_senses_divide_score():
+    alike = torch.ones(4, 1, 3)  # four sentences with the same vector
     labels = torch.tensor([[0, 0, 1, 1]])
     assert score(centroid_cosines(cosines(alike), labels, 2), labels).tolist() == [[[0.5] * 4]]
-    # All eleven vectors are equal. The centroids of six and of five vectors differ only by rounding.
+    # Centroids of six and of five equal vectors differ by rounding.
     rounded = torch.randn(384, generator=torch.Generator().manual_seed(0)).expand(11, 1, 384)
     uneven = torch.tensor([[0] * 6 + [1] * 5])
     assert score(centroid_cosines(cosines(rounded), uneven, 2), uneven).tolist() == [[[0.5] * 11]]
@@ -157,7 +157,7 @@ def test_a_sentence_gets_a_part_of_the_score_if_its_sense_ties_with_others():
     assert score(centroid_cosines(cosines(zeros), three, 3), three)[0, 0].tolist() == pytest.approx([1 / 3] * 6)
 
 
-def test_shuffled_accuracy_equals_separate_runs_for_each_shuffle():
+def test_shuffled_accuracy_equals_separate_runs():
     generator = torch.Generator().manual_seed(0)
     between = cosines(torch.randn(7, 3, 5, generator=generator))
     labels = torch.tensor([0, 0, 0, 1, 1, 2, 2])
@@ -171,8 +171,8 @@ def test_shuffled_accuracy_equals_separate_runs_for_each_shuffle():
     assert together.std(dim=1).min() > 0
 
 
-def test_the_labels_of_word_number_n_are_shuffled_with_seed_n(encoder, labelled, monkeypatch):
-    """With other seeds, the p-values of stored reports would change."""
+def test_shuffle_seed_is_word_number(encoder, labelled, monkeypatch):
+    """Other seeds would change the p-values of stored reports."""
     seeds, one_word = [], nearest_centroid._one_word
     keep = lambda model, rows, n, seed: (seeds.append(seed), one_word(model, rows, n, seed))[1]  # noqa: E731
     monkeypatch.setattr(nearest_centroid, "_one_word", keep)
@@ -180,12 +180,12 @@ def test_the_labels_of_word_number_n_are_shuffled_with_seed_n(encoder, labelled,
     assert seeds == list(range(1, labelled["word"].nunique() + 1))
 
 
-def test_separation_makes_1000_shuffles_by_default(encoder_of):
+def test_separation_shuffles_1000_times(encoder_of):
     p = separation(encoder_of("BERT"), tiny_table(), floor=False).heads["p_value"].to_numpy()
     assert p * 1001 == pytest.approx((p * 1001).round(), abs=1e-6) and p.min() < 1
 
 
-def test_the_floor_is_the_accuracy_of_an_encoder_with_random_weights(encoder_of):
+def test_floor_is_accuracy_of_random_weights(encoder_of):
     encoder = encoder_of("BERT")
     report = separation(encoder, tiny_table(), shuffles=1)
     twin = separation(random_twin(encoder), tiny_table(), shuffles=1, floor=False)
@@ -193,7 +193,7 @@ def test_the_floor_is_the_accuracy_of_an_encoder_with_random_weights(encoder_of)
         assert own["floor"].tolist() == pytest.approx(other["accuracy"].tolist())
 
 
-def test_p_values_and_the_95_percent_threshold_equal_calculations_by_hand():
+def test_p_values_by_hand():
     shuffled = np.array([[0.5, 0.6, 0.4, 0.5], [0.5, 0.3, 0.7, 0.2]])  # the best head of each shuffle: .5 .6 .7 .5
     assert p_values(np.array([0.6, 0.8, 0.5]), shuffled) == pytest.approx([3 / 5, 1 / 5, 1.0])
     assert threshold(np.arange(1000)[None] / 1000) == pytest.approx(0.950)
@@ -201,7 +201,7 @@ def test_p_values_and_the_95_percent_threshold_equal_calculations_by_hand():
 
 
 @pytest.mark.slow
-def test_random_twin_draws_new_weights_and_does_not_change_torchs_random_state(encoder):
+def test_random_twin_has_new_weights(encoder):
     torch.manual_seed(123)
     before = torch.get_rng_state()
     twin = random_twin(encoder)
@@ -217,7 +217,7 @@ def test_random_twin_draws_new_weights_and_does_not_change_torchs_random_state(e
     assert torch.isfinite(twin.encode("The bank of the river.").hidden).all()
 
 
-def test_bad_rows_are_rejected_with_reasons_and_good_rows_are_used(encoder, labelled):
+def test_bad_rows_are_rejected(encoder, labelled):
     bad = {
         ("The river was muddy.", "bank", "water"): "not a word of the sentence",
         ("A bank beside a bank.", "bank", "water"): "occurs 2 times",

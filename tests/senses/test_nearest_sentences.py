@@ -1,4 +1,4 @@
-"""Labelled sentences are ranked by their cosine with a vector."""
+"""Test the ranking of labelled sentences by cosine."""
 
 import pandas as pd
 import pytest
@@ -9,21 +9,19 @@ from selfattn.examples import labelled_sentences
 from selfattn.senses.nearest_sentences import labelled_vectors, nearest_by_stage, ranked_sentences
 
 
-def test_ranked_sentences_alternates_senses_at_equal_cosines():
-    """The sentence in the argument `but` is left out."""
+def test_equal_cosines_alternate_senses():
     rows = pd.DataFrame({"sentence": list("abcdef"), "sense": ["x", "x", "y", "x", "y", "y"]}, index=[3, 1, 4, 2, 9, 7])
     vectors = torch.tensor([[1.0, 0], [2, 0], [1, 1e-6], [0, 1], [1, 1], [5, 0]])
     found = ranked_sentences(rows, vectors, torch.tensor([3.0, 0]), but="f")
     assert found["sentence"].tolist() == ["a", "c", "b", "e", "d"]
     assert found["cosine"].tolist() == pytest.approx([1, 1, 1, 2**-0.5, 0])
     nearly = ranked_sentences(rows.head(3), torch.tensor([[1.0, 0], [1, 0.001], [1, 0.0085]]), torch.tensor([1.0, 0]))
-    # Cosines of 1, 0.9999995 and 0.999964 count as equal, because they differ by less than 0.0001.
+    # Cosines that differ by less than 0.0001 count as equal.
     assert nearly["sentence"].tolist() == ["a", "c", "b"]
 
 
 @pytest.mark.slow
-def test_nearest_by_stage_ranks_the_sentences_at_three_stages(encoder):
-    """The stages are: the word before attention, the word in its sentence, and the word with another word hidden."""
+def test_nearest_by_stage_ranks_sentences(encoder):
     labelled = labelled_vectors(encoder, labelled_sentences().query("word == 'bank'"))
     word = encoder.encode("We sat on the bank of the river.").places("bank")[0]
     river = next(other for other in word.others if other.text == "river")
@@ -38,7 +36,7 @@ def test_nearest_by_stage_ranks_the_sentences_at_three_stages(encoder):
     assert text not in set(nearest_by_stage(encoder, encoder.locate(text, "bank")[0], labelled)["alone"]["sentence"])
 
 
-def test_an_encoder_that_cannot_hide_words_has_no_stage_with_a_word_hidden(encoder_of):
+def test_encoder_without_hiding_has_two_stages(encoder_of):
     encoder = encoder_of("XLNet")
     word = encoder.encode("the rain fell.").places("rain")[0]
     labelled = pd.DataFrame({"sentence": ["no rain."], "sense": ["wet"]}), torch.ones(1, 4, encoder.d_model)

@@ -1,4 +1,4 @@
-"""The noise level equals that of plain loops. Random labels give no noise level, or one above 0.7."""
+"""Test the noise level of the effects."""
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ def drawn(n=320, seed=3, shift=0.1):
 
 @pytest.mark.parametrize("shift", [0.1, 0.3])
 @pytest.mark.slow
-def test_the_noise_level_equals_that_of_plain_loops(shift):
+def test_noise_level_equals_plain_loops(shift):
     largest, smallest = drawn(shift=shift)
     counts = noise_counts(largest, smallest)
     for share, toward, away in counts.itertuples(index=False):
@@ -37,18 +37,18 @@ def test_the_noise_level_equals_that_of_plain_loops(shift):
     assert found[1:] == pytest.approx(np.nanpercentile(levels, [2.5, 97.5]))
 
 
-def test_the_noise_level_rises_if_too_many_sentences_have_large_negative_shares():
+def test_negative_shares_raise_noise_level():
     largest = np.concatenate([np.full(280, 0.05), np.full(40, 0.305)])
     smallest = np.concatenate([np.full(6, -0.2), np.zeros(314)])
-    # For t from .06 to .20, 6 sentences have a share of at most -t: more than 1/8 of the 40 with a share of at least t.
+    # Six sentences have a share of -.2: more than 1/8 of 40.
     assert noise_level(largest, smallest, 1).level == 0.21
     smallest[5] = 0.0
     assert noise_level(largest, smallest, 1).level == 0.01  # 5 is not more than 1/8 of 40
-    smallest[:3] = -0.5  # for t above .30, fewer than 20 sentences have a share of at least t
+    smallest[:3] = -0.5  # above .30, fewer than 20 sentences are left
     assert noise_level(largest, smallest, 1).level == 0.01
 
 
-def test_at_least_twenty_sentences_have_shares_as_large_as_the_noise_level():
+def test_noise_level_needs_twenty_large_shares():
     largest = np.concatenate([np.full(280, 0.05), np.full(20, 0.305)])
     smallest = np.concatenate([np.full(3, -0.2), np.zeros(297)])
     assert noise_level(largest, smallest, 1).level == 0.21
@@ -56,7 +56,7 @@ def test_at_least_twenty_sentences_have_shares_as_large_as_the_noise_level():
     assert noise_level(largest, smallest, 1).level == 0.01
 
 
-def test_the_noise_level_is_nan_for_under_300_sentences_and_for_noise_alone():
+def test_noise_level_needs_300_sentences():
     largest, smallest = drawn(shift=0.3)
     assert not np.isnan(noise_level(largest[:300], smallest[:300], 1).level)
     assert np.isnan(noise_level(largest[:299], smallest[:299], 1)).all()
@@ -64,7 +64,7 @@ def test_the_noise_level_is_nan_for_under_300_sentences_and_for_noise_alone():
     assert np.isnan(noise_level(np.zeros(300), np.zeros(300), 1)).all()
 
 
-def test_chance_of_returns_the_fraction_of_negative_shares_among_shares_of_similar_size():
+def test_chance_of_counts_negative_shares():
     shares = np.array([0.0749, 0.0751, 0.1, 0.1249, 0.125, -0.1, -0.0751, -0.07, 0.3])
     words = pd.DataFrame({"text": ["a"] * 9 + ["!"], "share": [*shares, -0.1]})
     report = HiddenWordsReport(words, *[pd.DataFrame()] * 6, reason="")
@@ -72,7 +72,7 @@ def test_chance_of_returns_the_fraction_of_negative_shares_among_shares_of_simil
     assert np.isnan(report.chance_of(0.6)) and report.chance_of(0.3) == 0
 
 
-def test_the_built_in_sentences_have_the_published_noise_level(encoder):
+def test_published_noise_level(encoder):
     report = stored("hidden_words", encoder, labelled_sentences()).report
     assert report.level == (0.21, 0.19, 0.31)
     assert report.head_level == (0.05, 0.04, 0.05)  # with words hidden in one head alone
@@ -85,8 +85,8 @@ def test_the_built_in_sentences_have_the_published_noise_level(encoder):
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
-def test_random_labels_give_no_noise_level_or_one_above_0_7(encoder):
-    """In earlier measurements, eight shuffles of the labels and four random splits of each sense gave no level at all."""
+def test_random_labels_give_no_low_level(encoder):
+    """Measured before: eight shuffles and four splits of senses gave no level."""
     items, _ = require_rows(encoder, labelled_sentences(), per_sense=4)
     generator, shuffled, split = np.random.default_rng(0), [], []
     for _, group in items.groupby("word"):
@@ -109,7 +109,7 @@ def hides(word):
 
 
 def extremes(units, moved, rows, labels):
-    """Return each row's largest and smallest share of the vector from its own label's mean to the other label's mean."""
+    """Return each row's largest and smallest move toward the other label."""
     found = []
     for at, row in enumerate(rows):
         axis = plain_hiding.axis_without(units[list(rows)], labels.tolist(), labels[at], at)

@@ -1,4 +1,4 @@
-"""over_sentences gives the means and intervals of the effects that `explain` measures in each sentence."""
+"""Test `over_sentences` against `explain` on each sentence."""
 
 import numpy as np
 import pandas as pd
@@ -39,7 +39,7 @@ def mean_and_interval(values):
     return [len(values), np.mean(values), *np.quantile(means, [0.025, 0.975])]
 
 
-def test_all_tables_equal_the_results_of_explain(classifier, asked):
+def test_tables_equal_results_of_explain(classifier, asked):
     frame = pd.DataFrame({"sentence": [*TEXTS, "", TEXTS[0]]}, index=list("abcdef"))
     report = over_sentences(classifier, frame, asked)
     found = [explain(classifier, s, asked(s), heads=classifier.all_heads) for s in map(classifier.tokenize, TEXTS)]
@@ -69,7 +69,7 @@ def test_all_tables_equal_the_results_of_explain(classifier, asked):
     assert ["empty" in report.rejected["reason"][0], "earlier row" in report.rejected["reason"][1]] == [True, True]
 
 
-def test_a_single_sentence_has_no_interval(classifier):
+def test_single_sentence_has_no_interval(classifier):
     asked = similarity(classifier, load_pooling(classifier), TEXTS[3])
     report = over_sentences(classifier, pd.DataFrame({"sentence": [TEXTS[0]]}), asked)
     a, b = (encoding.states[-1].mean(0) for encoding in map(classifier.encode, (TEXTS[0], TEXTS[3])))
@@ -77,7 +77,7 @@ def test_a_single_sentence_has_no_interval(classifier):
     assert report.words[["low", "high"]].isna().all(axis=None) and report.heads["low"].isna().all()
 
 
-def test_a_list_or_a_series_of_sentences_is_accepted(classifier, asked):
+def test_list_or_series_is_accepted(classifier, asked):
     series = pd.Series(TEXTS[:2], index=["a", "b"], name="review")
     report = over_sentences(classifier, pd.DataFrame({"sentence": series}), asked)
     assert report.sentences["row"].tolist() == ["a", "b"]

@@ -1,4 +1,4 @@
-"""The numbers of the report on hidden words equal those of plain loops (plain_hiding.py) and the published figures."""
+"""Test the report on hidden words against plain loops."""
 
 import copy
 import dataclasses
@@ -27,12 +27,11 @@ WAYS = ["nearest", "most attended", "largest single weight", "weights x V", "rol
 
 @pytest.fixture(scope="module")
 def whole(encoder):
-    """Return the stored report of the built-in sentences."""
     return stored("hidden_words", encoder, labelled_sentences()).report
 
 
-EXACT = 1e-6  # the tolerance for accuracies, picks and ranks, and for shares in float64
-ROUNDING = 1e-5  # the tolerance for shares in float32. The largest measured difference is 1.3e-6.
+EXACT = 1e-6  # tolerance in float64, and for accuracies and ranks
+ROUNDING = 1e-5  # tolerance in float32; the largest measured difference is 1.3e-6
 
 
 def in_float64(encoder: Encoder) -> Encoder:
@@ -41,7 +40,7 @@ def in_float64(encoder: Encoder) -> Encoder:
 
 @torch.no_grad()
 def assert_agrees(report, encoder: Encoder, folder, frame, rounding=EXACT, heads=True):
-    """Compare the report's tables with the loops of plain_hiding.py. If `heads` is False, leave out the table of heads."""
+    """Compare the report with plain loops."""
     model, blank = plain_hiding.load(folder), encoder.tokenizer.mask_token_id
     accuracy, ways, through = {}, {}, {}
     for word, group in frame.groupby("word"):
@@ -100,7 +99,7 @@ def assert_agrees(report, encoder: Encoder, folder, frame, rounding=EXACT, heads
 
 
 def assert_heads(lines, share, values, groups):
-    """Check `lines`, one word's rows in the table of heads. Their bounds come from 1,000 resamples of `values` in each group."""
+    """Check one word's rows in the table of heads."""
     np.testing.assert_allclose(lines["share"], share, atol=2e-6)
     generator, means = np.random.default_rng(0), []
     for name in sorted(set(groups)):
@@ -114,12 +113,12 @@ def assert_heads(lines, share, values, groups):
 
 
 def rank_correlation(first, second) -> float:
-    """Return Spearman's correlation, or NaN if all numbers of `first` are equal."""
+    """Return Spearman's correlation, or NaN if `first` is constant."""
     return np.nan if len(set(first)) == 1 else spearmanr(first, second).statistic
 
 
 @pytest.mark.slow
-def test_the_report_on_three_senses_and_a_split_word_equals_plain_loops(encoder_of, checkpoint):
+def test_tiny_report_equals_plain_loops(encoder_of, checkpoint):
     encoder = in_float64(encoder_of("BERT"))
     assert_agrees(hidden_words(encoder, tiny_table()), encoder, checkpoint("BERT"), tiny_table())
 
@@ -127,14 +126,14 @@ def test_the_report_on_three_senses_and_a_split_word_equals_plain_loops(encoder_
 @pytest.mark.long
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("words", [["bank", "pitcher"], None], ids=["two words live", "every word, stored"])
-def test_the_report_on_built_in_sentences_equals_plain_loops(whole, encoder, words):
+def test_built_in_report_equals_plain_loops(whole, encoder, words):
     table = labelled_sentences()
     table = table if words is None else table[table["word"].isin(words)]
     live = whole if words is None else hidden_words(in_float64(encoder), table)
     assert_agrees(live, encoder, resolve().folder, table, ROUNDING if words is None else EXACT, heads=words is not None)
 
 
-def test_stored_shares_of_hidden_words_equal_those_computed_by_hidden_pair(whole, encoder):
+def test_stored_shares_equal_hidden_pair(whole, encoder):
     frame = labelled_sentences()
     rows = frame[frame["word"] == "pitcher"].groupby("sense").head(1)
     means = stored("sense_means", encoder, frame).report.of("pitcher", encoder, frame)
@@ -145,8 +144,8 @@ def test_stored_shares_of_hidden_words_equal_those_computed_by_hidden_pair(whole
         assert kept["share"].tolist() == pytest.approx(share.tolist(), abs=1e-5)
 
 
-def test_the_built_in_sentences_have_the_published_figures(whole):
-    """Both selfattn and plain_hiding.py (in float64) gave these figures."""
+def test_report_has_published_figures(whole):
+    """selfattn and plain_hiding.py (in float64) gave these figures."""
     every = whole.accuracy.query("word == 'all'").set_index("what")
     expected = [92.28, 77.49, 92.28, 85.95, 89.64, 89.14, 55.31, 71.68, 61.11]
     assert (100 * every["accuracy"]).round(2).tolist() == expected
@@ -164,8 +163,8 @@ def test_the_built_in_sentences_have_the_published_figures(whole):
     assert len(whole.words["word"].unique()) == 32 and whole.rejected.empty
 
 
-def test_head_10_of_layer_0_has_the_largest_mean_effect_in_the_built_in_sentences(whole):
-    """The ranks of the heads in two random halves of the words have a mean correlation of .92."""
+def test_ranking_of_heads_is_stable(whole):
+    """Ranks from random halves of the words have mean correlation .92."""
     every = whole.heads[whole.heads["word"] == "all"].sort_values("share", ascending=False)
     assert every[["layer", "head"]].head(4).to_numpy().tolist() == [[0, 10], [0, 1], [0, 3], [0, 2]]
     first = every.iloc[0]
@@ -179,7 +178,7 @@ def test_head_10_of_layer_0_has_the_largest_mean_effect_in_the_built_in_sentence
     assert round(np.mean(correlations), 2) == 0.92
 
 
-def test_intervals_of_means_over_all_words_come_from_resampling_the_words(whole):
+def test_intervals_resample_words(whole):
     for table, by, value in ((whole.accuracy, "what", "accuracy"), (whole.between, "senses", "named")):
         for _, lines in table.groupby(by):
             singly, every = lines[lines["word"] != "all"][value].to_numpy(), lines[lines["word"] == "all"].iloc[0]
@@ -188,14 +187,14 @@ def test_intervals_of_means_over_all_words_come_from_resampling_the_words(whole)
 
 
 def interval(values):
-    """Return the 95 % interval of the mean, from 1,000 resamples."""
+    """Return the 95 % interval of the mean."""
     n, generator = len(values), np.random.default_rng(0)
     counts = generator.multinomial(n, np.full(n, 1 / n), size=1000)
     means = [np.repeat(values, each).mean() for each in counts]
     return np.percentile(means, [2.5, 97.5]).tolist()
 
 
-def test_the_interval_of_a_mean_over_pairs_of_sentences_comes_from_resampling_sentences():
+def test_interval_over_pairs_resamples_sentences():
     named = np.array(
         [[False, True, True, False], [True, False, True, True], [True, False, False, True], [True, True, True, False]]
     )
@@ -211,7 +210,7 @@ def test_the_interval_of_a_mean_over_pairs_of_sentences_comes_from_resampling_se
 
 
 @pytest.mark.slow
-def test_unusable_rows_are_rejected_with_their_reason(encoder_of):
+def test_unusable_rows_are_rejected(encoder_of):
     tiny, table = encoder_of("BERT"), tiny_table("water", "money")
     added = [("The bank!", "bank", "water"), ("No word of it.", "bank", "water"), ("Rain, bank, rain.", "bank", "row")]
     more = pd.DataFrame(added, columns=["sentence", "word", "sense"], index=["one", "none", "lonely"]).assign(note="x")
@@ -225,8 +224,8 @@ def test_unusable_rows_are_rejected_with_their_reason(encoder_of):
 
 
 @pytest.mark.slow
-def test_a_mean_over_words_has_no_interval_if_the_report_has_one_word(encoder_of):
-    """The word is "all", which is also the name of the rows with means over all words."""
+def test_one_word_has_no_interval(encoder_of):
+    """The rows of means over words are also called "all"."""
     report = hidden_words(encoder_of("BERT"), tiny_table("water", "money", words=["all"]))
     for lines in (report.accuracy, report.between):
         single, overall = lines.iloc[: len(lines) // 2], lines.iloc[len(lines) // 2 :]
@@ -238,7 +237,7 @@ def test_a_mean_over_words_has_no_interval_if_the_report_has_one_word(encoder_of
     assert overall[["low", "high", "leads"]].isna().all(axis=None)
 
 
-def test_without_a_mask_token_the_padding_token_replaces_a_word():
+def test_padding_replaces_missing_mask_token():
     tokenizer = Mock(mask_token=None, pad_token="<pad>", pad_token_id=0, unk_token="<unk>", unk_token_id=3)
     encoder = Mock(tokenizer=tokenizer, title="an encoder", has_vector={0, 3}.__contains__)
     assert word_rankings.blank_token(encoder) == ("<pad>", 0)
@@ -249,7 +248,7 @@ def test_without_a_mask_token_the_padding_token_replaces_a_word():
         word_rankings.blank_token(encoder)
 
 
-def test_the_report_has_nan_and_a_reason_for_an_unavailable_ranking_method(encoder_of, monkeypatch):
+def test_unavailable_method_is_nan(encoder_of, monkeypatch):
     bare = dataclasses.replace(encoder_of("BERT"), patch_reason="It wasn't found.")
     wordless = dataclasses.replace(bare, tokenizer=Mock(mask_token=None, pad_token=None, unk_token=None))
     blank_token = word_rankings.blank_token
@@ -278,7 +277,7 @@ def test_the_report_has_nan_and_a_reason_for_an_unavailable_ranking_method(encod
 
 
 @pytest.mark.slow
-def test_a_ranking_methods_mean_over_words_is_nan_if_it_is_nan_for_one_word(encoder_of):
+def test_mean_over_words_keeps_nan(encoder_of):
     tables = [tiny_table("water", "money", words=[word]) for word in ("bank", "riverbank")]
     first, second = (hidden_words(encoder_of("BERT"), table) for table in tables)
     lines = first.agreement.copy()
@@ -287,14 +286,14 @@ def test_a_ranking_methods_mean_over_words_is_nan_if_it_is_nan_for_one_word(enco
     assert found["way"][found[["agreement", "rank"]].isna().all(axis=1)].tolist() == ["rollout"]
 
 
-def test_an_encoder_that_cannot_hide_words_is_refused(encoder_of):
+def test_encoder_without_hiding_is_refused(encoder_of):
     with pytest.raises(NotRecomputable, match="No word can be hidden in"):
         hidden_words(encoder_of("XLNet"), pd.DataFrame())  # refused before the table is read
 
 
 @pytest.mark.slow
-def test_effects_of_hiding_are_nan_and_no_word_is_named_if_all_vectors_are_equal(encoder_of, monkeypatch):
-    """If a word's vectors differ only by rounding, its senses have no distance to measure a share of."""
+def test_equal_vectors_give_nan(encoder_of, monkeypatch):
+    """Between equal senses there is no distance to measure."""
     noise = np.random.default_rng(1)
     monkeypatch.setattr(telling_words, "_units", lambda vectors: 0.5 + 1e-9 * noise.standard_normal((len(vectors), 4)))
     monkeypatch.setattr(word_rankings.WordRankings, "along", lambda *given: {})

@@ -1,4 +1,4 @@
-"""Pairs of unrelated sentences are sampled from different words, and their cosines are those of the sentence vectors."""
+"""Test the cosines of unrelated pairs of sentences."""
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from selfattn.senses.unrelated_pairs import UnrelatedPairs, drawn_pairs, unrelat
 
 
 @pytest.mark.slow
-def test_pairs_are_random_sentences_of_two_different_words():
+def test_pairs_have_different_words():
     frame = labelled_sentences()
     rng, words = np.random.default_rng(0), sorted(frame["word"].unique())
     expected = []
@@ -22,7 +22,7 @@ def test_pairs_are_random_sentences_of_two_different_words():
     assert all(frame["word"][i] != frame["word"][j] for i, j in expected)
 
 
-def test_a_pairs_cosine_is_that_of_its_sentence_vectors(encoder):
+def test_cosine_compares_sentence_vectors(encoder):
     frame = labelled_sentences().groupby("word").head(1)[:3]
     report = unrelated_pairs(encoder, frame)
     assert len(report.pairs) == 1000 and list(report.pairs) == ["first", "second", "cosine"]
@@ -35,7 +35,7 @@ def test_a_pairs_cosine_is_that_of_its_sentence_vectors(encoder):
         assert cosine == pytest.approx(float(torch.nn.functional.cosine_similarity(*vectors, dim=0)), abs=1e-5)
 
 
-def test_percentile_counts_each_cosine_equal_to_the_value_as_half():
+def test_percentile_counts_equal_cosines_half():
     report = UnrelatedPairs(pd.DataFrame({"cosine": [0.7, 0.1, 0.2, 0.2]}))
     assert report.cosines.tolist() == [0.1, 0.2, 0.2, 0.7] and report.median == pytest.approx(0.2)
     assert [report.percentile(value) for value in (0.0, 0.1, 0.2, 0.25, 0.9)] == [0, 0.125, 0.5, 0.75, 1]

@@ -1,4 +1,4 @@
-"""Head profiles equal those that plain loops compute from the model's own attention weights."""
+"""Test head profiles against plain loops."""
 
 import pandas as pd
 import pytest
@@ -7,7 +7,7 @@ from selfattn.senses import head_profiles, what_heads_do
 
 
 @pytest.mark.slow
-def test_head_profiles_equal_those_of_plain_loops_over_eager_weights(encoder, labelled, monkeypatch):
+def test_head_profiles_equal_plain_loops(encoder, labelled, monkeypatch):
     monkeypatch.setattr(what_heads_do, "TOP", 3)
     frame = labelled[labelled["sense"] != "row"].set_axis(range(5, 5 + sum(labelled["sense"] != "row")))
     ranks = sorted({0, 1, 2, (len(frame) - 1) // 2, len(frame) // 2})  # the three largest and the middle weights
@@ -42,7 +42,7 @@ def test_head_profiles_equal_those_of_plain_loops_over_eager_weights(encoder, la
 
 
 @pytest.mark.slow
-def test_head_profiles_list_no_sentence_without_other_words(encoder, labelled):
+def test_sentences_without_other_words_are_omitted(encoder, labelled):
     alone = labelled.iloc[[0, 1]].assign(sentence=["bank!", "Bank"], sense="water")
     found = head_profiles(encoder, pd.concat([labelled, alone], ignore_index=True))
     assert not found.sentences["row"].isin([len(labelled), len(labelled) + 1]).any()

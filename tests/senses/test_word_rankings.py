@@ -1,4 +1,4 @@
-"""Methods of ranking words give the numbers of plain transformers code and, except for families in HOOKED, of plain_hiding.py."""
+"""Test the methods that rank words."""
 
 import pytest
 import torch
@@ -12,14 +12,14 @@ from tests.encoders.test_families import RECOMPUTED
 from tests.senses import plain_hiding
 
 TEXT = "She sat by the riverbank of the river and the well-known bank, in the rain."
-# Even in a float64 model, the normalisation layers of these families compute in float32, so finite differences are rough.
+# These families normalise in float32, so finite differences are rough.
 SINGLE = ["ModernBERT", "EuroBERT", "T5 (encoder half)", "mT5 (encoder half)"]
-# These families don't use transformers' AttentionInterface, so plain_hiding.py can't run them.
+# plain_hiding.py needs transformers' AttentionInterface, which these families don't use.
 HOOKED = ["DeBERTa", "DeBERTa-v2", "DeBERTa-v3", "MPNet", "RoFormer", "RemBERT", "MegatronBERT", "XLM", "LUKE"]
 
 
 def ranked(encoder):
-    """Return the word, the positions of m other words, the word's unit vector, and its changes by each method: (m, d_model)."""
+    """Return a word, other words, and changes of its vector by each method."""
     encoding = encoder.encode(TEXT)
     word = encoding.places("riverbank")[0]
     groups = [other.positions for other in encoding.words if other.positions != word.positions]
@@ -31,7 +31,7 @@ def ranked(encoder):
 
 
 def plainly(model, inputs, word, group=()):
-    """Return the word's last-layer unit vector by transformers. After softmax, the word's weights to `group` are set to 0."""
+    """Return the word's unit vector if its weights to `group` are 0."""
     softmax = torch.Tensor.softmax
 
     def zeroing(scores, *args, **options):
@@ -49,7 +49,7 @@ def plainly(model, inputs, word, group=()):
 
 @pytest.mark.parametrize("name", RECOMPUTED)
 @pytest.mark.slow
-def test_value_zeroing_and_mask_tokens_give_the_changes_of_plain_transformers(encoder_of, checkpoint, name):
+def test_value_zeroing_matches_transformers(encoder_of, checkpoint, name):
     encoder = encoder_of(name)
     word, groups, unit, moves = ranked(encoder)
     inputs, kind = encoder.inputs([word.sentence]), AutoModelForTextEncoding if "T5" in name else AutoModel
@@ -66,7 +66,7 @@ def test_value_zeroing_and_mask_tokens_give_the_changes_of_plain_transformers(en
 
 @pytest.mark.parametrize("name", [name for name in RECOMPUTED if name not in HOOKED])
 @pytest.mark.slow
-def test_the_ranking_method_gradient_equals_finite_differences(encoder_of, checkpoint, name):
+def test_gradient_equals_finite_differences(encoder_of, checkpoint, name):
     encoder = encoder_of(name)
     *_, moves = ranked(encoder)
     row = plain_hiding.placed(encoder, TEXT, "riverbank")
@@ -77,7 +77,7 @@ def test_the_ranking_method_gradient_equals_finite_differences(encoder_of, check
 
 
 @pytest.mark.parametrize("name", ["BERT", "ModernBERT", "MobileBERT", "MPNet", "T5 (encoder half)"])
-def test_the_ranking_method_weights_x_v_uses_the_output_matrix(encoder_of, name):
+def test_weights_x_v_uses_output_matrix(encoder_of, name):
     encoder = encoder_of(name)
     encoding = encoder.encode(TEXT)
     word, group = encoding.places("riverbank")[0], encoding.places("well-known")[0].positions
@@ -92,8 +92,8 @@ def test_the_ranking_method_weights_x_v_uses_the_output_matrix(encoder_of, name)
     assert float(WordRankings(encoder).by_attention(word, [group])["weights x V"]) == pytest.approx(total, rel=1e-5)
 
 
-def test_a_text_that_gives_nan_does_not_disable_a_ranking_method(overflowing):
-    """Only this row has NaN, so the report rejects the row and keeps the method."""
+def test_nan_does_not_disable_method(overflowing):
+    """A report rejects the row and keeps the method."""
     encoder = load_encoder(str(overflowing))
     word = encoder.locate("The bank had a loan.", "bank")[0]
     nothing = torch.zeros(1, encoder.d_model, dtype=torch.float64)

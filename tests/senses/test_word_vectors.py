@@ -1,4 +1,4 @@
-"""Test word vectors with attention masks, split words and encoders that can't be recomputed."""
+"""Test the vectors of a word in its sentences."""
 
 import pytest
 import torch
@@ -18,7 +18,7 @@ def recording(value, mask=None):
     )  # fmt: skip
 
 
-def test_the_uniform_baseline_averages_only_over_allowed_tokens():
+def test_uniform_baseline_averages_allowed_tokens():
     value = torch.tensor([[[[1.0], [3.0], [8.0]]]])  # one head, three tokens
     mask = torch.tensor([[[[True, True, False], [True, True, True], [False, True, True]]]])
     _, uniform, own = head_vectors(recording(value, mask), [0])
@@ -30,12 +30,12 @@ def test_the_uniform_baseline_averages_only_over_allowed_tokens():
     assert head_vectors(recording(value), [0])[1].item() == 4
 
 
-def test_the_bag_of_words_leaves_out_the_word_itself(encoder):
+def test_bag_leaves_out_word_itself(encoder):
     assert word_vectors(encoder, encoder.locate("bank", "bank")).bag.abs().max() == 0
 
 
 @pytest.mark.slow
-def test_an_encoder_that_cannot_be_recomputed_has_accuracies_of_layers_but_not_of_heads(encoder_of):
+def test_layers_are_measured_without_heads(encoder_of):
     report = separation(encoder_of("XLNet"), tiny_table(), shuffles=5)
     assert report.layers["layer"].tolist() == ["embedding", 0, 1, 2]
     assert report.layers["accuracy"].between(0, 1).all()
