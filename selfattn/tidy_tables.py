@@ -30,17 +30,14 @@ FORMULA = re.compile(rf"'*(?:[\t\r\n]|[\s\0-\x1f\ufeff]*[{SIGNS}])")
 
 
 def weights_frame(weights: Tensor, tokens: Sequence[str]) -> pd.DataFrame:
-    """Return one head's weights (n, n) as n * n rows: query_pos, key_pos, query, key, weight."""
+    """Return attention weights (n, n) as a table of n * n rows."""
     rows, columns = np.indices((len(tokens), len(tokens))).reshape(2, -1)
     texts = {"query": [tokens[i] for i in rows], "key": [tokens[j] for j in columns]}
     return pd.DataFrame({"query_pos": rows, "key_pos": columns, **texts, "weight": weights.flatten().tolist()})
 
 
 def heads_frame(**measures: Tensor) -> pd.DataFrame:
-    """Return a row for each head: layer, head, name ("L0 H10"), and the measures.
-
-    measures: one tensor (n_layers, n_heads) for each column.
-    """
+    """Return a row for each head, with its measures: (n_layers, n_heads) each."""
     heads = [Head(*place) for place in np.ndindex(*next(iter(measures.values())).shape)]
     columns = {name: values.flatten().tolist() for name, values in measures.items()}
     return pd.DataFrame(heads, columns=["layer", "head"]).assign(name=list(map(str, heads)), **columns)
@@ -50,12 +47,11 @@ PARTS = ("", " (query)", " (document)")  # suffixes for a single text, and for t
 
 
 def explained_words_frame(said: Mapping[str, Explained]) -> pd.DataFrame:
-    """Return a row for each word: said, text, gap, effect, kind, at.
+    """Return the effect of hiding each word, one row per word.
 
-    said: the label of the text, a key of the argument `said`; for a pair of texts, a suffix names the text.
+    said: the text's label; for a pair, also which text has the word.
     gap: True if a space precedes the word.
-    effect: the change of the target if the word is hidden; NaN for the target's word.
-    kind: "chosen" for the target's word, else "punctuation" or "word".
+    effect: the change of the target; NaN for the target's word.
     at: the index of the word's first character.
     """
     rows = []
@@ -75,20 +71,14 @@ def explained_words_frame(said: Mapping[str, Explained]) -> pd.DataFrame:
 
 
 def explained_heads_frame(found: Explained) -> pd.DataFrame:
-    """Return a `heads_frame` of the effects of removing heads.
-
-    Columns: effect, and how (it was measured): "exact" or "by gradient".
-    """
+    """Return the effect of removing each head, and how it was measured."""
     run = found.heads.isfinite()
     how = ["exact" if each else "by gradient" for each in run.flatten().tolist()]
     return heads_frame(effect=torch.where(run, found.heads, found.by_gradient)).assign(how=how)
 
 
 def context_share(trace: AttentionTrace, positions: Sequence[int]) -> Tensor:
-    """Return each token's part of a word's context vector: (n,).
-
-    The parts sum to 1, and some may be negative.
-    """
+    """Return each token's part of a word's context vector: (n,). The parts sum to 1."""
     weights = trace.weights[list(positions)].mean(0)
     context = weights @ trace.value
     parts = (weights[:, None] * trace.value) @ context
@@ -96,15 +86,12 @@ def context_share(trace: AttentionTrace, positions: Sequence[int]) -> Tensor:
 
 
 def hidden_words_frame(pair: HiddenPair) -> pd.DataFrame:
-    """Return a row for each word of two sentences, with the effect of hiding the word.
+    """Return the effect of hiding each word of two sentences.
 
-    sentence: "A" or "B".
     place: position of the word's first token.
-    share: how far the chosen word moves toward its other sense, as a part of the distance; without senses, toward the other
-    sentence's vector. Negative: away; NaN: not hidden.
+    share: how far the chosen word moves, as a part of the distance to its other sense, or else to the other sentence's vector.
+    Negative: away; NaN: not hidden.
     leads: True for the sentence's word with the largest share, never for punctuation.
-
-    Shares of single words needn't add up.
     """
     rows = []
     for name, chosen, words, share, top in zip("AB", pair.placed, pair.words, pair.share, pair.top):
@@ -116,13 +103,9 @@ def hidden_words_frame(pair: HiddenPair) -> pd.DataFrame:
 
 
 def hidden_heads_frame(pair: HiddenPair, run: Mapping[tuple[str, int], Tensor] | None = None) -> pd.DataFrame:
-    """Return a row for each word and head: sentence, place, text, layer, head, name, share, how.
+    """Return the effect of hiding each word in each head.
 
-    sentence, place, text, share: as in `hidden_words_frame`, but the word is hidden in this head alone.
-    run: results of `hidden_heads`, (n_layers, n_heads) each, keyed by (sentence, place).
-    how: "exact" for words in `run`, else "by gradient".
-
-    Shares of single heads needn't add up.
+    run: exact effects, (n_layers, n_heads) each, keyed by (sentence, place). Other effects are by gradient.
     """
     tables = []
     for name, words, by_head in zip("AB", pair.words, pair.by_head):
@@ -138,10 +121,7 @@ def hidden_heads_frame(pair: HiddenPair, run: Mapping[tuple[str, int], Tensor] |
 def hidden_curves_frame(pair: HiddenPair) -> pd.DataFrame:
     """Return the cosine of the chosen word's two vectors after each layer.
 
-    curve: "as they are", or the words hidden, those with the largest effects.
     depth: 0 for the embedding, l + 1 after layer l.
-    stage: the depth's name.
-    similarity: the cosine.
     """
     i, j = (0 if at is None else at + 1 for at in pair.top)
     hidden = " and ".join(f'"{words[at].label}"' for words, at in zip(pair.words, pair.top) if at is not None)
@@ -155,11 +135,7 @@ def hidden_curves_frame(pair: HiddenPair) -> pd.DataFrame:
 def leading_words_frame(report: HiddenWordsReport, frame: pd.DataFrame) -> pd.DataFrame:
     """Return each labelled sentence's two words with the largest effects, largest first.
 
-    frame: the table of labelled sentences.
-
-    word: the labelled word.
-    first, second: the two words, never punctuation.
-    share, next: how far hiding `first`, or `second`, moves the labelled word, as a part of the distance to its other senses.
+    share, next: how far hiding the first (second) word moves the labelled word, as a part of the distance to its other senses.
     """
     words = report.named.sort_values("share", ascending=False, kind="stable")
     places = words.groupby("row", sort=False).cumcount()
@@ -169,12 +145,10 @@ def leading_words_frame(report: HiddenWordsReport, frame: pd.DataFrame) -> pd.Da
 
 
 def shaded_frame(report: HiddenWordsReport, sentences: Mapping[Hashable, Sequence[Word]]) -> pd.DataFrame:
-    """Return a row for each word of some labelled sentences: row, text, gap, share, kind.
+    """Return the effect of hiding each word of some labelled sentences.
 
-    sentences: each sentence's words, keyed by its row in the labelled table.
-
-    share: how far hiding the word moves the labelled word, as a part of the distance to its other senses, or NaN.
-    gap, kind: as in `explained_words_frame`.
+    sentences: the words, keyed by row in the labelled table.
+    share: how far the labelled word moves, as a part of the distance to its other senses, or NaN.
     """
     shown = report.words[report.words["row"].isin(list(sentences))]
     shares = dict(zip(zip(shown["row"], shown["start"]), shown["share"].tolist()))
@@ -187,10 +161,9 @@ def shaded_frame(report: HiddenWordsReport, sentences: Mapping[Hashable, Sequenc
 
 
 def sentence_words(rows: Iterable[tuple[Hashable, Word, str, float, bool]], first: str, number: str) -> pd.DataFrame:
-    """Return a row for each word: `first`, text, gap, `number`, kind.
+    """Return a row for each word.
 
     rows: (value of column `first`, Word, text, value of column `number`, True for the chosen word).
-    gap, kind: as in `explained_words_frame`.
     """
     found, end = [], None
     for key, word, text, value, chosen in rows:
@@ -208,14 +181,11 @@ def named_heads(heads: pd.DataFrame) -> pd.DataFrame:
 
 
 def sources_frame(tables: Iterable[Any]) -> pd.DataFrame:
-    """Count which words, if hidden, move each word's vector most.
+    """Count, for each word, the words whose hiding moves the vector most.
 
     tables: the scan's Arrow tables.
-
-    source: the word whose hiding moves the vector most. `word` and `source` are case-folded.
-    n: how often the word has this source.
-    share: n as a part of the word's occurrences, 0 to 1.
-    move: mean of 1 - cosine of the vectors with and without the source, 0 to 2.
+    n: how often `source` moves `word` most. share: n as a part of all occurrences, 0 to 1.
+    move: mean of 1 - cosine with and without the source, 0 to 2.
     sentence: the one with the largest move.
     """
     found, of_word = {}, Counter[str]()
@@ -233,7 +203,7 @@ def sources_frame(tables: Iterable[Any]) -> pd.DataFrame:
 def csv_text(frame: pd.DataFrame, header: bool = True) -> str:
     """Return a table as CSV with CR LF line ends (RFC 4180).
 
-    Texts that a spreadsheet would run as formulas get an apostrophe (OWASP, "CSV Injection").
+    Texts that spreadsheets would run get an apostrophe (OWASP, "CSV Injection").
     """
     # pandas' string type can't hold half of a surrogate pair.
     others = [name for name, column in frame.items() if not is_numeric_dtype(column)]

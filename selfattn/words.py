@@ -1,7 +1,6 @@
 """Group tokens into orthographic words, by character offsets.
 
-A word is a run of letters, marks and digits, with the apostrophes and hyphens inside it; or an emoji; or any other visible
-character. In scripts without spaces, such as Chinese, each letter is a word, and letters that share a token are one word.
+In scripts without spaces, such as Chinese, each letter is a word, and letters that share a token are one word.
 """
 
 import unicodedata
@@ -32,7 +31,7 @@ UNIT = rf"{SPACELESS}(?:\p{{M}}|{UNSEEN})*+"
 
 
 def _cut_into(spaceless: str) -> regex.Pattern:
-    """Return the pattern of a word, given that for scripts without spaces."""
+    """Return the pattern of a word in any script."""
     run = rf"{SPACED}(?:{SPACED}|{UNSEEN}|{INNER}(?={UNSEEN}*+{SPACED}))*+"
     seen = rf"{spaceless}|{run}|(?=(?:{EMOJI}))\X|\S\p{{M}}*+"
     return regex.compile(rf"(?V1){UNSEEN}*+(?:{seen}){UNSEEN}*+|{UNSEEN}++")
@@ -47,10 +46,7 @@ ALIKE = str.maketrans("’‘ʼ＇\u2010\u2011", "''''--")
 
 @dataclass(frozen=True)
 class Word:
-    """An orthographic word, and the positions of its tokens.
-
-    start, stop: the first token's position, and one after the last.
-    """
+    """An orthographic word, and the positions of its tokens (`stop` excluded)."""
 
     text: str
     start: int
@@ -83,14 +79,14 @@ class Word:
 def fold(text: str) -> str:
     """Return the form by which words match.
 
-    It ignores case, kinds of apostrophes and hyphens, and invisible characters.
+    Case, invisible characters, and kinds of apostrophe and hyphen don't matter.
     """
     decomposed = unicodedata.normalize("NFD", unicodedata.normalize("NFD", text).casefold())
     return unicodedata.normalize("NFC", NOT_SEEN.sub("", decomposed).translate(ALIKE).replace("i\u0307", "i"))
 
 
 def character_spans(text: str) -> list[Span]:
-    """Return the span of each word. In scripts without spaces, each run is one span."""
+    """Return each word's span. In scripts without spaces, each run is one span."""
     return [word.span() for word in WORD.finditer(text)]
 
 
@@ -149,14 +145,12 @@ def merged(spans: Iterable[Span]) -> list[Span]:
 def token_words(text: str, offsets: Sequence[Span], special: Sequence[bool]) -> list[Word]:
     """Return the words of `text` with the positions of their tokens.
 
-    offsets: each token's (start, stop) characters in the text.
-
-    Words that share a token are merged. Words without a token are left out.
+    offsets: each token's (start, stop) characters. Words that share a token are merged. Words without a token are left out.
     """
     readable = [(at, span) for at, (span, out) in enumerate(zip(offsets, special)) if span[0] < span[1] and not out]
     units = [unit.span() for unit in UNITS.finditer(text)]
     starts, stops = zip(*units) if units else ((), ())
-    # The units that each token overlaps: index of the first, and of the last plus 1.
+    # For each token, the units that it overlaps: first, and last plus 1.
     reached = [(at, (bisect_right(stops, start), bisect_left(starts, stop))) for at, (start, stop) in readable]
     reached = [(at, span) for at, span in reached if span[0] < span[1]]
     groups = merged(span for _, span in reached)
@@ -171,7 +165,7 @@ def token_words(text: str, offsets: Sequence[Span], special: Sequence[bool]) -> 
 
 
 def run_of(words: Sequence[Word], positions: Collection[int]) -> Word:
-    """Merge all words at these positions into one. Raises IndexError if there is none."""
+    """Merge all words at these positions. Raises IndexError if there is none."""
     chosen = {*positions}
     joined = [word for word in words if not chosen.isdisjoint(word.positions)]
     parts = [joined[0].text]
@@ -191,7 +185,7 @@ def with_run(words: Sequence[Word], positions: Collection[int]) -> list[Word]:
 def shared_words(first: Sequence[Word], second: Sequence[Word]) -> list[str]:
     """Return the words of both sentences, longest first, spelled as in the first.
 
-    A part of a word counts: "river" of "/river". Punctuation and unknown words don't.
+    Parts of words count: "river" of "/river".
     """
     others = {name for word in second if not word.unknown for name in map(fold, _names(word))}
     kept: dict[str, str] = {}
@@ -203,14 +197,14 @@ def shared_words(first: Sequence[Word], second: Sequence[Word]) -> list[str]:
 
 
 def shared_runs(first: str, second: str) -> list[str]:
-    """Return the strings that both texts have in a script without spaces, longest first."""
+    """Return strings of both texts in scripts without spaces, longest first."""
     blocks = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
     runs = (run[0] for at, _, size in blocks for run in IN_RUNS.finditer(first[at : at + size]))
     return sorted(dict.fromkeys(runs), key=len, reverse=True)
 
 
 def _names(word: Word) -> list[str]:
-    """Return the texts that find a word: the whole word, then its parts."""
+    """Return the word's text and its parts, without punctuation."""
     return [name for name in dict.fromkeys([word.text, *WORD.findall(word.text)]) if NAMED.search(name)]
 
 
@@ -224,14 +218,14 @@ def to_groups(weights: Tensor, groups: Sequence[Sequence[int]]) -> Tensor:
 def between_groups(weights: Tensor, rows: Sequence[Sequence[int]], columns: Sequence[Sequence[int]]) -> Tensor:
     """Convert weights between tokens to weights between groups: (..., n, n) -> (..., n_rows, n_columns).
 
-    Weights to a group are summed; weights from a group are averaged. (Clark et al. 2019, section 4.1)
+    Weights to a group are summed, from a group averaged. (Clark et al. 2019, section 4.1)
     """
     summed = to_groups(weights, columns)
     return torch.stack([summed[..., list(group), :].mean(-2) for group in rows], dim=-2)
 
 
 def token_groups(n: int, words: Sequence[Word]) -> list[tuple[int, ...]]:
-    """Group the positions 0 ... n - 1 by words. A token outside words is a group."""
+    """Group the positions 0 ... n - 1: one group per word or other token."""
     first = {word.start: word.positions for word in words}
     others = {position for word in words for position in word.positions[1:]}
     return [first.get(position, (position,)) for position in range(n) if position not in others]

@@ -52,12 +52,10 @@ def every_head(
     compared: Compared | None = None,
     noise: str = "",
 ) -> Panel:
-    """Make the panel of all heads: a small map each, and a large map of the chosen head.
+    """Make the panel of all heads: small maps, and a large map of the chosen head.
 
-    maps: from `small_maps`, with the rows to outline and the sentence's name.
-    frame: from tidy_tables.heads_frame.
-    compared: sentences A and B, if the measure is an effect on the word's cosine.
-    noise: a sentence about rounding, added to the note.
+    maps: from `small_maps`, with the rows to outline and the sentence's name. noise: a sentence about rounding.
+    compared: sentences A and B, if the measure is an effect.
     """
     note = ""
     few = len(encoding.tokens) <= WRITTEN
@@ -115,10 +113,7 @@ def _removals(frame: pd.DataFrame, measure: Measure, compared: Compared) -> tupl
 
 
 def habit(encoder: Encoder, report: HeadProfiles, frame: pd.DataFrame, head: Head) -> Panel:
-    """Make the panel of one head over many sentences: patterns, and example sentences.
-
-    frame: the labelled sentences of `report`.
-    """
+    """Make the panel of one head over many sentences."""
     patterns, weighted = (_of_head(table, head) for table in (report.patterns, report.sentences))
     rows, joined, said, headings = [], [], {}, {}
     for rank, row, to, weight in weighted[["rank", "row", "to", "weight"]].itertuples(index=False):
@@ -153,7 +148,7 @@ def _of_head(table: pd.DataFrame, head: Head) -> pd.DataFrame:
 
 
 def moved_word(report: HiddenWordsReport, head: Head) -> Panel:
-    """Make the panel of hiding the word with the largest effect in one head."""
+    """Make the panel of hiding a word in one head only."""
     panel = heads(report, head)
     chosen = _of_head(panel.table, head).iloc[0]
     further, share = int((panel.table["share"] > chosen["share"]).sum()), numbers.decimal(100 * chosen["share"], 1)

@@ -26,10 +26,7 @@ def dots_panel(
 ) -> Panel:
     """Make a panel with the chart `dots` of the frame `drawn`.
 
-    guess, domain: as in `dots`.
     marked: labels of the dots to draw in teal (None: the first).
-    tables: more tables, by name.
-    parts: other fields of `Panel`.
     """
     colored = drawn["label"].tolist()[:1] if marked is None else marked
     rows = (" ".join(filter(None, (row.series, row.group, row.label))) for row in drawn.itertuples())
@@ -53,12 +50,7 @@ def heads_panel(
     look_of: Mapping[str, Any],
     **parts: Any,
 ) -> Panel:
-    """Make a panel with a map of all heads, coloured by the column `measure`.
-
-    head: the head to outline.
-    look_of: options `kind` and `title` of `head_map`.
-    parts: other fields of `Panel`.
-    """
+    """Make a panel with a map of all heads. look_of: options of `head_map`."""
     return Panel(
         name=name,
         finding=finding,
@@ -75,5 +67,5 @@ def named(row: pd.Series) -> str:
 
 
 def share(value: float, places: int = 0) -> str:
-    """Format 0 to 1 as a percentage with a no-break space before %."""
+    """Format a number from 0 to 1 as a percentage, with a no-break space."""
     return numbers.share(value, places).replace(" ", "\u00a0")

@@ -1,4 +1,4 @@
-"""Make the data of the component `heads`, a map of all heads (dashboard/components/heads.schema.json)."""
+"""Make the data of the component `heads` (dashboard/components/heads.schema.json)."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -41,11 +41,7 @@ def heads_data(
 ) -> dict[str, Any]:
     """Return the data of a map whose heads are coloured by a measure.
 
-    frame: from tidy_tables.heads_frame.
-    measure: a column of `frame`.
-    chosen: the head to outline, if the frame has it.
     kind: "weights" for numbers that are never negative; other kinds colour each sign.
-    title: the measure's name in words.
     maps: every head's attention map, as in the schema.
     """
     frame = frame.sort_values(["layer", "head"])

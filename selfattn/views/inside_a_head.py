@@ -42,7 +42,7 @@ RAMP = (
 
 @dataclass(frozen=True, eq=False)
 class Followed:
-    """A token of a sentence, with every step that a head computes for that token."""
+    """A token, with every step that a head computes for that token."""
 
     name: str  # "A" or "B"
     word: PlacedWord[Encoding]
@@ -92,10 +92,8 @@ def follow(
 ) -> Followed:
     """Return every step that a head computes for a token.
 
-    position: the token's position; None for the word's first token.
-    changes: as in `what_if.change`.
-
-    Raises NotRecomputable if selfattn can't recompute the encoder's attention.
+    position: None for the word's first token. changes: as in `what_if.change`.
+    Raises NotRecomputable if selfattn can't recompute the attention.
     """
     position, real = word.positions[0] if position is None else position, word.sentence.trace(*head)
     return Followed(name, word, position, head_steps(encoder, word.sentence, *head), real, change(real, **changes))
@@ -114,7 +112,6 @@ def computed(sides: Sequence[Followed], head: Head, errors: tuple[float, float |
 
 
 def _changed(sides: Sequence[Followed]) -> pd.DataFrame:
-    """Return each token's weights before and after the changes."""
     tables = []
     for side in sides:
         columns = {"sentence": side.name, "place": range(len(side.tokens)), "token": side.tokens}
@@ -133,7 +130,7 @@ def _what_changes(side: Followed) -> str:
 
 
 def comes_in(sides: Sequence[Followed]) -> Iterator[Panel]:
-    """Yield the panels of the head's input: vectors, projections, and one number as a sum."""
+    """Yield the panels of the head's input, and of one number as a sum."""
     first = sides[0]
     rows = {step.name: [side.row(step.name) for side in sides] for step in first.steps.steps if step.name in TITLES}
     verb = "comes" if len({side.label for side in sides}) == 1 else "come"
@@ -170,18 +167,14 @@ def _written_out(side: Followed, dimension: int) -> Panel:
 
 
 def _terms(side: Followed, dimension: int) -> pd.DataFrame:
-    """Return the products that sum to one number of the query.
-
-    first: number of the input.
-    second: number of W_Q.
-    """
+    """Return the products that sum to one number of the query."""
     first, second = side.projected.read[side.position], side.projected.query_weight[:, dimension]
     columns = {"first": first, "second": second, "product": first * second}
     return pd.DataFrame({"dimension": range(len(first)), **{name: each.tolist() for name, each in columns.items()}})
 
 
 def goes_out(encoder: Encoder, sides: Sequence[Followed], head: Head) -> Iterator[Panel]:
-    """Yield the panels of the head's output, and of the hidden state that it is added to."""
+    """Yield the panels of the head's output and the hidden state."""
     if sides[0].steps.projected is None:
         return
     added = [side.output for side in sides]
@@ -205,10 +198,7 @@ def goes_out(encoder: Encoder, sides: Sequence[Followed], head: Head) -> Iterato
 
 
 def _by_others(encoder: Encoder, side: Followed, head: Head) -> Tensor | None:
-    """Return the sum of the other heads' outputs and the bias: (d_model,).
-
-    None if W_O's input isn't the heads' contexts.
-    """
+    """Return the sum of the other heads' outputs and the bias: (d_model,)."""
     sentence, bias = side.word.sentence, side.projected.output_bias
     contexts = sentence.own_context(head.layer)[:, side.position].float()  # (n_heads, d_head)
     weight = output_weight(encoder, sentence.recordings[head.layer].module)
@@ -255,13 +245,9 @@ def _strips(
     more: Mapping[str, Callable[[], pd.DataFrame]] = MappingProxyType({}),
     **said: str,
 ) -> Panel:
-    """Make a panel of vectors drawn as rows of coloured cells, one per sentence.
+    """Make a panel of vectors, each drawn as a row of coloured cells.
 
-    titles: the title above each group of vectors.
     lengths: True to use one colour scale and show each vector's length.
-    marked: as in `strips`.
-    more: further tables.
-    said: the panel's note and method.
     """
 
     @cache

@@ -1,6 +1,6 @@
-"""Make the data of the component `kernel`: one head's steps for one token.
+"""Make the data of the component `kernel` (dashboard/components/kernel.schema.json).
 
-Format: dashboard/components/kernel.schema.json. Vectors are sent as integers: each number times 10 ** decimals.
+Vectors are sent as integers: each number times 10 ** decimals.
 """
 
 import math
@@ -44,13 +44,9 @@ def kernel_data(
     places: int,
     back: str = "",
 ) -> dict[str, Any]:
-    """Return the data of one or two rows, in the format of kernel.schema.json.
+    """Return the data of one or two rows. key, about, below: as in the schema.
 
-    key, about, below: fields of the schema.
-    findings: one per row.
-    clicks: True if a click on a token selects its row.
-    places: decimals of scores, e^x and weights.
-    back: as in `kernel_panel`.
+    clicks: True if a click on a token selects its row. places: decimals of scores, e^x and weights.
     """
     decimals = _decimals(rows, places)
     columns = _columns(rows)
@@ -74,13 +70,13 @@ def kernel_data(
 
 
 def _plane(row: QueryRow, back: str) -> dict[str, Any]:
-    """Return the vectors with which the browser recomputes a dragged query's row."""
+    """Return the vectors for recomputing the row while the visitor drags the query."""
     vectors = {"query": row.of("query"), "keys": row.trace.key, "values": row.trace.value}
     return {name: values.tolist() for name, values in vectors.items()} | {"scale": row.trace.scale, "back": back}
 
 
 def _largest(sides: Sequence[dict[str, Any]]) -> dict[str, int]:
-    """Return the largest absolute integer of each kind of strip: it gets the deepest colour."""
+    """Return the largest absolute integer of each kind of strip."""
     rows = [row for side in sides for row in side["rows"]]
     strips = {
         "vectors": [side["query"]["values"] for side in sides],
@@ -102,7 +98,7 @@ def _ends(column: dict[str, Any], sides: Sequence[dict[str, Any]]) -> dict[str, 
 
 
 def _decimals(rows: Sequence[QueryRow], places: int) -> dict[str, int]:
-    """Return the decimals of each kind of strip. Short vectors get no more than needed."""
+    """Return the decimals of each kind of strip."""
     most = {"vectors": VECTORS, "products": places, "handed": max(HANDED, places)}
     if all(max(row.trace.key.shape[-1], row.trace.value.shape[-1]) > FEW for row in rows):
         return most
@@ -122,10 +118,7 @@ def _has_decimals(values: Tensor, most: int) -> int:
 
 
 def whole(values: Tensor, places: int) -> list[str]:
-    """Return each row as comma-separated integers: numbers times 10 ** places.
-
-    Halves are rounded away from zero.
-    """
+    """Return each row as comma-separated integers: numbers times 10 ** places."""
     exact = np.atleast_2d(values.detach().double().numpy())
     scaled = np.floor(np.abs(exact) * 10**places + 0.5)
     return [",".join(map(str, row)) for row in np.where(exact < 0, -scaled, scaled).astype(int).tolist()]
@@ -157,14 +150,14 @@ def _columns(rows: Sequence[QueryRow]) -> list[dict[str, Any]]:
 
 
 def _code() -> list[dict[str, str]]:
-    """Return the lines of `kernel.attend` with the variables that they set."""
+    """Return each line of `kernel.attend` with the variable set there."""
     lines = source(kernel.attend).splitlines()
     made = [line.strip().split(" = ")[0] for line in lines]
     return [{"text": line, "makes": name if name.isidentifier() else ""} for line, name in zip(lines, made)]
 
 
 def _pairs(rows: Sequence[QueryRow]) -> list[dict[int | None, int | None]]:
-    """Map each row's tokens to matching tokens of the other row."""
+    """Map each row's tokens to matching tokens in the other row."""
     if len(rows) != 2:
         return [{} for _ in rows]
     a, b = ([(special, fold(text)) for text, special in zip(row.tokens, _special(row))] for row in rows)
@@ -220,7 +213,7 @@ def _side(
 
 
 def _rest(row: QueryRow, rest: Sequence[int], places: int, handed: int) -> dict[str, Any]:
-    """Return the row that sums all tokens without a row."""
+    """Return one row with the sums of the remaining tokens."""
     exponential, weight = (float(row.of(step).double()[rest].sum()) for step in ("exponentials", "weights"))
     write = _share(places)
     return {
@@ -274,7 +267,6 @@ def factor(trace: AttentionTrace) -> tuple[str, float]:
 
 
 def _lines(row: QueryRow, kept: Sequence[int], places: int) -> list[list[list[str]]]:
-    """Return each kept token's arithmetic: lists of [column, text]."""
     total, largest = _total(row), float(row.of("maximum")[0])
     steps = ("scores", "scaled", "masked", "exponentials", "weights")
     columns = zip(*(row.of(step)[list(kept)].tolist() for step in steps))
@@ -290,13 +282,10 @@ def _line(
     total: float,
     places: int,
 ) -> list[list[str]]:
-    """Return one token's arithmetic: a list of [column, text].
+    """Return the printed arithmetic of one token: a list of [column, text].
 
-    steps: score, scaled score, masked score, e^x, weight.
-    added: the terms added to the scaled score.
-    largest: the row's largest masked score.
-    total: the row's sum of e^x.
-    places: the fewest decimals to print.
+    steps: score, scaled score, masked score, e^x, weight. added: terms added to the scaled score.
+    largest: the row's largest masked score. total: the row's sum of e^x.
     """
     (symbol, times), (score, scaled, masked, exponential, weight) = scale, steps
     if masked == -math.inf:
@@ -333,11 +322,9 @@ def _division(exponential: float, total: float, weight: float, places: int) -> t
 
 
 def _fewest(places: int, wanted: str, computed: Callable[[int], float]) -> int:
-    """Return how many decimals the inputs need so that the result prints as `wanted`.
+    """Return how many decimals the inputs need to give `wanted`.
 
-    computed: returns the result for a number of decimals.
-
-    Returns `places` if no number is enough. A result on the edge of rounding, such as 0.125, doesn't count.
+    computed: the result for a number of decimals. Results that could be rounded either way, such as 0.125, don't count.
     """
     write = numbers.weight if wanted.startswith("under") else partial(numbers.decimal, places=_places(wanted))
     near = (-1e-9, 1e-9)

@@ -39,7 +39,7 @@ class QueryRow:
         return self.text or self.tokens[self.query]
 
     def of(self, step: str) -> Tensor:
-        """Return the query's row of a trace's field: (d_head,) for "query", (n,) for "weights"."""
+        """Return one step for the query: (d_head,) for "query", (n,) for "weights"."""
         return getattr(self.trace, step)[self.row]
 
     @property
@@ -72,9 +72,7 @@ def word_row(
 ) -> QueryRow:
     """Return the row of a word's first token, or of the token at `query`.
 
-    trace: used instead of the head's trace; it must have all tokens.
-
-    Raises NotRecomputable if selfattn can't recompute the encoder's attention.
+    trace: replaces the head's trace. Raises NotRecomputable if selfattn can't recompute the attention.
     """
     encoding = placed.sentence
     at = placed.positions[0] if query is None else query
@@ -88,10 +86,7 @@ def word_row(
 
 
 def leading(row: QueryRow) -> tuple[list[int], list[int]]:
-    """Return the positions with a row in the figure, and the others.
-
-    In a long sentence, the query and the tokens with the largest weights have rows.
-    """
+    """Return the positions that have a row in the figure, and the others."""
     n = len(row.tokens)
     if n <= MOST:
         return list(range(n)), []

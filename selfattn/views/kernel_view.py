@@ -39,12 +39,9 @@ def kernel_panel(
 ) -> Panel:
     """Make the panel of one token's attention, in one sentence or two.
 
-    rows: from `word_row`, or of any trace.
-    errors: largest differences from the model's own weights, on the same inputs and in a second pass (None: unknown).
-    clicks: True if a click on a token selects its row. The component then sets its state "query" to [side, position].
-    places: decimals of scores, e^x and weights.
-    finding: replaces the default finding.
-    back: label of the button that undoes a drag; "" if the query can't be dragged. A dragged query has two numbers.
+    errors: largest differences from the model's own weights, on the same inputs and in a second pass.
+    clicks: True if a click on a token selects its row. places: decimals of scores, e^x and weights.
+    back: label of the button that undoes a drag of the query, which must have two numbers; "" for no drag.
     """
     rows = (rows,) if isinstance(rows, QueryRow) else tuple(rows)
     about, findings = alt(rows, head), [finding or largest_weight(row) for row in rows]
@@ -106,12 +103,8 @@ def alt(rows: Sequence[QueryRow], head: Head | None) -> str:
 def steps_frame(rows: Sequence[QueryRow]) -> pd.DataFrame:
     """Return a row for each token, with every step of its weight.
 
-    query: True for the query's token.
-    masked: the score with all added terms; minus infinity for hidden tokens.
-    shifted: masked minus the row's maximum.
+    masked: the score with all added terms; minus infinity for hidden tokens. shifted: masked minus the row's maximum.
     share: the token's part of the context vector. The parts sum to 1, and some may be negative.
-
-    Each term added to the scores, such as a position bias, has a column.
     """
     tables = []
     for row in rows:
@@ -134,12 +127,9 @@ def steps_frame(rows: Sequence[QueryRow]) -> pd.DataFrame:
 
 
 def dimensions_frame(rows: Sequence[QueryRow]) -> pd.DataFrame:
-    """Return a row for each token and dimension.
+    """Return a row for each token and dimension. Missing numbers are NaN.
 
-    product: query times key.
-    handed: weight times value.
-
-    If keys and values differ in length, missing numbers are NaN.
+    product: query times key. handed: weight times value.
     """
     tables = []
     for row in rows:
@@ -170,7 +160,6 @@ def _arrays(rows: Sequence[QueryRow]) -> Mapping[str, np.ndarray]:
 
 
 def _below(rows: Sequence[QueryRow], errors: tuple[float, float | None] | None) -> list[str]:
-    """Return the lines under the figure."""
     lines = []
     for row in rows:
         if len(row.word) > 1 and row.query in row.word and not lines:

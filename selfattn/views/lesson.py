@@ -17,12 +17,7 @@ def drawing(chart: Callable[..., Spec], *arguments: Any, **looks: Any) -> Drawin
 
 
 def lesson_panel(name: str, finding: str, charts: Mapping[str, Drawing], columns: int = 0, **said: str) -> Panel:
-    """Make a panel of several charts.
-
-    charts: by title.
-    columns: charts per row (0: all).
-    said: the panel's note and method.
-    """
+    """Make a panel of several charts. columns: charts per row (0: all)."""
 
     def picture(look: Look) -> Spec:
         return in_rows({title: draw(look.theme) for title, draw in charts.items()}, columns)

@@ -1,4 +1,4 @@
-"""Make the panels of four limits of attention analysis."""
+"""Make the panels of four things that attention doesn't prove."""
 
 import math
 
@@ -21,7 +21,7 @@ SHOWN = 8  # tokens with the largest weights
 
 
 def other_weights(passage: Encoding) -> Panel | None:
-    """Make the panel of different weights with the same context; None for a short text."""
+    """Make the panel of different weights with the same context, if possible."""
     head, rows = counterexamples.freest_row(passage, 2)
     if rows.moved < 0.01:
         return None
@@ -45,10 +45,9 @@ def other_weights(passage: Encoding) -> Panel | None:
 
 
 def removed_heads(heads: pd.DataFrame, together: float, precision: str) -> Panel:
-    """Make the panel that compares removing each head alone with removing all heads.
+    """Make the panel of removing heads alone and together.
 
-    heads: tidy_tables.heads_frame with columns effect and control.
-    together: the effect of removing all heads.
+    heads: a table with the columns effect and control.
     """
     heads, noise = noise_floor(heads, "effect", precision)
     alone, control = (heads.loc[heads[name].abs().idxmax(), name] for name in ("effect", "control"))
@@ -72,7 +71,7 @@ def removed_heads(heads: pd.DataFrame, together: float, precision: str) -> Panel
 
 
 def lucky_head(weights: pronouns.PronounWeights) -> Panel:
-    """Make the panel of the best head's accuracy, and of the best by luck."""
+    """Make the panel of the best head's accuracy, compared with guessing."""
     first, second = pronouns.halves(PRONOUNS)
     chosen, n_heads = pronouns.choose_head(weights, first, second), weights.preference[0].numel()
     best, luck = (decimal(100 * value, 0) for value in (chosen.chosen_with, chosen.luck))

@@ -30,10 +30,7 @@ def hidden_by_sentence(sides: Sides) -> dict[str, str]:
 
 
 def head_maps(sides: Sides, maps: Mapping[str, WordMap], head: Head, source: str) -> Panel:
-    """Make the panel of a head's maps of A and B, with one colour scale.
-
-    source: the origin of the weights, a key of SOURCES.
-    """
+    """Make the panel of a head's maps of A and B. source: a key of SOURCES."""
     differ = source == "difference"
     hidden = {name: f', "{word}" hidden' for name, word in hidden_by_sentence(sides).items()}
     whose = "" if source == "scratch" else f", {SOURCES[source]}"
@@ -73,7 +70,7 @@ def head_maps(sides: Sides, maps: Mapping[str, WordMap], head: Head, source: str
 
 
 def surest_word(view: WordMap, where: str) -> str:
-    """State which word gives the largest weight of a map, and to which token."""
+    """State which word gives a map's largest weight, and to which token."""
     words = [not special and any(map(str.isalnum, label)) for special, label in zip(view.special, view.labels)]
     rows = [row for row, is_word in enumerate(words) if is_word]
     if not rows:
@@ -95,7 +92,7 @@ def largest_difference(view: WordMap, name: str) -> str:
 
 
 def left_out(view: WordMap) -> str:
-    """State how much weight the map leaves out, and how many weights share a cell."""
+    """State how much weight the map leaves out or merges."""
     said = []
     if view.hidden:
         said.append(

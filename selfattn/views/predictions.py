@@ -55,10 +55,7 @@ class Question:
 
 
 def first_asked(encoder: Encoder, gap: bool) -> str:
-    """Return the question that a checkpoint was trained for.
-
-    gap: True if the link asks about a masked word.
-    """
+    """Return the question that a checkpoint was trained for."""
     config = encoder.model.config
     if carries(config, CLASSES):
         return "pair" if config.num_labels == 1 and not config.problem_type else "class"
@@ -68,10 +65,7 @@ def first_asked(encoder: Encoder, gap: bool) -> str:
 
 
 def class_question(head: ClassHead, sentence: Encoding, chosen: str | None = None, where: str = "") -> Question:
-    """Return the question about one class.
-
-    chosen: the class's name; by default, the likeliest class.
-    """
+    """Return the question about one class, by default the likeliest."""
     logits = head.logits(sentence.states[-1])
     named = f"{where.removeprefix(' in ').capitalize()}: " if where else ""
     number, table = _likeliest(head, logits, "class", chosen)
@@ -90,11 +84,7 @@ def class_question(head: ClassHead, sentence: Encoding, chosen: str | None = Non
 
 
 def tag_question(head: TagHead, sentence: Encoding, at: int, chosen: str | None = None) -> Question:
-    """Return the question about one word's tag.
-
-    at: the word's index.
-    chosen: the tag's name; by default, the likeliest tag.
-    """
+    """Return the question about one word's tag, by default the likeliest."""
     word = sentence.words[at]
     number, table = _likeliest(head, head.logits(sentence.states[-1][list(word.positions)]), "tag", chosen)
     python = _python(f"tag_score(load_tag_head(encoder), sentence.words[{at}], {number})", "classification")
@@ -111,23 +101,18 @@ def _likeliest(head: ClassHead, logits: Tensor, kind: str, chosen: str | None) -
 
 
 def _python(asked: str, module: str) -> str:
-    """Return code that assigns the expression `asked`."""
     function, load = re.findall(r"\w+(?=\()", asked)[:2]
     return f"from selfattn.analysis.targets import {function}\nfrom selfattn.encoders.{module} import {load}\nasked = {asked}"
 
 
 def most_certain(tags: pd.DataFrame) -> int:
-    """Return the index of the word with the most probable tag. Entities come first."""
+    """Return the index of the word with the most probable tag, preferably an entity."""
     named = tags[tags["tag"] != OUTSIDE]
     return int((named if len(named) else tags)["probability"].idxmax())
 
 
 def tags(sentence: Encoding, found: pd.DataFrame, chosen: int | None = None) -> Panel:
-    """Make the panel of every word with its tag.
-
-    found: from `TagHead.tags`.
-    chosen: index of the word in question.
-    """
+    """Make the panel of every word with its tag. chosen: the word in question."""
     rows = [("tags", word, word.label, share, False) for word, share in zip(sentence.words, found["probability"])]
     tint = Tint("probability", numbers.weight, "probability {}", 1.0)
     data = shaded_data(sentence_words(rows, "row", "probability"), {"tags": "each word with its tag; click one"}, tint)
@@ -156,10 +141,7 @@ def similarity_questions(
 ) -> list[Question]:
     """Return two questions: how words of A, and words of B, change the cosine.
 
-    sides: the texts "A" and "B", short enough for the embedder.
-    whole: the full texts, by name, where `sides` has shortened ones.
-
-    Raises TextError for a long text.
+    whole: full texts, where `sides` has shortened ones. Raises TextError for a long text.
     """
     for side in sides.values():
         pooling.positions(side)
@@ -174,9 +156,7 @@ def similarity_questions(
 
 
 def gap_question(head: MaskedHead, masked: Encoding, row: int) -> Question:
-    """Return the question about a likely word at the mask.
-
-    row: the word's rank, from 0.
+    """Return the question about a likely word at the mask. row: the word's rank.
 
     Raises TextError unless one token is masked.
     """
@@ -192,10 +172,7 @@ def gap_question(head: MaskedHead, masked: Encoding, row: int) -> Question:
 
 
 def words(found: Mapping[Question, Explained], answer: str = "") -> Panel:
-    """Make the panel of how hiding words or sentences changes a number.
-
-    answer: starts the note.
-    """
+    """Make the panel of how hiding words or sentences changes a number."""
     first, long = next(iter(found)), any(each.sentences for each in found.values())
     hidden = "word or sentence" if long else "word"
     rows = {f"change of {first.what} when a {hidden} is hidden{question.where}": question for question in found}
@@ -232,7 +209,6 @@ def _words(found: Mapping[Question, Explained]) -> tuple[str, list[str], list[st
 
 
 def _sentences(found: Mapping[Question, Explained]) -> tuple[str, list[str], list[str]]:
-    """Return finding, note and method for a long text."""
     named = [(question, each, at) for question, each in found.items() for at in each.named]
     if not named:
         return (
@@ -260,11 +236,9 @@ _OF_PAIRS = (
 
 
 def lead_frame(found: Mapping[Question, Explained]) -> pd.DataFrame:
-    """Return a row for each word of a query and two documents: where, text, effect.
+    """Return a row for each word of a query and two documents.
 
     effect: how hiding the word changes document 1's score minus document 2's.
-
-    A query word is hidden in both pairs of texts.
     """
     first, second = found.values()
     rows = []
@@ -339,7 +313,6 @@ def _hide(question: Question, found: Explained) -> str:
 
 
 def _from(question: Question, found: Explained) -> str:
-    """State the number with and without the word of largest effect."""
     before, after = found.number, found.number + float(found.effect[found.order[0]])
     goes = f"It goes from {numbers.decimal(before)} to {numbers.decimal(after)}"
     if not question.what.startswith("the margin"):

@@ -4,12 +4,12 @@ import pandas as pd
 
 from selfattn import numbers
 
-# Rounding noise in the change of a cosine when a head is removed. The largest over 22 sentence pairs was .0038 in bfloat16
-# and .00045 in float16. NOISE is larger, because processors round differently.
+# The largest noise in a head's effect over 22 sentence pairs was .0038 in bfloat16 and .00045 in float16. NOISE is larger,
+# because processors round differently.
 NOISE = {"bfloat16": 0.006, "float16": 0.0007}
-# The noise of each column of a pair's table, as a multiple of NOISE.
+# Noise of each column of a pair's table, as a multiple of NOISE.
 OF_PAIR = {"effect": 1.0, "control": 1.0, "effect_minus_control": 2.0}
-# The noise of a change of log probability, as a multiple of NOISE: at most 9 over 16 sentences. The bundled encoder has no
+# Noise of a change of log probability, as a multiple of NOISE: at most 9 over 16 sentences. The bundled encoder has no
 # language-model head, so input embeddings served as output layer.
 OF_LOG_PROBABILITY = 13
 
@@ -19,10 +19,7 @@ def noise_floor(
 ) -> tuple[pd.DataFrame, str]:
     """Set effects below the precision's noise to 0, and state how many.
 
-    frame: one row per head.
     columns: columns with effects, and their noise as a multiple of NOISE.
-
-    In float32, the frame is unchanged and the statement is empty.
     """
     if precision not in NOISE:
         return frame, ""

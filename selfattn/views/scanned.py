@@ -20,10 +20,7 @@ MEASURES = ("special_share", "entropy", "top_weight")
 
 
 def sources(encoder: Encoder, table: pd.DataFrame) -> Panel:
-    """Make the panel of the words whose hiding moves a word farthest.
-
-    table: rows of `Scan.sources` for the word.
-    """
+    """Make the panel of the words whose hiding moves a word farthest."""
     word, n = table["word"].iloc[0], round(table["n"].iloc[0] / table["share"].iloc[0])
     first, shown = table.iloc[0], table.iloc[:SHOWN]
     rows = []
@@ -59,12 +56,7 @@ def _said(source: str, n: int, move: float) -> str:
 
 
 def means(heads: pd.DataFrame, measure: str, head: Head | str, occurrences: int) -> Panel:
-    """Make the map of each head's mean of a measure.
-
-    measure: one of MEASURES.
-    heads: `Scan.heads`.
-    occurrences: how many.
-    """
+    """Make the map of each head's mean of one of MEASURES."""
     table, name = named_heads(heads), measure.replace("_", " ")
     most = table.loc[table[measure].idxmax()]
     over = f"over {numbers.count(occurrences)} occurrences"
@@ -73,7 +65,7 @@ def means(heads: pd.DataFrame, measure: str, head: Head | str, occurrences: int)
 
 
 def opened(table: pd.DataFrame, at: int) -> tuple[str, str] | None:
-    """Return a row's sentence and a different one; None if all are the same."""
+    """Return a row's sentence and a different one, if there is one."""
     a = table["sentence"].iloc[at]
     others: Sequence[str] = table["sentence"][table["sentence"] != a].tolist()
     return (a, others[0]) if others else None

@@ -47,13 +47,9 @@ def hidden_words_panels(
     head: Head,
     others: Mapping[str, HiddenWordsReport] = NONE,
 ) -> Iterator[Panel]:
-    """Yield the panels about most telling words: sentences, accuracy, attention and heads.
+    """Yield the panels about most telling words.
 
     Hiding a sentence's most telling word moves the labelled word most toward its other senses.
-
-    frame: the labelled sentences of `report`.
-    word: the word whose sentences are shown.
-    head: the head to outline.
     others: reports of other encoders, by name.
     """
     if (report.words["word"] == word).any():
@@ -65,17 +61,14 @@ def hidden_words_panels(
 
 
 def separation_panels(report: SeparationReport, head: Head) -> Iterator[Panel]:
-    """Yield the panels of layers and heads that tell senses apart.
-
-    head: the head to outline.
-    """
+    """Yield the panels of layers and heads that tell senses apart."""
     yield layers(report)
     if len(report.heads):
         yield adds(report, head)
 
 
 def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, word: str) -> Panel:
-    """Make the panel of the sentences of `word`, tinted by hiding's effect."""
+    """Make the panel of the sentences of `word`, with words tinted by effect."""
     rows, level = opened(report, frame, word), report.level.level
     largest = report.named.groupby(["word", "row"])["share"].max()
     n, many = len(largest[word]), len(largest)
@@ -121,7 +114,7 @@ def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, 
 
 
 def opened(report: HiddenWordsReport, frame: pd.DataFrame, word: str) -> pd.DataFrame:
-    """Return `word`'s rows of `leading_words_frame`, in alternating senses."""
+    """Return the sentences of `word`, in alternating senses."""
     rows = leading_words_frame(report, frame).query("word == @word")
     rows = rows if len(rows) <= 2 * SHOWN else pd.concat([rows[:SHOWN], rows[-SHOWN:]])
     turns = pd.DataFrame({"turn": rows.groupby("sense").cumcount(), "sense": pd.factorize(rows["sense"])[0]})
@@ -129,10 +122,7 @@ def opened(report: HiddenWordsReport, frame: pd.DataFrame, word: str) -> pd.Data
 
 
 def one_word(reports: Mapping[str, HiddenWordsReport]) -> Panel:
-    """Make the panel of the accuracy without and with only the most telling word.
-
-    reports: by encoder name; the page's encoder comes first.
-    """
+    """Make the panel of the accuracy without one word, and with only that word."""
     report = next(iter(reports.values()))
     own, n = report.of(), report.words["word"].nunique()
     what = ("as it is", "the word hidden", "the word alone", "any other alone")
@@ -173,10 +163,7 @@ def one_word(reports: Mapping[str, HiddenWordsReport]) -> Panel:
 
 
 def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) -> Panel:
-    """Make the panel of how often the most attended word is the most telling.
-
-    made_up: from `raw_c_measured`.
-    """
+    """Make the panel of how often the most attended word is most telling."""
     ways = report.agreement.set_index("way").dropna(subset="agreement")
     *others, zeroed, masked = (way for way in report.agreement["way"] if way != "nearest")
     pairs = pd.Series(made_up, dtype=float).reindex(["most attended", "hiding"]).dropna().to_frame("agreement")
@@ -245,7 +232,6 @@ def heads(report: HiddenWordsReport, head: Head) -> Panel:
 
 
 def _heads_of_all(report: HiddenWordsReport) -> pd.DataFrame:
-    """Return each head's mean share of the distance over all words."""
     words = report.heads["word"].unique()
     chosen = report.heads[report.heads["word"] == (words[0] if len(words) == 2 else words[-1])].drop(columns="word")
     return chosen.assign(name=_names(chosen)).reset_index(drop=True)
@@ -319,7 +305,7 @@ def _names(heads: pd.DataFrame) -> list[str]:
 
 
 def _hits(line: pd.Series | float) -> str:
-    """Format an accuracy, 0 to 1, as sentences in 100."""
+    """Format a number from 0 to 1 as sentences in 100."""
     if isinstance(line, pd.Series):
         line = line["accuracy"] if "accuracy" in line else line["agreement"]
     return numbers.decimal(100 * line, 0)

@@ -33,10 +33,7 @@ def shaded_data(
 ) -> dict[str, Any]:
     """Return the data in the format of shaded.schema.json, without `key`.
 
-    frame: from tidy_tables.sentence_words; its first column has the keys of `said`.
-    said: the text above each sentence.
-    open: tooltip for a click on a row; "" without clicks.
-    headings: headings above some rows.
+    said: the text above each sentence, keyed by the frame's first column. open: tooltip for a click on a row.
     """
     rows, columns = [], ["text", "gap", "kind", tint.column]
     words = {
@@ -51,7 +48,7 @@ def shaded_data(
 
 
 def _words(rows: Sequence[tuple[str, bool, str, float]], tint: Tint) -> list[dict[str, Any]]:
-    """Return the words' data. Below the tint's level, only the largest number is printed."""
+    """Return a sentence's words. Below the tint's level, only the largest number is printed."""
     largest = max((value for *_, kind, value in rows if kind == "word" and value == value), default=math.inf)
     words = []
     for text, gap, kind, value in rows:
@@ -81,5 +78,5 @@ def shaded_picture(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def keyed(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Add the field `key`, a digest: for a new key, the browser redraws."""
+    """Add the field `key`, a digest. The browser redraws for a new key."""
     return {**data, "key": hashlib.sha256(json.dumps(data).encode()).hexdigest()[:16]}

@@ -69,10 +69,7 @@ def put_together(
     why: str = "",
     code: str = "",
 ) -> Panel:
-    """Make the panel from `hidden_cosines` and `cosine_parts`.
-
-    why: the reason if `parts` is None.
-    """
+    """Make the panel from given cosines. why: the reason if `parts` is None."""
     sides = (a, b)
     effects = hidden_frame(sides, cosines)
     lines = parts.joined(LINES) if parts else []
@@ -101,11 +98,9 @@ def put_together(
 
 
 def hidden_frame(sides: Sequence[Encoding], cosines: Tensor) -> pd.DataFrame:
-    """Return a row for each word of both texts: sentence, place, text, gap, effect, kind.
+    """Return the effect of hiding each word of both texts.
 
-    place: the word's index.
-    gap: True if a space precedes the word.
-    effect: how hiding the word changes the cosine.
+    place: the word's index. gap: True if a space precedes the word.
     """
     rows = []
     for name, side, alone in zip("AB", sides, (cosines[1:, 0], cosines[0, 1:])):

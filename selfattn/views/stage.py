@@ -64,7 +64,7 @@ class Column:
         }  # fmt: skip
 
     def _above(self, empty: bool) -> str:
-        """Return the upper matrix's title, with its shape once filled."""
+        """Return the title of the matrix above, with its shape unless empty."""
         title, matrix = self.above or ("", torch.empty(0))
         return title if empty or len(matrix) == 1 else f"{title} {' × '.join(map(str, matrix.shape))}"
 
@@ -164,9 +164,7 @@ def square(*vectors: Tensor) -> tuple[Ends, Ends]:
 def stage_data(scene: Scene | None, outline: Sequence[Mapping[str, Any]], stop: str, answered: bool) -> dict[str, Any]:
     """Return the data of the component `stage`.
 
-    scene: None for a page without a picture.
-    outline: a row for each page of the lesson.
-    stop: the page's name.
+    scene: None for no picture. outline: a row for each page of the lesson. stop: the page's name.
     """
     shown = scene or Scene("")
     return {
@@ -191,7 +189,6 @@ def stage_panel(scene: Scene, outline: Sequence[Mapping[str, Any]], stop: str) -
 
 
 def _about(scene: Scene, answered: bool) -> str:
-    """Describe the scene in words."""
     parts = [scene.finding] if answered else ["The answer is still empty."]
     for column in (*scene.columns, *scene.sum):
         if answered or not column.asked:

@@ -27,10 +27,7 @@ LISTED = 12  # words, or word pairs, with a bar
 
 
 def about(names: Sequence[str], partner: str) -> str:
-    """Return the sentence that introduces the page.
-
-    partner: as in `over_many`; "" if no heads correspond.
-    """
+    """Return the sentence that introduces the page. partner: as in `over_many`."""
     if not partner:
         return f"Compare a head of {names[0]} with a head of {names[1]} on one sentence."
     explained = ": the same architecture with random weights" if partner.endswith("twin") else ""
@@ -39,7 +36,7 @@ def about(names: Sequence[str], partner: str) -> str:
 
 
 def one_sentence(compared: EncoderComparison, names: Sequence[str], heads: Sequence[Head]) -> Iterator[Panel]:
-    """Yield the panels of one sentence: the most different word, all words, both maps."""
+    """Yield the panels of one sentence: most different word, all words, both maps."""
     at = _most_different(compared)
     yield _row(compared, at, names, heads)
     yield _every_word(compared, at, names)
@@ -60,7 +57,6 @@ def _most_different(compared: EncoderComparison) -> int:
 
 
 def _quoted(word: str, label: str = "") -> str:
-    """Quote a word, or name a punctuation mark."""
     return f'"{label or word}"' if NAMED.search(word) else f"the {label or _spelled([word])[0]}"
 
 
@@ -118,7 +114,6 @@ def _named(layer: int, head: int) -> str:
 
 
 def _bars(name: str, finding: str, drawn: pd.DataFrame, names: Sequence[str], title: str, **parts: Any) -> Panel:
-    """Make a panel with `difference_bars`."""
     places = 2 if drawn["difference"].abs().max() >= 0.1 else 3
     rows = (f"{row.label} {numbers.change(row.difference, places)}" for row in drawn.itertuples())
     return Panel(
@@ -205,10 +200,7 @@ def similarity(first: CosineParts, second: CosineParts, names: Sequence[str]) ->
 def over_many(report: CheckpointsReport, head: Head, n_texts: int, partner: str) -> Iterator[Panel]:
     """Yield the panels of each head's distance from the same head of the second encoder.
 
-    head: the head to outline.
-    partner: what the second encoder's head is called: "counterpart", "untrained twin".
-
-    The panel about chance is left out if each layer has one head.
+    partner: name of the second encoder's head, such as "counterpart".
     """
     frame = named_heads(report.heads).assign(**report.heads[["low", "high", "others"]])
     yield _distances(report, frame, head, n_texts, partner)
@@ -252,7 +244,7 @@ def _distances(report: CheckpointsReport, frame: pd.DataFrame, head: Head, n_tex
 
 
 def _chance(report: CheckpointsReport, frame: pd.DataFrame, head: Head, partner: str) -> Panel:
-    """Make the map of heads nearer to their counterpart than to others."""
+    """Make the map of heads nearer to their counterpart than to other heads."""
     nearer, wrong, what = frame["nearer"], report.by_chance["nearer"], partner.split()[-1]
     by = frame.assign(**{"nearer by": (frame["others"] - frame["distance"]).where(nearer)})
     ends = zip(frame["others"] - frame["high"], frame["others"] - frame["low"])
@@ -275,7 +267,6 @@ def _chance(report: CheckpointsReport, frame: pd.DataFrame, head: Head, partner:
 
 
 def _nearer(nearer: int, n: int, least: int, most: int, partner: str) -> str:
-    """State how many heads are nearer to their own counterpart."""
     if nearer == n:
         return f"Each head is nearer to its own {partner} than to other heads' {partner}s."
     if not nearer:

@@ -26,7 +26,7 @@ def asked(where="", answers=None):
 
 @pytest.fixture
 def found(encoder):
-    """In "We sat .", "sat" has the largest effect except for the full stop."""
+    """In "We sat .", the word with the largest effect is "sat"."""
     sentence = encoder.tokenize("We sat .")
     return replace(explained(), sentence=sentence, words=sentence.words, target=SimpleNamespace(positions=()))
 
