@@ -1,7 +1,6 @@
-"""Convert results to tidy pandas tables, one observation per row, and write tables as CSV.
+"""Convert results to tidy pandas tables, and write tables as CSV.
 
-Positions, layers and heads count from 0. A weight goes from the token `query` (the row of an attention map) to the token `key`
-(the column). Tables name a token by its position, because a sentence may have the same word twice.
+Positions, layers and heads count from 0. A weight goes from token `query` to token `key`.
 """
 
 import math
@@ -24,37 +23,36 @@ from selfattn.kernel import AttentionTrace
 from selfattn.senses import HiddenWordsReport
 from selfattn.words import Word, fold
 
-# The start of a cell that a spreadsheet would run as a formula. Spaces or control characters may precede the sign, and the sign
-# may be a full-width or small form. Leading apostrophes match too, so that `unescaped` can restore every text.
+# Matches a cell that a spreadsheet would run as a formula.
+# Leading apostrophes match too, so that `unescaped` can restore every text.
 SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b"
 FORMULA = re.compile(rf"'*(?:[\t\r\n]|[\s\0-\x1f\ufeff]*[{SIGNS}])")
 
 
 def weights_frame(weights: Tensor, tokens: Sequence[str]) -> pd.DataFrame:
-    """Return one head's attention weights (n, n) as n * n rows: query_pos, key_pos, query, key, weight."""
+    """Return attention weights (n, n) as a table of n * n rows."""
     rows, columns = np.indices((len(tokens), len(tokens))).reshape(2, -1)
     texts = {"query": [tokens[i] for i in rows], "key": [tokens[j] for j in columns]}
     return pd.DataFrame({"query_pos": rows, "key_pos": columns, **texts, "weight": weights.flatten().tolist()})
 
 
 def heads_frame(**measures: Tensor) -> pd.DataFrame:
-    """Return a row for each head. Columns: layer, head, name ("L0 H10"), and one for each measure (n_layers, n_heads)."""
+    """Return a row for each head, with its measures: (n_layers, n_heads) each."""
     heads = [Head(*place) for place in np.ndindex(*next(iter(measures.values())).shape)]
     columns = {name: values.flatten().tolist() for name, values in measures.items()}
     return pd.DataFrame(heads, columns=["layer", "head"]).assign(name=list(map(str, heads)), **columns)
 
 
-PARTS = ("", " (query)", " (document)")  # suffixes for a single text, the first and the second of two
+PARTS = ("", " (query)", " (document)")  # suffixes for a single text, and for the two texts of a pair
 
 
 def explained_words_frame(said: Mapping[str, Explained]) -> pd.DataFrame:
-    """Return a row for each word. Columns: said, text, gap, effect, kind, at.
+    """Return the effect of hiding each word, one row per word.
 
-    The argument `said` has the result for each sentence (or pair of texts), keyed by a label. The column `said` repeats the
-    label; for a pair, it adds which text has the word: " (query)" or " (document)". gap: True if a space precedes the word.
-    effect: the change of the target if the word is hidden; NaN if the target is about this word. kind: "chosen" for the target's
-    word, else "punctuation" or "word". at: the index of the word's first character. A special token in the text, such as the
-    mask token, counts as a word.
+    said: the text's label; for a pair, also which text has the word.
+    gap: True if a space precedes the word.
+    effect: the change of the target; NaN for the target's word.
+    at: the index of the word's first character.
     """
     rows = []
     for line, found in said.items():
@@ -73,14 +71,14 @@ def explained_words_frame(said: Mapping[str, Explained]) -> pd.DataFrame:
 
 
 def explained_heads_frame(found: Explained) -> pd.DataFrame:
-    """Return a `heads_frame` with the columns effect (of removing the head) and how (measured: "exact" or "by gradient")."""
+    """Return the effect of removing each head, and how it was measured."""
     run = found.heads.isfinite()
     how = ["exact" if each else "by gradient" for each in run.flatten().tolist()]
     return heads_frame(effect=torch.where(run, found.heads, found.by_gradient)).assign(how=how)
 
 
 def context_share(trace: AttentionTrace, positions: Sequence[int]) -> Tensor:
-    """Return each token's share of a word's context vector: (n,). The shares sum to 1, and some may be negative."""
+    """Return each token's part of a word's context vector: (n,). The parts sum to 1; some may be negative."""
     weights = trace.weights[list(positions)].mean(0)
     context = weights @ trace.value
     parts = (weights[:, None] * trace.value) @ context
@@ -88,13 +86,12 @@ def context_share(trace: AttentionTrace, positions: Sequence[int]) -> Tensor:
 
 
 def hidden_words_frame(pair: HiddenPair) -> pd.DataFrame:
-    """Return a row for each word of two sentences, in order: how far hiding it moves the chosen word.
+    """Return the effect of hiding each word of two sentences.
 
-    Columns: sentence ("A", "B"), place (position of the word's first token), text, share, chosen, leads, punctuation. share: the
-    move of the chosen word's vector, as a part of the distance to its other sense, or, if the pair has no senses, to the other
-    sentence's vector; negative if away from there; NaN for the chosen word and for words that weren't hidden. leads: True for the
-    sentence's word with the largest share, never for punctuation. Limits: other words still pass on information from a hidden
-    word. Without senses, a share isn't evidence about the sense. Shares of single words needn't add up.
+    place: position of the word's first token.
+    share: how far the chosen word moves, as a part of the distance to its other sense, or else to the other sentence's vector.
+    Negative: away; NaN: not hidden.
+    leads: True for the sentence's word with the largest share, never for punctuation.
     """
     rows = []
     for name, chosen, words, share, top in zip("AB", pair.placed, pair.words, pair.share, pair.top):
@@ -106,11 +103,9 @@ def hidden_words_frame(pair: HiddenPair) -> pd.DataFrame:
 
 
 def hidden_heads_frame(pair: HiddenPair, run: Mapping[tuple[str, int], Tensor] | None = None) -> pd.DataFrame:
-    """Return a row for each word and head. Columns: sentence, place, text, layer, head, name, share, how.
+    """Return the effect of hiding each word in each head.
 
-    sentence, place, text, share: as in `hidden_words_frame`, but the word is hidden in this head alone. run: for some words, the
-    results of `hidden_heads`, (n_layers, n_heads) each, keyed by (sentence, place). how: "exact" for the words in `run`, "by
-    gradient" for all others. The shares of single heads don't add up to the share for hiding the word in all heads.
+    run: exact effects, (n_layers, n_heads) each, keyed by (sentence, place). Other effects are by gradient.
     """
     tables = []
     for name, words, by_head in zip("AB", pair.words, pair.by_head):
@@ -124,10 +119,9 @@ def hidden_heads_frame(pair: HiddenPair, run: Mapping[tuple[str, int], Tensor] |
 
 
 def hidden_curves_frame(pair: HiddenPair) -> pd.DataFrame:
-    """Return the cosine of the chosen word's two vectors after each layer, as two curves.
+    """Return the cosine of the chosen word's two vectors after each layer.
 
-    For one curve, nothing is hidden. For the other, each sentence's word with the largest effect is hidden. Columns: curve, depth
-    (0: the embedding; l + 1: after layer l), stage (the depth's name), similarity (the cosine).
+    depth: 0 for the embedding, l + 1 after layer l.
     """
     i, j = (0 if at is None else at + 1 for at in pair.top)
     hidden = " and ".join(f'"{words[at].label}"' for words, at in zip(pair.words, pair.top) if at is not None)
@@ -139,11 +133,9 @@ def hidden_curves_frame(pair: HiddenPair) -> pd.DataFrame:
 
 
 def leading_words_frame(report: HiddenWordsReport, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each labelled sentence: the two words whose hiding moves the labelled word farthest.
+    """Return each labelled sentence's two words with the largest effects, largest first.
 
-    Columns: word (labelled), sense, first, share, second, next, sentence. first, second: the two words, never punctuation. share,
-    next: how far hiding `first` (`second`) moves the labelled word, as a part of the distance to its other senses. The row with
-    the largest share comes first. frame: the table of labelled sentences.
+    share, next: how far hiding the first (second) word moves the labelled word, as a part of the distance to its other senses.
     """
     words = report.named.sort_values("share", ascending=False, kind="stable")
     places = words.groupby("row", sort=False).cumcount()
@@ -153,10 +145,10 @@ def leading_words_frame(report: HiddenWordsReport, frame: pd.DataFrame) -> pd.Da
 
 
 def shaded_frame(report: HiddenWordsReport, sentences: Mapping[Hashable, Sequence[Word]]) -> pd.DataFrame:
-    """Return a row for each word of some labelled sentences. Columns: row, text, gap, share, kind.
+    """Return the effect of hiding each word of some labelled sentences.
 
-    share: how far hiding the word moves the labelled word, as a part of the distance to its other senses, or NaN. gap, kind: as
-    in `explained_words_frame`. sentences: each sentence's words, keyed by its row in the labelled table.
+    sentences: the words, keyed by row in the labelled table.
+    share: how far the labelled word moves, as a part of the distance to its other senses, or NaN.
     """
     shown = report.words[report.words["row"].isin(list(sentences))]
     shares = dict(zip(zip(shown["row"], shown["start"]), shown["share"].tolist()))
@@ -169,10 +161,9 @@ def shaded_frame(report: HiddenWordsReport, sentences: Mapping[Hashable, Sequenc
 
 
 def sentence_words(rows: Iterable[tuple[Hashable, Word, str, float, bool]], first: str, number: str) -> pd.DataFrame:
-    """Return a row for each word. Columns: `first`, text, gap, `number` and kind (gap, kind: see `explained_words_frame`).
+    """Return a row for each word.
 
-    first, number: names of two columns, such as "row" and "share".
-    rows: for each word (value of column `first`, Word, text, value of column `number`, True if it is the chosen word).
+    rows: (value of column `first`, Word, text, value of column `number`, True for the chosen word).
     """
     found, end = [], None
     for key, word, text, value, chosen in rows:
@@ -184,17 +175,18 @@ def sentence_words(rows: Iterable[tuple[Hashable, Word, str, float, bool]], firs
 
 
 def named_heads(heads: pd.DataFrame) -> pd.DataFrame:
-    """Add a column name ("L0 H10") to a table with the columns layer and head, and drop columns that have only NaN."""
+    """Add a column name ("L0 H10"), and drop columns that have only NaN."""
     names = [str(Head(*pair)) for pair in zip(heads["layer"], heads["head"])]
     return heads.assign(name=names).dropna(axis="columns", how="all")
 
 
 def sources_frame(tables: Iterable[Any]) -> pd.DataFrame:
-    """For each word of a scan, count its sources. An occurrence's source is the other word whose hiding moves its vector most.
+    """Count, for each word, the words whose hiding moves the vector most.
 
-    tables: the scan's Arrow tables. Columns: word, source (both case-folded), n (occurrences of the word with this source), share
-    (n as a part of all occurrences of the word, 0 to 1), move (mean of 1 - cosine of the vectors with and without the source, 0
-    to 2), sentence (the one with the largest move). A word's most frequent source comes first.
+    tables: the scan's Arrow tables.
+    n: how often `source` moves `word` most. share: n as a part of all occurrences, 0 to 1.
+    move: mean of 1 - cosine with and without the source, 0 to 2.
+    sentence: the one with the largest move.
     """
     found, of_word = {}, Counter[str]()
     for row in chain.from_iterable(table.to_pylist() for table in tables):
@@ -209,21 +201,20 @@ def sources_frame(tables: Iterable[Any]) -> pd.DataFrame:
 
 
 def csv_text(frame: pd.DataFrame, header: bool = True) -> str:
-    """Return a table as CSV with CR LF line ends (RFC 4180). A missing value is an empty cell.
+    """Return a table as CSV with CR LF line ends (RFC 4180).
 
-    A text that a spreadsheet would run as a formula gets an apostrophe in front (OWASP, "CSV Injection"). A cell with a line
-    break of any kind is quoted, so that it can't begin a new row.
+    Texts that spreadsheets would run get an apostrophe (OWASP, "CSV Injection").
     """
-    # Use dtype object, because pandas' string type can't hold a lone surrogate (half of a surrogate pair).
+    # pandas' string type can't hold half of a surrogate pair.
     others = [name for name, column in frame.items() if not is_numeric_dtype(column)]
     texts = {name: pd.Series(map(escaped, frame[name]), frame.index, dtype=object) for name in others}
-    # With CR LF line ends, Python's CSV writer quotes cells with CR or LF. With LF line ends, it wouldn't quote CR.
+    # Python's CSV writer quotes a CR only if lines end with CR LF.
     table = frame.assign(**texts).rename(columns=escaped)
     return table.to_csv(index=False, header=header, lineterminator="\r\n")
 
 
 def escaped(cell: Any) -> Any:
-    """Put an apostrophe before a text that a spreadsheet would run as a formula. Return any other cell unchanged."""
+    """Put an apostrophe before a text that a spreadsheet would run."""
     return f"'{cell}" if isinstance(cell, str) and FORMULA.match(cell) else cell
 
 

@@ -1,9 +1,6 @@
-"""Group tokens into orthographic words, by one rule for every tokeniser.
+"""Group tokens into orthographic words, by character offsets.
 
-A run of letters, marks and digits is one word, with the apostrophes and hyphens inside it. A complete emoji sequence is one
-word. Any other visible character is a word, with the marks that follow it. An invisible character belongs to an adjacent word. In
-scripts without spaces (Chinese, Japanese, Thai) each letter is a unit of its own, and units that share a token form one word.
-Tokens are assigned to words by their character offsets, never by their spelling ("##", "Ġ", "▁").
+In scripts without spaces, such as Chinese, each letter is a word, and letters that share a token are one word.
 """
 
 import unicodedata
@@ -20,12 +17,12 @@ from torch import Tensor
 
 Span = tuple[int, int]  # characters start to stop, stop excluded
 
-# Character sets for regular expressions of the package `regex`, version 1.
+# Character sets of the package `regex`, version 1.
 UNSEEN = r"[[\p{Default_Ignorable_Code_Point}\p{Cc}]--\s]"  # zero-width characters, soft hyphens, controls
 SPACELESS = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}ー\uff70〆\p{Line_Break=Complex_Context}]"
 SPACED = rf"[[\p{{L}}\p{{M}}\p{{N}}]--{SPACELESS}--{UNSEEN}]"
-INNER = r"['’\-\u2010\u2011]"  # a character that joins two runs of letters into one word: didn't, well-known
-# Characters that are pictures by default or if U+FE0F follows, and pictographs from U+2600 on, often typed without U+FE0F.
+INNER = r"['’\-\u2010\u2011]"  # joins two runs of letters into one word: didn't, well-known
+# Characters that are pictures by default or before U+FE0F, and pictographs from U+2600 on.
 EMOJI = (
     r"\p{Emoji_Presentation}|\p{Extended_Pictographic}\uFE0F|[\p{Extended_Pictographic}&&[\u2600-\U0010FFFF]]"
     r"|[0-9#*]\uFE0F?\u20E3"
@@ -34,7 +31,7 @@ UNIT = rf"{SPACELESS}(?:\p{{M}}|{UNSEEN})*+"
 
 
 def _cut_into(spaceless: str) -> regex.Pattern:
-    """Return the pattern of a word. spaceless: the pattern of a word in a script without spaces."""
+    """Return the pattern of a word in any script."""
     run = rf"{SPACED}(?:{SPACED}|{UNSEEN}|{INNER}(?={UNSEEN}*+{SPACED}))*+"
     seen = rf"{spaceless}|{run}|(?=(?:{EMOJI}))\X|\S\p{{M}}*+"
     return regex.compile(rf"(?V1){UNSEEN}*+(?:{seen}){UNSEEN}*+|{UNSEEN}++")
@@ -49,13 +46,13 @@ ALIKE = str.maketrans("’‘ʼ＇\u2010\u2011", "''''--")
 
 @dataclass(frozen=True)
 class Word:
-    """An orthographic word and its tokens: positions start to stop, stop excluded."""
+    """An orthographic word, and the positions of its tokens (`stop` excluded)."""
 
     text: str
     start: int
     stop: int
-    unknown: str = ""  # the unknown token, such as "[UNK]", if the tokeniser doesn't know a piece of the word
-    at: int = field(default=0, compare=False, repr=False)  # the index of the word's first character in its segment
+    unknown: str = ""  # the unknown token, such as "[UNK]", if the tokeniser can't read the word
+    at: int = field(default=0, compare=False, repr=False)  # index of the first character in the segment
 
     @property
     def positions(self) -> tuple[int, ...]:
@@ -64,45 +61,42 @@ class Word:
 
     @property
     def span(self) -> Span:
-        """The (start, stop) characters of the word in its segment."""
+        """The word's (start, stop) characters in its segment."""
         return self.at, self.at + len(self.text)
 
     @property
     def label(self) -> str:
-        """The text, followed by `unknown` if the tokeniser doesn't know the word."""
+        """The text, followed by `unknown` if there is one."""
         return f"{self.text} {self.unknown}" if self.unknown else self.text
 
     @property
     def is_punctuation(self) -> bool:
-        """True if the word has no letter, no digit and no emoji."""
+        """True if the word has no letter, digit or emoji."""
         return not NAMED.search(self.text)
 
 
 @lru_cache(2**14)
 def fold(text: str) -> str:
-    """Return the folded form by which words match: without case, kinds of apostrophes and hyphens, and invisible characters.
+    """Return the form by which words match.
 
-    Spellings that Unicode calls canonically equivalent have the same folded form. So have "İ" and "i".
+    Case, invisible characters, and kinds of apostrophe and hyphen don't matter.
     """
     decomposed = unicodedata.normalize("NFD", unicodedata.normalize("NFD", text).casefold())
     return unicodedata.normalize("NFC", NOT_SEEN.sub("", decomposed).translate(ALIKE).replace("i\u0307", "i"))
 
 
 def character_spans(text: str) -> list[Span]:
-    """Return the character span of each word of the text, in order. Only white space is in no span.
-
-    In a script without spaces, each run of letters is one span.
-    """
+    """Return each word's span. In scripts without spaces, each run is one span."""
     return [word.span() for word in WORD.finditer(text)]
 
 
 def split_words(text: str) -> tuple[str, ...]:
-    """Return the words of the text that have a letter, a digit or an emoji, in order."""
+    """Return the text's words, without punctuation."""
     return tuple(word for word in WORD.findall(text) if NAMED.search(word))
 
 
 def spans_in_runs(text: str, words: Collection[str]) -> Iterator[Span]:
-    """Find `words` (folded) of a script without spaces in the text. The longest match wins; matches don't overlap."""
+    """Find `words` (folded) of a script without spaces. The longest match wins."""
     wanted = {word for word in words if IN_RUNS.search(word)}
     if not wanted:
         return
@@ -123,14 +117,14 @@ def spans_in_runs(text: str, words: Collection[str]) -> Iterator[Span]:
 
 
 def has_runs(text: str) -> bool:
-    """Return True if part of the text is in a script without spaces. A visitor must then type the words to look at."""
+    """Return True if part of the text is in a script without spaces."""
     return IN_RUNS.search(text) is not None
 
 
 def words_in(text: str, words: Iterable[str]) -> tuple[str, ...]:
-    """Return which of `words` (folded) occur in the text as whole words (as WORD splits it). No tokeniser is needed."""
+    """Return which of `words` (folded) occur in the text as whole words."""
     folded = fold.__wrapped__(text)
-    possible = [word for word in words if word in folded]  # a fast test first, because splitting is slow
+    possible = [word for word in words if word in folded]  # a fast test first: splitting is slow
     if not possible:
         return ()
     folded_words = {fold(word) for word in WORD.findall(text)}
@@ -138,7 +132,7 @@ def words_in(text: str, words: Iterable[str]) -> tuple[str, ...]:
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:
-    """Return the spans in order, with overlapping spans joined."""
+    """Return the spans in order. Overlapping spans are joined."""
     found: list[Span] = []
     for start, stop in sorted(spans):
         if found and start < found[-1][1]:
@@ -149,16 +143,14 @@ def merged(spans: Iterable[Span]) -> list[Span]:
 
 
 def token_words(text: str, offsets: Sequence[Span], special: Sequence[bool]) -> list[Word]:
-    """Return the words of `text`, each with the positions of its tokens.
+    """Return the words of `text` with the positions of their tokens.
 
-    offsets: each token's (start, stop) characters in the text. Special tokens and tokens over white space belong to no word.
-    In a script without spaces, each letter first counts as a word. Words that share a token are merged into one, with all
-    characters between them. Words without a token are left out.
+    offsets: each token's (start, stop) characters. Words that share a token are merged. Words without a token are left out.
     """
     readable = [(at, span) for at, (span, out) in enumerate(zip(offsets, special)) if span[0] < span[1] and not out]
     units = [unit.span() for unit in UNITS.finditer(text)]
     starts, stops = zip(*units) if units else ((), ())
-    # For each token: which units (words or letters) it overlaps, as the index of the first, and of the last plus 1.
+    # For each token, the units that it overlaps: first, and last plus 1.
     reached = [(at, (bisect_right(stops, start), bisect_left(starts, stop))) for at, (start, stop) in readable]
     reached = [(at, span) for at, span in reached if span[0] < span[1]]
     groups = merged(span for _, span in reached)
@@ -173,7 +165,7 @@ def token_words(text: str, offsets: Sequence[Span], special: Sequence[bool]) -> 
 
 
 def run_of(words: Sequence[Word], positions: Collection[int]) -> Word:
-    """Merge all words that have a token at one of these positions into one word. Raises IndexError if there is none."""
+    """Merge all words at these positions. Raises IndexError if there is none."""
     chosen = {*positions}
     joined = [word for word in words if not chosen.isdisjoint(word.positions)]
     parts = [joined[0].text]
@@ -183,7 +175,7 @@ def run_of(words: Sequence[Word], positions: Collection[int]) -> Word:
 
 
 def with_run(words: Sequence[Word], positions: Collection[int]) -> list[Word]:
-    """Return the words in order, with all words at these positions merged into one (see `run_of`)."""
+    """Return the words, with those at these positions merged into one."""
     chosen = {*positions}
     apart = [word for word in words if chosen.isdisjoint(word.positions)]
     joined = [run_of(words, positions)] if len(apart) < len(words) else []
@@ -191,9 +183,9 @@ def with_run(words: Sequence[Word], positions: Collection[int]) -> list[Word]:
 
 
 def shared_words(first: Sequence[Word], second: Sequence[Word]) -> list[str]:
-    """Return the words that both sentences have, longest first, spelled as in the first sentence.
+    """Return the words of both sentences, longest first, spelled as in the first.
 
-    Punctuation and unknown words are left out. If only a part of a word is in both ("river" of "/river"), the part is returned.
+    Parts of words count: "river" of "/river".
     """
     others = {name for word in second if not word.unknown for name in map(fold, _names(word))}
     kept: dict[str, str] = {}
@@ -205,43 +197,42 @@ def shared_words(first: Sequence[Word], second: Sequence[Word]) -> list[str]:
 
 
 def shared_runs(first: str, second: str) -> list[str]:
-    """Return the strings that both texts have in a script without spaces (such as Chinese), longest first."""
+    """Return strings of both texts in scripts without spaces, longest first."""
     blocks = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
     runs = (run[0] for at, _, size in blocks for run in IN_RUNS.finditer(first[at : at + size]))
     return sorted(dict.fromkeys(runs), key=len, reverse=True)
 
 
 def _names(word: Word) -> list[str]:
-    """Return the texts by which a word is found: the complete word, then its parts. Punctuation is left out."""
+    """Return the word's text and its parts, without punctuation."""
     return [name for name in dict.fromkeys([word.text, *WORD.findall(word.text)]) if NAMED.search(name)]
 
 
 def to_groups(weights: Tensor, groups: Sequence[Sequence[int]]) -> Tensor:
-    """Sum the attention weights over each of m groups of key positions: (..., n) -> (..., m)."""
+    """Sum weights over groups of key positions: (..., n) -> (..., n_groups)."""
     if not groups:
         return weights.new_zeros(*weights.shape[:-1], 0)
     return torch.stack([weights[..., list(group)].sum(-1) for group in groups], dim=-1)
 
 
 def between_groups(weights: Tensor, rows: Sequence[Sequence[int]], columns: Sequence[Sequence[int]]) -> Tensor:
-    """Convert weights between tokens to weights between groups of positions: (..., n, n) -> (..., n_rows, n_columns).
+    """Convert weights between tokens to weights between groups: (..., n, n) -> (..., n_rows, n_columns).
 
-    A weight to a split word is the sum over the word's pieces. A weight from a split word is the mean over the word's pieces.
-    If the groups of columns contain every token, each row still sums to 1. (Clark et al. 2019, section 4.1)
+    Weights to a group are summed, from a group averaged. (Clark et al. 2019, section 4.1)
     """
     summed = to_groups(weights, columns)
     return torch.stack([summed[..., list(group), :].mean(-2) for group in rows], dim=-2)
 
 
 def token_groups(n: int, words: Sequence[Word]) -> list[tuple[int, ...]]:
-    """Group the positions 0 ... n - 1, in order: one group for each word, and one for each token that isn't in a word."""
+    """Group the positions 0 ... n - 1: one group per word or other token."""
     first = {word.start: word.positions for word in words}
     others = {position for word in words for position in word.positions[1:]}
     return [first.get(position, (position,)) for position in range(n) if position not in others]
 
 
 def numbered(texts: Sequence[str]) -> list[str]:
-    """Return the texts, with a number after each text that occurs more than once: "the (1)", "the (2)"."""
+    """Number texts that occur more than once: "the (1)", "the (2)"."""
     return [
         text if texts.count(text) == 1 else f"{text} ({texts[: at + 1].count(text)})" for at, text in enumerate(texts)
     ]

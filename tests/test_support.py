@@ -1,4 +1,4 @@
-"""docs/support.md has each model type's measured outcome: right (recomputed), shown (with the model's own weights) or refused."""
+"""Test the outcomes in docs/support.md: right, shown or refused."""
 
 import re
 import runpy
@@ -19,7 +19,7 @@ def written():
     return dict(re.findall(r"^\| ([^|]+) \| (\w+) \|", text, re.M)[1:]) | by_name
 
 
-def test_every_model_type_has_an_outcome_in_the_table():
+def test_every_model_type_has_outcome():
     table = written()
     assert sorted(table) == support["model_types"](), "run python docs/support.py"
     assert set(table.values()) == {"right", "shown", "refused"}
@@ -28,7 +28,7 @@ def test_every_model_type_has_an_outcome_in_the_table():
 @pytest.mark.parametrize("types", [SAMPLE, pytest.param(None, marks=pytest.mark.long)])
 @pytest.mark.timeout(7200)
 @pytest.mark.slow
-def test_the_support_table_has_the_measured_outcomes(types):
+def test_support_table_matches_measured_outcomes(types):
     types = types or support["model_types"]()
     outcomes = {row["type"]: row["outcome"] for row in support["walk"](types)}
     assert outcomes == {name: written()[name] for name in types}, "run python docs/support.py"

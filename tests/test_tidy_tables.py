@@ -1,4 +1,4 @@
-"""Data frames have each number in the right row, and CSV files keep every cell."""
+"""Test the tables of results, and CSV files."""
 
 import csv
 import io
@@ -31,7 +31,7 @@ from tests.small_hidden_pair import BY_HEAD, EXACT, hidden_pair_of
 from tests.small_reports import explained
 
 
-def test_weights_frame_keeps_equal_tokens_apart():
+def test_weights_frame_repeated_token():
     frame = weights_frame(torch.tensor([[0.25, 0.75], [0.5, 0.5]]), ["the", "the"])
     assert frame.to_dict("list") == {
         "query_pos": [0, 0, 1, 1], "key_pos": [0, 1, 0, 1], "query": ["the"] * 4, "key": ["the"] * 4,
@@ -40,7 +40,7 @@ def test_weights_frame_keeps_equal_tokens_apart():
 
 
 @pytest.mark.parametrize("positions", [[2], [1, 2]])
-def test_context_share_is_a_projection_on_the_context(positions):
+def test_context_share_is_projection(positions):
     """The context of a split word is the mean of its tokens' contexts."""
     torch.manual_seed(1)
     trace = attend(*torch.randn(3, 4, 5))
@@ -50,8 +50,7 @@ def test_context_share_is_a_projection_on_the_context(positions):
         assert shares[j].item() == pytest.approx(float(part @ context / (context @ context)), abs=1e-5)
 
 
-def test_leading_words_frame_has_the_two_words_with_the_largest_shares():
-    """If words have equal shares, the first in the sentence is listed. A sentence with one other word has no second word."""
+def test_leading_words_frame_order():
     shares = {
         "row": [7, 7, 7, 3],
         "word": "bank",
@@ -65,8 +64,7 @@ def test_leading_words_frame_has_the_two_words_with_the_largest_shares():
     assert found.loc[7, ["second", "next"]].tolist() == ["muddy", 0.5] and found.loc[3, ["second", "next"]].isna().all()
 
 
-def test_sources_frame_counts_the_words_that_move_each_word_farthest():
-    """The first of `sources` is the word that moves `word` farthest. `sentence` is the sentence with the largest move."""
+def test_sources_frame_counts_sources():
     rows = [
         ("Bank", ["River", "of"], [0.2, 0.9], "s1"), ("bank", ["river"], [0.4], "s2"), ("bank", ["river"], [0.3], "s3"),
         ("bank", ["loan"], [0.5], "s4"), ("bank", [], [], "s5"), ("bat", ["cave"], [0.0], "s6"),
@@ -81,15 +79,14 @@ def test_sources_frame_counts_the_words_that_move_each_word_farthest():
     ]  # fmt: skip
 
 
-def test_each_heads_effect_is_in_the_row_with_the_heads_name():
+def test_heads_frame_row_names():
     frame = heads_frame(effect=torch.arange(72.0).reshape(6, 12), control=-torch.arange(72.0).reshape(6, 12))
     line = frame[frame["name"] == "L3 H7"].iloc[0]
     assert (line["layer"], line["head"], line["effect"], line["control"]) == (3, 7, 43, -43)
     assert "unmeasured" not in named_heads(frame.drop(columns="name").assign(unmeasured=float("nan")))
 
 
-def test_explained_frames_have_the_effects_of_words_and_heads(encoder):
-    """The target's own word is never hidden, so its effect is NaN. Heads without an exact effect have an estimate by gradient."""
+def test_explained_frames(encoder):
     sentence, target = encoder.tokenize("The [MASK] of it"), SimpleNamespace(positions=(2,))
     found = explained((0.1, 0.2), named=("The", "it"))
     heads = explained_heads_frame(found)
@@ -102,14 +99,14 @@ def test_explained_frames_have_the_effects_of_words_and_heads(encoder):
     assert words["effect"].tolist() == pytest.approx([0.1, float("nan"), float("nan"), 0.2], nan_ok=True)
 
 
-def test_frames_of_one_word_sentences_have_only_the_unchanged_curve_and_no_head_rows():
+def test_hidden_frames_of_one_word_sentences():
     nothing = {"words": ((), ()), "share": (torch.zeros(0),) * 2, "by_head": (torch.zeros(0, 2, 3),) * 2}
     pair = hidden_pair_of(top=(None, None), **nothing)
     assert hidden_curves_frame(pair)["curve"].unique().tolist() == ["as they are"] and hidden_heads_frame(pair).empty
 
 
-def test_hidden_frames_have_the_numbers_of_the_hand_made_pair():
-    """The full stop has the largest share, but punctuation never leads. "huge" wasn't hidden, so its share is NaN."""
+def test_hidden_frames_of_known_pair():
+    """The full stop's share is largest, but punctuation never leads."""
     words = hidden_words_frame(hidden_pair_of())
     assert list(words) == ["sentence", "place", "text", "share", "chosen", "leads", "punctuation"]
     assert words["text"].tolist() == ["the", "bank", "of", "the", "river", ".", "A", "huge", "bank", "."]
@@ -141,18 +138,17 @@ PLAIN = ["bank", "a-b", "1 = 1", "'tis", "", "bank\r=1+1", "bank\n=1+1", 'a "b",
 
 
 def read_back(text: str) -> list[list[str]]:
-    """Read CSV as spreadsheets do: a line may end with CR, LF or both."""
     return list(csv.reader(io.StringIO(text, newline=""), strict=True))
 
 
-def test_a_csv_keeps_its_cells_and_escapes_only_formulas():
+def test_csv_escapes_only_formulas():
     texts = [*FORMULAS, *PLAIN]
     frame = pd.DataFrame({"=name": texts, "n": [-0.5] * len(texts), "mixed": [-1, "-1", None, 2.5, *texts[4:]]})
     header, *rows = read_back(csv_text(frame))
     assert header == ["'=name", "n", "mixed"]
     assert [row[0] for row in rows] == [f"'{text}" for text in FORMULAS] + PLAIN
     assert [unescaped(row[0]) for row in rows] == texts
-    assert {row[1] for row in rows} == {"-0.5"}  # a number isn't escaped
+    assert {row[1] for row in rows} == {"-0.5"}  # numbers aren't escaped
     assert [row[2] for row in rows[:4]] == ["-1", "'-1", "", "2.5"]
     assert read_back(csv_text(frame, header=False)) == rows
 
@@ -160,8 +156,8 @@ def test_a_csv_keeps_its_cells_and_escapes_only_formulas():
 ROOT = Path(__file__).parents[1]
 
 
-def test_csv_is_written_only_in_tidy_tables_py():
-    """Stored reports are an exception, because only the project reads them."""
+def test_only_tidy_tables_writes_csv():
+    """Stored reports are exempt: only the project reads them."""
     writer = re.compile(r"\b(to_csv|csv\.writer|DictWriter|savetxt|write_csv)\b")
     paths = [*(ROOT / "selfattn").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]
     writes = {str(path.relative_to(ROOT)) for path in paths if writer.search(path.read_text("utf-8"))}

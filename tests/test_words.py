@@ -1,4 +1,4 @@
-"""Tests of grouping tokens into words: examples in many scripts, and properties for any text and tokeniser."""
+"""Test the grouping of tokens into words."""
 
 import itertools
 import re
@@ -26,7 +26,6 @@ from selfattn.words import (
 
 
 def character_tokenizer() -> Tokenizer:
-    """Return a BPE tokeniser of NFKC characters, with a few merges and one token for each run of unknown characters."""
     merges = [("t", "h"), ("th", "e"), ("1", ","), ("/", "r"), ("银", "行")]
     pieces = ["<unk>", *"abcdefghijklmnopqrstuvwxyz0123456789.,/银行河в", *("".join(pair) for pair in merges)]
     model = models.BPE({piece: at for at, piece in enumerate(pieces)}, merges, unk_token="<unk>", fuse_unk=True)
@@ -38,7 +37,7 @@ def character_tokenizer() -> Tokenizer:
 
 BACKENDS = {kind: make().backend_tokenizer for kind, make in TOKENIZERS.items()} | {"characters": character_tokenizer()}
 
-# Texts such as people paste: letters of many scripts, marks, digits, joiners, punctuation, emoji, white space and controls.
+# Texts that people paste, in many scripts.
 SPELLED = (
     "river bank The didn't well-known naïve İstanbul ﬁ ß Ω 河 岸 ไทย हिन्दी عربي 42 ½ ₂ . , ' - -- ’ … “ $ _ ## Ġ ▁ "
     "[CLS] <s> 😀 ❤️ 👩\u200d🚀 \ufffd e\u0301 \u0301 می\u200cخواهم 1,000 /river 24/7 .com 👍🏽 🇩🇪 1️⃣ река "
@@ -48,8 +47,8 @@ BETWEEN = [" ", "  ", "\n", "\t", "\u00a0", "\u200b", "\x00", "\x85"]
 PIECES = st.sampled_from([*SPELLED.split(" "), *BETWEEN])
 TEXTS = st.lists(PIECES | st.characters(exclude_categories=["Cs"]), max_size=12).map("".join)
 
-WHITE = re.compile(r"[^\S\x1c-\x1f]")  # Unicode white space; Python's \s also matches four control characters
-in_any_time = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a machine may be busy
+WHITE = re.compile(r"[^\S\x1c-\x1f]")  # Python's \s also matches four control characters
+in_any_time = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # machines may be busy
 
 
 def words_of(text: str) -> list[str]:
@@ -76,13 +75,13 @@ def words_of(text: str) -> list[str]:
         ("", []),
     ],
 )
-def test_character_spans_splits_a_text_into_words(text, words):
+def test_character_spans(text, words):
     assert words_of(text) == words
 
 
 @given(TEXTS)
 @in_any_time
-def test_every_character_but_white_space_is_in_a_word(text):
+def test_words_cover_all_but_white_space(text):
     for spans in (character_spans(text), [unit.span() for unit in UNITS.finditer(text)]):
         covered = [at for start, stop in spans for at in range(start, stop)]
         assert covered == [at for at, character in enumerate(text) if not WHITE.fullmatch(character)]
@@ -92,7 +91,7 @@ def test_every_character_but_white_space_is_in_a_word(text):
 @given(text=TEXTS)
 @in_any_time
 @pytest.mark.slow
-def test_words_cover_all_characters_and_weights_grouped_by_word_sum_to_one(kind, text):
+def test_token_words_any_text(kind, text):
     found = BACKENDS[kind].encode(text)
     words = token_words(text, found.offsets, found.special_tokens_mask)
     assert all(text[slice(*word.span)] == word.text for word in words)
@@ -104,7 +103,7 @@ def test_words_cover_all_characters_and_weights_grouped_by_word_sum_to_one(kind,
         assert len(owners) == bool(characters)
         assert all(characters <= {*range(*word.span)} for word in owners)
         read |= characters
-    for start, stop in (unit.span() for unit in UNITS.finditer(text)):  # a unit is in one word, or no token covers it
+    for start, stop in (unit.span() for unit in UNITS.finditer(text)):  # a unit is in one word, or in no token
         holders = [word for word in words if word.at <= start and stop <= word.span[1]]
         assert len(holders) == (not read.isdisjoint(range(start, stop)))
     n = len(found.ids)
@@ -129,15 +128,15 @@ def test_words_cover_all_characters_and_weights_grouped_by_word_sum_to_one(kind,
         ("❤", "❤️"),
     ],
 )
-def test_fold_makes_equivalent_spellings_equal(same):
+def test_fold_equivalent_spellings(same):
     assert len({fold(text) for text in same}) == 1
 
 
-def test_fold_keeps_different_words_different():
+def test_fold_keeps_words_different():
     assert len({fold(text) for text in ("cafe", "café", "ı", "i", "x²", "x2", "its", "it's")}) == 8
 
 
-def test_words_in_finds_words_of_any_script():
+def test_words_in_any_script():
     wanted = ("bank", "银行", "i̇stanbul", "river")
     assert words_in("The Bank in İSTANBUL, the a/river", tuple(map(fold, wanted))) == ("bank", "istanbul", "river")
     assert [words_in(text, ["银行"]) for text in ("我去银行取钱", "银行在河边", "中国银行很大")] == [("银行",)] * 3
@@ -145,18 +144,18 @@ def test_words_in_finds_words_of_any_script():
     assert words_in("ฉันไปธนาคาร", ["ธนาคาร"]) == ("ธนาคาร",)
 
 
-def test_a_label_keeps_every_character_of_its_word():
+def test_label_keeps_characters():
     assert Word("\x1d", 0, 1).label == "\x1d" and Word("bank", 0, 1, unknown="[UNK]").label == "bank [UNK]"
 
 
-def test_emoji_are_words_and_signs_are_not():
+def test_emoji_are_words_signs_are_not():
     assert split_words("I am 😡, 👩\u200d🚀 ☹ © — 5 $ \u200b 🇩🇪") == ("I", "am", "😡", "👩\u200d🚀", "☹", "5", "🇩🇪")
     assert [Word(text, 0, 1).is_punctuation for text in ("😡", "$5", "#️⃣", "\u3164", "$", "™")] == [
         False, False, False, True, True, True
     ]  # fmt: skip
 
 
-def test_weights_to_a_words_tokens_are_summed_and_weights_from_them_averaged():
+def test_between_groups_sums_columns_averages_rows():
     # "riverbank" has the positions 1 and 2.
     weights = torch.tensor([[0.1, 0.2, 0.7], [0.5, 0.25, 0.25], [0.3, 0.3, 0.4]])
     groups = token_groups(3, [Word("riverbank", 1, 3)])
@@ -177,7 +176,7 @@ def test_weights_to_a_words_tokens_are_summed_and_weights_from_them_averaged():
         ("unigram", ["<s>", "▁The", "▁river", "bank", "▁", "河", ".", "</s>"], [(1, 2), (2, 4), (4, 6), (6, 7)]),
     ],
 )  # fmt: skip
-def test_every_kind_of_tokeniser_gives_the_same_words(kind, tokens, spans):
+def test_every_tokeniser_gives_same_words(kind, tokens, spans):
     text = "The riverbank 河."
     found = BACKENDS[kind].encode(text)
     assert found.tokens == tokens
@@ -186,24 +185,24 @@ def test_every_kind_of_tokeniser_gives_the_same_words(kind, tokens, spans):
     assert [(word.start, word.stop) for word in words] == spans
 
 
-def test_text_pieces_in_one_token_are_one_word():
+def test_text_pieces_sharing_token_are_merged():
     text = "The bank lent $5 of 1,000 in a/river 24/7 .com"
     starts = [0, *(at + 1 for at, character in enumerate(text) if character == " ")]
     offsets = [(start, stop - 1) for start, stop in zip(starts, [*starts[1:], len(text) + 1])]
     words = token_words(text, offsets, [False] * 10)
     assert [word.text for word in words] == text.split()
     assert [(word.start, word.stop, word.at) for word in words] == [(n, n + 1, at) for n, at in enumerate(starts)]
-    # Two tokens overlap in "/". So their text ("of the/of", four pieces and a blank) is one word.
+    # Two tokens overlap in "/", so their text is one word.
     assert token_words("of the/of it", [(0, 7), (6, 9), (10, 12)], [False] * 3) == [
         Word("of the/of", 0, 2), Word("it", 2, 3)
     ]  # fmt: skip
 
 
-def test_shared_words_are_sorted_by_length_and_matched_in_any_spelling():
+def test_shared_words_order_and_spelling():
     first = [Word("The", 0, 1), Word("Bank", 1, 2), Word(",", 2, 3), Word("riverbank", 3, 5)]
     second = [Word("bank", 0, 1), Word(",", 1, 2), Word("THE", 2, 3)]
-    assert shared_words(first, second) == ["Bank", "The"]  # longest first; a comma doesn't count as a word
-    assert shared_words([Word("a/river", 0, 1)], [Word("River", 0, 1)]) == ["river"]  # a part of the first word
+    assert shared_words(first, second) == ["Bank", "The"]  # a comma is no word
+    assert shared_words([Word("a/river", 0, 1)], [Word("River", 0, 1)]) == ["river"]  # a part of the word
     assert shared_words([Word("a/river", 0, 1)], [Word("A/River", 0, 1)]) == ["a/river"]
     assert shared_words([Word("cafe\u0301", 0, 1)], [Word("Café", 0, 1)]) == ["cafe\u0301"]
     assert shared_words([Word("😡", 0, 1), Word("$", 1, 2)], [Word("😡", 0, 1), Word("$", 1, 2)]) == ["😡"]

@@ -1,1 +1,1 @@
-"""Make the panels (finding, picture, tables) that pages, notebooks, reports, downloads and the static site all show."""
+"""Make the panels of pages, notebooks, reports and downloads: finding, picture and tables."""

@@ -1,4 +1,4 @@
-"""Make the panels of the page All heads: every head's map in one sentence, and what one head does over many sentences."""
+"""Make the panels of the page All heads."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,13 +25,13 @@ from selfattn.views.senses import heads
 from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 
 SMALL = 92  # pixels of a small map, at most
-WRITTEN = 40  # tokens: for longer sentences, the browser gets the maps as pictures only, without the weights as numbers
+WRITTEN = 40  # tokens: longer sentences reach the browser as pictures, without the weights
 OPEN = "Show it in the maps"
 PLACES = {"previous token": "the token before", "next token": "the token after", "itself": "the token itself"}
 
 
 def small_maps(encoding: Encoding) -> dict[str, Any]:
-    """Return every head's attention map in one picture, as the field `maps` of dashboard/components/heads.schema.json."""
+    """Return every head's attention map in one picture, as field `maps` of heads.schema.json."""
     count = encoding.n_layers * encoding.n_heads
     side = min(len(encoding.tokens), SMALL, math.isqrt(PIXELS // count))
     picture = one_picture(_maps(encoding), encoding.n_heads, side)
@@ -52,11 +52,10 @@ def every_head(
     compared: Compared | None = None,
     noise: str = "",
 ) -> Panel:
-    """Make the panel of all heads: a small map per head with a bar for the measure, and a large map of the chosen head.
+    """Make the panel of all heads: small maps, and a large map of the chosen head.
 
-    maps: the result of `small_maps`, with the rows to outline and the sentence's name. frame: from tidy_tables.heads_frame.
-    compared: sentences A and B, if the measure is an effect on the cosine of the word's vectors in A and B. noise: a sentence
-    about rounding, which is added to the note.
+    maps: from `small_maps`, with the rows to outline and the sentence's name. noise: a sentence about rounding.
+    compared: sentences A and B, if the measure is an effect.
     """
     note = ""
     few = len(encoding.tokens) <= WRITTEN
@@ -94,7 +93,7 @@ def _most_and_least(frame: pd.DataFrame, measure: Measure) -> str:
 
 
 def _removals(frame: pd.DataFrame, measure: Measure, compared: Compared) -> tuple[str, str]:
-    """State which head's removal most changes the cosine of the word in A and B, and the largest change for A and the control."""
+    """Name the head whose removal changes the cosine most, and compare the control."""
     effect, *control = [name for name in measure.beside if name in frame]
     top, word = frame.loc[frame[effect].abs().idxmax()], compared.sides["A"].word.text
     finding = (
@@ -114,10 +113,7 @@ def _removals(frame: pd.DataFrame, measure: Measure, compared: Compared) -> tupl
 
 
 def habit(encoder: Encoder, report: HeadProfiles, frame: pd.DataFrame, head: Head) -> Panel:
-    """Make the panel of one head over many sentences: its pattern, the sentences with its largest weights, and typical sentences.
-
-    The weights are those from the labelled word to another word. frame: the labelled sentences of `report`.
-    """
+    """Make the panel of one head over many sentences."""
     patterns, weighted = (_of_head(table, head) for table in (report.patterns, report.sentences))
     rows, joined, said, headings = [], [], {}, {}
     for rank, row, to, weight in weighted[["rank", "row", "to", "weight"]].itertuples(index=False):
@@ -152,7 +148,7 @@ def _of_head(table: pd.DataFrame, head: Head) -> pd.DataFrame:
 
 
 def moved_word(report: HiddenWordsReport, head: Head) -> Panel:
-    """Make the panel of how far a word moves to its other sense if the word with the largest effect is hidden in one head."""
+    """Make the panel of hiding a word in one head only."""
     panel = heads(report, head)
     chosen = _of_head(panel.table, head).iloc[0]
     further, share = int((panel.table["share"] > chosen["share"]).sum()), numbers.decimal(100 * chosen["share"], 1)
@@ -169,7 +165,7 @@ def moved_word(report: HiddenWordsReport, head: Head) -> Panel:
 
 
 def profile(found: Sequence[Fit], head: str, where: str) -> str:
-    """Describe a head in one sentence: the patterns that it has, or else the two kinds of token that get most of its weight."""
+    """Describe a head's patterns, or where most of its weight goes."""
     if fitting := [fit for fit in found if fit.fits]:
         parts = " and ".join(f"{fit.meaning} ({numbers.weight(fit.value)})" for fit in fitting)
         return f"{where} {head} has {parts}."

@@ -1,4 +1,4 @@
-"""Make two kinds of panel that several pages use: one of dots with intervals, and one of a map of all heads."""
+"""Make panels of dots with intervals, and of a map of all heads."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,9 +24,9 @@ def dots_panel(
     tables: Mapping[str, pd.DataFrame] | None = None,
     **parts: Any,
 ) -> Panel:
-    """Make a panel with the chart `dots` of the frame `drawn`. guess, domain: as in `dots`.
+    """Make a panel with the chart `dots` of the frame `drawn`.
 
-    marked: labels of the dots to draw in teal (None: the first). tables: more tables, by name. parts: other fields of `Panel`.
+    marked: labels of the dots to draw in teal (None: the first).
     """
     colored = drawn["label"].tolist()[:1] if marked is None else marked
     rows = (" ".join(filter(None, (row.series, row.group, row.label))) for row in drawn.itertuples())
@@ -50,10 +50,7 @@ def heads_panel(
     look_of: Mapping[str, Any],
     **parts: Any,
 ) -> Panel:
-    """Make a panel with a map of all heads, coloured by the column `measure` of `frame`.
-
-    head: the head to outline. look_of: the options `kind` and `title` of `head_map`. parts: other fields of `Panel`.
-    """
+    """Make a panel with a map of all heads. look_of: options of `head_map`."""
     return Panel(
         name=name,
         finding=finding,
@@ -65,10 +62,10 @@ def heads_panel(
 
 
 def named(row: pd.Series) -> str:
-    """Return the name of a head for the start of a sentence: "Head 10 of layer 0"."""
+    """Return a head's name: "Head 10 of layer 0"."""
     return f"Head {row['head']} of layer {row['layer']}"
 
 
 def share(value: float, places: int = 0) -> str:
-    """Return a share (0 to 1) as a percentage with a no-break space before %."""
+    """Format a number from 0 to 1 as a percentage, with a no-break space."""
     return numbers.share(value, places).replace(" ", "\u00a0")

@@ -1,4 +1,4 @@
-"""Make the data of texts whose words (in a long text, sentences) are tinted by their effect on an encoder's answer."""
+"""Make the data of texts whose words are tinted by effect."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
@@ -12,8 +12,8 @@ from selfattn.encoders.placed_word import Tokens
 from selfattn.tidy_tables import PARTS, explained_words_frame
 from selfattn.views.shaded import Tint, shaded_data
 
-PRINTED = 5  # an effect below this percentage of the largest effect is printed only in a tooltip
-LEAST = 0.1  # the darkest tint means an effect of at least this part of the answer, so that small effects look pale
+PRINTED = 5  # percent of the largest effect: smaller effects are shown only in a tooltip
+LEAST = 0.1  # part of the answer: the darkest tint means at least this effect, so that small effects look pale
 
 Write = Callable[[float], str]
 
@@ -23,8 +23,8 @@ def explained_data(
 ) -> dict[str, Any]:
     """Return the data of the component `shaded`, one row per text.
 
-    found: the results; each key is the line printed above its text. what: the name of the number that changes. write: formats a
-    change. wholes: the full text of each text that was cut, by its key in `found`.
+    found: results by the line above each text. what: name of the number that changes.
+    wholes: full texts of those that were cut, keyed as `found`.
     """
     frame = explained_words_frame(found)
     least = LEAST * max((abs(each.number) for each in found.values()), default=0.0)
@@ -60,7 +60,7 @@ def _by_sentence(
     found: Explained, segment: int, words: Sequence[dict[str, Any]], places: Sequence[int], what: str, write: Write,
     largest: float, whole: Tokens | None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Return the fields of one text's row (sentences and words). largest: the effect or noise level drawn at full height."""
+    """Return the fields of a long text's row. largest: the number drawn at full height."""
     named, opened = {*found.named}, {*found.words}
     sentences = [(at, each) for at, each in enumerate(found.sentences) if each.segment == segment]
     starts, first = [each.at for _, each in sentences], sentences[0][1].positions[0]
@@ -96,8 +96,10 @@ def _percent(value: float, largest: float) -> int:
 
 
 def lost(name: str, tokens: Tokens, read: Tokens, where: str) -> str:
-    """State how much of a text the embedder cuts off. name: the encoder's name. where: says which text, as in " of A"."""
-    at_end = len(read.ids) - 1 - max(at for at, segment in enumerate(read.segments) if segment is not None)  # special
+    """State how much of a text the embedder cuts off. where: as in " of A"."""
+    at_end = (
+        len(read.ids) - 1 - max(at for at, segment in enumerate(read.segments) if segment is not None)
+    )  # special tokens
     words, kept = tokens.words, len(read.ids) - at_end
     left = sum(word.stop <= kept for word in words)
     share = numbers.share(1 - left / len(words)).replace(" ", "\u00a0")

@@ -1,4 +1,4 @@
-"""Make the data of the component `heads`, a map of all heads with one outlined head (dashboard/components/heads.schema.json)."""
+"""Make the data of the component `heads` (dashboard/components/heads.schema.json)."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from selfattn.numbers import decimal
 
 
 def plain_heads(layers: int, heads: int, chosen: Head, label: str) -> dict[str, Any]:
-    """Return the data of a map that shows no numbers: visitors use it only to choose a head. layers, heads: how many."""
+    """Return the data of a map without numbers, for choosing a head."""
     return {
         "version": 1,
         "key": f"{layers} x {heads}",
@@ -41,9 +41,8 @@ def heads_data(
 ) -> dict[str, Any]:
     """Return the data of a map whose heads are coloured by a measure.
 
-    frame: from tidy_tables.heads_frame. measure: a column of it. chosen: the head to outline, if it is in the frame. kind:
-    "weights" for numbers that are never negative; for any other kind, each sign has a colour. title: the measure's name in words.
-    unit: the numbers' unit. maps: every head's attention map, as in the schema.
+    kind: "weights" for numbers that are never negative; other kinds colour each sign.
+    maps: every head's attention map, as in the schema.
     """
     frame = frame.sort_values(["layer", "head"])
     values, names = frame[measure].tolist(), frame["name"].tolist()

@@ -1,4 +1,4 @@
-"""Make the panels of the page Inside a head: a token's input and projections, the kernel's steps, and the head's output."""
+"""Make the panels of the page Inside a head."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ from selfattn.panel import Look, Panel, Tables
 from selfattn.views.kernel_row import word_row
 from selfattn.views.kernel_view import kernel_panel
 
-TERMS = 6  # the largest products of a sum have a line each; the others share one line
+TERMS = 6  # the number of products with a line each; the others share one line
 TITLES = {
     "input": "the layer's input",
     "read": "the projections' input",
@@ -42,43 +42,43 @@ RAMP = (
 
 @dataclass(frozen=True, eq=False)
 class Followed:
-    """A token of a sentence, and every step that a head computes for that token."""
+    """A token, with every step that a head computes for that token."""
 
     name: str  # "A" or "B"
     word: PlacedWord[Encoding]
     position: int  # of the token
     steps: HeadSteps
     real: AttentionTrace  # the head's trace, as the model computes it
-    trace: AttentionTrace  # `real`, or a trace whose steps the visitor has changed (analysis/what_if.py)
+    trace: AttentionTrace  # `real`, or a trace that the visitor has changed (analysis/what_if.py)
 
     @property
     def changed(self) -> bool:
-        """True if the visitor has changed a step of the attention (analysis/what_if.py)."""
+        """True if the visitor has changed a step of the attention."""
         return self.trace is not self.real
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """The tokens of the sentence."""
+        """The sentence's tokens."""
         return self.word.sentence.tokens
 
     @property
     def label(self) -> str:
-        """The word's text if the token is the whole word, else the token."""
+        """The word if it is a single token, else the token."""
         return self.word.word.text if self.word.positions == (self.position,) else self.tokens[self.position]
 
     @property
     def projected(self) -> Projected:
-        """The head's projections. Raises AssertionError if `steps.projected` is None."""
+        """The head's projections. Raises AssertionError if there are none."""
         assert self.steps.projected is not None
         return self.steps.projected
 
     @property
     def output(self) -> Tensor:
-        """The head's output after W_O, which is added to the token's hidden state: (d_model,)."""
+        """The head's output after W_O: (d_model,)."""
         return self.projected.output(self.trace.context[self.position])
 
     def row(self, step: str) -> Tensor:
-        """Return the token's vector in this step."""
+        """Return the token's vector in a step."""
         return self.steps[step].values[self.position]
 
 
@@ -92,15 +92,15 @@ def follow(
 ) -> Followed:
     """Return every step that a head computes for a token.
 
-    position: the token's position; None for the word's first token. changes: as in `what_if.change`. Raises NotRecomputable for
-    an encoder whose attention selfattn can't recompute.
+    position: None for the word's first token. changes: as in `what_if.change`.
+    Raises NotRecomputable if selfattn can't recompute the attention.
     """
     position, real = word.positions[0] if position is None else position, word.sentence.trace(*head)
     return Followed(name, word, position, head_steps(encoder, word.sentence, *head), real, change(real, **changes))
 
 
 def computed(sides: Sequence[Followed], head: Head, errors: tuple[float, float | None]) -> Panel:
-    """Make the panel of the kernel's steps. errors: as in `kernel_panel`; not shown if the visitor has changed steps."""
+    """Make the panel of the kernel's steps. errors: as in `kernel_panel`."""
     rows = [word_row(side.word, head, side.name, query=side.position, trace=side.trace) for side in sides]
     changed = any(side.changed for side in sides)
     panel = kernel_panel(rows, head=head, errors=None if changed else errors)
@@ -112,7 +112,6 @@ def computed(sides: Sequence[Followed], head: Head, errors: tuple[float, float |
 
 
 def _changed(sides: Sequence[Followed]) -> pd.DataFrame:
-    """Return a table with a row for each token: sentence, place, token, weight (before the changes), changed (weight after)."""
     tables = []
     for side in sides:
         columns = {"sentence": side.name, "place": range(len(side.tokens)), "token": side.tokens}
@@ -131,7 +130,7 @@ def _what_changes(side: Followed) -> str:
 
 
 def comes_in(sides: Sequence[Followed]) -> Iterator[Panel]:
-    """Yield the panels of the head's input: the token's vectors and projections, and one number of the query as a sum."""
+    """Yield the panels of the head's input, and of one number as a sum."""
     first = sides[0]
     rows = {step.name: [side.row(step.name) for side in sides] for step in first.steps.steps if step.name in TITLES}
     verb = "comes" if len({side.label for side in sides}) == 1 else "come"
@@ -148,7 +147,7 @@ def comes_in(sides: Sequence[Followed]) -> Iterator[Panel]:
 
 
 def _written_out(side: Followed, dimension: int) -> Panel:
-    """Make the panel of one number of the query: the products of the input with a column of W_Q, and the bias."""
+    """Make the panel of one number of the query, written as a sum."""
     terms, query_bias = _terms(side, dimension), side.projected.query_bias
     shown = terms.loc[terms["product"].abs().sort_values(ascending=False, kind="stable").index[:TERMS]]
     rest = float(terms["product"].sum() - shown["product"].sum())
@@ -168,14 +167,14 @@ def _written_out(side: Followed, dimension: int) -> Panel:
 
 
 def _terms(side: Followed, dimension: int) -> pd.DataFrame:
-    """Return a row for each number of the input: dimension, first (the input's number), second (that of W_Q), product."""
+    """Return the products that sum to one number of the query."""
     first, second = side.projected.read[side.position], side.projected.query_weight[:, dimension]
     columns = {"first": first, "second": second, "product": first * second}
     return pd.DataFrame({"dimension": range(len(first)), **{name: each.tolist() for name, each in columns.items()}})
 
 
 def goes_out(encoder: Encoder, sides: Sequence[Followed], head: Head) -> Iterator[Panel]:
-    """Yield the panels of the head's output: the context times W_O, and the hidden state to which the result is added."""
+    """Yield the panels of the head's output and the hidden state."""
     if sides[0].steps.projected is None:
         return
     added = [side.output for side in sides]
@@ -184,7 +183,7 @@ def goes_out(encoder: Encoder, sides: Sequence[Followed], head: Head) -> Iterato
     finding = f"The head adds a vector of {len(added[0])} numbers to {_named(sides)}{_alike(added)}."
     yield _strips("what goes out", finding, titles, rows, sides)
     own, others = [side.row("input") for side in sides], [_by_others(encoder, side, head) for side in sides]
-    if len(added[0]) != len(own[0]):  # in MobileBERT, heads add to a narrower vector than the hidden state
+    if len(added[0]) != len(own[0]):  # MobileBERT's heads add to a narrower vector than the hidden state
         return
     titles = {"own vector": "the hidden state", "this head": f"+ the output of {head}"}
     rows = {"own vector": own, "this head": added}
@@ -199,7 +198,7 @@ def goes_out(encoder: Encoder, sides: Sequence[Followed], head: Head) -> Iterato
 
 
 def _by_others(encoder: Encoder, side: Followed, head: Head) -> Tensor | None:
-    """Return the sum of the other heads' outputs and the bias, (d_model,); None if W_O's input isn't the heads' contexts."""
+    """Return the sum of the other heads' outputs and the bias: (d_model,)."""
     sentence, bias = side.word.sentence, side.projected.output_bias
     contexts = sentence.own_context(head.layer)[:, side.position].float()  # (n_heads, d_head)
     weight = output_weight(encoder, sentence.recordings[head.layer].module)
@@ -212,7 +211,7 @@ def _by_others(encoder: Encoder, side: Followed, head: Head) -> Tensor | None:
 
 
 def _proof(errors: pd.DataFrame, note: str) -> str:
-    """State each step's largest difference from the model's own numbers. note: a remark about the encoder, or ""."""
+    """State each step's largest difference from the model's own numbers."""
     worst = errors.groupby("step", sort=False)["error"].max().dropna()
     said = ", ".join(f"{name} {numbers.error(error)}" for name, error in worst.items())
     text = (
@@ -246,10 +245,9 @@ def _strips(
     more: Mapping[str, Callable[[], pd.DataFrame]] = MappingProxyType({}),
     **said: str,
 ) -> Panel:
-    """Make a panel of vectors: for each name in `rows` a title, and under it a strip (row of coloured cells) for each sentence.
+    """Make a panel of vectors, each drawn as a row of coloured cells.
 
-    lengths: True to draw all strips on one colour scale and to print each vector's length. marked: as in `strips`. more: further
-    tables of the panel. said: its note and method.
+    lengths: True to use one colour scale and show each vector's length.
     """
 
     @cache
@@ -272,7 +270,6 @@ def _strips(
 
 
 def _vectors_frame(sides: Sequence[Followed], rows: Mapping[str, Sequence[Tensor]]) -> pd.DataFrame:
-    """Return a row for each number of the vectors: sentence, position, token, vector, dimension, value."""
     tables = []
     for name, own in rows.items():
         for side, row in zip(sides, own):

@@ -1,7 +1,6 @@
-"""Make the data of the component `kernel`, one head's steps for one token (dashboard/components/kernel.schema.json).
+"""Make the data of the component `kernel` (dashboard/components/kernel.schema.json).
 
-A strip is a vector drawn as a row of coloured cells. Its numbers are sent as integers: each number times 10 ** decimals. Other
-numbers are sent as the texts that the figure prints.
+Vectors are sent as integers: each number times 10 ** decimals.
 """
 
 import math
@@ -27,7 +26,7 @@ VECTORS = 4  # decimals of queries, keys and values
 HANDED = 3  # decimals of weight x value
 MINUS = "−"
 CONTEXT = "The context is the weighted mean of the values. It is what the head computes for this token."
-# For each column, the variables in `kernel.attend` whose lines compute its numbers.
+# For each column, the variables of `kernel.attend` that it shows.
 MAKES = {
     "products": ["scores"], "score": ["scores"], "scaled": ["scale", "scaled"],
     "exponential": ["maximum", "shifted", "exponentials"], "weight": ["total", "weights"], "handed": ["context"],
@@ -45,10 +44,9 @@ def kernel_data(
     places: int,
     back: str = "",
 ) -> dict[str, Any]:
-    """Return the data of one or two rows in the format of kernel.schema.json. key, about, below: fields of that schema.
+    """Return the data of one or two rows. key, about, below: as in the schema.
 
-    findings: one per row. clicks: True if a click on a token selects its row. places: the decimals of scores, e^x and weights.
-    back: as in `kernel_panel`.
+    clicks: True if a click on a token selects its row. places: decimals of scores, e^x and weights.
     """
     decimals = _decimals(rows, places)
     columns = _columns(rows)
@@ -72,13 +70,13 @@ def kernel_data(
 
 
 def _plane(row: QueryRow, back: str) -> dict[str, Any]:
-    """Return the two-dimensional vectors from which the browser computes the row of a query that the visitor drags."""
+    """Return the vectors for recomputing the row while the visitor drags the query."""
     vectors = {"query": row.of("query"), "keys": row.trace.key, "values": row.trace.value}
     return {name: values.tolist() for name, values in vectors.items()} | {"scale": row.trace.scale, "back": back}
 
 
 def _largest(sides: Sequence[dict[str, Any]]) -> dict[str, int]:
-    """Return, for each kind of strip, the largest absolute integer: it gets the deepest colour. Keys and values don't count."""
+    """Return the largest absolute integer of each kind of vector."""
     rows = [row for side in sides for row in side["rows"]]
     strips = {
         "vectors": [side["query"]["values"] for side in sides],
@@ -91,7 +89,7 @@ def _largest(sides: Sequence[dict[str, Any]]) -> dict[str, int]:
 
 
 def _ends(column: dict[str, Any], sides: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the ends of the scale of a column's bars, and the number of characters of its longest text."""
+    """Return the ends of a column's bars, and its longest text's length."""
     rows = [row for side in sides for row in (*side["rows"], side["rest"]) if row and column["id"] in row["cells"]]
     texts = [row["cells"][column["id"]] for row in rows]
     finite = [value for value in map(read, texts) if math.isfinite(value)]
@@ -100,7 +98,7 @@ def _ends(column: dict[str, Any], sides: Sequence[dict[str, Any]]) -> dict[str, 
 
 
 def _decimals(rows: Sequence[QueryRow], places: int) -> dict[str, int]:
-    """Return the decimals of each kind of strip. Vectors of up to FEW numbers, which are printed, have no more than needed."""
+    """Return the number of decimals of each kind of vector."""
     most = {"vectors": VECTORS, "products": places, "handed": max(HANDED, places)}
     if all(max(row.trace.key.shape[-1], row.trace.value.shape[-1]) > FEW for row in rows):
         return most
@@ -120,7 +118,7 @@ def _has_decimals(values: Tensor, most: int) -> int:
 
 
 def whole(values: Tensor, places: int) -> list[str]:
-    """Return each row as comma-separated integers: the numbers times 10 ** places, rounded half away from zero."""
+    """Return each row as comma-separated integers: numbers times 10 ** places."""
     exact = np.atleast_2d(values.detach().double().numpy())
     scaled = np.floor(np.abs(exact) * 10**places + 0.5)
     return [",".join(map(str, row)) for row in np.where(exact < 0, -scaled, scaled).astype(int).tolist()]
@@ -152,14 +150,14 @@ def _columns(rows: Sequence[QueryRow]) -> list[dict[str, Any]]:
 
 
 def _code() -> list[dict[str, str]]:
-    """Return the lines of `kernel.attend`, each with the name of the variable that it sets, or ""."""
+    """Return each line of `kernel.attend` with the variable set there."""
     lines = source(kernel.attend).splitlines()
     made = [line.strip().split(" = ")[0] for line in lines]
     return [{"text": line, "makes": name if name.isidentifier() else ""} for line, name in zip(lines, made)]
 
 
 def _pairs(rows: Sequence[QueryRow]) -> list[dict[int | None, int | None]]:
-    """For each of two rows, map a token's position to that of the matching token in the other row (None: no match)."""
+    """Map each row's tokens to matching tokens in the other row."""
     if len(rows) != 2:
         return [{} for _ in rows]
     a, b = ([(special, fold(text)) for text, special in zip(row.tokens, _special(row))] for row in rows)
@@ -215,7 +213,7 @@ def _side(
 
 
 def _rest(row: QueryRow, rest: Sequence[int], places: int, handed: int) -> dict[str, Any]:
-    """Return the figure's row for all tokens that have no row of their own: the sums of their e^x, weights and weight x value."""
+    """Return one row with the sums of the remaining tokens."""
     exponential, weight = (float(row.of(step).double()[rest].sum()) for step in ("exponentials", "weights"))
     write = _share(places)
     return {
@@ -248,15 +246,14 @@ def _cells(row: QueryRow, places: int) -> dict[str, list[str]]:
 
 
 def _short(text: str) -> str:
-    """Shorten a text for a cell: "under 0.0001" becomes "<0.0001"."""
     return text.replace("under ", "<")
 
 
-# The functions below print the arithmetic of one token. Each number has enough decimals to compute the next number from it.
+# Below: the printed arithmetic, with enough decimals to check each step.
 
 
 def factor(trace: AttentionTrace) -> tuple[str, float]:
-    """Return the scaling of scores as a text to print after a score, such as "÷ √64", and as a factor; ("", 1.0) for none."""
+    """Return the scaling of scores as text and number: ("÷ √64", 0.125)."""
     d_head, scale = trace.query.shape[-1], trace.scale
     if scale == 1:
         return "", 1.0
@@ -270,7 +267,6 @@ def factor(trace: AttentionTrace) -> tuple[str, float]:
 
 
 def _lines(row: QueryRow, kept: Sequence[int], places: int) -> list[list[list[str]]]:
-    """Return, for each token in `kept`, the printed steps of its arithmetic: a list of [column, text]."""
     total, largest = _total(row), float(row.of("maximum")[0])
     steps = ("scores", "scaled", "masked", "exponentials", "weights")
     columns = zip(*(row.of(step)[list(kept)].tolist() for step in steps))
@@ -286,10 +282,10 @@ def _line(
     total: float,
     places: int,
 ) -> list[list[str]]:
-    """Return the printed steps of one token's arithmetic: a list of [column, text].
+    """Return the printed arithmetic of one token: a list of [column, text].
 
-    steps: the token's score, scaled score, masked score, e^x and weight. added: the terms added to its scaled score. largest:
-    the row's largest masked score. total: the row's sum of e^x. places: the fewest decimals to print.
+    steps: score, scaled score, masked score, e^x, weight. added: terms added to the scaled score.
+    largest: the row's largest masked score. total: the row's sum of e^x.
     """
     (symbol, times), (score, scaled, masked, exponential, weight) = scale, steps
     if masked == -math.inf:
@@ -313,7 +309,7 @@ def _line(
 
 
 def _division(exponential: float, total: float, weight: float, places: int) -> tuple[str, str, str]:
-    """Return e^x, the total and the weight as texts, with enough decimals to compute the weight from the other two."""
+    """Return e^x, total and weight as texts that divide correctly."""
     write = _share(places)
     share, text = write(weight), write(exponential)
     first = max(places, _places(text))
@@ -326,10 +322,9 @@ def _division(exponential: float, total: float, weight: float, places: int) -> t
 
 
 def _fewest(places: int, wanted: str, computed: Callable[[int], float]) -> int:
-    """Return how many decimals the inputs need, at least `places`, so that the result is printed as `wanted`.
+    """Return how many decimals the inputs need to give `wanted`.
 
-    computed: a function from the number of decimals to the result. Return `places` if no number is enough, as for -1e9 + 0.5,
-    whose last digits float32 can't hold. A result that could be rounded up or down, such as 0.125, isn't accepted.
+    computed: the result for a number of decimals. Results that could be rounded either way, such as 0.125, don't count.
     """
     write = numbers.weight if wanted.startswith("under") else partial(numbers.decimal, places=_places(wanted))
     near = (-1e-9, 1e-9)

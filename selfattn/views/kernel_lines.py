@@ -1,4 +1,4 @@
-"""Read the source of selfattn/kernel.py from the running program, so that pages always show the code that runs."""
+"""Read the source of selfattn/kernel.py, to show the code that runs."""
 
 import ast
 import inspect
@@ -10,7 +10,7 @@ from selfattn import kernel
 
 
 def source(function: Callable) -> str:
-    """Return a function's source text without its docstring and without the call of `check_inputs`."""
+    """Return a function's source without its docstring and `check_inputs`."""
     text = textwrap.dedent(inspect.getsource(function))
     docstring = ast.parse(text).body[0].body[0]
     lines = text.splitlines()
@@ -20,6 +20,6 @@ def source(function: Callable) -> str:
 
 @cache
 def kernel_lines() -> dict[str, str]:
-    """Return the assignments of `kernel.attend` as text without comments; the keys are the names of the assigned variables."""
+    """Return the assignments of `kernel.attend`, keyed by variable."""
     (attend,) = ast.parse(source(kernel.attend)).body
     return {line.targets[0].id: ast.unparse(line) for line in attend.body if isinstance(line, ast.Assign)}

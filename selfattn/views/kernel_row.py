@@ -1,4 +1,4 @@
-"""Define `QueryRow`, one token's row of every step in a head's trace, for the kernel figure."""
+"""Define `QueryRow`, one token's row of a head's trace."""
 
 import math
 from dataclasses import dataclass
@@ -11,22 +11,22 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.kernel import AttentionTrace
 
-MOST = 64  # in a sentence of up to this many tokens, each token has a row in the figure
-LEADING = 24  # in a longer sentence, this many tokens have a row each; the other tokens share one row
+MOST = 64  # tokens: in a sentence up to this long, each token has a row in the figure
+LEADING = 24  # rows for a longer sentence; the other tokens share one row
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class QueryRow:
-    """The row of a head's trace for one query token, with every step."""
+    """One query token's row of a head's trace."""
 
-    trace: AttentionTrace  # of one head: query (n_rows, d_head), key (n, d_head), scores (n_rows, n) ...
+    trace: AttentionTrace  # of one head: query (n_rows, d_head), key (n, d_head), scores (n_rows, n)
     tokens: tuple[str, ...]  # n tokens
-    query: int  # the query's position; if the query is none of the tokens, `query` and `first` are -1
+    query: int  # the query's position; -1 (`first` too) if the query isn't a token
     name: str = ""  # "A" or "B"
-    first: int = 0  # the position of the token in the trace's first row
-    special: tuple[bool, ...] = ()  # one per token; () if no token is special
-    word: tuple[int, ...] = ()  # the positions of the word that the page is about
-    text: str = ""  # the query's name, if the query is none of the tokens
+    first: int = 0  # position of the trace's first row
+    special: tuple[bool, ...] = ()  # one per token; () if none is special
+    word: tuple[int, ...] = ()  # positions of the word that the page is about
+    text: str = ""  # the query's name, if the query isn't a token
 
     @property
     def row(self) -> int:
@@ -35,16 +35,16 @@ class QueryRow:
 
     @property
     def asks(self) -> str:
-        """The name of the query: the token at its position or, if it has none, `text`."""
+        """The query's name."""
         return self.text or self.tokens[self.query]
 
     def of(self, step: str) -> Tensor:
-        """Return the query's row of a step, a field of the trace: (d_head,) for "query", (n,) for "scores" or "weights"."""
+        """Return one step for the query: (d_head,) for "query", (n,) for "weights"."""
         return getattr(self.trace, step)[self.row]
 
     @property
     def terms(self) -> dict[str, Tensor]:
-        """The terms added to the scaled scores, by name: (n,) each. A float mask that isn't 0 in this row is the term "mask"."""
+        """The terms added to the scaled scores, by name: (n,) each."""
         shape, mask = self.trace.scores.shape, self.trace.mask
         found = {term.name: term.values.expand(shape)[self.row] for term in self.trace.terms}
         if mask is not None and mask.dtype != torch.bool:
@@ -53,7 +53,7 @@ class QueryRow:
 
     @property
     def hidden(self) -> list[bool]:
-        """True for each token that is masked for the query: n values."""
+        """True for each token that is masked for the query."""
         return (self.of("masked") == -math.inf).tolist()
 
     @property
@@ -70,10 +70,9 @@ def word_row(
     query: int | None = None,
     trace: AttentionTrace | None = None,
 ) -> QueryRow:
-    """Return the row of a word's first piece or, if `query` is given, of the token at that position.
+    """Return the row of a word's first token, or of the token at `query`.
 
-    trace: a trace of all tokens, to use instead of the head's trace. Raises NotRecomputable for an encoder whose attention
-    selfattn can't recompute.
+    trace: replaces the head's trace. Raises NotRecomputable if selfattn can't recompute the attention.
     """
     encoding = placed.sentence
     at = placed.positions[0] if query is None else query
@@ -87,10 +86,7 @@ def word_row(
 
 
 def leading(row: QueryRow) -> tuple[list[int], list[int]]:
-    """Return the tokens that have a row in the figure, and the other tokens, both in the sentence's order.
-
-    In a long sentence, only the query and the tokens with the largest weights have a row.
-    """
+    """Return the positions that have a row in the figure, and the others."""
     n = len(row.tokens)
     if n <= MOST:
         return list(range(n)), []

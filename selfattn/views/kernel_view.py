@@ -1,4 +1,4 @@
-"""Make the panel of the kernel figure: every number that one head computes for one token, in one sentence or two."""
+"""Make the panel of every number that a head computes for a token."""
 
 import hashlib
 import math
@@ -16,8 +16,8 @@ from selfattn.views.kernel_data import kernel_data
 from selfattn.views.kernel_row import LEADING, MOST, QueryRow
 
 NAME = "kernel"
-ALIKE = 1e-6  # two weights whose difference is at most this count as equal, because float32 rounds them
-MUCH = 0.5  # a weight of at least this is called "most of its weight"
+ALIKE = 1e-6  # largest difference of weights that count as equal, because float32 rounds them
+MUCH = 0.5  # from this weight on, a token gets "most of its weight"
 METHOD = (
     "Selfattn's own attention code (selfattn/kernel.py) computes every number from the model's queries, keys and values. "
     "Printed numbers are rounded. If two decimals are too few to compute the next number, more are printed. A weight "
@@ -37,13 +37,11 @@ def kernel_panel(
     finding: str = "",
     back: str = "",
 ) -> Panel:
-    """Make the panel of one token's row of attention weights, in one sentence or in two ("A" and "B").
+    """Make the panel of one token's attention, in one sentence or two.
 
-    rows: results of `word_row`, or a QueryRow of any trace. errors: the largest difference from the weights that the model's own
-    code computes from the same inputs, and from those of a second forward pass (None: not known). clicks: True if a click on a
-    token selects that token's row; the component then sets its state "query" to [side, position]. places: the decimals of
-    scores, e^x and weights. finding: replaces the default finding. back: if it isn't "", the visitor can drag the query, which
-    must have two numbers; `back` is the label of the button that undoes the drag.
+    errors: largest differences from the model's own weights, on the same inputs and in a second pass.
+    clicks: True if a click on a token selects its row. places: decimals of scores, e^x and weights.
+    back: label of the button that undoes a drag of the query, which must have two numbers; "" for no drag.
     """
     rows = (rows,) if isinstance(rows, QueryRow) else tuple(rows)
     about, findings = alt(rows, head), [finding or largest_weight(row) for row in rows]
@@ -74,7 +72,7 @@ def kernel_panel(
 
 
 def largest_weight(row: QueryRow) -> str:
-    """State which token gets the largest weight in this row."""
+    """State which token gets the largest weight."""
     weights = row.of("weights")
     at, query = int(weights.argmax()), _query(row)
     if not weights[at] > 0:
@@ -91,7 +89,7 @@ def largest_weight(row: QueryRow) -> str:
 
 
 def alt(rows: Sequence[QueryRow], head: Head | None) -> str:
-    """Describe the figure in words, for people who can't see it."""
+    """Describe the figure in words."""
     of = f"Head {head.head} of layer {head.layer}" if head else "One head"
     parts = [f"{of}, step by step. Each token has a row, from query times key to weight times value."]
     for row in rows:
@@ -103,11 +101,10 @@ def alt(rows: Sequence[QueryRow], head: Head | None) -> str:
 
 
 def steps_frame(rows: Sequence[QueryRow]) -> pd.DataFrame:
-    """Return a row for each token: sentence, place, token, special, query (True for the query's token), and every step.
+    """Return a row for each token, with every step of its weight.
 
-    The steps are score, scaled, a column for each term added to the scores (such as a position bias or a float mask), masked
-    (minus infinity for hidden tokens), shifted (masked minus the row's maximum), exponential, weight, and share (the token's
-    part of the context vector). The shares sum to 1. A share may be negative.
+    masked: the score with all added terms; minus infinity for hidden tokens. shifted: masked minus the row's maximum.
+    share: the token's part of the context vector. The parts sum to 1, and some may be negative.
     """
     tables = []
     for row in rows:
@@ -130,10 +127,9 @@ def steps_frame(rows: Sequence[QueryRow]) -> pd.DataFrame:
 
 
 def dimensions_frame(rows: Sequence[QueryRow]) -> pd.DataFrame:
-    """Return a row for each token and dimension: sentence, place, token, dimension, query, key, product, value, handed.
+    """Return a row for each token and dimension. Missing numbers are NaN.
 
-    product: query times key. handed: weight times value. Dimensions count from 0. If keys and values differ in length, the
-    missing numbers are NaN.
+    product: query times key. handed: weight times value.
     """
     tables = []
     for row in rows:
@@ -164,7 +160,6 @@ def _arrays(rows: Sequence[QueryRow]) -> Mapping[str, np.ndarray]:
 
 
 def _below(rows: Sequence[QueryRow], errors: tuple[float, float | None] | None) -> list[str]:
-    """Return the lines under the figure, about split words, long sentences, and the differences from the model's weights."""
     lines = []
     for row in rows:
         if len(row.word) > 1 and row.query in row.word and not lines:

@@ -1,4 +1,4 @@
-"""Make the panel of the cosine between a word's vectors in two sentences, after each layer, with and without hidden words."""
+"""Make the panel of a word's cosine after each layer."""
 
 from functools import cache
 
@@ -14,10 +14,7 @@ NO_CONTROL = "There is no control sentence. Add one: a third sentence, in which 
 
 
 def layer_by_layer(pair: HiddenPair) -> Panel:
-    """Make the panel of the cosine after each layer: with nothing hidden, and with one word hidden in each sentence.
-
-    Of all words of a sentence, hiding this word moves the chosen word's vector most.
-    """
+    """Make the panel of two curves, with nothing and with two words hidden."""
     frame = cache(lambda: hidden_curves_frame(pair))
     finding, note = compared(pair), beside(pair)
     return Panel(
@@ -34,14 +31,14 @@ def layer_by_layer(pair: HiddenPair) -> Panel:
 
 
 def compared(pair: HiddenPair) -> str:
-    """State the cosine after the last layer: with nothing hidden, and with the two words of the largest effect hidden."""
+    """State the last layer's cosine, with nothing and with two words hidden."""
     text = f'The two vectors of "{pair.placed[0].word.text}" have cosine {numbers.cosine(float(pair.cosine[0, 0]))}'
     hidden = [f'"{words[at].label}"' for words, at in zip(pair.words, pair.top) if at is not None]
     return f"{text}; with {' and '.join(hidden)} hidden, {numbers.cosine(pair.both_hidden)}." if hidden else f"{text}."
 
 
 def beside(pair: HiddenPair) -> str:
-    """State the largest cosine if another word is hidden in each sentence, and the cosine of A and the control sentence."""
+    """State the largest cosine with other words hidden, and that of the control."""
     parts = []
     if (others := pair.other_words) == others:
         parts.append(
@@ -56,7 +53,7 @@ def beside(pair: HiddenPair) -> str:
 
 
 def beside_its_sense(pair: HiddenPair, sense: str, cosines: Tensor) -> str:
-    """Compare the word in A with that in labelled sentences of its sense. cosines: from `within_sense`, one per sentence."""
+    """Compare the word in A with labelled sentences of its sense."""
     far = int((cosines <= pair.cosine[0, 0]).sum())
     as_far = (
         f"{far} of these cosines {'is' if far == 1 else 'are'} not larger" if far else "All these cosines are larger"

@@ -1,4 +1,4 @@
-"""Make a lesson's panel, which shows several charts side by side."""
+"""Make a lesson's panel of several charts."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -8,16 +8,16 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, drawn_frame, in_rows
 from selfattn.panel import Look, Panel, Tables
 
-Drawing = Callable[[Theme], Spec]  # a function that draws a chart in the colours of a theme
+Drawing = Callable[[Theme], Spec]  # draws a chart in the colours of a theme
 
 
 def drawing(chart: Callable[..., Spec], *arguments: Any, **looks: Any) -> Drawing:
-    """Bind all arguments of a chart except the theme, which the caller passes after the positional arguments."""
+    """Bind all arguments of a chart except the theme."""
     return partial(chart, *arguments, **looks)
 
 
 def lesson_panel(name: str, finding: str, charts: Mapping[str, Drawing], columns: int = 0, **said: str) -> Panel:
-    """Make a panel of several charts. charts: by title. columns: charts per row (0: all). said: note and method."""
+    """Make a panel of several charts. columns: charts per row (0: all)."""
 
     def picture(look: Look) -> Spec:
         return in_rows({title: draw(look.theme) for title, draw in charts.items()}, columns)

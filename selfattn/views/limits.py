@@ -1,4 +1,4 @@
-"""Make the panels of four limits: what attention weights, removed heads, a lucky head and recomputed weights don't prove."""
+"""Make the panels of four things that attention doesn't prove."""
 
 import math
 
@@ -17,11 +17,11 @@ from selfattn.views.lesson import drawing, lesson_panel
 from selfattn.views.rounding import noise_floor
 
 CELL = 17  # pixels
-SHOWN = 8  # tokens, those with the largest weights
+SHOWN = 8  # tokens with the largest weights
 
 
 def other_weights(passage: Encoding) -> Panel | None:
-    """Make the panel of different weights that give the same context; None if the text has too few tokens for such weights."""
+    """Make the panel of different weights with the same context, if possible."""
     head, rows = counterexamples.freest_row(passage, 2)
     if rows.moved < 0.01:
         return None
@@ -32,7 +32,7 @@ def other_weights(passage: Encoding) -> Panel | None:
     }
     tokens = [*(f"{place}: {passage.tokens[place]}" for place in top), "all other tokens"]
     frame = pd.DataFrame({"token": tokens, **columns})
-    most = 1.2 * max(map(max, columns.values()))  # one scale for both, with room for the numbers
+    most = 1.2 * max(map(max, columns.values()))  # one scale for both charts, with room for the numbers
     return lesson_panel(
         "other weights",
         f'In {head}, "{passage.tokens[2]}" could move {share(rows.moved)} of its weight to other tokens and keep its context.',
@@ -45,9 +45,9 @@ def other_weights(passage: Encoding) -> Panel | None:
 
 
 def removed_heads(heads: pd.DataFrame, together: float, precision: str) -> Panel:
-    """Make the panel that compares the effects of removing each head alone with `together`, the effect of removing all heads.
+    """Make the panel of removing heads alone and together.
 
-    heads: tidy_tables.heads_frame with columns effect and control.
+    heads: a table with the columns effect and control.
     """
     heads, noise = noise_floor(heads, "effect", precision)
     alone, control = (heads.loc[heads[name].abs().idxmax(), name] for name in ("effect", "control"))
@@ -71,7 +71,7 @@ def removed_heads(heads: pd.DataFrame, together: float, precision: str) -> Panel
 
 
 def lucky_head(weights: pronouns.PronounWeights) -> Panel:
-    """Make the panel of the best head's accuracy: on the sentences used for the choice, on new ones, and if all heads guess."""
+    """Make the panel of the best head's accuracy, compared with guessing."""
     first, second = pronouns.halves(PRONOUNS)
     chosen, n_heads = pronouns.choose_head(weights, first, second), weights.preference[0].numel()
     best, luck = (decimal(100 * value, 0) for value in (chosen.chosen_with, chosen.luck))
@@ -94,7 +94,7 @@ def lucky_head(weights: pronouns.PronounWeights) -> Panel:
 
 
 def recomputed_noise() -> Panel:
-    """Make the panel of the kernel's weights on random queries and keys, and their difference from torch's weights."""
+    """Make the panel of recomputed weights on random numbers."""
     own, other = counterexamples.noise_weights()
     places, difference = [*map(str, range(len(own)))], own - other
     maps = {"the kernel's weights": (own, "weights"), "the kernel's minus torch's": (difference, "signed")}

@@ -1,4 +1,4 @@
-"""Make the panel of the labelled sentences in which a word's vector is nearest to its vector in the visitor's sentence."""
+"""Make the panel of the labelled sentences nearest to a word's vector."""
 
 import pandas as pd
 
@@ -14,10 +14,7 @@ SAME = 1e-4  # cosines that differ by at most this count as equal
 
 
 def nearest_sentences(encoder: Encoder, word: str, stage: str, ranked: pd.DataFrame) -> Panel:
-    """Make the panel of the three nearest sentences. ranked: the table from `ranked_sentences`.
-
-    stage: a phrase that says which vector of the word is compared, such as "after layer 2".
-    """
+    """Make the panel of the three nearest sentences. ranked: from `ranked_sentences`."""
     first = ranked.head(NEAREST)
     rows = [
         (at, each, each.label, float("nan"), fold(each.text) == fold(word))
@@ -38,7 +35,7 @@ def nearest_sentences(encoder: Encoder, word: str, stage: str, ranked: pd.DataFr
 
 
 def senses_of(stage: str, ranked: pd.DataFrame) -> str:
-    """State the senses of the three nearest sentences, and how many other sentences are as near as the third."""
+    """State the senses of the three nearest sentences."""
     first, rest = ranked.head(NEAREST), ranked.iloc[NEAREST:]
     senses = first["sense"].value_counts(sort=False)
     which = " and ".join(f"{count} of {sense}" for sense, count in senses.items())

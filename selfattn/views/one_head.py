@@ -1,4 +1,4 @@
-"""Make the panel of one head's attention maps of two sentences, unchanged or with a word hidden."""
+"""Make the panel of one head's attention maps of two sentences."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -15,11 +15,11 @@ from selfattn.tidy_tables import weights_frame
 
 SOURCES = {"scratch": "from scratch", "own": "model's own", "difference": "difference"}
 
-Sides = Mapping[str, PlacedWord[Encoding]]  # the chosen word, by its sentence: "A", "B", or "" for one text of both
+Sides = Mapping[str, PlacedWord[Encoding]]  # the chosen word by sentence: "A", "B", or "" for one joint text
 
 
 def hidden_by_sentence(sides: Sides) -> dict[str, str]:
-    """Return the words that were hidden from the chosen word, by sentence ("A", "B" or "")."""
+    """Return the words hidden from the chosen word, by sentence."""
     named = {}
     for name, side in sides.items():
         keys = {key for hide in side.sentence.hides for key in hide.keys}
@@ -30,10 +30,7 @@ def hidden_by_sentence(sides: Sides) -> dict[str, str]:
 
 
 def head_maps(sides: Sides, maps: Mapping[str, WordMap], head: Head, source: str) -> Panel:
-    """Make the panel of a head's maps of A and B, with the same colour scale and cell size. The chosen word's rows are outlined.
-
-    source: a key of SOURCES, for the origin of the weights in `maps`.
-    """
+    """Make the panel of a head's maps of A and B. source: a key of SOURCES."""
     differ = source == "difference"
     hidden = {name: f', "{word}" hidden' for name, word in hidden_by_sentence(sides).items()}
     whose = "" if source == "scratch" else f", {SOURCES[source]}"
@@ -73,7 +70,7 @@ def head_maps(sides: Sides, maps: Mapping[str, WordMap], head: Head, source: str
 
 
 def surest_word(view: WordMap, where: str) -> str:
-    """State which word (not punctuation) gives the largest weight of a map, and which word or special token gets it."""
+    """State which word gives a map's largest weight, and to which token."""
     words = [not special and any(map(str.isalnum, label)) for special, label in zip(view.special, view.labels)]
     rows = [row for row, is_word in enumerate(words) if is_word]
     if not rows:
@@ -86,7 +83,7 @@ def surest_word(view: WordMap, where: str) -> str:
 
 
 def largest_difference(view: WordMap, name: str) -> str:
-    """State the largest absolute difference between the weights from scratch and the model's own weights."""
+    """State the largest difference between weights from scratch and the model's own."""
     row, column = divmod(int(view.matrix.abs().argmax()), len(view.labels))
     error = numbers.error(view.matrix[row, column])
     return (
@@ -95,7 +92,7 @@ def largest_difference(view: WordMap, name: str) -> str:
 
 
 def left_out(view: WordMap) -> str:
-    """State how much weight goes to special tokens that the map omits, and how many weights share a cell; "" if neither."""
+    """State how much weight the map leaves out or merges."""
     said = []
     if view.hidden:
         said.append(

@@ -1,4 +1,4 @@
-"""Make the questions of the page Predictions (about a class, score, cosine, tag or masked word), and their panels."""
+"""Make the questions of the page Predictions, and their panels."""
 
 import re
 from collections.abc import Mapping
@@ -27,38 +27,35 @@ from selfattn.views.explained import Write, explained_data
 from selfattn.views.rounding import OF_LOG_PROBABILITY, noise_floor
 from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 
-TOP = 10  # words that are listed for a mask (a "gap")
-FLOOR = 0.1  # if hiding all words changes a score by less than this part of one word's largest effect, the note says so
-QUOTED = 70  # characters of a sentence in a finding, at most
-OUTSIDE = "O"  # the tag of a word without an entity, in the BIO scheme
+TOP = 10  # words listed for a mask
+FLOOR = 0.1  # part of one word's largest effect: if hiding all words does less, the note says so
+QUOTED = 70  # characters of a quoted sentence, at most
+OUTSIDE = "O"  # the BIO tag of a word without an entity
 
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A question whose answer is a number that an encoder computes from a sentence, such as the logit of a class."""
+    """A question about a number that an encoder computes, such as a logit."""
 
     sentence: Encoding
     asked: Asked
-    key: tuple  # identifies the number in cache keys, together with the sentence
-    python: str  # code that assigns `asked`; it uses `encoder` and `sentence`
+    key: tuple  # identifies the number in cache keys
+    python: str  # code that assigns `asked`
     what: str  # the number's name: "the cosine"
     write: Write
-    answer: str = ""  # the encoder's answer in words
+    answer: str = ""  # the answer in words
     where: str = ""  # " in A" if there are two sentences
     answers: pd.DataFrame = field(default_factory=pd.DataFrame)  # all answers: token or class, probability or score
-    whole: Tokens | None = None  # the uncut text, if the embedder cuts off its end
+    whole: Tokens | None = None  # the uncut text, if the embedder cuts it
 
     @property
     def said(self) -> str:
-        """The number's name, and the sentence's name if there are two: "the cosine in A"."""
+        """The number's name, with the sentence: "the cosine in A"."""
         return f"{self.what}{self.where}"
 
 
 def first_asked(encoder: Encoder, gap: bool) -> str:
-    """Return the kind of question that a checkpoint was trained for: "class", "pair" (a reranker), "tag", "gap" or "similarity".
-
-    gap: True if the link asks about a masked word (a "gap").
-    """
+    """Return the question that a checkpoint was trained for."""
     config = encoder.model.config
     if carries(config, CLASSES):
         return "pair" if config.num_labels == 1 and not config.problem_type else "class"
@@ -68,10 +65,7 @@ def first_asked(encoder: Encoder, gap: bool) -> str:
 
 
 def class_question(head: ClassHead, sentence: Encoding, chosen: str | None = None, where: str = "") -> Question:
-    """Return the question about one class. chosen: the class's name; if `head.labels` lacks it, the likeliest class is taken.
-
-    A head with one label for a pair of texts has one logit, which is called the score.
-    """
+    """Return the question about one class, by default the likeliest."""
     logits = head.logits(sentence.states[-1])
     named = f"{where.removeprefix(' in ').capitalize()}: " if where else ""
     number, table = _likeliest(head, logits, "class", chosen)
@@ -90,7 +84,7 @@ def class_question(head: ClassHead, sentence: Encoding, chosen: str | None = Non
 
 
 def tag_question(head: TagHead, sentence: Encoding, at: int, chosen: str | None = None) -> Question:
-    """Return the question about a tag of one word. at: the word's index. chosen: the tag's name; None: the likeliest tag."""
+    """Return the question about one word's tag, by default the likeliest."""
     word = sentence.words[at]
     number, table = _likeliest(head, head.logits(sentence.states[-1][list(word.positions)]), "tag", chosen)
     python = _python(f"tag_score(load_tag_head(encoder), sentence.words[{at}], {number})", "classification")
@@ -99,7 +93,7 @@ def tag_question(head: TagHead, sentence: Encoding, at: int, chosen: str | None 
 
 
 def _likeliest(head: ClassHead, logits: Tensor, kind: str, chosen: str | None) -> tuple[int, pd.DataFrame]:
-    """Return a class's index and a table of all classes, the likeliest first. chosen: its name; else the likeliest is taken."""
+    """Return the chosen (or likeliest) class's index, and a table of all classes."""
     answers = head.answers(logits).cpu()
     order = answers.argsort(descending=True).tolist()
     number = head.labels.index(chosen) if chosen in head.labels else order[0]
@@ -107,19 +101,18 @@ def _likeliest(head: ClassHead, logits: Tensor, kind: str, chosen: str | None) -
 
 
 def _python(asked: str, module: str) -> str:
-    """Return code that assigns the expression `asked` to a variable. module: where selfattn.encoders has the loader."""
     function, load = re.findall(r"\w+(?=\()", asked)[:2]
     return f"from selfattn.analysis.targets import {function}\nfrom selfattn.encoders.{module} import {load}\nasked = {asked}"
 
 
 def most_certain(tags: pd.DataFrame) -> int:
-    """Return the index of the word whose tag has the largest probability. Words with the tag "O" (no entity) come last."""
+    """Return the index of the word with the most probable tag, preferably an entity."""
     named = tags[tags["tag"] != OUTSIDE]
     return int((named if len(named) else tags)["probability"].idxmax())
 
 
 def tags(sentence: Encoding, found: pd.DataFrame, chosen: int | None = None) -> Panel:
-    """Make the panel of every word with its tag. found: the table from `TagHead.tags`. chosen: index of the word in question."""
+    """Make the panel of every word with its tag. chosen: the word in question."""
     rows = [("tags", word, word.label, share, False) for word, share in zip(sentence.words, found["probability"])]
     tint = Tint("probability", numbers.weight, "probability {}", 1.0)
     data = shaded_data(sentence_words(rows, "row", "probability"), {"tags": "each word with its tag; click one"}, tint)
@@ -146,11 +139,9 @@ def similarity_questions(
     sides: Mapping[str, Encoding],
     whole: Mapping[str, Tokens] = MappingProxyType({}),
 ) -> list[Question]:
-    """Return two questions: how do the words of A change the cosine of A and B, and how do those of B?
+    """Return two questions: how words of A, and words of B, change the cosine.
 
-    Raises TextError for a long text.
-
-    sides: the texts "A" and "B", short enough for the embedder. whole: the full texts, by name, if `sides` has shortened texts.
+    whole: full texts, where `sides` has shortened ones. Raises TextError for a long text.
     """
     for side in sides.values():
         pooling.positions(side)
@@ -165,7 +156,10 @@ def similarity_questions(
 
 
 def gap_question(head: MaskedHead, masked: Encoding, row: int) -> Question:
-    """Return the question about a likely word at the mask. row: its rank, from 0. Raises TextError unless one token is masked."""
+    """Return the question about a likely word at the mask. row: the word's rank.
+
+    Raises TextError unless one token is masked.
+    """
     table = head.predictions(masked, TOP)
     row = min(row, len(table) - 1)
     answer = ", ".join(f'"{each.text}" {numbers.weight(each.probability)}' for each in table.head(3).itertuples())
@@ -178,7 +172,7 @@ def gap_question(head: MaskedHead, masked: Encoding, row: int) -> Question:
 
 
 def words(found: Mapping[Question, Explained], answer: str = "") -> Panel:
-    """Make the panel of how a number changes when a word (or sentence of a long text) is hidden. answer: starts the note."""
+    """Make the panel of how hiding words or sentences changes a number."""
     first, long = next(iter(found)), any(each.sentences for each in found.values())
     hidden = "word or sentence" if long else "word"
     rows = {f"change of {first.what} when a {hidden} is hidden{question.where}": question for question in found}
@@ -204,7 +198,7 @@ def words(found: Mapping[Question, Explained], answer: str = "") -> Panel:
 
 
 def _words(found: Mapping[Question, Explained]) -> tuple[str, list[str], list[str]]:
-    """Return the panel's finding (its headline), the lines of its note, and the paragraphs of its method."""
+    """Return the panel's finding, note lines and method paragraphs."""
     results = [(question, each) for question, each in found.items() if each.order]
     if not results:
         return "There is no word to hide.", [], [_HIDING]
@@ -215,7 +209,6 @@ def _words(found: Mapping[Question, Explained]) -> tuple[str, list[str], list[st
 
 
 def _sentences(found: Mapping[Question, Explained]) -> tuple[str, list[str], list[str]]:
-    """Return finding, note and method as `_words` does. The finding names a sentence, and the note a word of this sentence."""
     named = [(question, each, at) for question, each in found.items() for at in each.named]
     if not named:
         return (
@@ -243,9 +236,9 @@ _OF_PAIRS = (
 
 
 def lead_frame(found: Mapping[Question, Explained]) -> pd.DataFrame:
-    """Return a row for each word of the query and of two documents: where ("query", "document 1"), text, effect.
+    """Return a row for each word of a query and two documents.
 
-    effect: how hiding the word changes document 1's score minus document 2's. A query word is hidden in both pairs of texts.
+    effect: how hiding the word changes document 1's score minus document 2's.
     """
     first, second = found.values()
     rows = []
@@ -259,7 +252,7 @@ def lead_frame(found: Mapping[Question, Explained]) -> pd.DataFrame:
 
 
 def _lead(found: Mapping[Question, Explained]) -> str:
-    """State by how much one document leads, with all words and with an important word hidden; "" for less than two documents."""
+    """State one document's lead, with and without an important word."""
     questions = [*found]
     if len(questions) != 2 or any(question.sentence.pair is None for question in questions):
         return ""
@@ -268,7 +261,7 @@ def _lead(found: Mapping[Question, Explained]) -> str:
     in_one = frame.groupby(frame["text"].str.casefold())["where"].transform(
         lambda places: len({*places} - {"query"}) == 1
     )
-    frame["unique"] = in_one.astype(bool) & (frame["where"] != "query")  # in only one of the documents
+    frame["unique"] = in_one.astype(bool) & (frame["where"] != "query")  # in one document only
     frame = frame[frame["effect"] * lead < 0]
     if not lead:
         return f"Both documents have the same {what.removeprefix('the ')}."
@@ -276,7 +269,7 @@ def _lead(found: Mapping[Question, Explained]) -> str:
     ahead = f"Document {first} leads by {numbers.decimal(abs(lead))} in {what}"
     if frame.empty:
         return f"{ahead}."
-    # Prefer a word that only one document has, if its effect is at least half of the largest.
+    # Prefer a word of one document, if its effect is at least half the largest.
     large = frame[frame["effect"].abs() >= 0.5 * frame["effect"].abs().max()]
     word = large.loc[large["effect"].abs().where(large["unique"] | ~large["unique"].any()).idxmax()]
     both = " in both pairs" if word["where"] == "query" else ""
@@ -320,7 +313,6 @@ def _hide(question: Question, found: Explained) -> str:
 
 
 def _from(question: Question, found: Explained) -> str:
-    """State the number with all words, and without the word that changes it most. For a margin, say if the label stays first."""
     before, after = found.number, found.number + float(found.effect[found.order[0]])
     goes = f"It goes from {numbers.decimal(before)} to {numbers.decimal(after)}"
     if not question.what.startswith("the margin"):
@@ -331,7 +323,7 @@ def _from(question: Question, found: Explained) -> str:
 
 
 def _together(question: Question, found: Explained) -> str:
-    """Compare the effect of hiding all words at once with the sum of the single words' effects."""
+    """Compare hiding all words at once with the sum of single effects."""
     if found.together != found.together:
         return "Hiding all words at once would leave no token, so it isn't measured."
     if len(found.words) == 1:
@@ -350,7 +342,10 @@ def _together(question: Question, found: Explained) -> str:
 
 
 def heads(question: Question, found: Explained, chosen: str, precision: str) -> Panel:
-    """Make the map of how removing each head changes the question's number. Raises ValueError if no head can be removed."""
+    """Make the map of how removing each head changes the number.
+
+    Raises ValueError if no head can be removed.
+    """
     if found.notes:
         raise ValueError(" ".join(found.notes))
     floor = {"effect": OF_LOG_PROBABILITY if question.key[0] != "similarity" else 1.0}
@@ -368,7 +363,7 @@ def heads(question: Question, found: Explained, chosen: str, precision: str) -> 
 
 
 def answers(question: Question) -> Panel:
-    """Make the panel of the classes, or of the likeliest words at a mask, with their probabilities (for a regression, scores)."""
+    """Make the panel of the likeliest answers."""
     table = question.answers
     label, value = table.columns
     first = table.iloc[0]

@@ -1,27 +1,25 @@
-"""Set effects within the rounding noise of a precision to 0, and count them."""
+"""Set effects within a precision's rounding noise to 0, and count them."""
 
 import pandas as pd
 
 from selfattn import numbers
 
-# The noise of rounding in the change of a cosine when a head is removed. The largest noise over 22 sentence pairs was .0038
-# in bfloat16 and .00045 in float16, measured with several instruction sets for PyTorch, oneDNN and MKL. NOISE is larger,
-# because other processors round differently.
+# The largest noise in a head's effect over 22 sentence pairs was .0038 in bfloat16 and .00045 in float16. NOISE is larger,
+# because processors round differently.
 NOISE = {"bfloat16": 0.006, "float16": 0.0007}
-# The noise of each effect column in a pair's table of heads, as a multiple of NOISE.
+# Noise of each column of a pair's table, as a multiple of NOISE.
 OF_PAIR = {"effect": 1.0, "control": 1.0, "effect_minus_control": 2.0}
-# The noise of a change of a token's log probability, as a multiple of NOISE. Over 16 sentences, it was at most 9 times NOISE.
-# The bundled encoder has no language-model head, so the measurement used the input embeddings as the output layer.
+# Noise of a change of log probability, as a multiple of NOISE: at most 9 over 16 sentences. The bundled encoder has no
+# language-model head, so input embeddings served as output layer.
 OF_LOG_PROBABILITY = 13
 
 
 def noise_floor(
     frame: pd.DataFrame, measure: str, precision: str, columns: dict[str, float] = OF_PAIR
 ) -> tuple[pd.DataFrame, str]:
-    """Set effects below the precision's noise to 0. Return the frame, and a sentence with the number of zeros in `measure`.
+    """Set effects below the precision's noise to 0, and state how many.
 
-    frame: one row per head. columns: the names of the columns with effects, and their noise as a multiple of NOISE. In
-    float32, the frame is unchanged and the sentence is empty.
+    columns: columns with effects, and their noise as a multiple of NOISE.
     """
     if precision not in NOISE:
         return frame, ""

@@ -1,4 +1,4 @@
-"""Make the panels of a finished scan: the words whose hiding most often moves a word farthest, and the heads' means."""
+"""Make the panels of a finished scan."""
 
 import math
 from collections.abc import Sequence
@@ -15,15 +15,12 @@ from selfattn.views.senses import OPEN
 from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 from selfattn.words import fold
 
-SHOWN = 24  # sources
+SHOWN = 24  # words
 MEASURES = ("special_share", "entropy", "top_weight")
 
 
 def sources(encoder: Encoder, table: pd.DataFrame) -> Panel:
-    """For one word, make the panel of the words ("sources") whose hiding moves it farthest, the most frequent source first.
-
-    table: the rows of `Scan.sources` for the word; each has an example sentence.
-    """
+    """Make the panel of the words whose hiding moves a word farthest."""
     word, n = table["word"].iloc[0], round(table["n"].iloc[0] / table["share"].iloc[0])
     first, shown = table.iloc[0], table.iloc[:SHOWN]
     rows = []
@@ -59,7 +56,7 @@ def _said(source: str, n: int, move: float) -> str:
 
 
 def means(heads: pd.DataFrame, measure: str, head: Head | str, occurrences: int) -> Panel:
-    """Make the map of each head's mean of a measure. measure: one of MEASURES. heads: `Scan.heads`. occurrences: how many."""
+    """Make the map of each head's mean of one of MEASURES."""
     table, name = named_heads(heads), measure.replace("_", " ")
     most = table.loc[table[measure].idxmax()]
     over = f"over {numbers.count(occurrences)} occurrences"
@@ -68,7 +65,7 @@ def means(heads: pd.DataFrame, measure: str, head: Head | str, occurrences: int)
 
 
 def opened(table: pd.DataFrame, at: int) -> tuple[str, str] | None:
-    """Return the sentence of the row `at`, and a different sentence of another row; None if all rows have the same sentence."""
+    """Return a row's sentence and a different one, if there is one."""
     a = table["sentence"].iloc[at]
     others: Sequence[str] = table["sentence"][table["sentence"] != a].tolist()
     return (a, others[0]) if others else None

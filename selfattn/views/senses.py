@@ -1,4 +1,4 @@
-"""Make the panels of the page Senses: which word gives a word its sense, and which heads and layers tell the senses apart."""
+"""Make the panels of the page Senses."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -20,12 +20,12 @@ from selfattn.views.dots_and_heads import dots_panel, heads_panel, named, share
 from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 
 OPEN = "Open it in the main view"
-SHOWN = 12  # sentences from each end of the ranking: enough for every sentence of a built-in word
-DEEPEST = 0.4  # from this share of the distance between senses on, the tint is deepest
-WRITTEN = 0.05  # the smallest share that is printed if there are too few sentences for a noise level
-FEW_WORDS = 10  # an interval over fewer words says little
+SHOWN = 12  # sentences from each end of the ranking: enough to show all of a built-in word
+DEEPEST = 0.4  # share of the distance between senses with the deepest tint
+WRITTEN = 0.05  # smallest share printed where there is no noise level
+FEW_WORDS = 10  # words: an interval over fewer says little
 ENOUGH = 0.8  # a word is enough if it alone keeps this part of the accuracy above guessing
-LEFT = 0.5  # a word is rarely needed if this part of the accuracy above guessing is left without it
+LEFT = 0.5  # a word is rarely needed if this part is left without it
 CARRIES = {
     (True, True): "rarely needed and usually enough",
     (False, True): "rarely needed and not enough",
@@ -33,7 +33,7 @@ CARRIES = {
     (False, False): "needed and not enough",
 }
 LABELS = ("the most telling word", "any other word")
-# The rows of the accuracy table that are drawn.
+# The rows of the accuracy table to draw.
 JUDGED = ("as it is", "the word hidden", "any other hidden", "the word alone", "any other alone")
 INTERVALS = "Lines: 95 % intervals"
 NONE: Mapping = MappingProxyType({})
@@ -47,12 +47,10 @@ def hidden_words_panels(
     head: Head,
     others: Mapping[str, HiddenWordsReport] = NONE,
 ) -> Iterator[Panel]:
-    """Yield the panels about the most telling words: sentences, accuracy, attention and heads.
+    """Yield the panels about most telling words.
 
-    A sentence's most telling word is the word whose hiding moves the labelled word most toward its other senses.
-
-    frame: the labelled sentences of `report`. word: the word whose sentences are shown. head: the head to outline. others:
-    reports of other encoders about the same sentences, by name.
+    Hiding a sentence's most telling word moves the labelled word most toward its other senses.
+    others: reports of other encoders, by name.
     """
     if (report.words["word"] == word).any():
         yield sentences(encoder, report, frame, word)
@@ -63,14 +61,14 @@ def hidden_words_panels(
 
 
 def separation_panels(report: SeparationReport, head: Head) -> Iterator[Panel]:
-    """Yield two panels: how well layers tell senses apart, and what each head's attention adds. head: the head to outline."""
+    """Yield the panels of layers and heads that tell senses apart."""
     yield layers(report)
     if len(report.heads):
         yield adds(report, head)
 
 
 def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, word: str) -> Panel:
-    """Make the panel of the sentences of `word`. Tints show how far hiding another word moves it."""
+    """Make the panel of the sentences of `word`, with words tinted by effect."""
     rows, level = opened(report, frame, word), report.level.level
     largest = report.named.groupby(["word", "row"])["share"].max()
     n, many = len(largest[word]), len(largest)
@@ -116,7 +114,7 @@ def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, 
 
 
 def opened(report: HiddenWordsReport, frame: pd.DataFrame, word: str) -> pd.DataFrame:
-    """Return the rows of `word` in `leading_words_frame`. Senses alternate. Within a sense, large effects come first."""
+    """Return the sentences of `word`, in alternating senses."""
     rows = leading_words_frame(report, frame).query("word == @word")
     rows = rows if len(rows) <= 2 * SHOWN else pd.concat([rows[:SHOWN], rows[-SHOWN:]])
     turns = pd.DataFrame({"turn": rows.groupby("sense").cumcount(), "sense": pd.factorize(rows["sense"])[0]})
@@ -124,10 +122,7 @@ def opened(report: HiddenWordsReport, frame: pd.DataFrame, word: str) -> pd.Data
 
 
 def one_word(reports: Mapping[str, HiddenWordsReport]) -> Panel:
-    """Make the panel of how often the right sense is found without the most telling word, and with nothing but this word.
-
-    reports: by the encoder's name; the page's encoder comes first.
-    """
+    """Make the panel of the accuracy without one word, and with only that word."""
     report = next(iter(reports.values()))
     own, n = report.of(), report.words["word"].nunique()
     what = ("as it is", "the word hidden", "the word alone", "any other alone")
@@ -168,7 +163,7 @@ def one_word(reports: Mapping[str, HiddenWordsReport]) -> Panel:
 
 
 def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) -> Panel:
-    """Make the panel of how often the most attended word is the most telling word. made_up: `raw_c_measured(...)`."""
+    """Make the panel of how often the most attended word is most telling."""
     ways = report.agreement.set_index("way").dropna(subset="agreement")
     *others, zeroed, masked = (way for way in report.agreement["way"] if way != "nearest")
     pairs = pd.Series(made_up, dtype=float).reindex(["most attended", "hiding"]).dropna().to_frame("agreement")
@@ -213,7 +208,7 @@ def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) ->
 
 
 def heads(report: HiddenWordsReport, head: Head) -> Panel:
-    """Make the panel of how far a word moves if the sentence's most telling word is hidden from it in one head alone."""
+    """Make the panel of hiding the most telling word in one head alone."""
     frame = _heads_of_all(report)
     leading = frame.nlargest(2, "share")
     first = leading.iloc[0]
@@ -237,14 +232,13 @@ def heads(report: HiddenWordsReport, head: Head) -> Panel:
 
 
 def _heads_of_all(report: HiddenWordsReport) -> pd.DataFrame:
-    """Return each head's mean share of the distance over all words. The interval is over words (for one word, sentences)."""
     words = report.heads["word"].unique()
     chosen = report.heads[report.heads["word"] == (words[0] if len(words) == 2 else words[-1])].drop(columns="word")
     return chosen.assign(name=_names(chosen)).reset_index(drop=True)
 
 
 def layers(report: SeparationReport) -> Panel:
-    """Make the panel of each layer's accuracy: how often the word's vector is nearest to the mean of the right sense."""
+    """Make the panel of each layer's accuracy in telling senses apart."""
     table, n = report.layers, report.words["word"].nunique()
     best = table.iloc[1 + table["accuracy"].iloc[1:].argmax()]
     span = f" (95 % interval {numbers.span(best['low'], best['high'], _hits)})" if best["low"] == best["low"] else ""
@@ -272,7 +266,7 @@ def layers(report: SeparationReport) -> Panel:
 
 
 def adds(report: SeparationReport, head: Head) -> Panel:
-    """Make the panel of how much more often each head tells the senses apart than the better of two baselines does."""
+    """Make the panel of what each head's attention adds to the accuracy."""
     table = report.heads.assign(name=_names(report.heads))
     n, best = len(table), table.loc[table["adds"].idxmax()]
     most = f"Best: {best['name']}, {numbers.effect(best['adds'])}"
@@ -311,7 +305,7 @@ def _names(heads: pd.DataFrame) -> list[str]:
 
 
 def _hits(line: pd.Series | float) -> str:
-    """Format an accuracy or an agreement, 0 to 1, as a number of sentences in 100."""
+    """Format a number from 0 to 1 as sentences in 100."""
     if isinstance(line, pd.Series):
         line = line["accuracy"] if "accuracy" in line else line["agreement"]
     return numbers.decimal(100 * line, 0)

@@ -1,4 +1,4 @@
-"""Make the data and the picture of the component `shaded`: sentences whose words are tinted by a number."""
+"""Make the data and picture of the component `shaded`: tinted words."""
 
 import hashlib
 import json
@@ -19,22 +19,21 @@ FIRST = 8  # rows shown before a click on "more"
 
 @dataclass(frozen=True, eq=False)
 class Tint:
-    """The number that tints the words, how it is printed, and its scale."""
+    """The number that tints the words, its format and scale."""
 
-    column: str  # the frame's column with the number
+    column: str  # the frame's column
     write: Callable[[float], str]
-    tip: str  # the tooltip, with {} for the number: "{} of the way"
-    deepest: float  # from this number on, the tint is deepest
+    tip: str  # tooltip, with {} for the number
+    deepest: float  # the number with the deepest tint
     level: float = -math.inf  # smaller numbers are neither tinted nor printed
 
 
 def shaded_data(
     frame: pd.DataFrame, said: Mapping[Any, str], tint: Tint, open: str = "", headings: Mapping[Any, str] | None = None
 ) -> dict[str, Any]:
-    """Return the data in the format of shaded.schema.json, except the field `key`, which `keyed` adds.
+    """Return the data in the format of shaded.schema.json, without `key`.
 
-    frame: from tidy_tables.shaded_frame or explained_words_frame; the first column has the keys of `said`. said: the text above
-    each sentence. open: the tooltip that says what a click on a row does; "" without clicks. headings: headings above some rows.
+    said: the text above each sentence, keyed by the frame's first column. open: tooltip for a click on a row.
     """
     rows, columns = [], ["text", "gap", "kind", tint.column]
     words = {
@@ -49,7 +48,7 @@ def shaded_data(
 
 
 def _words(rows: Sequence[tuple[str, bool, str, float]], tint: Tint) -> list[dict[str, Any]]:
-    """Return the data of a sentence's words. If all numbers are below the tint's level, the largest one is printed ("leader")."""
+    """Return a sentence's words. Below the tint's level, only the largest number is printed."""
     largest = max((value for *_, kind, value in rows if kind == "word" and value == value), default=math.inf)
     words = []
     for text, gap, kind, value in rows:
@@ -70,7 +69,7 @@ def _words(rows: Sequence[tuple[str, bool, str, float]], tint: Tint) -> list[dic
 
 
 def shaded_picture(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields `live` and `picture` of a panel."""
+    """Return a panel's fields `live` and `picture`."""
 
     def picture(look: Look) -> Spec:
         return shaded(data, look.theme, look.width)
@@ -79,5 +78,5 @@ def shaded_picture(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def keyed(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Add the field `key`, a digest of the data, to a component's data. The browser draws a new figure for a new key."""
+    """Add the field `key`, a digest. The browser redraws for a new key."""
     return {**data, "key": hashlib.sha256(json.dumps(data).encode()).hexdigest()[:16]}

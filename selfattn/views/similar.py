@@ -1,4 +1,4 @@
-"""Make the panel of two texts: which words make them similar, and how their cosine compares with unrelated pairs."""
+"""Make the panel of which words make two texts similar."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -20,8 +20,8 @@ from selfattn.tidy_tables import sentence_words
 from selfattn.views.shaded import keyed
 from selfattn.words import fold
 
-LINES = 5  # number of word pairs that are joined by a line, and of effects that are printed
-RELATED = 0.95  # from this percentile among unrelated pairs on, two texts are called close
+LINES = 5  # word pairs joined by a line, and effects printed
+RELATED = 0.95  # percentile among unrelated pairs from which texts count as close
 THOUSANDTHS = 1000
 
 METHOD = (
@@ -46,7 +46,7 @@ def similar(
     code: str = "",
     progress: Progress = silent,
 ) -> Panel:
-    """Compute which words make two texts similar, and make their panel. unrelated: the cosines of unrelated texts.
+    """Compute which words make two texts similar, and make the panel.
 
     Raises NoPooling for an encoder without a sentence vector, TextError for a text that would be cut.
     """
@@ -69,7 +69,7 @@ def put_together(
     why: str = "",
     code: str = "",
 ) -> Panel:
-    """Make the panel from `hidden_cosines` and `cosine_parts`. parts: None if the cosine can't be split; `why` is the reason."""
+    """Make the panel from given cosines. why: the reason if `parts` is None."""
     sides = (a, b)
     effects = hidden_frame(sides, cosines)
     lines = parts.joined(LINES) if parts else []
@@ -98,9 +98,9 @@ def put_together(
 
 
 def hidden_frame(sides: Sequence[Encoding], cosines: Tensor) -> pd.DataFrame:
-    """Return a row for each word of both texts. Columns: sentence, place (the word's index), text, gap, effect, kind.
+    """Return the effect of hiding each word of both texts.
 
-    gap: True if a blank precedes the word. effect: how hiding the word changes the cosine.
+    place: the word's index. gap: True if a space precedes the word.
     """
     rows = []
     for name, side, alone in zip("AB", sides, (cosines[1:, 0], cosines[0, 1:])):
@@ -129,7 +129,7 @@ def _finding(
 
 
 def _sets_apart(sides: Sequence[Encoding], leading: pd.DataFrame) -> str:
-    """Return the finding if the texts differ only by one added word; else ""."""
+    """Return the finding if one added word is the only difference."""
     a, b = (Counter(fold(word.text) for word in side.words) for side in sides)
     for name, words, other in (("A", a, b), ("B", b, a)):
         (extra, n), *more = [*(words - other).items(), ("", 0)]
@@ -143,7 +143,7 @@ def _sets_apart(sides: Sequence[Encoding], leading: pd.DataFrame) -> str:
 
 
 def beside(cosine: float, unrelated: UnrelatedPairs | None) -> str:
-    """State the cosine, and the share of unrelated pairs with a smaller cosine."""
+    """State the cosine, and its percentile among unrelated pairs."""
     if unrelated is None:
         return f"Cosine {numbers.cosine(cosine)}."
     part = {0.0: "none", 1.0: "all"}.get(
@@ -154,7 +154,7 @@ def beside(cosine: float, unrelated: UnrelatedPairs | None) -> str:
 
 
 def _agree(sides: Sequence[Encoding], lines: Sequence[tuple[int, int]], leading: pd.DataFrame) -> str:
-    """Name the pair with the thickest line. State which of the words with the largest effects are joined by a line."""
+    """Name the thickest line, and state which important words have lines."""
     if not lines or leading.empty:
         return ""
     i, j = lines[0]
@@ -179,7 +179,7 @@ def _data(
     finding: str,
     below: Sequence[str],
 ) -> dict[str, Any]:
-    """Return the data in the format of similar.schema.json. printed: the rows of `effects` whose numbers are printed."""
+    """Return the data in the format of similar.schema.json."""
     deepest = float(effects["effect"].where(effects["kind"] == "word").abs().max())
     words: dict[str, list[dict[str, Any]]] = {"A": [], "B": []}
     for row in effects.itertuples():
@@ -223,10 +223,7 @@ def _data(
 
 
 def _lines(parts: CosineParts | None, **of: int) -> list[list[float]]:
-    """Return the word pairs that are joined by a line, as [index in A, index in B, part, interaction].
-
-    of: a=INDEX or b=INDEX keeps only the pairs of this word.
-    """
+    """Return the lines: [index in A, index in B, part, interaction]."""
     if parts is None:
         return []
     return [
@@ -236,5 +233,5 @@ def _lines(parts: CosineParts | None, **of: int) -> list[list[float]]:
 
 
 def _thousandths(values: Iterable[float]) -> str:
-    """Return the values as whole thousandths, separated by commas. NaN becomes an empty string."""
+    """Return whole thousandths, separated by commas. NaN is empty."""
     return ",".join("" if value != value else str(round(THOUSANDTHS * value)) for value in values)

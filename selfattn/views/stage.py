@@ -1,4 +1,4 @@
-"""Make the core lesson's figure (the "stage"): a sentence's words on their way through a head. Each page shows a part of it."""
+"""Make the core lesson's figure: words on their way through a head."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from selfattn.panel import Live, Panel
 from selfattn.views.lesson import Drawing, drawing, lesson_panel
 
 VERSION = 1
-SHARE = (0.0, 1.0)  # the ends of a scale for shares (parts of 1)
+SHARE = (0.0, 1.0)  # ends of a scale for parts of 1
 
 Point = Sequence[float] | Tensor
 Ends = tuple[float, float]
@@ -26,32 +26,32 @@ Ends = tuple[float, float]
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One column of numbers, with a row for each word."""
+    """A column of numbers, with a row for each word."""
 
-    name: str  # the same on each lesson page that shows the column
+    name: str  # the same on each lesson page
     title: str
-    values: Tensor  # (n, m), drawn as cells, or (n,), as bars
-    ends: Ends | None = None  # the smallest range of the bars' scale; SHARE: the bars are shares of 1; None: cells
+    values: Tensor  # (n, m): cells; (n,): bars
+    ends: Ends | None = None  # smallest range of the bars; SHARE: parts of 1; None: cells
     shape: str = ""
-    above: tuple[str, Tensor] | None = None  # title and numbers of the matrix or query that computes the column
-    foot: tuple[str, Tensor] | None = None  # title and numbers (m,) of the column's sum
+    above: tuple[str, Tensor] | None = None  # matrix or query that computes the column: title, numbers
+    foot: tuple[str, Tensor] | None = None  # the column's sum: title, numbers (m,)
     tips: Sequence[Sequence[str]] = ()  # each number's arithmetic
-    asked: bool = False  # True: empty until the visitor answers the question
+    asked: bool = False  # empty until the visitor answers
 
     @property
     def places(self) -> int:
-        """The number of decimals to print: 0 if all numbers are whole, else 2."""
+        """The number of decimals to print: 0 for whole numbers, else 2."""
         known = torch.cat([each.flatten() for each in (self.values, self.foot[1] if self.foot else self.values)])
         return 0 if bool((known == known.round()).all()) and self.ends != SHARE else 2
 
     @property
     def reach(self) -> list[float]:
-        """The ends of the bars' scale, wide enough for all numbers."""
+        """The ends of the bars' scale, including all numbers."""
         finite = self.values[self.values.isfinite()].tolist()
         return [min(self.ends[0], *finite), max(self.ends[1], *finite)] if self.ends else list(SHARE)
 
     def data(self, answered: bool) -> dict[str, Any]:
-        """Return the column's data in the format of stage.schema.json."""
+        """Return the data in the format of stage.schema.json."""
         empty = self.asked and not answered
         rows = self.values.reshape(len(self.values), -1)
         return {
@@ -64,7 +64,7 @@ class Column:
         }  # fmt: skip
 
     def _above(self, empty: bool) -> str:
-        """Return the title of the matrix above the column. Its shape is added if the column isn't empty."""
+        """Return the title of the matrix above, with its shape unless empty."""
         title, matrix = self.above or ("", torch.empty(0))
         return title if empty or len(matrix) == 1 else f"{title} {' × '.join(map(str, matrix.shape))}"
 
@@ -91,14 +91,14 @@ class Mark:
     label: str
     at: Point
     origin: Point | None = None
-    kind: str = ""  # the colour: "ink", "a", "b", "minus", "chain"
+    kind: str = ""  # colour: "ink", "a", "b", "minus", "chain"
     width: float = 0.0  # of an arrow, 0 to 1
     tip: str = ""
-    before: tuple[Point | None, Point] | None = None  # (origin, at) until the visitor answers the question
-    asked: bool = False  # True: absent until the visitor answers the question
+    before: tuple[Point | None, Point] | None = None  # (origin, at) until the visitor answers
+    asked: bool = False  # absent until the visitor answers
 
     def data(self, answered: bool) -> dict[str, Any]:
-        """Return the mark's data in the format of stage.schema.json."""
+        """Return the data in the format of stage.schema.json."""
         origin, at = (self.origin, self.at) if answered or not self.before else self.before
         return {
             "name": self.name, "label": self.label, "kind": self.kind, "width": round(self.width, 3), "tip": self.tip,
@@ -108,17 +108,17 @@ class Mark:
 
 @dataclass(frozen=True)
 class Plane:
-    """A plane with marks for vectors or points of two numbers."""
+    """A plane of two-dimensional vectors or points."""
 
     name: str
     title: str
     marks: Sequence[Mark]
     ends: tuple[Ends, Ends]
     axes: tuple[str, str] = ("", "")
-    corners: tuple[str, str] = ("", "")  # texts above and below the diagonal; without texts there is no diagonal
+    corners: tuple[str, str] = ("", "")  # texts above and below a diagonal; none: no diagonal
 
     def data(self, answered: bool) -> dict[str, Any]:
-        """Return the plane's data in the format of stage.schema.json."""
+        """Return the data in the format of stage.schema.json."""
         shown = [mark.data(answered) for mark in self.marks if answered or not mark.asked]
         return {
             "name": self.name, "title": self.title, "marks": shown, "ends": list(map(list, self.ends)),
@@ -145,26 +145,26 @@ class Scene:
     words: Sequence[str] = ()
     columns: Sequence[Column] = ()
     planes: Sequence[Plane] = ()
-    sum: Sequence[Column] = ()  # vectors (1, m), drawn beneath the columns; the last vector is the sum of the others
-    asks: int = -1  # the index of the query's word
-    lit: int = -1  # the index of the row that is highlighted until the pointer moves
-    hidden: int = -1  # the index of the hidden word
+    sum: Sequence[Column] = ()  # vectors (1, m) beneath the columns; the last is the sum
+    asks: int = -1  # index of the query's word
+    lit: int = -1  # index of the row highlighted at first
+    hidden: int = -1  # index of the hidden word
     lines: Sequence[str] = ()  # each word's arithmetic
     sentences: Sequence[tuple[str, str, str, str]] = ()  # text before the word, the word, text after it, its kind
     note: str = ""
 
 
 def square(*vectors: Tensor) -> tuple[Ends, Ends]:
-    """Return the ends of two equal axes that hold the origin and these vectors, (..., 2)."""
+    """Return two equal axes that hold the origin and the vectors (..., 2)."""
     every = torch.cat([vector.flatten() for vector in vectors])
     ends = min(0.0, float(every.min())) - 0.5, max(0.0, float(every.max())) + 0.5
     return ends, ends
 
 
 def stage_data(scene: Scene | None, outline: Sequence[Mapping[str, Any]], stop: str, answered: bool) -> dict[str, Any]:
-    """Return the data of the component `stage`. scene: None for a page without a picture.
+    """Return the data of the component `stage`.
 
-    outline: a row for each page of the lesson. stop: the name of the page to show.
+    scene: None for no picture. outline: a row for each page of the lesson. stop: the page's name.
     """
     shown = scene or Scene("")
     return {
@@ -180,7 +180,7 @@ def stage_data(scene: Scene | None, outline: Sequence[Mapping[str, Any]], stop: 
 
 
 def stage_panel(scene: Scene, outline: Sequence[Mapping[str, Any]], stop: str) -> Panel:
-    """Make the panel of a lesson page whose question is answered. stop: the page's name."""
+    """Make the panel of an answered lesson page. stop: the page's name."""
     charts: dict[str, Drawing] = {column.title: column.chart(scene.words) for column in scene.columns}
     charts |= {column.title: column.chart([""]) for column in scene.sum}
     charts |= {plane.title: plane.chart for plane in scene.planes}
@@ -189,7 +189,6 @@ def stage_panel(scene: Scene, outline: Sequence[Mapping[str, Any]], stop: str) -
 
 
 def _about(scene: Scene, answered: bool) -> str:
-    """Return the scene in words, for people who can't see it."""
     parts = [scene.finding] if answered else ["The answer is still empty."]
     for column in (*scene.columns, *scene.sum):
         if answered or not column.asked:
@@ -205,7 +204,7 @@ def _about(scene: Scene, answered: bool) -> str:
 
 
 def _rows(matrix: Tensor) -> list[list[float | str]]:
-    """Return the matrix's rows, rounded to four decimals. Minus infinity becomes text."""
+    """Return the rows, rounded to four decimals. Minus infinity becomes text."""
     return [[round(value, 4) if value > -torch.inf else "−∞" for value in row] for row in matrix.tolist()]
 
 

@@ -1,4 +1,4 @@
-"""Make the panels that compare two encoders: one head of each on a sentence, or all heads of both over many sentences."""
+"""Make the panels that compare two encoders' heads."""
 
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
@@ -23,11 +23,11 @@ from selfattn.views.dots_and_heads import heads_panel
 from selfattn.words import NAMED, numbered
 
 MAP, LETTERS = 400, 14  # pixels
-LISTED = 12  # words, or pairs of words, that have a bar
+LISTED = 12  # words, or word pairs, with a bar
 
 
 def about(names: Sequence[str], partner: str) -> str:
-    """Return the sentence that introduces the page. partner: as for `over_many`; "" if no heads correspond."""
+    """Return the sentence that introduces the page. partner: as in `over_many`."""
     if not partner:
         return f"Compare a head of {names[0]} with a head of {names[1]} on one sentence."
     explained = ": the same architecture with random weights" if partner.endswith("twin") else ""
@@ -36,10 +36,7 @@ def about(names: Sequence[str], partner: str) -> str:
 
 
 def one_sentence(compared: EncoderComparison, names: Sequence[str], heads: Sequence[Head]) -> Iterator[Panel]:
-    """Yield the panels of one sentence: the word whose weights differ most, every word, and both maps.
-
-    names: the encoders' names.
-    """
+    """Yield the panels of one sentence: most different word, all words, both maps."""
     at = _most_different(compared)
     yield _row(compared, at, names, heads)
     yield _every_word(compared, at, names)
@@ -49,18 +46,17 @@ def one_sentence(compared: EncoderComparison, names: Sequence[str], heads: Seque
 
 
 def _spelled(words: Sequence[str]) -> list[str]:
-    """Return the words, with each punctuation mark replaced by its Unicode name."""
+    """Return the words, with names for punctuation marks."""
     return [word if NAMED.search(word) else unicodedata.name(word[0], word).lower() for word in words]
 
 
 def _most_different(compared: EncoderComparison) -> int:
-    """Return the index of the word with the largest difference. Prefer words over punctuation marks."""
+    """Return the index of the most different word, preferably not punctuation."""
     largest = compared.difference.abs().amax(dim=1).tolist()
     return max(range(len(largest)), key=lambda at: (bool(NAMED.search(compared.words[at])), largest[at]))
 
 
 def _quoted(word: str, label: str = "") -> str:
-    """Return the word in quotation marks, or a punctuation mark's name. label: the word with its number, if it is repeated."""
     return f'"{label or word}"' if NAMED.search(word) else f"the {label or _spelled([word])[0]}"
 
 
@@ -73,13 +69,13 @@ def _more(value: float, write: Callable[[float], str] = numbers.weight) -> str:
 
 
 def _gives(compared: EncoderComparison, row: int, column: int) -> str:
-    """State how much more (or less) weight word `row` gives word `column` in the first encoder than in the second."""
+    """State how much more weight `row` gives `column` in the first encoder."""
     much, words = _more(float(compared.difference[row, column])), compared.words
     return f"{_mention(words, row)} gives {_mention(words, column)} {much} weight"
 
 
 def _row(compared: EncoderComparison, at: int, names: Sequence[str], heads: Sequence[Head]) -> Panel:
-    """Make the panel of the word at index `at`: its weights in both encoders, and their differences."""
+    """Make the panel of one word's weights in both encoders."""
     sides = {side: getattr(compared, side)[at].numpy() for side in ("first", "second")}
     frame = pd.DataFrame({"label": numbered(_spelled(compared.words)), **sides})
     frame["difference"] = frame["first"] - frame["second"]
@@ -106,7 +102,7 @@ def _row(compared: EncoderComparison, at: int, names: Sequence[str], heads: Sequ
 
 
 def _heads(names: Sequence[str], heads: Sequence[Head]) -> tuple[str, str]:
-    """Name both sides: ("head 2 of layer 1", second encoder); if the heads differ, ("L1 H2 of FIRST", "L0 H3 of SECOND")."""
+    """Return phrases for both sides, such as "head 2 of layer 1"."""
     first, second = heads
     if first == second:
         return _named(*first), names[1]
@@ -118,7 +114,6 @@ def _named(layer: int, head: int) -> str:
 
 
 def _bars(name: str, finding: str, drawn: pd.DataFrame, names: Sequence[str], title: str, **parts: Any) -> Panel:
-    """Make a panel with `difference_bars`. parts: other fields of the panel."""
     places = 2 if drawn["difference"].abs().max() >= 0.1 else 3
     rows = (f"{row.label} {numbers.change(row.difference, places)}" for row in drawn.itertuples())
     return Panel(
@@ -131,7 +126,7 @@ def _bars(name: str, finding: str, drawn: pd.DataFrame, names: Sequence[str], ti
 
 
 def _every_word(compared: EncoderComparison, at: int, names: Sequence[str]) -> Panel:
-    """Make the map of all differences between weights. The finding leaves out word `at`, which has a panel of its own."""
+    """Make the map of all differences. The finding leaves out word `at`."""
     rest = compared.difference.abs()
     rest[at] = 0
     finding, note = "No other word differs.", ""
@@ -145,7 +140,7 @@ def _every_word(compared: EncoderComparison, at: int, names: Sequence[str]) -> P
 
 
 def _own_map(name: str, matrix: Tensor, words: Sequence[str], title: str, top: float) -> Panel:
-    """Make the panel of one encoder's map of weights. top: the largest weight of both encoders."""
+    """Make one encoder's map. top: the largest weight of both encoders."""
     row, column = _largest(matrix)
     largest = numbers.weight(float(matrix[row, column]))
     finding = f"Largest weight: {largest}, from {_mention(words, row)} to {_mention(words, column)}."
@@ -159,7 +154,7 @@ def _largest(matrix: Tensor) -> tuple[int, int]:
 def _map(
     name: str, finding: str, matrix: Tensor, words: Sequence[str], what: str, note: str = "", **look_of: Any
 ) -> Panel:
-    """Make a panel with a map of weights, (n_words, n_words), that fills the page. look_of: more arguments of `heatmap`."""
+    """Make a panel with a map of weights, (n_words, n_words)."""
     return Panel(
         name=name,
         finding=finding,
@@ -175,7 +170,10 @@ def _map(
 
 
 def similarity(first: CosineParts, second: CosineParts, names: Sequence[str]) -> Panel:
-    """Make the panel of the word pairs whose parts of the cosine differ most. Raises ValueError if the tokens differ."""
+    """Make the panel of word pairs whose parts of the cosine differ most.
+
+    Raises ValueError if the tokens differ.
+    """
     if (first.a.ids, first.b.ids) != (second.a.ids, second.b.ids):
         raise ValueError("The encoders split these texts into different tokens. Choose two with the same tokeniser.")
     pairs = first.parts[["word_a", "word_b"]].assign(first=first.parts["part"], second=second.parts["part"])
@@ -200,10 +198,9 @@ def similarity(first: CosineParts, second: CosineParts, names: Sequence[str]) ->
 
 
 def over_many(report: CheckpointsReport, head: Head, n_texts: int, partner: str) -> Iterator[Panel]:
-    """Yield two panels: each head's mean distance from the same head of the second encoder, and a comparison with chance.
+    """Yield the panels of each head's distance from the same head of the second encoder.
 
-    head: the head to outline. partner: what a head of the second encoder is called ("counterpart", "untrained twin"). There is
-    no comparison with chance if each layer has one head.
+    partner: name of the second encoder's head, such as "counterpart".
     """
     frame = named_heads(report.heads).assign(**report.heads[["low", "high", "others"]])
     yield _distances(report, frame, head, n_texts, partner)
@@ -247,7 +244,7 @@ def _distances(report: CheckpointsReport, frame: pd.DataFrame, head: Head, n_tex
 
 
 def _chance(report: CheckpointsReport, frame: pd.DataFrame, head: Head, partner: str) -> Panel:
-    """Make the map of how much nearer heads are to their own counterpart than to other heads' counterparts."""
+    """Make the map of heads nearer to their counterpart than to other heads."""
     nearer, wrong, what = frame["nearer"], report.by_chance["nearer"], partner.split()[-1]
     by = frame.assign(**{"nearer by": (frame["others"] - frame["distance"]).where(nearer)})
     ends = zip(frame["others"] - frame["high"], frame["others"] - frame["low"])
@@ -270,7 +267,6 @@ def _chance(report: CheckpointsReport, frame: pd.DataFrame, head: Head, partner:
 
 
 def _nearer(nearer: int, n: int, least: int, most: int, partner: str) -> str:
-    """State how many heads are nearer to their own counterpart than to those of other heads. least, most: how many by chance."""
     if nearer == n:
         return f"Each head is nearer to its own {partner} than to other heads' {partner}s."
     if not nearer:

@@ -11,7 +11,7 @@ ROOMS = ("pages", "selfattn/dashboard")
 PAGES = [path for room in ROOMS for path in (ROOT / room).rglob("*.py") if path.name != "terms.py"]
 
 
-def test_no_page_has_its_own_definition_of_a_term():
+def test_no_page_redefines_term():
     assert [re.findall(r"\*\*(.+?)\*\*", sentence.lower()) for sentence in TERMS.values()] == [[term] for term in TERMS]
     for path in PAGES:
         nodes = (node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Constant))

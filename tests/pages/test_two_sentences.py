@@ -1,4 +1,4 @@
-"""Test the start page: what each widget changes, and how bad input is reported. tests/as_shown records the page's pictures."""
+"""Test the start page: widgets, and messages about bad input."""
 
 import json
 import re
@@ -52,7 +52,7 @@ def words_of(at, side=0):
 
 
 def finding_of(encoder, pair, way="senses"):
-    """Compute the figure's first sentence with the library, from the stored mean vectors of the word's senses."""
+    """Compute the figure's finding with the library."""
     places = [encoder.encode(text).places(pair.word)[0] for text in (pair.first, pair.second, pair.control)]
     labelled = labelled_sentences()
     means = stored("sense_means", encoder, labelled).report.of(pair.word, encoder, labelled)
@@ -65,7 +65,7 @@ def example(word):
     return next(pair for pair in PAIRS if pair.word == word)
 
 
-def test_the_head_with_the_largest_effect_is_shown_until_the_visitor_chooses_a_head(main_view, encoder):
+def test_shown_head_has_largest_effect_until_chosen(main_view, encoder):
     at = main_view
     assert sentences(at) == PAIRS[0].sentences and chosen_head(at) == "L0 H10"
     at = at.button_group(key="example").set_value("mouse").run()
@@ -81,20 +81,20 @@ def test_the_head_with_the_largest_effect_is_shown_until_the_visitor_chooses_a_h
     assert at.query_params["head"] == "L3 H7"
 
 
-def test_other_examples_open_from_the_list(main_view):
+def test_more_examples_open_from_list(main_view):
     at = main_view.selectbox(key="more").set_value("bat").run()
     assert sentences(at) == example("bat").sentences and at.button_group(key="example").value == "bat"
     assert at.selectbox(key="more").value is None
 
 
-def test_a_button_measures_a_words_move_between_the_sentences_instead_of_the_senses(main_view, encoder):
+def test_move_between_sentences(main_view, encoder):
     assert figure(main_view)["way"]["between"] == "senses"
     at = main_view.button_group(key="way").set_value("sentences").run()
     assert figure(at)["finding"] == finding_of(encoder, PAIRS[0], way="sentences")
     assert figure(at)["way"]["between"] == "sentences" and "not two senses" in figure(at)["beyond"]["text"]
 
 
-def test_every_figure_shows_as_hidden_the_words_that_a_link_hides(encoder):
+def test_link_hides_words_in_all_figures(encoder):
     at = open_link(hide_a="river", hide_b="loan")
     assert figure(at)["chosen"]["hidden"] == [6, 6]
     titles = [part["title"]["text"] for part in spec_of(at.get("vega_lite_chart")[0])["hconcat"]]
@@ -114,7 +114,7 @@ def test_every_figure_shows_as_hidden_the_words_that_a_link_hides(encoder):
     assert figure(at)["chosen"]["hidden"] == [None, None] and not {"hide_a", "hide_b"} & {*at.query_params}
 
 
-def test_a_link_hides_a_repeated_word_by_its_number(encoder):
+def test_link_hides_repeated_word_by_number(encoder):
     at = open_link(hide_a="the (2)")
     assert figure(at)["chosen"]["hidden"] == [5, None] and at.query_params["hide_a"] == "the (2)"
     at = open_link(hide_a="lake")
@@ -132,14 +132,14 @@ def test_a_link_hides_a_repeated_word_by_its_number(encoder):
         ("hidden", [0.5, None]), ("hidden", None), ("guess", [2, 0]), ("guess", [0, 99]), ("guess", [0, None]), ("guess", 7),
     ],
 )  # fmt: skip
-def test_invalid_values_from_the_browser_are_ignored(encoder, monkeypatch, state, value):
+def test_invalid_browser_values_are_ignored(encoder, monkeypatch, state, value):
     monkeypatch.setattr(word_figure.st, "rerun", lambda *_: pytest.fail("the value was accepted"))
     pair = answer.Pair(*(encoder.encode(text).places("bank")[0] for text in PAIRS[0].sentences))
     word_figure._choose(encoder, answer.answer_of(encoder, pair), state, value)
 
 
 @pytest.mark.parametrize(("value", "chosen"), [(43, "L3 H7"), (10, "L0 H10"), (72, None), (True, None), ("4", None)])
-def test_a_head_chosen_in_the_figure_of_a_heads_steps_is_shown(encoder, main_view, monkeypatch, value, chosen):
+def test_head_chosen_in_kernel_figure(encoder, main_view, monkeypatch, value, chosen):
     show, clicks = figures.show_live, [value]
 
     def clicked(live, key, choose, *states):
@@ -153,7 +153,7 @@ def test_a_head_chosen_in_the_figure_of_a_heads_steps_is_shown(encoder, main_vie
     assert at.query_params.get("head") == (chosen if chosen == "L3 H7" else None)
 
 
-def test_after_an_edit_the_page_chooses_the_word_unless_the_visitor_has_chosen_one(main_view):
+def test_edit_keeps_chosen_word(main_view):
     main_view.session_state["a"] = "The gnome left the bank."
     at = main_view.text_input(key="b").set_value("The gnome found a bank.").run()
     assert at.selectbox(key="word").value == "gnome" and at.button_group(key="example").value is None
@@ -165,7 +165,7 @@ def test_after_an_edit_the_page_chooses_the_word_unless_the_visitor_has_chosen_o
 NEXT = 'There is no control yet. Write a third sentence in which "bank" has the same sense as in A.'
 
 
-def test_if_sentence_a_changes_the_page_empties_the_control_sentence_or_asks_about_it(main_view):
+def test_edit_of_sentence_a_affects_control(main_view):
     main_view.session_state["layers"] = True
     at = main_view.text_input(key="b").set_value("The bank lent us money.").run()
     # Sentence A hasn't changed, so the control stays.
@@ -182,14 +182,13 @@ def test_if_sentence_a_changes_the_page_empties_the_control_sentence_or_asks_abo
     assert messages(at.info)[0].startswith('The control has no "bank", so it isn\'t used.')
 
 
-def test_a_link_with_two_sentences_opens_without_control_sentence_and_example():
+def test_link_with_two_sentences_has_no_control():
     at = open_link(a="The bank was robbed.", b=PAIRS[0].second)
     assert at.text_input(key="c").value == "" and at.button_group(key="example").value is None
     assert at.selectbox(key="word").value == "bank" and NEXT in messages(at.caption)
 
 
-def test_a_word_that_the_tokeniser_does_not_know_is_reported(main_view):
-    """If the tokeniser doesn't know the word in the control sentence, the page must not show a cosine with the control."""
+def test_unknown_word_is_reported(main_view):
     glued, unknown = (
         "They lay on the bank🏦 of the stream.",
         'doesn\'t know "bank🏦". It reads [UNK] instead, as for any text',
@@ -205,20 +204,19 @@ def test_a_word_that_the_tokeniser_does_not_know_is_reported(main_view):
     assert "bank🏦 [UNK]" in words_of(at)
 
 
-def test_a_sentence_whose_vectors_are_not_finite_is_reported(overflowing):
+def test_infinite_vectors_are_reported(overflowing):
     (error,) = messages(open_link(model="another ...", other=str(overflowing)).error)
     assert error.startswith("Sentence B: ") and "in float32, first in the embeddings" in error
 
 
-def test_effects_in_each_head_are_measured_when_the_map_of_heads_opens(nothing_computed):
+def test_opening_head_map_measures_effects(nothing_computed):
     at = open_link()
     assert not any(side["exact"] for side in figure(at)["sides"])
-    at.session_state[session.HEADS] = at.session_state[session.HIDDEN][0]  # as if the visitor opened the map
+    at.session_state[session.HEADS] = at.session_state[session.HIDDEN][0]  # as if the map were opened
     assert all(side["exact"] for side in figure(at.run())["sides"])
 
 
-def test_download_offers_measured_effects_of_heads_instead_of_estimates(main_view, monkeypatch):
-    """The page measures the effects in the run that opens the download, not in a second run."""
+def test_download_measures_effects_of_heads(main_view, monkeypatch):
     runs, offered, noted = [], [], word_figure.note_hidden
     monkeypatch.setattr(word_figure, "note_hidden", lambda *given: (runs.append(given), noted(*given)))
     shown = download.show_download
@@ -229,10 +227,10 @@ def test_download_offers_measured_effects_of_heads_instead_of_estimates(main_vie
     runs.clear()
     at.run()
     assert len(runs) == 1 and all(side["exact"] for side in offered[-1][0].live.data["sides"])
-    assert offered[-1][-1].name == "layers"  # although the box with these curves is folded
+    assert offered[-1][-1].name == "layers"  # although the box with the curves is folded
 
 
-def test_a_new_session_shows_the_sentences_while_slow_measurements_run(nothing_computed, monkeypatch):
+def test_new_session_shows_sentences_while_measuring(nothing_computed, monkeypatch):
     shown, b = [], "The bank kept the coins of a cook."
     monkeypatch.setattr(word_figure, "show_stored", lambda name, data: shown.append(data))
     open_link(b=b)
@@ -251,7 +249,7 @@ def test_a_new_session_shows_the_sentences_while_slow_measurements_run(nothing_c
     assert len(shown) == 1  # the earlier figure stays
 
 
-def test_only_a_new_session_waits_for_the_browser_to_draw(monkeypatch):
+def test_only_new_session_waits_for_browser(monkeypatch):
     starts = []
     monkeypatch.setattr(queue, "let_browser_draw", lambda: starts.append(1))
     at = open_link()
@@ -260,7 +258,7 @@ def test_only_a_new_session_waits_for_the_browser_to_draw(monkeypatch):
     assert len(starts) == 1
 
 
-def test_a_change_of_sentence_b_does_not_recompute_sentence_a(main_view, monkeypatch):
+def test_edit_of_sentence_b_keeps_sentence_a(main_view, monkeypatch):
     asked, made = [], answer.hidden_by_head
 
     def by_head(encoder, words, targets):
@@ -274,7 +272,7 @@ def test_a_change_of_sentence_b_does_not_recompute_sentence_a(main_view, monkeyp
 
 
 @pytest.mark.parametrize("family", ["XLNet", "LiLT"])
-def test_if_no_word_can_be_hidden_the_page_shows_the_head_with_the_largest_weight_on_another_word(checkpoint, family):
+def test_encoder_without_hiding_shows_largest_weight(checkpoint, family):
     folder = str(checkpoint(family))
     at = open_link(model="another ...", other=folder)
     assert not at.error and figure(at)["finding"].startswith('No word can be hidden from "bank" in this encoder')
@@ -292,7 +290,7 @@ def test_if_no_word_can_be_hidden_the_page_shows_the_head_with_the_largest_weigh
     assert chosen_head(at) == str(shown.all_heads[int(most.argmax())])
 
 
-def test_nearest_sentences_are_shown_for_three_vectors_of_the_word(encoder):
+def test_nearest_sentences_of_three_vectors(encoder):
     frame = labelled_sentences().query("word == 'bank'")
     (word,), (river,) = (encoder.encode(PAIRS[0].first).places(each) for each in ("bank", "river"))
     hidden = encoder.encode(PAIRS[0].first, hidden=[Hide(word.positions, river.positions)])
@@ -327,7 +325,7 @@ MINT = {
 }  # fmt: skip
 
 
-def test_a_words_move_is_measured_between_the_senses_in_an_uploaded_table(encoder):
+def test_move_between_senses_of_uploaded_table(encoder):
     a, b = "They brought the metal to the mint for new coins.", "We cut some mint for a cup of tea."
     at = open_link(a=a, b=b, word="mint")
     assert not any(button.key == "way" for button in at.button_group)
@@ -338,14 +336,14 @@ def test_a_words_move_is_measured_between_the_senses_in_an_uploaded_table(encode
     at.run()
     found = measured(encoder, *(encoder.encode(text).places("mint")[0] for text in (a, b)), senses=table)
     assert found.senses == ("coin", "leaf")
-    nan = float("nan")  # no noise level is known for these sentences
+    nan = float("nan")  # no noise level is known
     assert figure(at)["finding"] == finding(found, named_words(found, nan), nan)
     assert [end["label"] for end in figure(at)["way"]["ends"]] == ["coin", "leaf"] and figure(at)["way"][
         "level"
     ] is None
 
 
-def test_the_answer_is_not_shown_before_the_guess(encoder):
+def test_answer_is_hidden_until_guess(encoder):
     at = open_link(guess="yes")
     asked = figure(at)
     assert asked["guess"] and asked["finding"] == 'Which word would change "bank" most? Click one.'
@@ -367,14 +365,14 @@ BAD = {
 }  # fmt: skip
 
 
-def test_the_page_shows_a_message_about_bad_input(main_view):
+def test_bad_input_is_reported(main_view):
     for text, message in BAD.items():
         at = main_view.text_input(key="a").set_value(text).run()
         assert any(message in error for error in messages(at.error))
 
 
-def test_the_map_of_a_long_text_is_shrunk_and_can_be_zoomed(main_view, monkeypatch):
-    monkeypatch.setattr(WordMap.binned, "__defaults__", (32,))  # 32 rows instead of 256, to be quick
+def test_long_map_shrinks_and_zooms(main_view, monkeypatch):
+    monkeypatch.setattr(WordMap.binned, "__defaults__", (32,))  # instead of 256, to be quick
     monkeypatch.setattr(pickers, "ZOOM", 32)
     at = main_view.text_input(key="a").set_value("The bank of the river. " + "It was a quiet day. " * 8).run()
     assert has(at, "Each cell shows the largest of 2 × 2 weights")
@@ -384,7 +382,7 @@ def test_the_map_of_a_long_text_is_shrunk_and_can_be_zoomed(main_view, monkeypat
     assert not has(at, "Each cell shows the largest")
 
 
-def test_a_frequent_word_has_a_list_of_its_occurrences():
+def test_frequent_word_lists_occurrences():
     at = open_link(a="bank " * 12, b="A bank.", word="bank")
     picker = at.selectbox(key="at_a")
     assert picker.label == "The word occurs 12 times in A. Which occurrence do you mean?" and len(picker.options) == 12
@@ -392,19 +390,19 @@ def test_a_frequent_word_has_a_list_of_its_occurrences():
     assert [word["kind"] for word in figure(at)["sides"][0]["words"]].index("chosen") == 11
 
 
-def test_a_chinese_word_of_several_tokens_can_be_chosen():
+def test_chinese_word_of_several_tokens():
     at = open_link(a="我中国大", b="大中国人", word="中国")
     word = at.selectbox(key="word")
     assert not at.exception and word.value == "中国" and word.options[-1] == "中国" and {"中", "国"} <= {*word.options}
     assert "中国" in messages(at.title)[0]
 
 
-def test_a_word_is_found_in_another_case_and_unicode_form():
+def test_word_matches_any_case_and_unicode_form():
     at = open_link(a="A cafe\u0301 by the river.", b="The café was shut.", word="CAFÉ")
     assert not at.exception and at.selectbox(key="word").value == "cafe\u0301"
 
 
-def test_a_chosen_word_is_replaced_if_an_edited_sentence_lacks_it(main_view):
+def test_missing_chosen_word_is_replaced(main_view):
     for key, text in (("a", "中国的 bank."), ("b", "A bank in 中国.")):
         at = main_view.text_input(key=key).set_value(text).run()
     at = at.selectbox(key="word").set_value("国").run()

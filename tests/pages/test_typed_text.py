@@ -1,4 +1,4 @@
-"""Test the limits of every field whose text is encoded: each page shows the same message."""
+"""Test the limits of text fields."""
 
 import pytest
 
@@ -21,7 +21,7 @@ FIELDS = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("address", "key", "label", "text", "refused"), FIELDS, ids=range(len(FIELDS)))
-def test_every_field_has_the_same_message_about_a_limit(monkeypatch, address, key, label, text, refused):
+def test_too_long_text_is_refused(monkeypatch, address, key, label, text, refused):
     monkeypatch.setenv("SELFATTN_MAX_CHARACTERS", "100")
     at = at_address(address, stop=key.partition(".")[0], reveal="yes")
     at.session_state[key] = text

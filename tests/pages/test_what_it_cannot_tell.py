@@ -1,4 +1,4 @@
-"""Test the page "What it cannot tell" with and without stored reports, and with limited encoders."""
+"""Test the page "What it cannot tell"."""
 
 import json
 from dataclasses import replace
@@ -27,7 +27,7 @@ def pictures(at: AppTest) -> int:
 
 
 def longer(folder):
-    """Save a tiny BERT that reads 512 tokens. The page's long text is too long for other tiny encoders."""
+    """Save a tiny BERT that reads 512 tokens, enough for the page's text."""
     family = FAMILIES["BERT"]
     made = save_tiny(replace(family, settings={**family.settings, "max_position_embeddings": 512}), folder / "tiny")
     settings = made / "tokenizer_config.json"
@@ -35,15 +35,15 @@ def longer(folder):
     return made
 
 
-def test_the_page_draws_a_picture_for_each_limit_from_stored_reports(monkeypatch):
+def test_stored_reports_are_not_computed(monkeypatch):
     monkeypatch.setattr(senses, "hidden_words", lambda *_, **more: pytest.fail("the report was computed"))
     monkeypatch.setattr(senses, "separation", lambda *_, **more: pytest.fail("the report was computed"))
     at = open_page(PAGE)
     assert len(limits(at)) == pictures(at) == 6
 
 
-def test_the_page_measures_only_a_few_sentences_if_no_report_is_stored(encoder, tmp_path, monkeypatch):
-    """`made` returns the bundled encoder's stored reports instead of measuring, to be quick."""
+def test_missing_report_uses_few_sentences(encoder, tmp_path, monkeypatch):
+    """`made` returns stored reports, to be quick."""
     asked = []
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(longer(tmp_path)))
 
@@ -59,7 +59,7 @@ def test_the_page_measures_only_a_few_sentences_if_no_report_is_stored(encoder, 
         assert frame["word"].unique().tolist() == labelled_sentences()["word"].unique()[:3].tolist()
 
 
-def test_the_page_leaves_out_limits_without_a_counter_example_if_no_word_can_be_hidden(checkpoint, monkeypatch):
+def test_encoder_without_hiding_omits_limits(checkpoint, monkeypatch):
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(checkpoint("XLNet")))
     at = open_page(PAGE)
     texts = [element.value for element in at.text]
@@ -69,7 +69,7 @@ def test_the_page_leaves_out_limits_without_a_counter_example_if_no_word_can_be_
 
 
 @pytest.mark.parametrize(("most", "without"), [(64, 2), (16, 5)])
-def test_the_page_says_that_an_encoder_reads_too_few_tokens_for_a_counter_example(tmp_path, monkeypatch, most, without):
+def test_encoder_with_few_tokens_is_reported(tmp_path, monkeypatch, most, without):
     family = FAMILIES["BERT"]
     folder = save_tiny(replace(family, settings={**family.settings, "max_position_embeddings": most}), tmp_path)
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(folder))

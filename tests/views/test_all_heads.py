@@ -1,4 +1,4 @@
-"""Test the panels of the page "All heads" against numbers set by hand."""
+"""Test the panels of the page "All heads"."""
 
 import base64
 import io
@@ -37,7 +37,7 @@ def panel(measure, chosen, **columns):
     return every_head(MAPPED, MAPS, frame, MEASURES[measure], chosen, compared=COMPARED)
 
 
-def test_the_panel_of_a_measure_names_the_heads_with_the_largest_and_smallest_value():
+def test_every_head_names_largest_and_smallest():
     own = panel("entropy", Head(0, 1), entropy=[2.75, 0.25, 1.5])
     assert own.finding == "How widely it looks: most in L0 H0 (2.75 bits), least in L0 H1 (0.25 bits)."
     assert own.live.data["chosen"] == 1 and own.live.data["said"][1] == "0.25 bits"
@@ -58,7 +58,7 @@ def test_the_panel_of_a_measure_names_the_heads_with_the_largest_and_smallest_va
         (None, "Without a control sentence, this effect may have nothing to do with the word's meaning."),
     ],
 )
-def test_the_effect_of_removing_a_head_is_compared_with_its_effect_on_the_control_pair(control, expected):
+def test_every_head_compares_control(control, expected):
     own = panel(
         "effect",
         Head(0, 0),
@@ -69,7 +69,7 @@ def test_the_effect_of_removing_a_head_is_compared_with_its_effect_on_the_contro
     assert own.note.startswith(expected)
 
 
-def test_the_browser_gets_the_weights_of_the_chosen_head_as_text():
+def test_weights_of_chosen_head_are_sent():
     own = panel("entropy", Head(0, 1), entropy=[2.75, 0.25, 1.5]).live.data["maps"]
     assert own == MAPS | {"said": "0.25,0.00,0.00,0.00,0.002,0.00,0.00,0.00,2.00"}
     frame = heads_frame(entropy=torch.ones(1, 3))
@@ -90,7 +90,7 @@ def test_small_maps_show_all_heads(encoder):
     assert picture[24:32, 56:64] == pytest.approx(255 * weights / weights.max(), abs=0.5)
 
 
-def test_example_sentences_mark_the_attended_word(encoder):
+def test_example_sentences_mark_attended_word(encoder):
     frame = labelled_sentences()
     report = stored("head_profiles", encoder, frame).report
     report = replace(report, sentences=report.sentences.replace({"rank": {383: TOP}}))
@@ -107,11 +107,11 @@ def test_example_sentences_mark_the_attended_word(encoder):
     assert own.table["rank"].tolist() == [0, 1, 2, 3, 4, 384]
     drawn = str(own.picture(Look()))
     assert strongest in drawn and typical in drawn
-    assert LIGHT.weights[2] in drawn and LIGHT.effect[3] not in drawn  # a weight is blue
+    assert LIGHT.weights[2] in drawn and LIGHT.effect[3] not in drawn  # weights are blue
     assert [word["text"] for word in words if word["kind"] == "chosen"] == [frame["word"][place["row"]]]
 
 
-def test_the_note_counts_the_heads_with_a_larger_effect_than_the_chosen_head(encoder):
+def test_note_counts_heads_with_larger_effect(encoder):
     moves = stored("hidden_words", encoder, labelled_sentences()).report
     every = moves.heads.query("word == 'all'").sort_values("share", ascending=False).reset_index(drop=True)
     every.loc[2, "leads"] = 0.005
@@ -149,5 +149,5 @@ SHARES = dict(zip(PATTERNS, (0.05, 0.06, 0.21, 0.4, 0.1, 0.8)))
         ),
     ],
 )
-def test_a_profile_describes_a_heads_attention(more, expected):
+def test_profile_describes_head(more, expected):
     assert profile(nearest_first(SHARES | more), "L3 H7", "In this sentence") == f"In this sentence L3 H7 {expected}"

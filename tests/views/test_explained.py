@@ -1,4 +1,4 @@
-"""Test the panel that explains a long text by its sentences: findings, cut-off text, and the picture."""
+"""Test the panel of a long text."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -19,7 +19,7 @@ TEXT = "We sat. It rained. She ran home."
 
 @pytest.fixture
 def hidden(encoder):
-    """Return an explanation of TEXT. The effect of sentence 1 exceeds its noise level, that of sentence 3 doesn't."""
+    """Return an explanation in which only sentence 1 exceeds its noise level."""
     tokens = encoder.tokenize(TEXT)
     parts = sentences_of(tokens)
     found = explained((0.1, -0.3, 0.2, -0.4, 0.05, 0.1, 0.0))
@@ -37,7 +37,7 @@ def shown(*rows, answer="", whole=None):
     return words(dict(zip(asked, (found for _, found in rows))), answer)
 
 
-def test_the_finding_names_a_sentence_whose_effect_is_above_its_noise_level(hidden):
+def test_finding_names_sentence_above_noise(hidden):
     panel = shown(("", hidden), answer="Score 0.80.")
     assert panel.finding == panel.live.data["finding"] == 'Hide "We sat.", and the score moves by −0.50.'
     assert panel.note == 'Score 0.80. In this sentence, "sat" has the largest effect: −0.30.' and panel.live.data[
@@ -64,7 +64,7 @@ def test_the_finding_names_a_sentence_whose_effect_is_above_its_noise_level(hidd
     assert panel.tables["words"]["effect"].notna().sum() == 7
 
 
-def test_the_sentence_with_the_largest_effect_is_opened(encoder, hidden):
+def test_sentence_with_largest_effect_is_opened(encoder, hidden):
     short = encoder.tokenize("We sat.")
     more = replace(explained(), sentence=short, words=short.words, target=hidden.target)
     panel = shown((" in A", replace(hidden, level=torch.tensor([0.15] * 3))), (" in B", more))
@@ -91,7 +91,7 @@ def test_the_sentence_with_the_largest_effect_is_opened(encoder, hidden):
     assert [[each["text"] for each in row["words"]] for row in rows] == [["We sat.", "It rained.", "She ran home."]] * 2
 
 
-def test_the_finding_names_no_sentence_whose_effect_is_below_its_noise_level(hidden):
+def test_finding_ignores_sentences_below_noise(hidden):
     panel = shown((" in A", replace(hidden, level=torch.tensor([0.6] * 3))))
     assert panel.finding == "Hiding a sentence never has a larger effect than hiding as many random words of the text."
     assert panel.note == "" and "opened" not in panel.live.data
@@ -100,14 +100,14 @@ def test_the_finding_names_no_sentence_whose_effect_is_below_its_noise_level(hid
     assert not any(word["number"] for each in row["words"] for word in each["words"])
 
 
-def test_a_query_and_a_document_have_separate_rows(encoder, hidden):
+def test_query_and_document_have_rows(encoder, hidden):
     tokens = encoder.tokenize("Who sat", TEXT)
     pair = replace(
         hidden, sentence=tokens, sentences=sentences_of(tokens), by_sentence=torch.tensor([-2.0, -0.5, 0.1, NAN]),
         level=torch.tensor([NAN, 0.25, 0.25, 0.25]), words=tokens.words[:2], effect=torch.tensor([-0.1, 0.4]),
     )  # fmt: skip
     panel = shown((" in document 1", pair), (" in document 2", pair))
-    # The query has no noise level, so the finding doesn't name it.
+    # The query has no noise level, so the finding can't name it.
     assert panel.finding == 'Hide "We sat." in document 1, and the score moves by −0.50.'
     rows = panel.live.data["rows"]
     assert [row["said"].partition("hidden in ")[2] for row in rows] == [
@@ -119,7 +119,7 @@ def test_a_query_and_a_document_have_separate_rows(encoder, hidden):
     assert panel.live.data["opened"] in ([1, 0], [3, 0])
 
 
-def test_cut_off_text_is_reported(encoder, hidden):
+def test_cut_text_is_reported(encoder, hidden):
     whole = encoder.tokenize(f"{TEXT} Then we all slept.")
     read = whole.cut(len(hidden.sentence.ids))
     assert lost("mine", whole, read, " of B") == (
@@ -133,7 +133,7 @@ def test_cut_off_text_is_reported(encoder, hidden):
     }  # fmt: skip
 
 
-def test_the_picture_has_a_bar_and_a_noise_band_for_each_sentence(encoder, hidden):
+def test_picture_has_bars_and_noise_bands(encoder, hidden):
     whole = encoder.tokenize(f"{TEXT} Then we all slept.")
     spec = shown(("", hidden), whole=whole).picture(Look(dark=True, width=600))
     unread = [shown(("", hidden), whole=each).picture(Look())["datasets"]["rects"] for each in (whole, None)]

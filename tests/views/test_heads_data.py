@@ -1,4 +1,4 @@
-"""Test the data of a map of all heads against numbers set by hand."""
+"""Test the data of a map of all heads."""
 
 import math
 
@@ -25,19 +25,19 @@ def frame_of(values, name="effect", **more):
         ([3.15, 0.5, 0, 1], "entropy", {"kind": "weights", "unit": "bits"}, "100,16,0,32", ["3.15 bits"], ("0", "3.15 bits")),
     ],
 )  # fmt: skip
-def test_numbers_are_formatted_and_scaled(values, measure, looks, depths, expected, ends):
+def test_heads_data_formats_and_scales(values, measure, looks, depths, expected, ends):
     data = heads_data(frame_of(values, measure), measure, Head(1, 0), title="change", **looks)
     assert Live("heads", data).data["depths"] == depths and data["said"][: len(expected)] == expected
     assert data["scale"] == {"low": ends[0], "high": ends[1], "about": "change"}
     assert (data["layers"], data["heads"], data["chosen"]) == (2, 2, 2)
 
 
-def test_rows_are_sorted_by_head_and_a_chosen_head_may_be_missing():
+def test_heads_data_sorts_rows():
     frame = frame_of([1.0, 2.0, 3.0, 4.0], how=["exact", "by gradient", "exact", "exact"])[::-1]
     data = heads_data(frame, "effect", "L5 H0", title=["one", "two"])
     assert data["depths"] == "25,50,75,100" and data["chosen"] == -1
     assert data["said"][1] == "+2.000 (by gradient)" and data["scale"]["about"] == "one, two"
 
 
-def test_a_map_without_numbers_marks_the_chosen_head():
+def test_plain_heads_marks_chosen_head():
     assert Live("heads", plain_heads(24, 16, Head(2, 3), "Head")).data["chosen"] == 35

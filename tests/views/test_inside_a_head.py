@@ -1,4 +1,4 @@
-"""Test the panels of the page "Inside a head" against the trace, the model's own layer, and plain arithmetic."""
+"""Test the panels of the page "Inside a head" against the model."""
 
 import pytest
 import torch
@@ -31,7 +31,7 @@ def near(values):
     return pytest.approx(torch.as_tensor(values).tolist(), abs=1e-5)
 
 
-def test_the_vectors_that_enter_the_head_equal_those_of_the_trace(encoder, sides, words):
+def test_input_vectors_match_trace(encoder, sides, words):
     panel, product = comes_in(sides)
     for side in sides:
         trace = words[side.name].sentence.trace(*HEAD)
@@ -50,7 +50,7 @@ def test_the_vectors_that_enter_the_head_equal_those_of_the_trace(encoder, sides
     assert panel.picture(Look())["layer"] and (panel.one_head, product.one_head) == (True, True)
 
 
-def test_the_shown_products_add_up_to_one_number_of_the_query(encoder, words):
+def test_shown_products_sum_to_query(encoder, words):
     side = follow(encoder, "A", words["A"], Head(0, 10))  # its largest terms have both signs
     _, product = comes_in([side])
     query = side.trace.query[side.position]
@@ -69,7 +69,7 @@ def test_the_shown_products_add_up_to_one_number_of_the_query(encoder, words):
     assert numbers.decimal(by_size["product"][6:].sum(), 3) in written and "the other 378 together" in written
 
 
-def test_the_heads_output_and_the_residual_sum_equal_those_of_the_model(encoder, sides, words):
+def test_output_and_residual_match_model(encoder, sides, words):
     out, residual = goes_out(encoder, sides, HEAD)
     block, seen = encoder.model.encoder.layer[2].attention.output, []
     hook = block.register_forward_hook(lambda module, given, result: seen.append(result[0]))
@@ -90,7 +90,7 @@ def test_the_heads_output_and_the_residual_sum_equal_those_of_the_model(encoder,
     assert residual.finding == f"In A the head adds a vector of length {lengths[0]} to one of length {lengths[1]}."
 
 
-def test_the_kernel_panel_compares_changed_weights_with_the_real_weights(encoder, words, sides):
+def test_changed_weights_are_compared(encoder, words, sides):
     real = computed(sides, HEAD, (1e-7, None))
     assert not real.note and any("recomputed" in line for line in real.live.data["below"])
     changed = [follow(encoder, name, word, HEAD, uniform=True) for name, word in words.items()]
@@ -109,7 +109,7 @@ def test_the_kernel_panel_compares_changed_weights_with_the_real_weights(encoder
     assert not any("recomputed" in line for line in panel.live.data["below"])
 
 
-def test_the_panels_can_show_a_token_of_another_word(encoder, words):
+def test_panels_show_token_of_other_word(encoder, words):
     side = follow(encoder, "A", words["A"], HEAD, 2)
     panel, product = comes_in([side])
     assert panel.finding == '"sat" comes in as 384 numbers.' and 'of the query of "sat"' in product.finding
@@ -126,7 +126,7 @@ def test_the_panels_can_show_a_token_of_another_word(encoder, words):
         ("MPNet", ["input", "query", "key", "value"], 4),
     ],
 )
-def test_the_panels_show_the_vectors_that_a_family_has(encoder_of, family, vectors, n_panels):
+def test_panels_show_vectors_of_each_family(encoder_of, family, vectors, n_panels):
     encoder = encoder_of(family)
     word = encoder.encode("The bank of the river was muddy.").places("bank")[0]
     side = follow(encoder, "A", word, Head(1, 1))
@@ -138,7 +138,7 @@ def test_the_panels_show_the_vectors_that_a_family_has(encoder_of, family, vecto
         assert panel.picture(Look(dark=True))["layer"] and len(panel.table)
 
 
-def test_without_known_projections_the_panels_start_at_the_query(encoder, words, monkeypatch):
+def test_unknown_projections_are_left_out(encoder, words, monkeypatch):
     monkeypatch.setattr("selfattn.encoders.projections.output_layer", lambda module, around: None)
     side = follow(encoder, "A", words["A"], HEAD)
     (panel,) = comes_in([side])

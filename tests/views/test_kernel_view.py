@@ -1,4 +1,4 @@
-"""Test the data of the kernel figure: each printed number equals the trace's, and follows from the step before it."""
+"""Test that the kernel figure's numbers match the trace."""
 
 import inspect
 import json
@@ -49,7 +49,7 @@ def strip(values, places):
 
 
 def printed(text, places):
-    """Return the numbers of a vector as the browser prints them. text: integers in units of 10**-places, with commas."""
+    """Return a vector's numbers as the browser prints them."""
     return [numbers.decimal(int(part) / 10**places, places) for part in text.split(",")]
 
 
@@ -91,7 +91,7 @@ STEPS = {
 
 
 def check_arithmetic(data, scale):
-    """Check that each step's result follows from its printed numbers, and that the next step starts from this result."""
+    """Check that each step follows from the printed numbers."""
     for side in data["sides"]:
         for row in side["rows"]:
             steps, text = dict(row["steps"]), row["text"]
@@ -129,7 +129,7 @@ def places(text):
 
 
 @pytest.mark.parametrize("head", [(0, 10), (2, 3), (5, 7)])
-def test_every_printed_number_equals_the_number_in_the_trace(encoder, head):
+def test_printed_numbers_match_trace(encoder, head):
     rows = [word_row(encoder.encode(text).places("bank")[0], Head(*head), name) for name, (text, _) in TEXTS.items()]
     data = data_of(rows)
     assert [column["id"] for column in data["columns"]] == [
@@ -140,7 +140,7 @@ def test_every_printed_number_equals_the_number_in_the_trace(encoder, head):
     assert len(json.dumps(data, separators=(",", ":"))) < 60_000
 
 
-def test_the_panel_of_the_default_sentences_has_the_known_numbers(encoder):
+def test_default_sentences_have_known_numbers(encoder):
     panel = kernel_panel(rows_of(encoder), head=HEAD, errors=(1.2e-7, 3e-7))
     assert panel.live.data["findings"] == [
         '"bank" gives "river" most of its weight: 0.63.',
@@ -162,7 +162,7 @@ def test_the_panel_of_the_default_sentences_has_the_known_numbers(encoder):
     assert panel.alt.startswith("Head 10 of layer 0") and '"river" 0.63' in panel.alt
 
 
-def test_equal_words_of_the_two_sentences_are_matched(encoder):
+def test_equal_words_are_matched(encoder):
     a, b = data_of(rows_of(encoder))["sides"]
     text = {row["at"]: row["text"] for row in b["rows"]}
     matched = {row["text"]: text[row["pair"]] for row in a["rows"] if row["pair"] is not None}
@@ -170,7 +170,7 @@ def test_equal_words_of_the_two_sentences_are_matched(encoder):
     assert all(a["rows"][row["pair"]]["pair"] == row["at"] for row in b["rows"] if row["pair"] is not None)
 
 
-def test_a_hidden_word_has_weight_0(encoder):
+def test_hidden_word_has_zero_weight(encoder):
     rows = rows_of(encoder, hidden=True)
     data = data_of(rows)
     check_cells(data, rows)
@@ -184,7 +184,7 @@ def test_a_hidden_word_has_weight_0(encoder):
     assert grown == pytest.approx([1 / (1 - 0.6327)] * 3, rel=1e-3)
 
 
-def test_in_a_long_sentence_one_row_sums_up_the_tokens_left_out(encoder):
+def test_long_sentence_sums_remaining_tokens(encoder):
     placed = encoder.encode(LONG).places("bank")[0]
     row = word_row(placed, HEAD)
     n, weights = len(row.tokens), row.of("weights")
@@ -216,7 +216,7 @@ def test_in_a_long_sentence_one_row_sums_up_the_tokens_left_out(encoder):
 
 
 @pytest.mark.parametrize("n", [MOST, MOST + 1])
-def test_small_weights_share_one_row_only_in_long_sentences(n):
+def test_only_long_sentences_share_row(n):
     torch.manual_seed(n)
     row = QueryRow(trace=attend(*torch.randn(3, n, 8)), tokens=tuple(map(str, range(n))), query=3)
     kept, rest = leading(row)
@@ -230,8 +230,8 @@ def test_small_weights_share_one_row_only_in_long_sentences(n):
         assert data["sides"][0]["rest"]["fine"] == numbers.decimal(row.of("weights").double()[rest].sum(), 4)
 
 
-def test_a_hand_made_row_has_the_expected_columns_and_steps():
-    """Each key has two numbers, each value four. A mask of zeros has no column, but a score term of zeros has one."""
+def test_known_row_has_expected_steps():
+    """A mask of zeros has no column; a term of zeros has one."""
     terms = [Term("bias", torch.tensor([[math.log(2), 0.0, 0.0]])), Term("none", torch.zeros(1, 3))]
     keys, values = torch.tensor([[0.5, 1.0], [2.0, -1.5], [0.0, 3.0]]), torch.tensor([[0.4, 0.8, -0.4, 0.0]] * 3)
     trace = attend(torch.zeros(1, 2), keys, values, torch.zeros(1, 3), terms=terms)
@@ -254,7 +254,7 @@ def test_a_hand_made_row_has_the_expected_columns_and_steps():
     assert second == pytest.approx([0, 0.1, 0, 0.2, math.nan, -0.1, math.nan, 0], nan_ok=True)
 
 
-def test_the_figure_shows_the_source_lines_of_attend():
+def test_figure_shows_source_of_attend():
     whole = inspect.getsource(attend).splitlines()
     start, stop = (at for at, line in enumerate(whole) if '"""' in line)
     code = data_of(QueryRow(trace=wide(1.0), tokens=("a",) * 30, query=0))["code"]
@@ -274,12 +274,12 @@ def test_the_figure_shows_the_source_lines_of_attend():
     ]
 
 
-def test_a_division_has_as_few_decimals_as_its_result_needs():
+def test_division_has_fewest_decimals():
     assert _division(0.002636204657974942, 4.410395029710836, 0.0005977252922280259, 2) == ("0.0026", "4.410", "0.0006")
 
 
 @pytest.mark.parametrize("name", ["T5 (encoder half)", "DeBERTa-v3"])
-def test_each_term_of_the_scores_has_a_column(encoder_of, name):
+def test_each_score_term_has_column(encoder_of, name):
     encoder = encoder_of(name)
     row = word_row(encoder.encode("the rain fell.").places("rain")[0], Head(0, 1), "A")
     data = data_of(row)
@@ -291,8 +291,8 @@ def test_each_term_of_the_scores_has_a_column(encoder_of, name):
 
 
 @pytest.mark.parametrize("name", ["BERT", "ModernBERT", "RoFormer"])
-def test_the_numbers_of_rotary_and_windowed_families_equal_the_trace(encoder_of, name):
-    """Rotary families show the rotated query and key. Only ModernBERT hides tokens, because it attends within a window."""
+def test_rotary_and_windowed_families_match_trace(encoder_of, name):
+    """Only ModernBERT attends within a window."""
     encoder = encoder_of(name)
     placed = encoder.encode("the rain fell on the river bank and on the loan of the bank that we saw.").places("rain")[
         0
@@ -314,7 +314,7 @@ def test_padding_is_hidden(encoder):
     assert [each["hidden"] for each in rows] == [each["text"] == "[PAD]" for each in rows]
 
 
-def test_a_split_word_uses_the_query_of_its_first_token(encoder):
+def test_split_word_uses_first_token(encoder):
     placed = encoder.encode("Electroencephalographers disagree.").places("electroencephalographers")[0]
     data = data_of(word_row(placed, HEAD))
     n = len(placed.positions)
@@ -326,7 +326,7 @@ def test_a_split_word_uses_the_query_of_its_first_token(encoder):
     assert sum(each["word"] for each in data["sides"][0]["rows"]) == n
 
 
-def test_the_printed_arithmetic_is_correct_if_the_attention_is_changed(encoder):
+def test_changed_attention_prints_correct_arithmetic(encoder):
     placed = encoder.encode(TEXTS["A"][0]).places("bank")[0]
     own = placed.sentence.trace(*HEAD)
     about = {}
@@ -342,7 +342,7 @@ def test_the_printed_arithmetic_is_correct_if_the_attention_is_changed(encoder):
     assert about["warm"]["scaled"] == "÷ √32 ÷ 2"
 
 
-def test_the_finding_names_no_token_if_weights_are_equal():
+def test_equal_weights_name_no_token():
     def finding(*scores, mask=None):
         trace = attend(torch.tensor([[1.0]]), torch.tensor([scores]).T, torch.ones(len(scores), 1), mask)
         return kernel_panel(QueryRow(trace=trace, tokens=tuple("abcd"), query=0)).finding
@@ -353,7 +353,7 @@ def test_the_finding_names_no_token_if_weights_are_equal():
     assert some == '"a" gives every unmasked token the same weight: 0.50.'
 
 
-def test_the_query_need_not_be_one_of_the_tokens():
+def test_query_outside_tokens():
     trace = attend(torch.tensor([[1.0, 0.0]]), torch.eye(2), torch.eye(2))
     panel = kernel_panel(QueryRow(trace=trace, tokens=("animal", "street"), query=-1, first=-1, text="it"))
     assert panel.finding == '"it" gives "animal" most of its weight: 0.67.'
@@ -376,7 +376,7 @@ def wide(magnitude, n=30, d=16, **more):
         wide(2.0, mask=torch.zeros(30, 30, dtype=torch.bool)),
     ],
 )
-def test_the_printed_arithmetic_is_correct_for_very_small_and_large_scores(trace: AttentionTrace):
+def test_extreme_scores_print_correct_arithmetic(trace: AttentionTrace):
     for query in (0, 7, 29):
         row = QueryRow(trace=trace, tokens=tuple(f"t{i}" for i in range(30)), query=query)
         assert row.of("query").equal(trace.query[query])
@@ -390,18 +390,18 @@ def test_the_printed_arithmetic_is_correct_for_very_small_and_large_scores(trace
         (0.123456, "× 0.123456"), (-0.5, "× −0.5"), (0.0, "× 0"),
     ],
 )  # fmt: skip
-def test_the_scale_is_shown_as_a_factor(scale, expected):
+def test_factor_shows_scale(scale, expected):
     assert factor(SimpleNamespace(query=torch.zeros(1, 32), scale=scale)) == (expected, pytest.approx(scale))
 
 
-def test_a_fully_masked_row_has_weights_of_0():
+def test_fully_masked_row_has_zero_weights():
     trace = wide(1.0, mask=torch.zeros(30, 30, dtype=torch.bool))
     panel = kernel_panel(QueryRow(trace=trace, tokens=tuple(f"t{i}" for i in range(30)), query=2))
     assert panel.finding == 'Every token is masked for "t2", so all its weights are 0.'
     assert panel.live.data["sides"][0]["sums"] == {"exponential": "0.00", "weight": "0.00"}
 
 
-def test_tables_and_arrays_have_the_numbers_of_the_trace(encoder):
+def test_tables_match_trace(encoder):
     rows = rows_of(encoder, hidden=True)
     panel = kernel_panel(rows)
     steps, dimensions = panel.tables["steps"], panel.tables["dimensions"]

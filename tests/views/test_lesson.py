@@ -1,4 +1,4 @@
-"""Test a lesson's panel: its charts in light and dark, their numbers, and the data of the lesson's live figure."""
+"""Test the panels and the figure of lessons."""
 
 import pandas as pd
 import torch
@@ -18,20 +18,20 @@ def panel(columns=0):
     return lesson_panel("two", "Not leads.", charts, columns=columns, note="A note.")
 
 
-def test_a_lesson_panel_has_the_given_texts_and_numbers():
+def test_lesson_panel_texts_and_numbers():
     made = panel()
     assert (made.alt, made.note) == ("Not leads. Charts: One; Other.", "A note.")
     assert made.table["weight"].dropna().tolist() == [0.75, 0.25]
 
 
-def test_the_picture_has_the_colours_of_both_themes():
+def test_lesson_panel_in_both_themes():
     for dark, theme in ((False, LIGHT), (True, DARK)):
         svg = vl_convert.vegalite_to_svg(panel().picture(Look(dark=dark)))
         assert theme.background in svg and theme.weights[4] in svg
         assert svg.count(">One<") == svg.count(">Other<") == 1
 
 
-def test_the_number_of_columns_sets_the_layout():
+def test_columns_set_layout():
     assert panel().picture(Look())["columns"]["signal"] == "window_width < 760 ? 1 : 2"
     wide, tall = (vl_convert.vegalite_to_svg(panel(columns).picture(Look())) for columns in (2, 1))
     assert size(wide)[0] > size(tall)[0] and size(wide)[1] < size(tall)[1]
@@ -41,7 +41,7 @@ def size(svg):
     return [float(part) for part in svg.split('viewBox="0 0 ')[1].split('"')[0].split()]
 
 
-def test_the_static_lesson_figure_shows_minus_infinity():
+def test_static_figure_shows_minus_infinity():
     masked = Column("masked", "score, masked", torch.tensor([1.5, -torch.inf]), (-3.0, 3.0))
     made = stage_panel(Scene("", ("bank", "river"), [masked]), [], "")
     assert [made.live.data[row] for row in ("asks", "lit", "hidden")] == [-1, -1, -1]
@@ -49,8 +49,8 @@ def test_the_static_lesson_figure_shows_minus_infinity():
     assert ">river −∞<" in svg and ">1.50<" in svg and svg.count('aria-roledescription="bar"') == 1
 
 
-def test_a_hand_made_scene_gives_the_expected_data():
-    """The scene has columns of cells, shares and bars, and a plane. Until the answer, the parts in question are empty."""
+def test_stage_data_of_known_scene():
+    """Until the answer, the parts in question are empty."""
     matrix = torch.tensor([[1.0, -2.0], [3.0, 4.00004]])
     cells = Column(
         "k", "key", matrix.round(), shape="2 × 2", above=("W", matrix), foot=("sum", torch.tensor([4.0, 2.5])),
@@ -92,7 +92,7 @@ def test_a_hand_made_scene_gives_the_expected_data():
     )
 
 
-def test_the_axes_of_a_plane_include_its_vectors_and_the_origin():
+def test_square_includes_vectors_and_origin():
     vectors = torch.tensor([[2.0, 3.0], [4.0, 6.0]])
     assert square(vectors) == ((-0.5, 6.5),) * 2 and square(-vectors) == ((-6.5, 0.5),) * 2
     assert square(vectors[0], -vectors[1]) == ((-6.5, 3.5),) * 2

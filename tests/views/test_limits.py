@@ -1,4 +1,4 @@
-"""Test the panels of "What it cannot tell": other weights, removed heads, the best of many heads, weights of random vectors."""
+"""Test the panels of the page "What it cannot tell"."""
 
 import json
 from types import SimpleNamespace
@@ -22,7 +22,7 @@ def frame():
     return heads_frame(effect=EFFECTS, control=EFFECTS / 2)
 
 
-def test_removing_heads_one_at_a_time_is_compared_with_removing_them_together():
+def test_removing_heads_singly_and_together():
     panel = limits.removed_heads(frame(), 0.02, "float32")
     assert panel.finding == (
         f"Removed one at a time, the heads change the cosine by {change(-0.013)} in total; removed together, by {change(0.02)}."
@@ -33,7 +33,7 @@ def test_removing_heads_one_at_a_time_is_compared_with_removing_them_together():
     assert {effect(-0.013), effect(0.02)} <= {*printed}
 
 
-def test_other_weights_with_the_same_context_are_shown(monkeypatch):
+def test_other_weights_with_same_context(monkeypatch):
     before, after = torch.tensor([0.5, *[0.0625] * 8, 0.0]), torch.tensor([0.49, *[0.0625] * 8, 0.01])
     passage = SimpleNamespace(tokens=[f"t{n}" for n in range(10)], text="One. Two.")
 
@@ -54,7 +54,7 @@ def test_other_weights_with_the_same_context_are_shown(monkeypatch):
 
 
 @pytest.mark.parametrize("low", [0.3, 0.45])
-def test_the_best_head_is_compared_with_the_best_of_heads_that_guess(monkeypatch, low):
+def test_lucky_head_is_compared_with_guessing(monkeypatch, low):
     chosen = SimpleNamespace(
         chosen_with=0.9, luck=0.85, accuracy=0.5, interval=(low, 0.7), n=20, head=Head(0, 1), p_value=0.4
     )
@@ -67,7 +67,7 @@ def test_the_best_head_is_compared_with_the_best_of_heads_that_guess(monkeypatch
     assert f'"domain": [{min(low, 0.4)}, 1.0]' in json.dumps(own.picture(Look()))
 
 
-def test_the_finding_states_the_largest_difference_from_torchs_weights():
+def test_recomputed_noise_states_difference():
     kernel, torchs = limits.counterexamples.noise_weights()
     largest = float((kernel - torchs).abs().max())
     assert (
@@ -75,7 +75,7 @@ def test_the_finding_states_the_largest_difference_from_torchs_weights():
     )
 
 
-def test_effects_below_the_noise_level_count_as_0(monkeypatch):
+def test_effects_below_noise_are_zero(monkeypatch):
     monkeypatch.setitem(NOISE, "float32", 0.005)
     panel = limits.removed_heads(frame(), 0.02, "float32")
     assert f"by {change(-0.015)} in total;" in panel.finding

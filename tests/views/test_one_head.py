@@ -1,4 +1,4 @@
-"""Test one head's attention maps of A and B, which share a colour scale, and the sentences about the maps."""
+"""Test the attention maps of one head in two sentences."""
 
 import re
 from dataclasses import replace
@@ -25,7 +25,6 @@ def placed(sides):
 
 
 def specs(panel):
-    """Split the picture of both maps into a complete spec for each sentence."""
     whole = panel.picture(Look())
     both = whole.pop("hconcat")
     return {name: {**whole, **part} for name, part in zip("AB", both, strict=True)}
@@ -33,7 +32,7 @@ def specs(panel):
 
 @pytest.fixture(scope="module")
 def maps(sides):
-    """Make the maps of A and B. B's weights are halved, so that a shared colour scale draws B paler."""
+    """Make both maps. B's weights are halved, so that B is paler."""
     found = {name: word_map(s.encoding, s.encoding.weights(3, 7)) for name, s in sides.items()}
     return {**found, "B": replace(found["B"], matrix=found["B"].matrix / 2)}
 
@@ -44,7 +43,7 @@ def charts(placed, maps):
 
 
 @pytest.mark.parametrize("sentence", ["A", "B"])
-def test_both_maps_share_one_colour_scale(charts, maps, sentence):
+def test_maps_share_colour_scale(charts, maps, sentence):
     largest = max(float(words.matrix.max()) for words in maps.values())
     matrix = maps[sentence].matrix
     cells = [item for item in drawn(charts[sentence], "rect") if "value" in item.get("description", "")]
@@ -55,7 +54,7 @@ def test_both_maps_share_one_colour_scale(charts, maps, sentence):
 
 
 def two_maps(**n):
-    """Draw the maps of A and B. n: the number of words of each. The first word of A is long."""
+    """Draw both maps, with the given numbers of words."""
     views = {}
     for name, count in n.items():
         labels = ["electroencephalographers" if name == "A" else "if", *["bank"] * (count - 1)]
@@ -70,8 +69,8 @@ def svg_width(spec):
 
 
 @pytest.mark.slow
-def test_maps_of_sentences_of_unequal_length_have_cells_of_equal_size():
-    """The pictures have equal widths, so that both shrink by the same factor in a narrow window."""
+def test_maps_of_unequal_length_have_equal_cells():
+    """Equal widths shrink alike in a narrow window."""
     a, b = two_maps(A=40, B=3)
     for spec, n in ((a, 40), (b, 3)):
         cells = [item for item in drawn(spec, "rect") if "value" in item.get("description", "")]
@@ -80,13 +79,13 @@ def test_maps_of_sentences_of_unequal_length_have_cells_of_equal_size():
     assert svg_width(a) == svg_width(b)
 
 
-def test_maps_of_long_sentences_of_unequal_length_are_drawn_to_one_scale():
+def test_long_maps_have_equal_scale():
     specs = two_maps(A=80, B=66)
     sizes = [(item["width"], item["height"]) for spec in specs for item in drawn(spec, "image")]
     assert sizes == [(400, 400), (330, 330)]
 
 
-def test_a_map_names_its_head_and_the_hidden_word(encoder, placed, maps):
+def test_map_names_head_and_hidden_word(encoder, placed, maps):
     b = placed["B"]
     (wings,) = b.sentence.places("wings")
     without = encoder.encode(b.sentence.text, hidden=[Hide(b.positions, wings.positions)])
@@ -102,7 +101,7 @@ def a_map(matrix, labels=("[CLS]", "beam", "."), special=(True, False, False), *
     return WordMap(labels=labels, groups=((0,), (1,), (2,)), special=special, matrix=torch.tensor(matrix), **more)
 
 
-def test_the_texts_of_the_panel_describe_a_map():
+def test_texts_describe_map():
     view = a_map([[0.9, 0.1, 0.0], [0.3, 0.2, 0.5], [0.0, 1.0, 0.0]])
     assert surest_word(view, "in A") == 'Of the words in A, "beam" gives the largest weight: 0.50 to ".".'
     to_special = a_map([[0.9, 0.1, 0.0], [0.6, 0.2, 0.2], [0.0, 1.0, 0.0]])

@@ -1,4 +1,4 @@
-"""Test the panels of the page "Predictions": their texts about hidden words and removed heads."""
+"""Test the panels of the page "Predictions"."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -26,12 +26,12 @@ def asked(where="", answers=None):
 
 @pytest.fixture
 def found(encoder):
-    """In "We sat .", hiding "sat" has the largest effect of all words. Only the full stop, which is no word, has a larger one."""
+    """In "We sat .", the word with the largest effect is "sat"."""
     sentence = encoder.tokenize("We sat .")
     return replace(explained(), sentence=sentence, words=sentence.words, target=SimpleNamespace(positions=()))
 
 
-def test_the_finding_names_the_word_whose_hiding_changes_the_margin_most(found):
+def test_finding_names_word_with_largest_effect(found):
     panel = predictions.words({asked(" in A"): found, asked(" in B"): replace(found, effect=found.effect / 2)})
     assert panel.finding == 'Hide "sat" in A, and the margin moves by −0.30.'
     assert (
@@ -48,16 +48,16 @@ def test_the_finding_names_the_word_whose_hiding_changes_the_margin_most(found):
     assert words[1]["tip"] == "sat: change of the margin −0.30"
 
 
-def test_small_changes_have_a_pale_tint(found):
+def test_small_changes_are_pale(found):
     both = {asked(" in A"): replace(found, number=-8.0), asked(" in B"): found}
     words = predictions.words(both).live.data["rows"][0]["words"]
-    assert [word["depth"] for word in words] == [2, -38, -50]  # in percent of 0.8, a tenth of the margin
+    assert [word["depth"] for word in words] == [2, -38, -50]  # percent of 0.8, a tenth of the margin
     assert words[0]["number"] == ""  # under 5 % of 0.8
     none = predictions.words({asked(): replace(found, number=0.0, effect=found.effect * 0)})
     assert [word["depth"] for word in none.live.data["rows"][0]["words"]] == [0, 0, 0]
 
 
-def test_the_note_states_the_margin_before_and_after_hiding_the_word(found):
+def test_note_states_margin_without_word(found):
     other = predictions.words({asked(): replace(found, number=0.25)})
     assert (
         "from 0.25 to −0.05 (a margin is a logit minus the largest other logit): the label is no longer the likeliest."
@@ -73,7 +73,7 @@ def test_the_note_states_the_margin_before_and_after_hiding_the_word(found):
         assert "(a margin is a logit minus the largest other logit). Hide all" in below.note
 
 
-def test_two_documents_are_compared_for_one_query(encoder):
+def test_two_documents_are_compared(encoder):
     first, second = (encoder.tokenize("Who sat", document) for document in ("We sat .", "We ran"))
     found = {}
     for where, sentence, number, effect in (
@@ -131,7 +131,7 @@ def test_two_documents_are_compared_for_one_query(encoder):
     assert predictions.words(level).finding == "Both documents have the same score."
 
 
-def test_each_word_has_its_tag(encoder):
+def test_each_word_has_tag(encoder):
     sentence = encoder.encode("Anna sat .")
     found = pd.DataFrame({"word": ["Anna", "sat", "."], "tag": ["B-PER", "O", "O"], "probability": [0.9, 0.8, 0.99]})
     panel = predictions.tags(sentence, found, chosen=1)
@@ -146,7 +146,7 @@ def test_each_word_has_its_tag(encoder):
     assert predictions.most_certain(found.assign(tag="O")) == 2
 
 
-def test_the_panel_has_other_texts_if_there_is_only_one_word_or_none(found, encoder):
+def test_words_panel_of_one_word_or_none(found, encoder):
     one = encoder.tokenize("sat")
     one = replace(explained((-0.3,)), sentence=one, words=one.words, target=found.target)
     assert predictions.words({asked(): one}).note == f"{GOES}: the label stays the likeliest."
@@ -161,7 +161,7 @@ def test_the_panel_has_other_texts_if_there_is_only_one_word_or_none(found, enco
     )
 
 
-def test_the_panel_of_heads_states_the_largest_effect_and_the_noise(found):
+def test_heads_panel_states_effect_and_noise(found):
     panel = predictions.heads(asked(" in A"), found, "L1 H1", "float32")
     assert panel.finding == "Remove L0 H1 in A, and the margin moves by −0.30."
     assert "Only 2 of 4 heads are removed in a run" in panel.method
@@ -181,7 +181,7 @@ def test_answers_are_drawn_as_bars():
     assert scores.finding == '"POSITIVE" has the largest score: 0.90.'
 
 
-def test_the_question_about_a_gap_is_about_one_of_the_predicted_words(monkeypatch):
+def test_gap_question_uses_predicted_word(monkeypatch):
     columns = {"id": [7, 5, 9, 2], "text": ["river", "sea", "lake", "pond"], "probability": [0.5, 0.25, 0.125, 0.0625]}
     head = SimpleNamespace(predictions=lambda masked, most: pd.DataFrame(columns))
     monkeypatch.setattr(predictions, "gap_word", lambda head, token: token)

@@ -1,4 +1,4 @@
-"""Test that effects below a precision's rounding noise are drawn as 0 and counted, and that the bound on the noise is tight."""
+"""Test that effects within rounding noise are drawn as 0."""
 
 import pytest
 import torch
@@ -16,11 +16,11 @@ EFFECTS["effect_minus_control"] = EFFECTS["effect"] - EFFECTS["control"]
     ("precision", "columns", "effect", "both"),
     [
         ("float32", {}, [0.007, -0.0059, 0.0001], [0.006, -0.0259, 0.0001]),
-        ("bfloat16", {}, [0.007, 0, 0], [0, -0.0259, 0]),  # a difference of two effects has twice the noise
+        ("bfloat16", {}, [0.007, 0, 0], [0, -0.0259, 0]),  # a difference of effects has twice the noise
         ("bfloat16", {"columns": {"effect": 0.4}}, [0.007, -0.0059, 0], [0.006, -0.0259, 0.0001]),
     ],
 )
-def test_effects_below_the_noise_are_drawn_as_0(precision, columns, effect, both):
+def test_effects_below_noise_are_zero(precision, columns, effect, both):
     shown, _ = noise_floor(EFFECTS, "effect", precision, **columns)
     assert shown["effect"].tolist() == pytest.approx(effect)
     assert shown["effect_minus_control"].tolist() == pytest.approx(both)
@@ -34,7 +34,7 @@ def test_effects_below_the_noise_are_drawn_as_0(precision, columns, effect, both
         ("effect", "bfloat16", {"columns": {"effect": 0.4}}, "0.0024", 1),
     ],
 )
-def test_the_note_counts_the_heads_below_the_noise(measure, precision, columns, bound, hidden):
+def test_note_counts_heads_below_noise(measure, precision, columns, bound, hidden):
     _, note = noise_floor(EFFECTS, measure, precision, **columns)
     assert note == (
         f"In {precision}, rounding alone causes effects of up to {bound}. Smaller effects are drawn as 0, in {hidden} of 3 heads."
@@ -43,7 +43,7 @@ def test_the_note_counts_the_heads_below_the_noise(measure, precision, columns, 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("precision", NOISE)
-def test_the_bounds_on_the_rounding_noise_are_tight(encoder, precision):
+def test_noise_bounds_are_tight(encoder, precision):
     pair = ("The bank of the river.", (2,)), ("The bank approved the loan.", (2,))
     coarse = removal_effect(load_encoder(device="cpu", dtype=precision), *pair)
     moved = float((coarse - removal_effect(encoder, *pair)).abs().max())

@@ -1,4 +1,4 @@
-"""Test the panels of the page "Senses": their order, their texts, and the numbers that they take from the report."""
+"""Test the panels of the page "Senses"."""
 
 import json
 import math
@@ -49,7 +49,7 @@ def panels(encoder, report, separated, other):
 
 
 def changed(report, **values):
-    """Return the report with these accuracies and agreements, each with an interval of ±1/32."""
+    """Return the report with these values, each with an interval of ±1/32."""
     accuracy, agreement = report.accuracy.copy(), report.agreement.copy()
     for name, value in values.items():
         for table, column, key in ((accuracy, "accuracy", "what"), (agreement, "agreement", "way")):
@@ -66,7 +66,7 @@ def printed(panel):
     return [item["text"] for item in drawn(panel.picture(Look(width=700)), "text")]
 
 
-def test_hiding_a_word_in_one_head_is_compared_with_hiding_it_in_all_heads(report, other):
+def test_heads_singly_and_together(report, other):
     sums = []
     for own in (report, *other.values()):
         largest = own.named.groupby(["word", "row"])["share"].max().groupby("word").mean().mean()
@@ -84,12 +84,12 @@ def test_hiding_a_word_in_one_head_is_compared_with_hiding_it_in_all_heads(repor
     assert np.round(sums, 2).tolist() == [[0.14, 0.20], [0.04, 0.10]]  # the sums fall short by 30 % and 57 %
 
 
-def test_the_number_for_made_up_pairs_equals_the_number_in_the_benchmark_results():
+def test_made_up_pairs_match_benchmark_results():
     (row,) = re.findall(r"\| most attended \| (.*) \|", Path("benchmarks/RESULTS.md").read_text("utf-8"))
     assert MADE_UP["most attended"] == float(row.split(" | ")[0]) and raw_c_measured("another") == {}
 
 
-def test_a_sentences_row_shows_how_far_hiding_each_word_moves_the_chosen_word(panels, report):
+def test_sentence_rows_show_moves(panels, report):
     rows, shown = senses.opened(report, FRAME, "bank"), panels["sentences"].live.data["rows"]
     assert len(shown) == len(rows) == 24
     assert rows["sense"].tolist() == ["riverside", "finance"] * 12
@@ -111,25 +111,24 @@ def test_a_sentences_row_shows_how_far_hiding_each_word_moves_the_chosen_word(pa
         ({"the_word_alone": 0.7, "the_word_hidden": 0.7}, "needed and not enough: the right sense is found in 70 of 100"),
         ({"the_word_alone": 0.59}, "No single word is enough: with only the most telling word, the right sense is found in 59 "),
         ({"as_it_is": 0.52}, "Even with all words, the encoder finds the right sense in only 52 of 100 sentences."),
-        # Values exactly at the limits: an interval that starts at 0.5; one word alone no better than another word alone; 80 % and
-        # 50 % of the accuracy above guessing.
+        # At the limits: an interval from 0.5, equal accuracies, 80 % and 50 % of the accuracy above guessing.
         ({"as_it_is": 0.53125}, "Even with all words, the encoder finds the right sense in only 53 of 100 sentences."),
         ({"the_word_alone": 0.75, "any_other_alone": 0.6875}, "No single word is enough: with only the most telling word"),
         ({"as_it_is": 1.0, "the_word_alone": 0.9, "the_word_hidden": 0.75}, "rarely needed and usually enough: the right sense"),
     ],
 )  # fmt: skip
-def test_the_finding_says_whether_one_word_is_needed_or_enough(report, values, expected):
+def test_finding_says_if_word_is_needed(report, values, expected):
     assert expected in senses.one_word({"this": changed(report, **values)}).finding
 
 
-def test_the_axis_begins_at_the_tenth_below_the_smallest_number(report):
+def test_axis_begins_below_smallest_number(report):
     for other, begin in ((0.35, "0.3"), (0.6, "0.4")):
         picture = senses.one_word({"": changed(report, any_other_alone=other)}).picture(Look())
         assert f'"domain": [{begin}, 1.0]' in json.dumps(picture)
     assert '"domain": [0.0, 1.0]' in json.dumps(senses.attention(report).picture(Look()))
 
 
-def test_panels_without_numbers_are_left_out(encoder, report):
+def test_empty_panels_are_left_out(encoder, report):
     heads = report.heads.assign(share=report.heads["share"].where(report.heads.index > 0))
     without = heads.assign(share=math.nan)
     names = [
@@ -139,7 +138,7 @@ def test_panels_without_numbers_are_left_out(encoder, report):
     assert names == [["sentences", "one word", "attention", "heads"], ["one word", "attention"]]
 
 
-def test_the_note_warns_of_few_words(report):
+def test_note_warns_of_few_words(report):
     few, one = (
         replace(report, words=report.words[report.words["word"].isin(own)]) for own in (("bank", "bat"), ("bank",))
     )
@@ -149,7 +148,7 @@ def test_the_note_warns_of_few_words(report):
     assert "over the sentences of one word." in senses.one_word({"": one}).note
 
 
-def test_the_finding_compares_attention_with_chance(report):
+def test_attention_is_compared_with_chance(report):
     assert (
         senses.attention(report).finding
         == "The most attended word is also the most telling word in 35 of 100 sentences."
@@ -163,7 +162,7 @@ def test_the_finding_compares_attention_with_chance(report):
     assert "35 %" not in printed(unknown) and "38 %" in printed(unknown)
 
 
-def test_without_a_noise_level_the_finding_names_the_word_with_the_largest_effect(encoder, report):
+def test_sentences_without_noise_level(encoder, report):
     own = replace(report, words=report.words[report.words["word"] == "bank"])
     panel, first = senses.sentences(encoder, own, FRAME, "bank"), senses.opened(own, FRAME, "bank").iloc[0]
     moved = f'"bank" moves {share(first["share"])} of the distance to its other sense.'
@@ -171,11 +170,11 @@ def test_without_a_noise_level_the_finding_names_the_word_with_the_largest_effec
     assert "24 sentences are too few for a noise level (300 are needed)" in panel.note
     assert any(
         word["number"] == "9 %" for row in panel.live.data["rows"] for word in row["words"]
-    )  # 5 % and more are printed
+    )  # from 5 %, numbers are printed
 
 
-def test_only_the_first_and_last_of_many_sentences_are_shown(encoder, report):
-    """Each sentence of "bank" occurs twice. Only shares (of the distance between senses) of 5 % and more are printed."""
+def test_only_first_and_last_sentences_are_shown(encoder, report):
+    """Each sentence occurs twice. Shares from 5 % are printed."""
     bank, frame = report.words[report.words["word"] == "bank"], pd.concat([FRAME, FRAME.set_axis(FRAME.index + 1000)])
     bank = bank.assign(
         share=bank["share"].where(bank.index > bank.index[1], 0.05).where(bank.index > bank.index[0], 0.0499)
@@ -192,28 +191,28 @@ def test_only_the_first_and_last_of_many_sentences_are_shown(encoder, report):
     assert sum(printed) == (shades["share"] >= 0.05).sum()
 
 
-def test_the_finding_counts_a_sentence_whose_largest_effect_equals_the_noise_level(encoder, report):
+def test_effect_equal_to_noise_level_counts(encoder, report):
     largest = report.named[report.named["word"] == "bank"].groupby("row")["share"].max()
     own = replace(report)
     own.__dict__["level"] = NoiseLevel(largest.nlargest(5).min(), 0.1, 0.3)
     assert senses.sentences(encoder, own, FRAME, "bank").finding.startswith("In 5 of 24 sentences, hiding one word")
 
 
-def test_if_the_shares_are_random_the_findings_name_no_word_and_no_head(encoder, report):
-    """Each share of the distance between senses has a random sign. The interval of each head includes 0."""
+def test_random_shares_name_no_word(encoder, report):
+    """Each share has a random sign; each head's interval includes 0."""
     signs = np.random.default_rng(0).choice([-1, 1], len(report.words))
     words = report.words.assign(share=report.words["share"] * signs).sort_values("word", key=lambda own: own != "bank")
-    words = words[words.groupby(["word", "row"], sort=False).ngroup() < 300]  # 300 are the minimum for a noise level
+    words = words[words.groupby(["word", "row"], sort=False).ngroup() < 300]  # the minimum for a noise level
     lot = replace(report, words=words, heads=report.heads.assign(low=0.0, leads=0.005))
     panel = senses.sentences(encoder, lot, FRAME, "bank")
     assert panel.finding == 'Hiding a single word never moves "bank" further than chance.'
     assert {word["depth"] for row in panel.live.data["rows"] for word in row["words"]} == {0}
     heads = senses.heads(lot, HEAD)
     assert heads.finding == "No head alone clearly moves the word toward its other senses."
-    assert heads.note.count("%") == 2  # two heads come first in half a percent of resamples each
+    assert heads.note.count("%") == 2  # two heads in half a percent of resamples each
 
 
-def test_the_finding_counts_the_heads_whose_attention_adds_accuracy(separated):
+def test_finding_counts_heads_that_add_accuracy(separated):
     p_value = [0.05, 0.049, 0.01, *[1.0] * 69]
     columns = {"adds_high": separated.heads["adds_high"].abs(), "adds_low": separated.heads["adds_low"].clip(lower=0)}
     heads = separated.heads.assign(p_value=p_value, **columns)
@@ -228,7 +227,7 @@ def test_the_finding_counts_the_heads_whose_attention_adds_accuracy(separated):
     )
 
 
-def test_the_accuracy_of_separating_the_senses_of_one_word_has_no_interval(separated):
+def test_one_word_has_no_interval(separated):
     layers, gain = separated.layers.assign(low=math.nan), separated.heads["adds"].clip(lower=0)
     heads = separated.heads.assign(adds_low=math.nan, adds=gain)
     one = replace(separated, layers=layers, heads=heads, words=separated.words[separated.words["word"] == "bank"])
@@ -246,7 +245,7 @@ def test_the_accuracy_of_separating_the_senses_of_one_word_has_no_interval(separ
     assert adds.note.endswith("There is no interval, because all sentences have the same word.")
 
 
-def test_the_panels_of_a_scan_name_the_word_with_the_largest_effect_and_the_head_with_the_largest_mean(encoder):
+def test_scan_panels_name_word_and_head(encoder):
     rows = [
         ("bank", "river", 12, 0.6, 0.0812, "The bank of the river."),
         ("bank", "loan", 5, 0.25, 0.1, "A bank's loan."),

@@ -1,4 +1,4 @@
-"""Test the picture of sentences with tinted words. The larger a word's number, the deeper its tint."""
+"""Test the picture of sentences with tinted words."""
 
 import math
 
@@ -31,7 +31,7 @@ def made(level, frame=FRAME):
         (math.inf, [0] * 7, ["44 %", "16 %"], ["river", "loan"]),
     ],
 )
-def test_the_tint_starts_at_the_noise_level(level, depths, printed, leaders):
+def test_tint_starts_at_noise_level(level, depths, printed, leaders):
     words = [word for row in made(level)["rows"] for word in row["words"]]
     assert [word["depth"] for word in words] == depths
     assert [word["number"] for word in words if word["number"]] == printed
@@ -40,7 +40,7 @@ def test_the_tint_starts_at_the_noise_level(level, depths, printed, leaders):
 
 
 @pytest.mark.parametrize("width", [None, 120])
-def test_each_number_is_beneath_its_word(width):
+def test_numbers_are_beneath_words(width):
     spec = shaded_picture(made(0.2))["picture"](Look(dark=True, width=width))
     texts = {item["text"]: item for item in drawn(spec, "text")}
     assert texts.keys() == {*FRAME["text"], *SAID.values(), "44 %", "30 %", "16 %"}
@@ -53,7 +53,7 @@ def test_each_number_is_beneath_its_word(width):
     assert all(item["x"] < (width or 760) + 8 for item in texts.values())
 
 
-def test_a_sentence_from_right_to_left_begins_at_the_right():
+def test_right_to_left_sentence():
     frame = pd.DataFrame({"row": "a", "text": ["שלום", "עולם"], "gap": [False, True], "share": 0.1, "kind": "word"})
     data = shaded_data(frame, {"a": "said"}, Tint("share", numbers.percent, "{}", 0.4))
     assert data["rows"][0]["dir"] == "rtl"

@@ -1,4 +1,4 @@
-"""Test the panel that compares two texts: its texts about the cosine and hidden words, and its picture."""
+"""Test the panel that compares two texts."""
 
 import math
 from collections import Counter
@@ -22,7 +22,7 @@ from selfattn.views.similar import METHOD, beside, put_together, similar
 from tests.charts.scene import drawn
 from tests.encoders.test_pooling import embedder
 
-# Rows are "We", "sat" and ".", columns "She" and "sat". The last row and column are special tokens.
+# Rows: "We", "sat", "."; columns: "She", "sat"; the last ones are special tokens.
 TABLE = torch.tensor([[0.05, 0.0, 0.01], [0.0, 0.2, 0.02], [0.01, 0.0, 0.0], [0.1, 0.1, 0.11]], dtype=torch.float64)
 COSINES = torch.tensor([[0.6, 0.62, 0.3], [0.55, 0.5, 0.2], [0.4, 0.45, torch.nan], [0.6, 0.6, 0.3]])
 MANY = UnrelatedPairs(pd.DataFrame({"cosine": np.linspace(-0.2, 0.39, 1000)}))
@@ -38,7 +38,7 @@ def parts(sides):
     return CosineParts(a=sides[0], b=sides[1], cosine=0.6, table=TABLE)
 
 
-def test_two_related_texts_give_the_expected_panel(sides, parts):
+def test_related_texts(sides, parts):
     panel = put_together(*sides, COSINES, parts, MANY)
     assert panel.finding == 'Hide "sat" in B, and the cosine falls by 0.30.'
     assert "Cosine 0.60, above all of 1,000 unrelated pairs (median 0.10)." in panel.alt
@@ -63,7 +63,7 @@ def test_two_related_texts_give_the_expected_panel(sides, parts):
     assert panel.arrays["cosines"].shape == (4, 3)
 
 
-def test_the_panel_names_words_with_a_large_effect_but_without_a_line(sides, parts):
+def test_words_without_line_are_named(sides, parts):
     table = torch.zeros(4, 3, dtype=torch.float64)
     table[:3, :2] = torch.tensor([[0.05, -0.05], [0, 0], [-0.05, 0.05]])
     panel = put_together(*sides, COSINES, CosineParts(a=sides[0], b=sides[1], cosine=0.0, table=table))
@@ -74,7 +74,7 @@ def test_the_panel_names_words_with_a_large_effect_but_without_a_line(sides, par
     assert panel.live.data["unrelated"] is None and "Cosine 0.60." in panel.alt
 
 
-def test_the_finding_says_that_texts_are_no_closer_than_unrelated_texts(sides, parts):
+def test_unrelated_texts(sides, parts):
     low = COSINES - 0.3
     low[0, 1] = low[1, 0] = 0.6  # cosines with a hidden word don't count
     panel = put_together(*sides, low, parts, MANY)
@@ -84,7 +84,7 @@ def test_the_finding_says_that_texts_are_no_closer_than_unrelated_texts(sides, p
     assert "the cosine falls by" in put_together(*sides, COSINES, parts, edge).finding
 
 
-def test_the_finding_names_the_only_word_that_differs(encoder):
+def test_only_different_word_is_named(encoder):
     pair = next(pair for pair in TEXT_PAIRS if pair.name == "a negation")
     panel = similar(encoder, encoder.encode(pair.first), encoder.encode(pair.second))
     assert panel.finding == 'Only "not" in A sets these two apart, and it takes 0.09 off the cosine.'
@@ -93,7 +93,7 @@ def test_the_finding_names_the_only_word_that_differs(encoder):
     assert same.finding == "Both texts are the same, so their cosine is 1."
 
 
-def test_the_finding_states_an_effect_of_0(encoder):
+def test_zero_effect_is_stated(encoder):
     first, more, other = (encoder.encode(text) for text in ("We sat.", "We sat not.", "She ran"))
     added, changed = (put_together(first, b, torch.full((4, len(b.words) + 1), 0.5), None) for b in (more, other))
     assert added.finding == 'Only "not" in B sets these two apart, and it adds 0.00 to the cosine.'
@@ -102,13 +102,13 @@ def test_the_finding_states_an_effect_of_0(encoder):
     assert changed.finding == 'Hide "We" in A, and the cosine rises by 0.00.'
 
 
-def test_a_cosine_is_compared_with_unrelated_pairs():
+def test_cosine_is_compared_with_unrelated_pairs():
     for cosine, place in ((-0.3, "none"), (0.4, "all"), (-0.1412, "10.0\u00a0%")):
         said = f"Cosine {numbers.cosine(cosine)}, above {place} of 1,000 unrelated pairs (median 0.10)."
         assert beside(cosine, MANY) == said
 
 
-def test_without_mean_pooling_the_cosine_is_not_shown_as_a_sum(tmp_path):
+def test_no_sum_without_mean_pooling(tmp_path):
     from selfattn import load_encoder
 
     own = load_encoder(str(embedder(save_tiny(FAMILIES["BERT"], tmp_path / "mine"), pooling={"pooling_mode": "cls"})))
@@ -122,7 +122,7 @@ def test_without_mean_pooling_the_cosine_is_not_shown_as_a_sum(tmp_path):
 
 
 @pytest.mark.parametrize("width", [None, 300])
-def test_the_picture_shows_the_words_and_the_lines_and_the_cosine(sides, parts, width):
+def test_picture_shows_words_lines_cosine(sides, parts, width):
     spec = put_together(*sides, COSINES, parts, MANY).picture(Look(width=width))
     texts = [item["text"] for item in drawn(spec, "text")]
     assert {"We", "sat", "She", "−0.20", "−0.30"} <= {*texts}
@@ -145,8 +145,8 @@ def test_the_picture_shows_the_words_and_the_lines_and_the_cosine(sides, parts, 
     assert max(bar["y2"] - bar["y"] for bar in bars) == TALLEST
 
 
-def test_each_part_of_a_sum_starts_where_the_previous_part_ends(sides, parts):
-    """A negative part goes to the left. Between two parts there is a gap of a pixel."""
+def test_parts_of_sum_are_joined(sides, parts):
+    """A negative part goes left. Parts are a pixel apart."""
     data = dict(put_together(*sides, COSINES, parts).live.data)
     data["sum"] = {"lines": 0.25, "others": -0.1, "special": 0.45, "difference": "0"}
     spec = picture(data, LIGHT, 1024)

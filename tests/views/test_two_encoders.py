@@ -1,4 +1,4 @@
-"""Test the panels of the page "Two encoders": which word and which heads differ most, and the comparison with chance."""
+"""Test the panels of the page "Two encoders"."""
 
 import math
 from dataclasses import replace
@@ -40,7 +40,7 @@ def over(report=REPORT, partner="counterpart"):
     return list(two_encoders.over_many(report, Head(0, 0), 8, partner))
 
 
-def test_the_finding_and_the_bars_show_the_weight_that_differs_most():
+def test_bars_show_largest_difference():
     row = one_sentence()[0]
     assert row.finding == 'In head 1 of layer 0, "bank" gives "the (2)" 0.60 more weight than in other.'
     assert row.note == (
@@ -57,7 +57,7 @@ def test_the_finding_and_the_bars_show_the_weight_that_differs_most():
     assert row.table["difference"].tolist() == COMPARED.difference[1].tolist()
 
 
-def test_the_finding_of_the_map_is_about_another_word_than_the_finding_of_the_bars():
+def test_map_finding_names_other_word():
     _, difference, first, second = one_sentence()
     assert (
         difference.finding
@@ -76,25 +76,25 @@ def test_the_finding_of_the_map_is_about_another_word_than_the_finding_of_the_ba
     ]
 
 
-def test_the_finding_says_less_instead_of_more_after_the_encoders_are_swapped():
+def test_swapped_encoders_give_less():
     row, difference, first, second = one_sentence(replace(COMPARED, first=SECOND, second=FIRST))
     assert row.finding == 'In head 1 of layer 0, "bank" gives "the (2)" 0.60 less weight than in other.'
     assert difference.finding.endswith('the full stop gives "the (1)" 0.80 less weight than in other.')
     assert {texts(each.picture(Look()), "legend-label")[-1] for each in (first, second)} == {"0.90"}
 
 
-def test_two_different_heads_are_both_named():
+def test_different_heads_are_named():
     row, difference, *_ = one_sentence(heads=(Head(0, 1), Head(2, 3)))
     assert row.finding == 'In L0 H1 of one, "bank" gives "the (2)" 0.60 more weight than in L2 H3 of other.'
     assert difference.finding.startswith("Largest difference in the other rows: the full stop")
 
 
-def test_bars_have_the_two_end_colours_of_the_maps_ramp():
+def test_bars_have_end_colours_of_map():
     bars = drawn(one_sentence()[0].picture(Look(width=600)), "rect")
     assert [rgb(bar["fill"]) for bar in bars] == [rgb(LIGHT.signed[end]) for end in (0, 0, -1, -1)]
 
 
-def test_the_page_says_what_it_compares():
+def test_about_names_encoders():
     assert two_encoders.about(("one", "the untrained twin"), "untrained twin") == (
         "Compare each head of one with the same head of its untrained twin: the same architecture with random weights."
     )
@@ -102,7 +102,7 @@ def test_the_page_says_what_it_compares():
     assert two_encoders.about(NAMES, "") == "Compare a head of one with a head of other on one sentence."
 
 
-def test_a_long_sentence_has_bars_for_its_largest_differences():
+def test_long_sentence_shows_largest_differences():
     first, second = torch.full((20, 20), 0.05), torch.full((20, 20), 0.05)
     first[3] = torch.arange(20) / 190
     words = tuple(f"w{i}" for i in range(20))
@@ -111,7 +111,7 @@ def test_a_long_sentence_has_bars_for_its_largest_differences():
     assert texts(row.picture(Look(width=600)), "axis-label") == [f"w{i}" for i in range(20) if not 5 < i < 14]
 
 
-def test_with_equal_weights_no_word_differs():
+def test_equal_weights_show_no_difference():
     row, difference, *_ = one_sentence(replace(COMPARED, second=FIRST))
     assert row.finding == "Every word attends to the same words in both encoders." and row.note.startswith(
         "Left out, because"
@@ -121,7 +121,7 @@ def test_with_equal_weights_no_word_differs():
     assert one_sentence(replace(COMPARED, second=only_bank))[1].finding == "No other word differs."
 
 
-def test_the_finding_names_the_head_that_differs_most_over_many_sentences():
+def test_over_many_names_most_different_head():
     rejected = pd.DataFrame({"row": [2], "reason": ["too long."]})
     heads, _ = over(replace(REPORT, rejected=rejected))
     assert (
@@ -159,7 +159,7 @@ def test_the_finding_names_the_head_that_differs_most_over_many_sentences():
         ),
     ],
 )
-def test_the_number_of_heads_nearest_to_their_counterpart_is_compared_with_chance(nearer, by_chance, finding):
+def test_nearer_heads_are_compared_with_chance(nearer, by_chance, finding):
     chance = pd.DataFrame({"shift": range(1, 1 + len(by_chance)), "nearer": by_chance})
     panel = over(replace(REPORT, heads=FRAME.assign(nearer=nearer), by_chance=chance), "twin")[1]
     assert panel.finding == finding
@@ -168,7 +168,7 @@ def test_the_number_of_heads_nearest_to_their_counterpart_is_compared_with_chanc
     assert coloured == nearer and len(panel.picture(Look())["datasets"]["heads"]) == 2
 
 
-def test_only_a_head_nearer_to_its_counterpart_than_to_others_has_a_printed_number():
+def test_only_nearer_heads_have_numbers():
     data = over()[1].live.data
     assert data["said"] == ["+0.400 (+0.300 to +0.450)", "(−0.050 to +0.250)"]
     assert data["scale"]["about"] == "how much nearer to its own counterpart than to other heads' counterparts"
@@ -176,12 +176,12 @@ def test_only_a_head_nearer_to_its_counterpart_than_to_others_has_a_printed_numb
     assert of_one.live.data["said"] == ["+0.400", ""]
 
 
-def test_the_method_explains_the_comparison_with_an_untrained_encoder():
+def test_method_explains_untrained_encoder():
     *_, chance = over(REPORT, "untrained twin")
     assert "new random parameters" in chance.method and "random weights" not in over()[1].method
 
 
-def test_one_sentence_and_one_head_have_no_interval():
+def test_one_sentence_has_no_interval():
     alone = FRAME[:1].assign(n=1, low=math.nan, high=math.nan, others=math.nan, nearer=False)
     (heads,) = over(replace(REPORT, heads=alone, by_chance=REPORT.by_chance[:0]))
     assert (
@@ -194,10 +194,10 @@ def test_one_sentence_and_one_head_have_no_interval():
     )
 
 
-def test_the_finding_names_the_pair_of_words_that_differs_most(encoder):
+def test_similarity_names_most_different_pair(encoder):
     a, b = encoder.encode("We sat"), encoder.encode("She .")
     tables = torch.zeros(2, 3, 3, dtype=torch.float64)
-    tables[0, 0, 1], tables[1, 0, 1], tables[1, 2, 2] = 0.3, 0.1, 0.9  # the last row and column are special tokens
+    tables[0, 0, 1], tables[1, 0, 1], tables[1, 2, 2] = 0.3, 0.1, 0.9  # last row and column: special tokens
     sides = [CosineParts(a=a, b=b, cosine=cosine, table=table) for cosine, table in zip((0.3, 1.0), tables)]
     panel = two_encoders.similarity(*sides, NAMES)
     assert panel.finding == '"We" and the full stop add 0.200 more to the cosine than in other.'
