@@ -258,7 +258,7 @@ def streams(sheet: Sheet, move: Move, y: float, start: Point | None) -> None:
 
 def short_of(sheet: Sheet, level: float, move: Move, y: float, gate: float) -> None:
     """Draw a line to the noise level if the move is shorter than that. gate: the x of the noise level."""
-    if move.share is None or abs(move.share) >= level or abs(gate - move.end) <= 2 * MARK:
+    if move.share is None or move.covered or abs(move.share) >= level or abs(gate - move.end) <= 2 * MARK:
         return
     grey, edge = sheet.pale(sheet.theme.muted, 0.5), move.end if move.length > 0 else move.start
     sheet.rule(edge, y, gate, y, grey, 2)

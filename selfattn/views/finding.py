@@ -94,7 +94,7 @@ def _none(pair: HiddenPair, level: float) -> str:
         )
     if longest >= level:  # a move away from the other sense
         return f"No single word moves {word} far enough to rule out chance."
-    return f"No single word moves {word} far: {below_level(longest, level)} at most, which could be chance."
+    return f"No single word moves {word} far: {_under(longest, level)} at most, which could be chance."
 
 
 def _answer(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> tuple[int, int] | None:
@@ -127,7 +127,7 @@ def below(
     first = (
         _then(pair, *found) if found else "" if _alike(pair) else "Its meaning may come from several words together."
     )
-    grey = "" if math.isnan(level) else f"Moves under {percent(level)} (grey) could be chance: many go the wrong way."
+    grey = "" if math.isnan(level) else f"Moves under {percent(level)} (grey) could be chance."
     lines = [*filter(None, [f"{first} {grey}".strip()]), *_notes(pair)]
     if over_many is None and found:
         lines.append("This could be chance: the noise level of this encoder is not measured yet.")
@@ -198,13 +198,17 @@ def _in_general(over_many: HiddenWordsReport, senses: bool) -> dict[str, Any]:
         }
     own, words = over_many.of()["accuracy"], numbers.count(over_many.words["word"].nunique())
     shown = (
-        ("nothing hidden", "as it is"),
-        ("a random word hidden", "any other hidden"),
-        ("the strongest word hidden", "the word hidden"),
+        ("hiding nothing", "as it is"),
+        ("hiding a random word", "any other hidden"),
+        ("hiding the word that moves it most", "the word hidden"),
     )
+    bars = [{"label": label, "value": round(float(own[what]), 4)} for label, what in shown]
+    first, *_, last = (int(numbers.decimal(100 * bar["value"], 0)) for bar in bars)
+    lost = f", hiding one word loses the right sense in {first - last} of 100."
     return {
-        "text": f"Over {n} sentences of {words} ambiguous words: how often does this encoder find the right sense?",
-        "bars": [{"label": label, "value": round(float(own[what]), 4)} for label, what in shown],
+        "text": f"Over {n} sentences of {words} ambiguous words"
+        f"{lost if last < first else ': how often does this encoder find the right sense?'}",
+        "bars": bars,
         "tick": {"label": "by guessing", "value": GUESS},
         "link": link,
     }
@@ -244,8 +248,8 @@ def method(encoder: Encoder, pair: HiddenPair, means: SenseMeans | None, over_ma
         parts += _noise(pair, over_many)
         if over_many is not None:
             parts.append(
-                "Over many sentences, the strongest word is the word that moves the chosen word most. It is picked with one half "
-                "of the labelled sentences and tested with the other half."
+                "Over many sentences, the word that moves the chosen word most is picked with one half of the labelled sentences "
+                "and tested with the other half."
             )
     else:
         parts.append(
@@ -326,7 +330,7 @@ def known_shares(share: Tensor) -> list[int]:
     return share.isfinite().nonzero().flatten().tolist()
 
 
-def below_level(share: float, level: float) -> str:
+def _under(share: float, level: float) -> str:
     """Format a share under the noise level, with a decimal if it would otherwise look equal to the level."""
     return f"{numbers.decimal(100 * share, 1)}{NBSP}%" if percent(share) == percent(level) else percent(share)
 

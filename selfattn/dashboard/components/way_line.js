@@ -225,7 +225,9 @@ function linePart(view) {
     const about = { tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about };
     const text = shape("text", { ...about, class: "note", "text-anchor": "end" });
     front.append(text); // to be measured
-    write(text, `${percent(1)}: the distance between ${way.between === "senses" ? "the averages" : "A and B"}`);
+    const dots = drawn.dots.length ? "; each dot is placed without itself" : "";
+    const between = way.between === "senses" ? `the averages${dots}` : "A and B";
+    write(text, `${percent(1)}: the distance between ${between}`);
     const beside = text.getComputedTextLength() < end - length - 8;
     const y = drawn.bar + (beside ? 0 : 18);
     assign(text, "x", beside ? end - length - 8 : end);
@@ -301,7 +303,7 @@ function linePart(view) {
     move(mark.much, (from + to) / 2, y - MARK - (named ? 6 : 4));
     const doubt = share !== null && Math.abs(share) < way.level ? ", could be chance" : "";
     const gate = moved(way.level ?? 0);
-    const far = doubt && Math.abs(gate - to) > 2 * MARK; // else the tick would touch the hollow mark
+    const far = doubt && !covered && Math.abs(gate - to) > 2 * MARK; // else the tick would touch the hollow mark
     assign(mark.goal, "d", far ? `M${from} ${y} H${gate} m0 ${-MARK} v${2 * MARK}` : "");
     write(mark.beyond, far ? `chance up to ${percent(way.level)}` : "");
     assign(mark.beyond, "text-anchor", sign > 0 ? "start" : "end");
