@@ -1,1 +1,1 @@
-"""Pickers, links, caches, downloads and the display of charts. No other package of the library imports streamlit."""
+"""The dashboard's pickers, links, caches and downloads."""

@@ -1,6 +1,6 @@
-/* A large map of one head's attention weights, with the tokens as labels. */
+/* A large map of one head's attention weights. */
 
-const LABELLED = 20; // tokens: if there are more, only outlined tokens have labels
+const LABELLED = 20; // with more tokens, only outlined tokens have labels
 
 function largePart(view) {
   const { tokens, rows, sentence, said } = view.data.maps;
