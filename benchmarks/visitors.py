@@ -1,8 +1,6 @@
 """Time a visitor's actions in Chromium, until the changed picture is painted.
 
-    python -m benchmarks visitors [--against DIR]
-
-DIR: another checkout, measured in turn with this one.
+python -m benchmarks visitors [--against OTHER_CHECKOUT]
 """
 
 import statistics
@@ -30,14 +28,13 @@ PAIRS = {
     12: ("We sat on the bank of the wide green river at noon.", "We went to the bank in town for a small new loan."),
     64: (text(66), " ".join(text(77).split()[11:])),
 }
-# (tokens, most seconds until the first picture, most seconds until the last picture)
+# (tokens, most seconds until the first and until the last picture)
 TYPED = ((12, 0.25, 0.6), (128, 0.5, 1.5))
 MESSAGES = 12  # at most, after one click
 SHOWN = 0.1  # seconds at most until the first change, in 95 % of the rounds
 LOOKS = {"hover": "hover over a head", "head": "click a head", "word": "click a word"}
 
-# JavaScript that times the first and the last new picture after an action.
-# A picture is new if it wasn't on the page when `begin` was called.
+# JavaScript that times the first and the last new picture after an action
 WATCH = """(() => {
   const marks = '[data-testid=stVegaLiteChart] :is(canvas, svg.marks)', drawn = new Set(), roots = new Set();
   const chart = drawing => {  // a hash of the drawn picture; 0 if nothing is drawn
@@ -108,7 +105,7 @@ WATCH = """(() => {
 
 @dataclass
 class Side:
-    """The server of one checkout, with the times of each action."""
+    """One checkout's server, and the times of each action."""
 
     address: str
     context: BrowserContext
@@ -117,7 +114,6 @@ class Side:
     received: int = 0  # messages to the browser since the action began
 
     def note(self, **seconds: float | None) -> None:
-        """Store the seconds of each action, unless they are None."""
         for job, each in seconds.items():
             if each is not None:
                 self.seconds.setdefault(job, []).append(each)
@@ -126,7 +122,7 @@ class Side:
         self.received += 1
 
     def page(self, **query: str) -> Page:
-        """Open the main view in a new page, and wait until it is idle."""
+        """Open the main view in a new page."""
         page = self.context.new_page()
         page.set_default_timeout(60_000)
         page.on("websocket", lambda socket: socket.on("framereceived", self._count))
@@ -138,7 +134,7 @@ class Side:
 
 
 def main(small: bool = False, against: Path | None = None) -> Iterator[Row]:
-    """Yield the rows of the table, action by action."""
+    """Yield the rows of the table."""
     rounds, typed, pairs = (1, TYPED[:1], [*PAIRS][:1]) if small else (ROUNDS, TYPED, [*PAIRS])
     with ExitStack() as stack:
         playwright = stack.enter_context(sync_playwright())
@@ -182,7 +178,7 @@ def _side(stack: ExitStack, browser: Browser, folder: Path, log: Path) -> Side:
 
 
 def _in_turn(sides: Sequence[Side], rounds: int, job: Callable[[Side, int], None], start: int = 0) -> None:
-    """Call job(side, round) for each side and round. The order of the sides alternates."""
+    """Call job(side, round) for each round and side, in alternating order."""
     for number in range(start, start + rounds):
         for side in sides if number % 2 else sides[::-1]:
             job(side, number)
@@ -241,7 +237,7 @@ def _look(sides: Sequence[Side], rounds: int, n: int, what: str) -> None:
 
 
 def _painted(page: Page, act: Callable[[], object], kind: str) -> tuple[float | None, float | None]:
-    """Call `act`, and return the seconds until the first and the last new picture."""
+    """Return the seconds from `act` until the first and the last new picture."""
     wait_until_idle(page)
     page.evaluate("kind => window.begin(kind)", kind)
     act()

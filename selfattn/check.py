@@ -1,4 +1,4 @@
-"""Check an encoder against two published data sets, of which the user has a copy.
+"""Check an encoder against two published data sets.
 
     python -m selfattn.check rawc raw-c.csv             does hiding find the word that decides the sense?
     python -m selfattn.check coarsewsd CoarseWSD-20     how well does each layer separate senses?
@@ -31,7 +31,7 @@ from selfattn.senses.resampling import rank_correlations
 from selfattn.senses.word_rankings import WordRankings
 from selfattn.words import to_groups
 
-# methods that rank the other words by their influence on the target word
+# methods that rank the other words by influence on the target word
 WAYS = ("hiding", "most attended", "last layer", "largest single weight", "rollout", "gradient")
 LAST_FOUR = "sum of the last four"  # the word's vector in the CoarseWSD paper
 PUBLISHED = f"the paper's score for BERT-base is 0.940 (feature extraction, {LAST_FOUR} layers)"
@@ -41,26 +41,27 @@ BATCH = 64  # sentences in one batch
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RawCReport(OfTables):
-    """How well an encoder agrees with the marked words and human ratings of RAW-C.
+    """How well an encoder agrees with RAW-C.
 
-    The marked word is the word that decides the sense of the ambiguous target word.
+    The marked word is the word that decides the sense of the target word.
     """
 
     ways: pd.DataFrame
     # way: one of WAYS, or "chance" (1 / number of words)
-    # every: in how many sentences the marked word comes first, 0 to 1
-    # next: the same, of the sentences whose marked word is next to the target; apart: of the others
+    # every: in how many sentences the marked word ranks first, 0 to 1
+    # next: the same, where the marked word is next to the target
+    # apart: the same, elsewhere
     sentences: pd.DataFrame  # sentence, next, chance, and 1 or 0 for each of WAYS (the marked word comes first)
     distances: pd.DataFrame
     # of: the model
-    # correlation: Spearman's, of the target's cosine distance with the mean human rating
+    # correlation: Spearman's, of cosine distance and human rating
     rejected: pd.DataFrame  # sentence, reason
 
 
 def raw_c(encoder: Encoder, pairs: pd.DataFrame) -> RawCReport:
     """Check an encoder on RAW-C, pairs of sentences that differ in one marked word.
 
-    pairs: the table raw-c.csv. Words are ranked in pairs in which the target has different senses. Distances use all pairs.
+    pairs: the table raw-c.csv. Words are ranked only where the target has two senses, and each sentence once.
     Raises ValueError if a column is missing or no sentence can be used, NotRecomputable if no word can be hidden.
     """
     encoder.check_hideable()
@@ -104,10 +105,7 @@ def raw_c(encoder: Encoder, pairs: pd.DataFrame) -> RawCReport:
 
 
 def raw_c_measured(content: str) -> dict[str, float]:
-    """Return how often each of WAYS puts the marked word first, 0 to 1, or {}.
-
-    content: `Encoder.content`.
-    """
+    """Return how often each of WAYS ranks the marked word first, 0 to 1. content: `Encoder.content`."""
     table = pd.read_csv(MEASURED)
     return table[table["content"] == content].set_index("way")["named"].to_dict()
 
@@ -118,7 +116,7 @@ def _unit(states: Tensor, placed: PlacedWord) -> Tensor:
 
 
 def _named(rankings: WordRankings, placed: PlacedWord, marked: str, unit: Tensor, way: Tensor) -> Iterator[float]:
-    """Yield a sentence's row of `RawCReport.sentences`, without the first column."""
+    """Yield a row of `RawCReport.sentences`, without the sentence."""
     words = [word for word in placed.others if not word.is_punctuation]
     found = [at for at, word in enumerate(words) if word.text.casefold() == str(marked).casefold()]
     if len(found) != 1:
@@ -137,7 +135,7 @@ def _named(rankings: WordRankings, placed: PlacedWord, marked: str, unit: Tensor
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CoarseWSDReport(OfTables):
-    """Each layer's accuracy in word sense disambiguation by the nearest sense mean."""
+    """Each layer's accuracy in word sense disambiguation."""
 
     layers: pd.DataFrame  # layer ("embedding", 0, 1 ... or LAST_FOUR), accuracy (0 to 1, mean over words)
     words: pd.DataFrame  # word, layer, accuracy, n (test sentences)
@@ -145,9 +143,9 @@ class CoarseWSDReport(OfTables):
 
 
 def coarse_wsd(encoder: Encoder, folder: Path, most: int | None = None) -> CoarseWSDReport:
-    """Check each layer of an encoder on CoarseWSD-20, with the paper's 1-NN.
+    """Check each layer on CoarseWSD-20, with the paper's 1-NN (nearest sense mean).
 
-    folder: has a folder for each word, with {train,test}.{data,gold}.txt. most: random sentences of each sense (None: all).
+    folder: has a folder for each word. most: random sentences of each sense (None: all).
     Raises ValueError if `folder` has no such folder or `most` is below 1.
     """
     if most is not None and most < 1:
@@ -210,7 +208,6 @@ def _placed(encoder: Encoder, line: str) -> PlacedWord:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one check, print its tables and return the exit status."""
     from selfattn import load_encoder
 
     parser = argparse.ArgumentParser(prog="python -m selfattn.check", description=__doc__.split("\n")[0])

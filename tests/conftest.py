@@ -1,4 +1,4 @@
-"""Fixtures for all tests. Imports are inside the fixtures, so that tests without an encoder start fast."""
+"""Fixtures for all tests. Fixtures import late, so that tests without an encoder start fast."""
 
 import functools
 import os
@@ -12,7 +12,7 @@ import pytest
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run browser tests and files with slow tests first, so that all processes end together.
 
-    A failed browser test runs again, because a busy machine can lose a click.
+    A busy machine can lose a click, so a failed browser test runs again.
     """
     slow = {item.path for item in items if "slow" in item.keywords}
     items.sort(key=lambda item: ("browser" not in item.nodeid, item.path not in slow))
@@ -25,7 +25,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     from xdist.scheduler import LoadFileScheduling
 
     class BrowserInOne(LoadFileScheduling):
-        """Run each test file in one process, and all browser tests in one process."""
+        """Run each file in one process, and all browser tests in one."""
 
         def _split_scope(self, nodeid: str) -> str:
             return "browser" if "browser" in nodeid else super()._split_scope(nodeid)
@@ -42,7 +42,7 @@ def encoder():
 
 @pytest.fixture(scope="session")
 def checkpoint(tmp_path_factory):
-    """Return a function: checkpoint("BERT") is the folder of a tiny BERT."""
+    """Return a function from a family ("BERT") to the folder of a tiny model."""
     from selfattn.encoders.families import FAMILIES, save_tiny
 
     @functools.cache
@@ -54,7 +54,7 @@ def checkpoint(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def encoder_of(checkpoint):
-    """Return a function: encoder_of("BERT") is the encoder of a tiny BERT."""
+    """Return a function from a family ("BERT") to a tiny encoder."""
     from selfattn import load_encoder
 
     @functools.cache
@@ -66,7 +66,7 @@ def encoder_of(checkpoint):
 
 @pytest.fixture(scope="session")
 def overflowing(tmp_path_factory):
-    """Return the folder of a tiny BERT that gives NaN for every "loan"."""
+    """Return the folder of a tiny BERT that gives NaN for "loan"."""
     from safetensors.torch import load_file, save_file
 
     from selfattn.encoders.families import FAMILIES, save_tiny, wordpiece_tokenizer
@@ -104,7 +104,7 @@ def browser():
         assert os.environ.get("CI") != "true", "CI needs a Chromium, but find() found none."
         pytest.skip("no Chromium on this machine, and none could be installed")
     with sync_playwright() as playwright:
-        # With one process, the browser compiles Streamlit's scripts only once.
+        # One process compiles Streamlit's scripts only once.
         launched = playwright.chromium.launch(executable_path=path, args=[*ARGUMENTS, "--process-per-site"])
         yield launched
         launched.close()
@@ -112,7 +112,7 @@ def browser():
 
 @pytest.fixture(scope="session")
 def window(browser):
-    """Return one window for all pages, because a new one compiles Streamlit's scripts again."""
+    """Return one window, because a new one compiles Streamlit's scripts again."""
     opened = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
     opened.new_page()  # keeps the window open
     yield opened
@@ -121,7 +121,7 @@ def window(browser):
 
 @pytest.fixture
 def page(window, request: pytest.FixtureRequest):
-    """Return a new page, and fail on errors and on requests to other machines."""
+    """Return a new page. Errors and requests to other machines fail the test."""
     from tests.browser.conftest import watch
 
     if "server" in request.fixturenames and window.pages[0].url == "about:blank":

@@ -16,7 +16,7 @@ HEAD = {"shape": "triangle", "filled": True, "opacity": 1, "size": 110}
 def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size: int = PLANE) -> Spec:
     """Draw arrows from the origin to (x, y).
 
-    frame: columns x, y, kind, label and `thickness` (the arrows' width). strong: the kind that has the text colour.
+    frame: columns x, y, kind, label and `thickness`. strong: the kind that has the text colour.
     """
     x, y = _apart(frame)
     data = frame.assign(
@@ -48,9 +48,9 @@ def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size:
 
 
 def moves(frame: pd.DataFrame, theme: Theme, ends: Sequence[tuple[float, float]], titles: tuple[str, str]) -> Spec:
-    """Draw arrows from (x0, y0) to (x, y), or a dot if both points are equal.
+    """Draw arrows from (x0, y0) to (x, y), or dots where both points are equal.
 
-    frame: columns x0, y0, x, y, label, colour. ends, titles: of the x axis, then of the y axis.
+    frame: columns x0, y0, x, y, label, colour. ends, titles: of the two axes.
     """
     still = (frame["x"] == frame["x0"]) & (frame["y"] == frame["y0"])
     turn = _turns(frame["x"] - frame["x0"], frame["y"] - frame["y0"])
@@ -89,7 +89,6 @@ def _square(frame: pd.DataFrame) -> list[float]:
 
 
 def _tip_labels(tip: Spec, theme: Theme, strong: bool) -> list[Spec]:
-    """Return the layers of the labels, each with a pale halo."""
     look = {"align": "left", "dx": 9, "dy": 15 if strong else -9, "fontWeight": 600}
     chosen = [{"filter": f"datum.strong === {str(strong).lower()}"}]
     text = {**tip, "text": nominal("label")}
@@ -99,7 +98,7 @@ def _tip_labels(tip: Spec, theme: Theme, strong: bool) -> list[Spec]:
 
 
 def _shared_tips(frame: pd.DataFrame) -> list[str]:
-    """Return the labels. Arrows that end at one point share a label."""
+    """Return the labels. Arrows with one tip share a label."""
     tips = frame.groupby(["x", "y"])
     joined = tips["label"].transform(lambda labels: ", ".join(dict.fromkeys(filter(None, labels))))
     return joined.where(tips.cumcount() == 0, "").tolist()

@@ -21,7 +21,7 @@ def lines(
     domain: tuple[float, float] | None = None,
     size: tuple[int, int] = (320, 220),
 ) -> Spec:
-    """Draw a line with points for each series. log: the logarithmic axes ("x", "y" or "xy"). domain: the ends of the y axis."""
+    """Draw a line for each series. log: the logarithmic axes ("x", "y" or "xy")."""
     titles = titles or (x, y)
     across = {"type": "log", "base": 2} if "x" in log else {"nice": False, "zero": False}
     whole = {"tickMinStep": 1} if frame[x].dtype.kind == "i" else {}
@@ -44,7 +44,7 @@ def lines(
 
 
 def _ticks(values: pd.Series, log: bool) -> Spec:
-    """Return about five ticks, or on a logarithmic axis one tick for each power of ten."""
+    """Return about five ticks, or on a logarithmic axis the powers of ten."""
     if not log:
         return {"tickCount": 5}
     low, high = (math.log10(bound) for bound in (values.min(), values.max()))

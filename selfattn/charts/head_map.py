@@ -1,4 +1,4 @@
-"""Draw all heads, as a map of one number or as a grid of their attention maps."""
+"""Draw all heads, as a map of one number or as attention maps."""
 
 from collections.abc import Iterable
 
@@ -28,7 +28,7 @@ def head_map(
 ) -> Spec:
     """Draw a map of layers × heads, coloured by the column `measure`.
 
-    frame: from tidy_tables.heads_frame. chosen: the name of the outlined head.
+    frame: from tidy_tables.heads_frame. chosen: the outlined head.
     """
     heads, layers = frame["head"].nunique(), frame["layer"].nunique()
     cell = min(36.0, (WIDTH - 40) / heads)
@@ -72,9 +72,9 @@ def _measure_tooltip(measure: str) -> Spec:
 def head_grid(
     maps: Iterable[np.ndarray], frame: pd.DataFrame, measure: str, theme: Theme, chosen: str, title: str
 ) -> Spec:
-    """Draw every head's attention map (n, n), with a bar below for the head's measure.
+    """Draw every head's attention map (n, n) above a bar for the head's measure.
 
-    frame: from tidy_tables.heads_frame, in the order of the maps. title: the measure in words.
+    frame: from tidy_tables.heads_frame, in the order of the maps.
     """
     columns = frame["head"].nunique()
     cell = min(92.0, (WIDTH - LEFT) / columns - GAP)
@@ -97,7 +97,7 @@ def head_grid(
 
 
 def thumbnail(weights: np.ndarray, pixels: int) -> np.ndarray:
-    """Scale a map (n, n) to (pixels, pixels), so that its largest weight is 255 and no peak is lost."""
+    """Scale a map (n, n) to (pixels, pixels), with 255 for the largest weight."""
     n = len(weights)
     largest = float(weights.max()) or 1.0
     starts = np.arange(pixels) * n // pixels
@@ -109,7 +109,7 @@ def thumbnail(weights: np.ndarray, pixels: int) -> np.ndarray:
 
 
 def one_picture(maps: Iterable[np.ndarray], columns: int, side: int) -> str:
-    """Return all maps, `side` pixels wide, as one PNG in a data URI. The weight is the opacity."""
+    """Return all maps, `side` pixels wide, as a PNG in a data URI."""
     tiles = [thumbnail(weights, side) for weights in maps]
     rows = [np.hstack(tiles[start : start + columns]) for start in range(0, len(tiles), columns)]
     return see_through(np.vstack(rows))

@@ -1,6 +1,6 @@
-"""Draw a matrix as coloured cells. Rows are queries ("from"), columns keys ("to").
+"""Draw a matrix as coloured cells.
 
-A map of more than CELLS rows is one image, so that long texts are drawn fast.
+A map of more than CELLS rows is one image, because many cells are slow.
 """
 
 import math
@@ -42,15 +42,15 @@ def heatmap(
     numbers: str | Sequence[str] | None = WEIGHT,
     names: tuple[str, str] = ("from", "to"),
 ) -> Spec:
-    """Draw a matrix (n, m). It is a small table if `cell` is given, and a map otherwise.
+    """Draw a matrix (n, m) as a map or, if `cell` is given, as a small table.
 
     rows, columns: the labels (columns None: same as rows).
     kind: "weights" (0 to maximum), "signed" or "effect" (-maximum to maximum).
     maximum: None for the largest absolute number. marked: neighbouring rows to outline.
-    size: the width of a map in pixels. letters: the font size in pixels, for up to 24 labels.
-    beside: the labels of all maps in the same row, so that cells have one size.
-    ends: for a difference, the names of the encoders with more above 0 and below 0.
-    cell: pixels of a table's cell, or (across, down). numbers: a d3 format, a list of texts row by row, or None.
+    size: the width of a map in pixels. letters: the font size of up to 24 labels.
+    beside: the labels of all maps in the row, which get equal cells.
+    ends: for a difference of encoders, the two names.
+    cell: pixels of a table's cell, or (across, down). numbers: a d3 format, the cells' texts, or None.
     """
     matrix = np.asarray(matrix, float)
     columns = rows if columns is None else columns
@@ -121,7 +121,7 @@ def token_axes(
     beside: Sequence[Sequence[str]],
     letters: int,
 ) -> dict[str, Spec]:
-    """Return the channels x and y of a map. Of many labels, only some are shown."""
+    """Return the channels x and y of a map."""
     most, wide = max(map(len, beside), default=0), max((len(text) for texts in beside for text in texts), default=0)
     limit = min(LIMIT, LETTER * wide) if beside else LIMIT
 
@@ -178,7 +178,7 @@ def _numbers(numbers: str | Sequence[str], theme: Theme, maximum: float) -> Spec
 
 
 def _image(matrix, rows, columns, axes, shades, theme, kind, maximum) -> tuple[list[Spec], dict[str, list]]:
-    """Draw a map as one image, with a tooltip for each row."""
+    """Draw a map as an image, with a tooltip for each row."""
     known = np.nan_to_num(matrix)
     largest = [[j for j in row[:5] if np.isfinite(matrix[i, j])] for i, row in enumerate(np.argsort(-np.abs(known), 1))]
     frame = pd.DataFrame(
@@ -203,7 +203,7 @@ def _image(matrix, rows, columns, axes, shades, theme, kind, maximum) -> tuple[l
 
 
 def image_uri(matrix: np.ndarray, theme: Theme, kind: str, maximum: float) -> str:
-    """Return the matrix as a PNG in a data URI, one pixel per cell."""
+    """Return the matrix as a PNG in a data URI, a pixel for each cell."""
     low = 0.0 if kind == "weights" else -maximum
     levels = (np.nan_to_num(np.asarray(matrix, float)) - low) / ((maximum - low) or 1.0)
     return picture(np.clip(levels, 0, 1) * 255, getattr(theme, kind))

@@ -1,4 +1,4 @@
-"""Draw the component `kernel`, one head's steps in columns, as a static picture."""
+"""Draw one head's steps in columns, as a static picture."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -22,7 +22,7 @@ PALE = 0.5  # the opacity of bars in rows that aren't highlighted
 
 
 def kernel_figure(data: Data, theme: Theme, width: int | None = None) -> Spec:
-    """Draw the figure, `width` pixels wide. Below 640 pixels, vectors aren't drawn."""
+    """Draw the figure, `width` pixels wide. Below 640, vectors aren't drawn."""
     figure = _Figure(data, theme, width or WIDTH)
     figure.draw()
     return figure.sheet.drawn(figure.width, round(figure.y))
@@ -131,7 +131,6 @@ class _Figure:
         self.sheet.rect(*box, color, opacity=strong, column=name, value=value)
 
     def _strips(self, column: str, strips: Sequence[str], kind: str, top: float | None = None) -> None:
-        """Draw rows of cells as one image, from `top` (None: the current y)."""
         if column not in self.left:
             return
         (x, width), y, places = self.left[column], self.y if top is None else top, self.data["places"][kind]
@@ -175,5 +174,4 @@ def read(text: str) -> float:
 
 
 def raised(text: str) -> str:
-    """Return the text with "eˣ" for "e^x"."""
     return text.replace("e^x", "eˣ")

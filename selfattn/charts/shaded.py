@@ -1,4 +1,4 @@
-"""Draw the component `shaded`, sentences with tinted words, as one picture."""
+"""Draw sentences with tinted words as one picture."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ def shaded(data: Mapping[str, Any], theme: Theme, width: int | None = None) -> S
 
 
 def _curve(sheet: Sheet, row: Mapping[str, Any], y: float, width: float) -> float:
-    """Draw each sentence's effect and noise level as bars, and return the bottom."""
+    """Draw each sentence's effect and noise level, and return the bottom."""
     theme, place, base = sheet.theme, Scale(0, row["tokens"], 0, width), y + TALL
     if row["read"] < row["tokens"]:
         sheet.rect(place(row["read"]), y, width, base + TALL, theme.grid, said="never read")
@@ -55,14 +55,14 @@ def _curve(sheet: Sheet, row: Mapping[str, Any], y: float, width: float) -> floa
 
 
 def _words(sentence: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Split a sentence into words. The first word gets the sentence's number."""
+    """Split a sentence into words. The first word gets the number."""
     number = sentence["number"] if sentence["kind"] == "named" else ""
     words = [{**sentence, "text": text, "gap": True, "kind": "word", "number": ""} for text in sentence["text"].split()]
     return [{**words[0], "number": number, "gap": sentence["gap"]}, *words[1:]] if words else []
 
 
 def tinted_word(sheet: Sheet, ramp: Sequence[str], one: Placed, x: float, y: float, size: float, number: float) -> None:
-    """Draw a word and its number on the baselines `y` and `number`. ramp: five colours, from low to high."""
+    """Draw a word and its number. ramp: five colours, from low to high."""
     theme, word, depth = sheet.theme, one.word, one.word["depth"] / 100
     chosen = word["kind"] == "chosen"
     if depth or word["kind"] == "leader":

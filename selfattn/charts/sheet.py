@@ -1,4 +1,4 @@
-"""Draw marks at pixel positions in one Vega-Lite chart."""
+"""Draw marks at pixel positions in one chart."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
@@ -17,7 +17,6 @@ class Sheet:
     """A drawing with y downwards. Lengths are in pixels times `zoom`.
 
     Areas are drawn first, then rectangles, images, rules, paths, points and texts.
-    more: other fields of a mark, such as `said` (the tooltip).
     """
 
     def __init__(self, theme: Theme, zoom: float = 1) -> None:
@@ -31,7 +30,7 @@ class Sheet:
         self._texts: dict[tuple[Align, bool], list[dict[str, Any]]] = {}
 
     def pale(self, color: str, part: float) -> str:
-        """Return a colour mixed with the background. part: how much of it to keep, 0 to 1."""
+        """Return a colour mixed with the background. part: of the colour, 0 to 1."""
         pairs = zip(*([int(each[n : n + 2], 16) for n in (1, 3, 5)] for each in (color, self.theme.background)))
         return "#" + "".join(f"{round(one * part + other * (1 - part)):02x}" for one, other in pairs)
 
@@ -120,7 +119,7 @@ class Sheet:
     def lines(
         self, x: float, y: float, texts: Sequence[str], size: float = 13, color: str = "", bold: bool = False
     ) -> float:
-        """Add lines of text from the baseline y, and return the next baseline."""
+        """Add lines of text, and return the next baseline."""
         for text in texts:
             self.text(x, y, text, size, color, bold=bold)
             y += round(1.4 * size)

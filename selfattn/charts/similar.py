@@ -1,4 +1,4 @@
-"""Draw the component `similar`, two texts and their cosine, as one picture."""
+"""Draw two texts and their cosine as one picture."""
 
 import math
 from collections import Counter
@@ -56,7 +56,6 @@ def _texts(sheet: Sheet, data: Mapping[str, Any], y: float, width: float) -> flo
 
 
 def _curve(start: tuple[float, float], stop: tuple[float, float]) -> list[tuple[float, float]]:
-    """Return points of a cubic Bézier curve, vertical at both ends."""
     bend = np.array([0, max(20.0, (stop[1] - start[1]) / 2)])
     t = np.linspace(0, 1, STEPS + 1)[:, None]
     ends = (1 - t) ** 2 * ((1 - t) * np.array(start) + 3 * t * (start + bend)) + t**2 * (
@@ -66,7 +65,7 @@ def _curve(start: tuple[float, float], stop: tuple[float, float]) -> list[tuple[
 
 
 def _cosine(sheet: Sheet, data: Mapping[str, Any], y: float, width: float) -> float:
-    """Draw the cosine on an axis above its parts, and return the bottom."""
+    """Draw the cosine on an axis, and return the bottom."""
     theme, cosine = sheet.theme, row(data["cosines"][0], 1000)[0] or 0.0
     others = [value or 0.0 for value in row(data["unrelated"]["cosines"], 1000)] if data["unrelated"] else []
     low = min(0.0, cosine, *others)
@@ -96,7 +95,7 @@ def _cosine(sheet: Sheet, data: Mapping[str, Any], y: float, width: float) -> fl
 
 
 def _sum(sheet: Sheet, data: Mapping[str, Any], y: float, place: Scale) -> str:
-    """Draw the parts of the cosine as bars from 0, and return the sum in words."""
+    """Draw the parts of the cosine as bars, and return the sum in words."""
     theme, parts, n, end = sheet.theme, data["sum"], len(data["lines"]), 0.0
     named = [
         ("the pair with a line" if n == 1 else f"the {n} pairs with a line", parts["lines"], theme.weights[4], 1.0),

@@ -1,6 +1,6 @@
-"""Define the colours and the font of every chart, light and dark.
+"""Define the colours and the font of every chart.
 
-The colours of the sentences are the ends of ColorBrewer's PuOr, which is safe for the colour-blind.
+Source of the sentences' colours: ColorBrewer's PuOr, which is safe for the colour-blind.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ FONT = "Source Sans, Source Sans Pro, DejaVu Sans, Noto Sans, sans-serif"
 
 @dataclass(frozen=True)
 class Theme:
-    """The colours of one theme. Ramps go from low to high numbers."""
+    """The colours of one theme. Ramps go from low to high."""
 
     name: str  # "light" or "dark"
     background: str
@@ -30,7 +30,7 @@ class Theme:
     effect: tuple[str, ...]  # negative, zero, positive
 
     def sentence(self, name: str) -> str:
-        """Return the colour of sentence "A" or "B"; for other names, the muted colour."""
+        """Return the colour of sentence "A" or "B", else the muted colour."""
         return {"A": self.sentence_a, "B": self.sentence_b}.get(name, self.muted)
 
 
@@ -63,7 +63,7 @@ DARK = Theme(
 )
 
 
-# Squares, because two SVG gradients on a page may have the same id.
+# Squares, because two SVG gradients may have the same id.
 SWATCHES = {"type": "symbol", "symbolType": "square", "symbolSize": 260, "direction": "horizontal"}
 
 
@@ -75,7 +75,7 @@ def vega_config(theme: Theme) -> dict[str, Any]:
         "font": FONT,
         "locale": LOCALE,
         "view": {"stroke": None},
-        # Vega must not drop labels: `labels.label_axis` chooses them.
+        # Vega would drop labels.
         "axis": {
             **label, "domain": False, "ticks": False, "gridColor": theme.grid, "titleFontWeight": "normal",
             "labelOverlap": False,

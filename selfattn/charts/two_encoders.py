@@ -18,9 +18,9 @@ WIDTH = 552  # pixels, the default
 def difference_bars(
     frame: pd.DataFrame, theme: Theme, names: Sequence[str], *, title: str, places: int, width: int | None = None
 ) -> Spec:
-    """Draw bars of first minus second. The largest difference has a bold label.
+    """Draw bars of first minus second.
 
-    frame: columns label, first, second, difference. names: of the encoders. width: pixels (None: the container's width).
+    frame: columns label, first, second, difference. width: pixels (None: the container's width).
     """
     values, more = frame["difference"].astype(float), [f"more in {name}" for name in names]
     bold = either(f"datum.value == {int(values.abs().argmax())}", "bold", "normal")

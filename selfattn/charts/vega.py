@@ -1,6 +1,6 @@
-"""Build Vega-Lite charts from parts, and read a chart's numbers back.
+"""Build Vega-Lite charts from parts, and read their numbers back.
 
-A chart is a plain dict, because Altair takes 20 to 100 ms to build one.
+Charts are plain dicts, because Altair takes 20 to 100 ms for each.
 """
 
 import base64
@@ -25,7 +25,7 @@ Spec = dict[str, Any]  # Vega-Lite
 
 
 def finish(spec: Spec, theme: Theme) -> Spec:
-    """Return the spec with its schema and theme. Width and height exclude the axes."""
+    """Add the schema and the theme. Width and height exclude the axes."""
     common = {"$schema": SCHEMA, "config": vega_config(theme), "autosize": {"type": "pad", "contains": "content"}}
     return {**common, **spec}
 
@@ -33,20 +33,20 @@ def finish(spec: Spec, theme: Theme) -> Spec:
 def layered(
     layers: list[Spec], datasets: dict[str, pd.DataFrame | list], theme: Theme, width: float, height: float, **more: Any
 ) -> Spec:
-    """Return a complete chart of layers. datasets: frames or records, by name."""
+    """Return a chart of layers. datasets: frames or records, by name."""
     data = {name: rows if isinstance(rows, list) else records(rows) for name, rows in datasets.items()}
     return finish({"datasets": data, "layer": layers, "width": width, "height": height, **more}, theme)
 
 
 def fluid(chart: Spec, width: int | None) -> Spec:
-    """Return the chart `width` pixels wide, axes included. None: as wide as its container on a page."""
+    """Return the chart `width` pixels wide, axes included (None: the container's width)."""
     sized = {"width": width or "container", "autosize": {"type": "fit-x", "contains": "padding"}}
     config = {**chart["config"], "view": {**chart["config"]["view"], "continuousWidth": chart["width"]}}
     return {**chart, **sized, "config": config}
 
 
 def beside(*charts: Spec) -> Spec:
-    """Join complete charts side by side, with one colour scale and one legend."""
+    """Join charts side by side, with one colour scale and legend."""
     return {**{key: charts[0][key] for key in _WHOLE}, "hconcat": [_part(chart) for chart in charts]}
 
 
@@ -54,7 +54,7 @@ NARROW = 760  # pixels: a narrower window has one chart in a row
 
 
 def in_rows(charts: Mapping[str, Spec], columns: int = 0) -> Spec:
-    """Join complete charts with titles, `columns` in a row (0: all).
+    """Join charts with titles, `columns` in a row (0: all).
 
     The signal `window_width` isn't in Vega-Lite's schema, but Vega-Lite passes it on to Vega.
     """
@@ -75,7 +75,7 @@ _WHOLE = ("$schema", "config", "autosize")
 
 
 def _part(chart: Spec) -> Spec:
-    """Return the chart as a part of another chart, with datasets and size filled in."""
+    """Return the chart as a part of another chart."""
     datasets = chart.get("datasets", {})
 
     def inline(part: Any) -> Any:
@@ -85,7 +85,7 @@ def _part(chart: Spec) -> Spec:
             return part
         if part.get("name") in datasets and len(part) == 1:
             return {"values": datasets[part["name"]]}
-        # In a concatenated chart, "width" and "height" mean the whole figure.
+        # In a concatenated chart, these mean the size of the whole figure.
         if len(part) == 1 and part.get("expr") in ("width", "height"):
             return chart[part["expr"]]
         return {key: inline(value) for key, value in part.items()}
@@ -97,7 +97,7 @@ def _part(chart: Spec) -> Spec:
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the frame's rows as JSON values, with None for NaN and infinity."""
+    """Return the rows as JSON values, with None for NaN and infinity."""
     columns = [frame[name].tolist() for name in frame]
     for i, name in enumerate(frame):
         if frame[name].dtype.kind == "f":
@@ -106,7 +106,7 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def marks(kind: str, encoding: Spec, data: str = "", transform: Sequence[Spec] = (), **look: Any) -> Spec:
-    """Return a layer of marks of one kind. data: the name of its dataset ("": the chart's)."""
+    """Return a layer of marks. data: its dataset ("": the chart's)."""
     layer = {"mark": {"type": kind, **look}, "encoding": encoding}
     if data:
         layer["data"] = {"name": data}
@@ -114,22 +114,22 @@ def marks(kind: str, encoding: Spec, data: str = "", transform: Sequence[Spec] =
 
 
 def field(name: str, kind: str = "quantitative", **more: Any) -> Spec:
-    """Return a channel or tooltip entry that shows a column. kind: the Vega-Lite type."""
+    """Return a channel or tooltip entry for a column. kind: the Vega-Lite type."""
     return {"field": name, "type": kind, **more}
 
 
 def nominal(name: str, **more: Any) -> Spec:
-    """Return a channel or tooltip entry that shows a column of texts."""
+    """Return a channel or tooltip entry for a column of texts."""
     return field(name, "nominal", **more)
 
 
 def calculate(**fields: str) -> list[Spec]:
-    """Return transforms that compute columns from Vega expressions, by name."""
+    """Return transforms that compute columns from Vega expressions."""
     return [{"calculate": formula, "as": name} for name, formula in fields.items()]
 
 
 def either(test: str, value: Any, otherwise: Any) -> Spec:
-    """Return a channel with `value` where the Vega expression `test` is true, else `otherwise`."""
+    """Return a channel with one of two values, by the Vega expression `test`."""
     return {"condition": {"test": test, "value": value}, "value": otherwise}
 
 
@@ -139,7 +139,7 @@ def span(*domain: float, reverse: bool = False) -> Spec:
 
 
 def scale(theme: Theme, kind: str, maximum: float) -> Spec:
-    """Return the colour scale of a kind of number.
+    """Return a colour scale.
 
     "weights" and "shares" start at 0; "signed" and "effect" are centred on 0.
     """
@@ -150,12 +150,12 @@ def scale(theme: Theme, kind: str, maximum: float) -> Spec:
 
 
 def hues(colors: dict[str, str]) -> Spec:
-    """Return a scale that gives each name (key) a colour (value)."""
+    """Return a scale from names to colours."""
     return {"domain": list(colors), "range": list(colors.values())}
 
 
 def palette(ramp: Sequence[str]) -> list[int]:
-    """Return 256 RGB colours along a ramp of hex colours, in one flat list."""
+    """Return 256 RGB colours along a ramp, in one flat list."""
     stops = np.array([[int(color[i : i + 2], 16) for i in (1, 3, 5)] for color in ramp], float)
     places = np.linspace(0, len(ramp) - 1, 256)
     channels = [np.interp(places, range(len(ramp)), stops[:, channel]) for channel in range(3)]
@@ -163,13 +163,13 @@ def palette(ramp: Sequence[str]) -> list[int]:
 
 
 def see_through(levels: np.ndarray) -> str:
-    """Return a black PNG in a data URI, with `levels` (n, m), 0 to 255, as opacity."""
+    """Return a black PNG in a data URI. levels: opacity (n, m), 0 to 255."""
     opacity = Image.fromarray(levels.astype(np.uint8))
     return _png(Image.merge("LA", (Image.new("L", opacity.size), opacity)), optimize=True)
 
 
 def picture(levels: np.ndarray, ramp: Sequence[str]) -> str:
-    """Return `levels` (n, m), 0 to 255, as a PNG in a data URI, coloured along a ramp."""
+    """Return a coloured PNG in a data URI. levels: (n, m), 0 to 255."""
     image = Image.fromarray(levels.astype(np.uint8), mode="P")
     image.putpalette(palette(ramp))
     return _png(image, optimize=False)
@@ -182,7 +182,7 @@ def _png(image: Image.Image, optimize: bool) -> str:
 
 
 def backdrop(encoding: Spec, data: str) -> Spec:
-    """Return the layer that draws a dataset's picture (column `url`) across the plot."""
+    """Return the layer that draws a dataset's picture (column `url`)."""
     size = {"width": {"expr": "width"}, "height": {"expr": "height"}}
     return marks("image", {**encoding, "url": nominal("url")}, data, aspect=False, align="left", baseline="top", **size)
 
@@ -191,7 +191,10 @@ def backdrop(encoding: Spec, data: str) -> Spec:
 
 
 def drawn_frame(spec: dict[str, Any]) -> pd.DataFrame:
-    """Return the records that a chart draws, without pictures. Several datasets are numbered in the column `part`."""
+    """Return the records that a chart draws, without pictures.
+
+    The column `part` numbers several datasets.
+    """
     frames: list[pd.DataFrame] = []
     for records in _datasets(spec, spec.get("datasets", {})):
         frame = _without_pictures(pd.DataFrame(records))
@@ -203,7 +206,6 @@ def drawn_frame(spec: dict[str, Any]) -> pd.DataFrame:
 
 
 def _datasets(part: Any, named: dict[str, list]) -> Iterator[list]:
-    """Yield each dataset that a part of the chart draws."""
     if isinstance(part, dict):
         if isinstance(data := part.get("data"), dict):
             values = data.get("values", named.get(data.get("name", ""), []))

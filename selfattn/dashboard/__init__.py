@@ -1,1 +1,1 @@
-"""The dashboard's pickers, links, caches and downloads."""
+"""Pickers, links, caches and downloads."""

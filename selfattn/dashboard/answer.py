@@ -1,4 +1,4 @@
-"""Measure two sentences once for all pages, and cache the result."""
+"""Measure two sentences once for all pages."""
 
 import functools
 import hashlib
@@ -28,7 +28,7 @@ from selfattn.views.main_view import first_head, measured, put_together
 from selfattn.words import fold
 
 Hidden = tuple[int | None, int | None]  # the index of the hidden word in A and in B
-# Up to this many tokens, hiding words needs no slot for costly work.
+# Up to this many tokens, hiding words is fast.
 SHORT = 32
 SOON = 0.4  # seconds of work until the page shows progress
 SENSES, SENTENCES = "senses", "sentences"  # what the measured distance is between
@@ -36,7 +36,7 @@ NAMED = {SENSES: "between the senses", SENTENCES: "between the sentences"}
 
 
 class Labels(NamedTuple):
-    """A word's labelled sentences: the visitor's, if there are any, or else the built-in ones."""
+    """A word's labelled sentences, the visitor's or else the built-in ones."""
 
     key: tuple[str, str]  # cache key: the word, and the digest of the visitor's table
     rows: pd.DataFrame
@@ -45,7 +45,7 @@ class Labels(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """The measured effects of hiding the other words of two sentences, one at a time."""
+    """The effects of hiding the other words of two sentences, one at a time."""
 
     pair: Pair
     way: str  # SENSES or SENTENCES
@@ -56,7 +56,7 @@ class Answer:
 
 
 def answer_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> Answer:
-    """Measure how far the word moves if other words are hidden, one at a time."""
+    """Measure how far the word moves if other words are hidden."""
     labels = labels_of(pair.word)
     means = means_of_senses(encoder, labels) if way == SENSES else None
     key = ("hidden", pair.key, means and labels.key)
@@ -74,7 +74,7 @@ def is_answered(encoder: Encoder, pair: Pair) -> bool:
 
 
 def found_with_heads(encoder: Encoder, answer: Answer) -> HiddenPair:
-    """Return the answer's HiddenPair with the effect in each head, estimated by gradient."""
+    """Return the answer's HiddenPair with the effects in single heads, by gradient."""
     if encoder.hide_reason:
         return answer.found
     key = ("with heads", answer.key, answer.found.senses and answer.labels.key)
@@ -84,9 +84,9 @@ def found_with_heads(encoder: Encoder, answer: Answer) -> HiddenPair:
 def panel_of(
     encoder: Encoder, answer: Answer, *, heads: bool = True, hidden: Hidden = (None, None), guess: bool = False
 ) -> Panel:
-    """Return the main view's panel for this answer.
+    """Return the main view's panel.
 
-    heads: True to include the map of heads. hidden: words with exact effects of heads. guess: True to hide the answer.
+    heads: with the map of heads. hidden: words with exact effects. guess: True to hide the answer.
     """
     found, leading = answer.found, leading_words(answer.found)
     wanted = dict.fromkeys([*leading, *((side, at) for side, at in enumerate(hidden) if at is not None)])
@@ -108,7 +108,7 @@ def panel_of(
 
 
 def leading_head_of(encoder: Encoder, answer: Answer) -> Head:
-    """Return the head that the page shows until the visitor chooses one."""
+    """Return the head to show until the visitor chooses one."""
 
     def make(_: object) -> Head:
         found = found_with_heads(encoder, answer)
@@ -119,7 +119,7 @@ def leading_head_of(encoder: Encoder, answer: Answer) -> Head:
 
 
 def complete(encoder: Encoder, answer: Answer) -> None:
-    """Compute the exact effect in every head, for each sentence's word with the largest effect."""
+    """Compute exact effects in all heads, for each sentence's word with the largest effect."""
     for at in leading_words(answer.found):
         _heads_of_word(encoder, answer, at, run=True)
 
@@ -143,16 +143,12 @@ def labels_of(word: str) -> Labels:
 
 @functools.cache
 def _built_in() -> dict[str, pd.DataFrame]:
-    """Return the built-in labelled sentences by word."""
     rows = labelled()
     return dict(iter(rows.groupby(rows["word"].str.strip().map(fold), sort=False)))
 
 
 def means_of_senses(encoder: Encoder, labels: Labels) -> SenseMeans | None:
-    """Return the means of the word's senses.
-
-    None: too few usable labelled sentences, or no word can be hidden.
-    """
+    """Return the means of the word's senses. None: too few sentences, or no word can be hidden."""
     if labels.rows.empty or encoder.hide_reason:
         return None
     word = labels.key[0]
@@ -178,7 +174,7 @@ def means_of_senses(encoder: Encoder, labels: Labels) -> SenseMeans | None:
 def beside_its_sense(encoder: Encoder, answer: Answer) -> tuple[str, Tensor] | None:
     """Return the sense of A's word, and the word's cosines with sentences of this sense.
 
-    None: the word's senses or the sense of A are unknown.
+    None: the senses are unknown.
     """
     first, labels, news = answer.pair.first, answer.labels, this_page().news
     means = means_of_senses(encoder, labels)
@@ -218,10 +214,7 @@ def _by_gradient(encoder: Encoder, words: Sequence[PlacedWord], targets: Sequenc
 
 
 def _heads_of_word(encoder: Encoder, answer: Answer, at: tuple[int, int], run: bool) -> HeadsOfWord:
-    """Return the effect of hiding one word in each head alone.
-
-    The numbers are exact if `run` is True or they are cached, else estimated by gradient.
-    """
+    """Return the effect of hiding a word in each head alone, exact or by gradient."""
     found, (side, number) = found_with_heads(encoder, answer), at
     key = ("heads of", answer.pair.key, found.senses and answer.labels.key, at)
     can = not encoder.one_head_reason and bool(found.share[side][number].isfinite())

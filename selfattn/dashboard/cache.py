@@ -33,8 +33,8 @@ PLAIN = str, float, int, type(None)
 class Cache(Generic[T]):
     """A thread-safe cache that drops the least recently used values first.
 
-    A value larger than the bound replaces all others, because its page needs it again at each click.
-    bound: the largest total size. size: returns a value's size. on_release: called with each dropped value.
+    A value larger than the bound replaces all others.
+    bound: the largest total size. on_release: called with each dropped value.
     """
 
     def __init__(self, bound: int, size: Callable[[T], int], on_release: Callable[[T], None] = lambda _: None):
@@ -52,7 +52,7 @@ class Cache(Generic[T]):
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the value of this key, or make and keep it.
 
-        Raises TypeError for a key that has anything but strings, numbers, None and tuples.
+        Raises TypeError for a key that `check_key` refuses.
         """
         check_key(key)
         return self._get(key, make)
@@ -92,7 +92,7 @@ class _Changing(threading.Condition):
 def check_key(key: object) -> None:
     """Raise TypeError unless the key consists of strings, numbers, None and tuples.
 
-    Such a key can't keep an encoder in memory.
+    Other keys could keep an encoder in memory.
     """
     if isinstance(key, tuple):
         for part in key:
@@ -102,7 +102,7 @@ def check_key(key: object) -> None:
 
 
 def bytes_of(result: object) -> int:
-    """Return the memory of a result's arrays and dictionaries in bytes, without models."""
+    """Return the bytes of a result's arrays and dictionaries, without models."""
     storages: dict[int, int] = {}
     total, parts = OVERHEAD, [result]
     while parts:  # a chart has thousands of parts, nearly all of them plain values
@@ -144,12 +144,12 @@ def cached(
     where: Any = None,
     after: float = 0.0,
 ) -> T:
-    """Return make(progress), or the cached result. The key must contain everything that affects the result.
+    """Return make(progress), or the cached result. key: everything that affects the result.
 
     make: calls progress(done, total). It must not call `cached`, which could deadlock.
-    title: the progress bar's text ("": no bar). where: the bar's container. after: seconds until a bar in `where` appears.
-    costly: True if make runs the encoder many times. It waits for a slot, and ends if the visitor moves on.
-    Results of an encoder that was dropped to make room aren't cached.
+    title: the progress bar's text ("": no bar). where: the bar's container. after: seconds until the bar.
+    costly: True if make must wait for a slot, and end if the visitor moves on.
+    Results of a dropped encoder aren't cached.
     """
     whole_key = (encoder_key(encoder), key)
     place = st.empty() if title and where is None else None
@@ -184,27 +184,23 @@ def cached(
 
 
 def is_cached(encoder: Encoder, key: Hashable) -> bool:
-    """Return True if `cached` has a result for this key."""
     return (encoder_key(encoder), key) in _results
 
 
 def forget(encoder: Encoder) -> None:
-    """Drop all results of an encoder that was dropped to make room.
-
-    Each encoding would keep its whole model in memory.
-    """
+    """Drop all results of a dropped encoder, because they keep its model in memory."""
     _gone.add(encoder)
     gone = encoder_key(encoder)
     _results.forget(lambda key: key[0] == gone)
 
 
 def cached_encode(encoder: Encoder, text: str, pair: str | None = None) -> Encoding:
-    """Return the text's encoding from the cache, or encode the text. Raises TextError."""
+    """Return the text's encoding. Raises TextError."""
     return cached(encoder, ("encoding", text, pair), lambda _: encoder.encode(text, pair))
 
 
 def cached_hidden(encoder: Encoder, word: PlacedWord[Encoding], hidden: Word) -> PlacedWord[Encoding]:
-    """Return the word in its sentence, encoded while `hidden` is masked from it."""
+    """Return the word, encoded while `hidden` is masked from it."""
     hide = Hide(word.positions, hidden.positions)
     key = ("with hidden tokens", word.sentence.text, word.sentence.pair, repr(hide))
     text, pair = word.sentence.text, word.sentence.pair
@@ -212,7 +208,7 @@ def cached_hidden(encoder: Encoder, word: PlacedWord[Encoding], hidden: Word) ->
 
 
 def cached_removal(encoder: Encoder, word: PlacedWord) -> Tensor:
-    """Return a word's output vector with each head removed in turn: (n_layers, n_heads, d_model)."""
+    """Return a word's output with each head removed: (n_layers, n_heads, d_model)."""
     return cached(
         encoder,
         ("removal", word.key),
@@ -223,14 +219,14 @@ def cached_removal(encoder: Encoder, word: PlacedWord) -> Tensor:
 
 
 def cached_effect(encoder: Encoder, first: PlacedWord[Encoding], second: PlacedWord[Encoding]) -> Tensor:
-    """Return the change of two words' cosine when each head is removed: (n_layers, n_heads)."""
+    """Return the change of cosine with each head removed: (n_layers, n_heads)."""
     after = [cached_removal(encoder, word) for word in (first, second)]
     before = [encoding.vector(encoder.n_layers, positions) for encoding, positions in (first, second)]
     return change_of_cosine(after, before)
 
 
 def cached_error(encoder: Encoder, text: str, head: Head) -> float:
-    """Return the largest difference of a head's weights between kernel and model, on equal inputs."""
+    """Return the largest difference of weights between kernel and model, on equal inputs."""
 
     def make(_: Progress) -> float:
         encoding = cached_encode(encoder, text)
@@ -240,9 +236,9 @@ def cached_error(encoder: Encoder, text: str, head: Head) -> float:
 
 
 def cached_separate_error(encoder: Encoder, text: str, head: Head) -> float | None:
-    """Return the largest difference of a head's weights between kernel and an eager pass.
+    """Return the largest difference of weights between kernel and an eager pass.
 
-    None: the attention maps of all heads don't fit in memory.
+    None: the attention maps don't fit in memory.
     """
     encoding = cached_encode(encoder, text)
     if not encoder.separate_pass_fits(len(encoding.tokens)):

@@ -1,4 +1,4 @@
-"""Open pages, and watch them for console errors and requests to other machines."""
+"""Open pages, and watch them for errors and requests."""
 
 import re
 import time
@@ -22,11 +22,11 @@ expect.set_options(timeout=30_000)  # Playwright's five seconds are too few on a
 
 
 def watch(page: Page) -> list[str]:
-    """Return a list that collects the page's errors and its requests to other machines."""
+    """Return a list of the page's errors and its requests to other machines."""
     trouble: list[str] = []
 
     def on_console(message):
-        # Streamlit causes 404s when it looks for its base path.
+        # Streamlit causes 404s.
         if message.type == "error" and not message.text.startswith("Failed to load resource"):
             trouble.append(message.text)
 
@@ -62,7 +62,6 @@ def wait_for_address(page: Page, part: str) -> None:
 
 
 def eventually(page: Page, holds: Callable[[], bool], timeout: float = 30) -> None:
-    """Wait until the condition holds."""
     deadline = time.time() + timeout
     while not holds():
         assert time.time() < deadline, f"does not hold after {timeout} s"

@@ -1,6 +1,6 @@
 """Find or install a Chromium for the browser tests, and print its path.
 
-Without a Chromium, the browser tests are skipped. With CI=true, the script fails.
+With CI=true, the script fails if there is none.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Make data for the component `kernel` from random vectors."""
+"""Make random data for the component `kernel`."""
 
 import json
 from typing import Any
@@ -18,7 +18,7 @@ PLACES = {"vectors": 4, "products": 2, "handed": 3}
 def kernel_data(
     texts=BANK, query="bank", *, d=32, hidden=(), terms=(), clicks=True, below=("Recomputed.",), seed=2
 ) -> dict[str, Any]:
-    """Make the data. hidden: words hidden from the query. terms: terms added to the scores."""
+    """Make the data. hidden: words hidden from the query. terms: added to the scores."""
     torch.manual_seed(seed)
     sentences = [text.split(" ") for text in texts]
     vectors = {word: torch.randn(3, d) for word in dict.fromkeys(" ".join(texts).split(" "))}

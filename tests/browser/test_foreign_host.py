@@ -1,4 +1,4 @@
-"""Test that a request with a foreign host name gets no websocket (DNS rebinding)."""
+"""Test the protection from DNS rebinding."""
 
 import socket
 from urllib.parse import urlparse
@@ -12,7 +12,7 @@ UPGRADE = (
 
 
 def answer(address: str, name: str) -> int:
-    """Return the HTTP status of a websocket request. 101 opens a websocket."""
+    """Return the HTTP status of a websocket request."""
     where = urlparse(address)
     with socket.create_connection((where.hostname, where.port), timeout=20) as connection:
         connection.sendall(UPGRADE.format(host=f"{name}:{where.port}").encode())

@@ -1,4 +1,4 @@
-"""Test the component `heads`, the map of all heads, in Chromium."""
+"""Test the map of all heads in Chromium."""
 
 import re
 from functools import partial

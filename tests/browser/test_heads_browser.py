@@ -72,7 +72,7 @@ def test_click_on_example_opens_sentence(page, server):
 
 
 def test_head_can_be_chosen_again(page, server):
-    """Streamlit reports a state only if it changes, so a click sends a trigger."""
+    """Streamlit reports a state only if it changes."""
     open_page(page, f"{server}/predictions?asked=Two+sentences")
     for side, head in ((0, 3), (1, 7), (0, 3)):
         cell(page, 1, head).nth(side).click()

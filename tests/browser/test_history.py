@@ -1,4 +1,4 @@
-"""Test the browser's Back and Forward buttons, and "Copy link"."""
+"""Test Back, Forward and "Copy link"."""
 
 import re
 
@@ -115,7 +115,7 @@ def test_back_leaves_linked_page(page, server):
 
 
 def test_copy_link_copies_or_shows_address(page, server):
-    """A page without https has no navigator.clipboard, and document.execCommand can fail."""
+    """A page without https has no navigator.clipboard."""
     open_page(page, f"{server}/all-heads")
     button = page.locator(".st-key-copy_link button")
     page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true })")

@@ -1,4 +1,4 @@
-"""Test the component `kernel`, one head's attention step by step, in Chromium."""
+"""Test the component `kernel` in Chromium."""
 
 import re
 from functools import partial
@@ -23,7 +23,7 @@ def row(page, at, side=0):
 
 
 def lines(page):
-    """Return the texts of each sentence's line of arithmetic."""
+    """Return each sentence's line of arithmetic."""
     return page.locator(".line").evaluate_all(
         """all => all.map(line => [...line.children].map(child => [...child.childNodes]
             .map(node => node.nodeName === "SUP" ? `^(${node.textContent})` : node.textContent).join("")))"""

@@ -1,4 +1,4 @@
-"""Test dragging the query of the component `kernel` in Chromium."""
+"""Test dragging the query in Chromium."""
 
 import json
 import random
@@ -53,7 +53,7 @@ def handle(page):
 
 
 def drag_to(page, x, y, low=-1, high=5):
-    """Drag the query's tip to a point of the plane from `low` to `high`."""
+    """Drag the query to a point of the plane from `low` to `high`."""
     tip, plane = handle(page).bounding_box(), page.locator(".plane").first.bounding_box()
     page.mouse.move(tip["x"] + tip["width"] / 2, tip["y"] + tip["height"] / 2)
     page.mouse.down()

@@ -29,7 +29,6 @@ def heading(page: Page, slug: str) -> None:
 
 
 def press(page: Page, name: str) -> None:
-    """Press a button or a link by keyboard."""
     named = "() => (document.activeElement.innerText || '').trim().split('\\n').pop()"
     for _ in range(150):
         page.keyboard.press("Tab")

@@ -1,4 +1,4 @@
-"""Test long texts in the component `shaded` in Chromium."""
+"""Test long texts in Chromium."""
 
 from functools import partial
 from urllib.parse import urlencode

@@ -17,7 +17,6 @@ def word(page, name):
 
 
 def cell(page, layer, head):
-    """Unfold the map of heads, and return a cell."""
     if not page.locator(".heads[open]").count():
         page.locator(".heads summary").click()
     return page.get_by_role("gridcell", name=re.compile(f"^head {head} of layer {layer}\\b"))
@@ -28,7 +27,6 @@ def finding(page):
 
 
 def test_visitor_hides_word_and_chooses_head(page, server):
-    """The first screen includes the results over many sentences."""
     page.set_viewport_size({"width": 1440, "height": 900})
     open_page(page, server)
     expect(finding(page)).to_have_text(

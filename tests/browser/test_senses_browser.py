@@ -1,4 +1,4 @@
-"""Test the component `shaded` and the page "Senses" in Chromium."""
+"""Test tinted words and the page "Senses" in Chromium."""
 
 from functools import partial
 

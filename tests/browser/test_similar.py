@@ -1,4 +1,4 @@
-"""Test the component `similar`, two texts and their cosine, in Chromium."""
+"""Test the figure of two texts in Chromium."""
 
 from functools import partial
 
@@ -19,7 +19,7 @@ def shown(open_component):
 
 
 def lines(page):
-    """Return (start, end, thickness) of each line in pixels."""
+    """Return (start, end, thickness) of each line."""
     ends = "[e.getPointAtLength(0).x, e.getPointAtLength(e.getTotalLength()).x, +e.getAttribute('stroke-width')]"
     return page.locator(".lines path").evaluate_all(f"all => all.map(e => {ends})")
 

@@ -1,4 +1,4 @@
-"""Test the static pages of `selfattn site` in a browser without a network."""
+"""Test static pages in a browser without a network."""
 
 import json
 import re
@@ -30,7 +30,7 @@ WHITE, BLACK = "rgb(255, 255, 255)", "rgb(15, 19, 26)"
 
 @pytest.fixture(scope="module", params=[3, pytest.param(len(PAIRS), marks=pytest.mark.long)])
 def site(request, encoder, tmp_path_factory):
-    """Write three example pages, or all with `make test-long`."""
+    """Write three pages, or all with `make test-long`."""
     folder = tmp_path_factory.mktemp("web") / "site"
     write_site(encoder, PAIRS[: request.param], folder, lambda file: None)
     return folder
@@ -38,7 +38,7 @@ def site(request, encoder, tmp_path_factory):
 
 @pytest.fixture
 def open_file(browser):
-    """Return a function that opens a file in a browser without a network."""
+    """Return a function that opens a file without a network."""
     contexts = []
 
     def opened(path, scheme="light", width=1100, **options):
@@ -89,7 +89,7 @@ def test_other_scripts_are_blocked(site, open_file):
 
 def test_page_without_scripts_states_finding(site, open_file):
     page = open_file(site / "bank.html", java_script_enabled=False)
-    # Playwright takes <noscript> for hidden, but can read the content.
+    # Playwright takes <noscript> for hidden.
     text = page.evaluate("document.querySelector('noscript p').textContent")
     assert 'In A, hiding "river" moves "bank" 44' in text
     page.get_by_text("How this was measured").click()

@@ -1,4 +1,4 @@
-"""Test the component `stage`, the lesson's figure, in Chromium."""
+"""Test the lesson's figure in Chromium."""
 
 import json
 from functools import cache, partial
@@ -20,7 +20,7 @@ SCENES = ("projections", "scaling", "three-words", "mix", "residual")
 
 @cache
 def data(stop, answered=True):
-    """Return a lesson page's data. stop: the name of the lesson page."""
+    """Return the data of the lesson page `stop`."""
     return json.loads(json.dumps(Live("stage", stage_data(STOPS[stop].function()(), OUTLINE, stop, answered)).data))
 
 
@@ -35,7 +35,7 @@ def change(page, to):
 
 
 def bars(page, name):
-    """Return a column's bar lengths, 0 to 1, and the numbers beside the bars."""
+    """Return a column's bar lengths, 0 to 1, and numbers."""
     part = "e => e.querySelector('.bar').getBoundingClientRect().width / e.querySelector('.track').clientWidth"
     rows = [page.locator(f"[data-name='{name} {row}']") for row in range(5)]
     return [row.evaluate(part) for row in rows], [row.inner_text().strip() for row in rows]

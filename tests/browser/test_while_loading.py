@@ -1,4 +1,4 @@
-"""Test the stored figure that Chromium shows while torch loads."""
+"""Test the figure that is shown while torch loads."""
 
 import pytest
 from playwright.sync_api import expect

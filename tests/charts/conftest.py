@@ -13,7 +13,7 @@ LAYER, HEAD = 3, 7
 
 
 class Side(NamedTuple):
-    """A sentence, its word "crane", and the attention weights of one head."""
+    """A sentence, its word "crane", and one head's weights."""
 
     encoding: Encoding
     word: Word

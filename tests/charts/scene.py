@@ -1,4 +1,4 @@
-"""Read the position, colour and text of every mark that Vega draws."""
+"""Read every mark that Vega draws."""
 
 import json
 import math
@@ -32,14 +32,14 @@ def laid_out(spec):
 
 @lru_cache(maxsize=4)  # one test reads several kinds of marks from one chart
 def scene_of(spec):
-    """Return Vega's scene for a chart's JSON. The result is shared: don't change it."""
+    """Return Vega's scene. The result is shared: don't change it."""
     return vlc.vegalite_to_scenegraph(spec)["scenegraph"]
 
 
 def drawn(spec, kind, role="mark"):
-    """Return the items of one mark type ("rect", "text" ...) in drawing order.
+    """Return the items of one mark type ("rect", "text" ...).
 
-    role: "mark" for data, or "axis-label", "axis-title", "legend-label", "legend-title", "title-text".
+    role: "mark" for data, or "axis-label", "legend-title" ...
     """
     return [item for _, _, a_kind, a_role, item in laid_out(spec) if (a_kind, a_role) == (kind, role)]
 
@@ -47,11 +47,11 @@ def drawn(spec, kind, role="mark"):
 def misplaced(spec, *views):
     """Return a message for each mark that is more than a pixel from its place.
 
-    views: a dict for each part of the chart, such as {"y": ["a", "b"], "rect": {"y": ["a", "b"]}}.
-    - "x" and "y": the axis labels from left to right and from top to bottom. Without them, the axis has numbers.
-    - Other keys: types of marks, with the places of the marks' middles ("x", "y") or ends ("x1", "x2" ...), or texts ("text").
+    views: for each part of the chart, a dict such as {"y": ["a", "b"], "rect": {"y": ["a", "b"]}}.
+    - "x", "y": the axis labels from left to right and from top to bottom (missing: numbers).
+    - Other keys: types of marks, with their middles ("x", "y"), ends ("x1", "x2" ...) or texts ("text").
 
-    A place is a label, a number, (label, pixels beyond the label), or None to skip the check.
+    A place is a label, a number, (label, pixels beyond), or None to skip the check.
     """
     found, parts = [], {}
     for view, *item in laid_out(spec):
@@ -77,7 +77,7 @@ def misplaced(spec, *views):
 
 
 def _end(mark, along):
-    """Return the pixel of a mark's middle ("x", "y") or of one end ("x1" ...)."""
+    """Return the pixel of a mark's middle ("x") or end ("x1" ...)."""
     axis, end = along[0], along[1:]
     first = mark[axis]
     last = mark.get(f"{axis}2", first + mark.get({"x": "width", "y": "height"}[axis], 0))
@@ -85,7 +85,7 @@ def _end(mark, along):
 
 
 def _places(items, along, names):
-    """Return a function from a label to its pixel. Raises AssertionError for unexpected labels."""
+    """Return a function from a label to its pixel."""
     shown = {
         item.get("text"): item[along]
         for orient, _, role, item in items
@@ -129,7 +129,7 @@ def rgb(color):
 
 
 def on_ramp(ramp, share):
-    """Return the colour at `share` (0 to 1) of a ramp of hex colours."""
+    """Return the colour at `share` (0 to 1) of a ramp."""
     place = min(max(share, 0), 1) * (len(ramp) - 1)
     first = min(int(place), len(ramp) - 2)
     part = place - first

@@ -1,4 +1,4 @@
-"""Test arrows of vectors and of moved words, and hops from word to word."""
+"""Test arrows and hops."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Test that `drawn_frame` reads a chart's data."""
+"""Test reading a chart's data."""
 
 from selfattn.charts.vega import drawn_frame
 

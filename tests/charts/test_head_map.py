@@ -22,7 +22,7 @@ MAPS = [np.eye(4) * (i + 1) for i in range(LAYERS * HEADS)]
 @pytest.mark.parametrize("maximum", [0.9, 0.0176, 0.0068, 3e-6])
 @pytest.mark.parametrize("measure", ["effect", "share"])
 def test_ticks_are_distinct(maximum, measure):
-    """Two decimals would give the labels "+0.01, +0.01, +0.00"."""
+    """Two decimals would give "+0.01, +0.01, +0.00"."""
     frame = heads_frame(**{measure: torch.tensor([[maximum, -maximum / 3], [0.0, maximum / 2]])})
     ticks = texts(head_map(frame, measure, LIGHT, "L0 H0"), "legend-label")
     assert len(ticks) >= 3 and len(set(ticks)) == len(ticks), ticks

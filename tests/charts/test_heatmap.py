@@ -1,4 +1,4 @@
-"""Test the cells, colours and labels of the heatmap."""
+"""Test the heatmap."""
 
 import base64
 import io

@@ -1,4 +1,4 @@
-"""Test the static picture of the component `kernel`."""
+"""Test the static picture of the kernel."""
 
 import base64
 import io
@@ -32,7 +32,7 @@ def rows_of(data):
 
 
 def boxes(spec):
-    """Return (text, left, top, right, bottom) for each text, estimated."""
+    """Return estimates of (text, left, top, right, bottom)."""
     found = []
     for item in drawn(spec, "text"):
         wide = text_width(str(item["text"]), item["fontSize"], item.get("fontWeight") == 600)

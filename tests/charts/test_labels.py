@@ -1,4 +1,4 @@
-"""Test right-to-left text inside English lines."""
+"""Test right-to-left text."""
 
 from selfattn.charts.labels import drawable_spec, isolated, isolated_words, right_to_left
 from selfattn.export import report

@@ -1,4 +1,4 @@
-"""Test that the middle of each mark is at its label, in every chart."""
+"""Test that each mark is at its label, in every chart."""
 
 import importlib
 import inspect
@@ -77,7 +77,7 @@ def heads_with(chosen):
 def some_arrows():
     kinds = {"kind": ["query", "key", "key", "key"], "label": ["its", "if", "crane", "wings"]}
     frame = pd.DataFrame({"x": [3, 0, -2, 3], "y": [4, 2, -2, 4], "score": [1, 0.5, -1, 0.2], **kinds})
-    # "wings" is moved by 3 % of the axis, because "its" has the same direction.
+    # "its" has the same direction, so "wings" is moved by 3 % of the axis.
     aside = [0.03 * (6 + 2 * 0.18 * 6) * part for part in (0.8, -0.6)]
     tips = {"x": [0, -2, 3 + aside[0], 3], "y": [2, -2, 4 + aside[1], 4]}
     ends = {"x1": [0, 0, aside[0], 0], "y1": [0, 0, aside[1], 0], "x2": tips["x"], "y2": tips["y"]}
@@ -126,7 +126,7 @@ def powers():
     return draw.lines(pd.DataFrame(points), "x", "y", LIGHT, log="xy"), {"line": points, "symbol": points}
 
 
-# Each key begins with the name of the function that draws the chart.
+# Keys begin with the name of the function that draws the chart.
 CHARTS = {
     "arrows": some_arrows,
     "bar_list": a_list,
@@ -155,7 +155,7 @@ PARTS = {
 
 
 def for_the_schema(spec):
-    """Replace the parts that Vega-Lite's schema doesn't allow."""
+    """Replace what Vega-Lite's schema doesn't allow."""
     params = [{"name": param["name"], "value": 1440} if "init" in param else param for param in spec["params"]]
     rows = {"vconcat": [{**part, "columns": 3} if "columns" in part else part for part in spec.get("vconcat", ())]}
     return {**spec, "params": params, **(rows if rows["vconcat"] else {"columns": 3})}

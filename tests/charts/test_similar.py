@@ -16,7 +16,7 @@ COSINES = torch.tensor([[0.6, 0.4, 0.8], [0.5, 0.5, 0.5], [0.9, 0.5, 0.5], [1.0,
 
 @pytest.fixture(scope="module")
 def panel(encoder):
-    """Return a function that makes a panel from a (4, 3) table of the cosine's parts."""
+    """Return a function from a (4, 3) table of the cosine's parts to a panel."""
     sides = encoder.encode("We sat."), encoder.encode("She sat")
 
     def made(table):

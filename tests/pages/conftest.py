@@ -1,4 +1,4 @@
-"""Run pages through app.py, as the server does for a visitor."""
+"""Run pages through app.py, as the server does."""
 
 import functools
 import sys
@@ -18,7 +18,7 @@ from selfattn.encoders.sources import BUNDLED_NAME
 APP = Path(__file__).parents[2] / "app.py"
 queue.HEAD_START = 0  # seconds: no browser needs time to draw
 
-# AppTest would search all packages for components each time, in 0.3 s.
+# AppTest would search all packages each time, in 0.3 s.
 manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
 # AppTest would compile each page again, in 10 to 60 ms.
 _compiled = ScriptCache()
@@ -30,7 +30,7 @@ _of_the_first_page: list = []  # (encoder, results)
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup() -> None:
-    """Clear the cache before each test, except encoders and the start page's results."""
+    """Clear the cache, except encoders and the start page's results."""
     cache._results.forget(lambda key: True)
     for encoder, results in _of_the_first_page:
         if any(each is encoder for each in encoder_picker._encoders.values):
@@ -40,7 +40,7 @@ def pytest_runtest_setup() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def first_page() -> None:
-    """Compute the start page once, because nearly every test begins with it."""
+    """Compute the start page once for all tests."""
     open_link()
     (encoder,) = (each for each in encoder_picker._encoders.values if each.name == BUNDLED_NAME)
     _of_the_first_page.append((encoder, dict(cache._results._store)))
@@ -54,7 +54,7 @@ def nothing_computed(first_page: None) -> None:
 
 @pytest.fixture(scope="package", autouse=True)
 def every_run_ends_well():
-    """Fail if any run of a page ends in an exception."""
+    """Fail if any run of a page raises an exception."""
     run = AppTest._run
 
     def checked(self: AppTest, *arguments: object, **more: object) -> AppTest:
@@ -68,7 +68,7 @@ def every_run_ends_well():
 
 
 def pages() -> list[str]:
-    """Return the files of all pages, as `AppTest.switch_page` expects them."""
+    """Return the files of all pages."""
     return [entry.path for entry in ENTRIES.values()]
 
 
@@ -86,14 +86,13 @@ def open_link(page: str = "", **query: str) -> AppTest:
 
 
 def load_asked(at: AppTest) -> AppTest:
-    """Press "Load it" for each encoder that the page asks about."""
     while asking := [button for button in at.button if button.key in ("load_model", "load_second")]:
         at = asking[0].click().run()
     return at
 
 
 def open_page(path: str, **chosen: str) -> AppTest:
-    """Run the page of the file `path` once. chosen: values in the session."""
+    """Run the page of the file `path`. chosen: values in the session."""
     (address,) = (entry.address for entry in ENTRIES.values() if entry.path == path)
     at = at_address(address)
     for key, value in chosen.items():
@@ -102,7 +101,7 @@ def open_page(path: str, **chosen: str) -> AppTest:
 
 
 def words(at: AppTest) -> str:
-    """Return all texts of the page, captions included."""
+    """Return all texts of the page."""
     return "\n".join(element.value for element in [*at.text, *at.markdown]).replace("\\", "")
 
 
@@ -113,5 +112,5 @@ def main_view() -> AppTest:
 
 @pytest.fixture
 def started_with(monkeypatch):
-    """Return a function that sets the server's option `--model`."""
+    """Return a function that sets the option `--model`."""
     return lambda model: monkeypatch.setattr(sys, "argv", ["app.py", *(["--model", str(model)] if model else [])])

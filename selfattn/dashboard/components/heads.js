@@ -1,11 +1,10 @@
-/* A map of layers × heads. Format of the data: heads.schema.json. */
+/* A map of layers × heads. Data: heads.schema.json. */
 
-/** Called by Streamlit. A click sends a head's number as the trigger "head". */
+/** Called by Streamlit. A click sends the trigger "head". */
 export default function heads(given) {
   return showIn(HeadsView, "heads", given);
 }
 
-/** Shows the map and, below, the chosen head's value and the legend. */
 class HeadsView extends View {
   show(data, _, send) {
     Object.assign(this, { data, send: data.clicks ? send : () => {} });
@@ -32,7 +31,7 @@ class HeadsView extends View {
     this.body.replaceChildren(this.map.node, this.below);
   }
 
-  /** Show each head's map of attention weights, cut from one picture. */
+  /** Show each head's attention map, cut from one picture. */
   drawMaps() {
     const { layers, heads, maps } = this.data;
     flag(this.root, { pictured: maps });
@@ -57,7 +56,7 @@ class HeadsView extends View {
     this.body.append(this.large.node);
   }
 
-  /** Return a short URL: long styles in each cell take Chromium seconds. */
+  /** Return a short URL: a long style in each cell would take seconds. */
   addressOf(picture) {
     if (picture === this.picture) return this.address;
     const bytes = Uint8Array.from(atob(picture.split(",")[1]), (letter) => letter.charCodeAt(0));

@@ -29,7 +29,7 @@ function largePart(view) {
   const weights = said ? said.split(",") : [];
   let head = -1;
 
-  /** Mark the cell under the pointer, and show its weight if it is known. */
+  /** Mark the cell under the pointer, and show its weight. */
   function point({ clientX, clientY }) {
     const { left, top, width } = plane.getBoundingClientRect();
     const [column, row] = [clientX - left, clientY - top].map((from) =>
@@ -59,7 +59,7 @@ function largePart(view) {
   return { node: box, paint };
 }
 
-/** Return a head's position in the picture of all maps, as CSS. */
+/** Return a head's CSS position in the picture of all maps. */
 function placeOf({ layers, heads }, head) {
   const [x, y] = [(head % heads) / Math.max(1, heads - 1), Math.floor(head / heads) / Math.max(1, layers - 1)];
   return `${100 * x}% ${100 * y}%`;

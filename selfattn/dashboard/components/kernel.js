@@ -1,18 +1,17 @@
-/* One head's attention weights, step by step. Format of the data: kernel.schema.json. */
+/* One head's attention, step by step. Data: kernel.schema.json. */
 
 const FITTING = 26; // tokens: the most for which both sentences are shown at once
 const WIDE = 720; // pixels: the least width of a wide figure
 const MANY = 4; // columns of numbers: more are drawn smaller on a phone
 
 /**
- * Called by Streamlit. A click on a token sends "query", [sentence (0 or 1), position].
- * Choices in the figure above (way.js) are sent as the trigger "head" or "hidden".
+ * Called by Streamlit. A click on a token sends "query", [sentence, position].
+ * Choices in way.js are sent as the trigger "head" or "hidden".
  */
 export default function kernel(given) {
   return showIn(KernelView, "kernel", given);
 }
 
-/** Keeps the data, and the highlighted rows and column. */
 class KernelView extends View {
   constructor(parent, name) {
     super(parent, name);
@@ -37,7 +36,7 @@ class KernelView extends View {
     this.draw();
   }
 
-  /** Compute and show the row of a dragged query. */
+  /** Show the row of a dragged query. */
   move(query) {
     this.query = query;
     this.draw();
@@ -86,7 +85,7 @@ class KernelView extends View {
     flag(this.body, { coded: this.code });
   }
 
-  /** Show both sentences, or one sentence and a switch. */
+  /** Show both sentences, or one and a switch. */
   layOut() {
     const tokens = this.data.sides.reduce((sum, { rows }) => sum + rows.length, 0);
     const both = tokens <= FITTING && this.root.clientWidth >= WIDE;
@@ -135,7 +134,6 @@ function badgeOf({ name }) {
   return name ? [element("span", `badge ${name.toLowerCase()}`, name)] : [];
 }
 
-/** Return one sentence's rows, sums and arithmetic. */
 function sidePart(view, side) {
   const { name, query, rows, rest, sums, context } = view.data.sides[side];
   const strips = {
@@ -197,7 +195,7 @@ function cellsOf(view, cells, strips) {
   });
 }
 
-/** Return a token's row. beside: the coloured cells of query and context. */
+/** Return a token's row. beside: the cells of query and context. */
 function tokenRow(view, side, row, beside) {
   const { at, text, special, word, hidden, cells, fine, steps } = row;
   const { query } = view.data.sides[side];
@@ -233,7 +231,7 @@ function tokenRow(view, side, row, beside) {
   return { node, paint };
 }
 
-/** Return the row that sums over all tokens without a row. */
+/** Return the last row, which sums over the tokens without a row. */
 function restRow(view, { text, cells, fine, handed }, { context }) {
   const tip = (i, own) => `sum of the weights ${fine}, weight × value ${own}`;
   const strips = { handed: strip(view, "handed", `weight × value of ${text}`, handed, tip, context) };
@@ -258,7 +256,6 @@ function foldPart(view) {
   return { button, paint };
 }
 
-/** Return the kernel's code, and a button that shows it. */
 function codePart(view) {
   const { code, columns } = view.data;
   const about = { type: "button", class: "toggle", "data-id": "code" };
