@@ -208,6 +208,7 @@ def _placed(encoder: Encoder, line: str) -> PlacedWord:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one check, print its tables and return the exit status."""
     from selfattn import load_encoder
 
     parser = argparse.ArgumentParser(prog="python -m selfattn.check", description=__doc__.split("\n")[0])
