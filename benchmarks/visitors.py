@@ -1,9 +1,6 @@
-"""Time a visitor's actions in Chromium. With --against, each action runs in this checkout and in another checkout.
+"""Time a visitor's actions in Chromium, until the changed picture is painted.
 
-    python -m benchmarks visitors [--against DIR]
-
-The browser measures the time from a click, key or mouse move until the changed picture is painted. An action that changes no
-picture has no time.
+python -m benchmarks visitors [--against OTHER_CHECKOUT]
 """
 
 import statistics
@@ -31,14 +28,13 @@ PAIRS = {
     12: ("We sat on the bank of the wide green river at noon.", "We went to the bank in town for a small new loan."),
     64: (text(66), " ".join(text(77).split()[11:])),
 }
-# Number of tokens, and limits on the seconds until the first and the last picture.
+# (tokens, most seconds until the first and until the last picture)
 TYPED = ((12, 0.25, 0.6), (128, 0.5, 1.5))
-MESSAGES = 12  # limit on the messages to the browser after one click
-SHOWN = 0.1  # limit in seconds on the first change, in 95 % of the rounds
+MESSAGES = 12  # at most, after one click
+SHOWN = 0.1  # seconds at most until the first change, in 95 % of the rounds
 LOOKS = {"hover": "hover over a head", "head": "click a head", "word": "click a word"}
 
-# This script times the first and the last new picture after a visitor's action, or after the request of the page. A picture is
-# new if it wasn't on the page when `begin` was called. The script compares pictures after each frame, outside the measured time.
+# JavaScript that times the first and the last new picture after an action
 WATCH = """(() => {
   const marks = '[data-testid=stVegaLiteChart] :is(canvas, svg.marks)', drawn = new Set(), roots = new Set();
   const chart = drawing => {  // a hash of the drawn picture; 0 if nothing is drawn
@@ -109,7 +105,7 @@ WATCH = """(() => {
 
 @dataclass
 class Side:
-    """The server of one checkout, with the times of each action."""
+    """One checkout's server, and the times of each action."""
 
     address: str
     context: BrowserContext
@@ -118,7 +114,6 @@ class Side:
     received: int = 0  # messages to the browser since the action began
 
     def note(self, **seconds: float | None) -> None:
-        """Store the seconds of each action. None: the action changed no picture, and nothing is stored."""
         for job, each in seconds.items():
             if each is not None:
                 self.seconds.setdefault(job, []).append(each)
@@ -127,7 +122,7 @@ class Side:
         self.received += 1
 
     def page(self, **query: str) -> Page:
-        """Open the main view in a new browser page, which starts a new session, and wait until the page is idle."""
+        """Open the main view in a new page."""
         page = self.context.new_page()
         page.set_default_timeout(60_000)
         page.on("websocket", lambda socket: socket.on("framereceived", self._count))
@@ -139,7 +134,7 @@ class Side:
 
 
 def main(small: bool = False, against: Path | None = None) -> Iterator[Row]:
-    """Yield the table rows of each action when every checkout has run it."""
+    """Yield the rows of the table."""
     rounds, typed, pairs = (1, TYPED[:1], [*PAIRS][:1]) if small else (ROUNDS, TYPED, [*PAIRS])
     with ExitStack() as stack:
         playwright = stack.enter_context(sync_playwright())
@@ -183,7 +178,7 @@ def _side(stack: ExitStack, browser: Browser, folder: Path, log: Path) -> Side:
 
 
 def _in_turn(sides: Sequence[Side], rounds: int, job: Callable[[Side, int], None], start: int = 0) -> None:
-    """Call job(side, round) for each side in each round. The order of the sides alternates."""
+    """Call job(side, round) for each round and side, in alternating order."""
     for number in range(start, start + rounds):
         for side in sides if number % 2 else sides[::-1]:
             job(side, number)
@@ -191,7 +186,7 @@ def _in_turn(sides: Sequence[Side], rounds: int, job: Callable[[Side, int], None
 
 def _open(side: Side, number: int) -> None:
     page = side.page()
-    if number:  # the first round, which fills the browser's cache, doesn't count
+    if number:  # the first round only fills the browser's cache
         first, last, asked = page.evaluate("[window.first, window.last, window.asked].map(each => each / 1000)")
         side.note(opened=first, asked=first - asked, **{"asked, whole": last - asked})
     page.close()
@@ -242,7 +237,7 @@ def _look(sides: Sequence[Side], rounds: int, n: int, what: str) -> None:
 
 
 def _painted(page: Page, act: Callable[[], object], kind: str) -> tuple[float | None, float | None]:
-    """Call `act`, wait until the page is idle, and return the seconds until the first and the last new picture, or None."""
+    """Return the seconds from `act` until the first and the last new picture."""
     wait_until_idle(page)
     page.evaluate("kind => window.begin(kind)", kind)
     act()

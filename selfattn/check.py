@@ -1,11 +1,11 @@
-"""Check an encoder against two published data sets. They aren't shipped, so the user passes a local copy.
+"""Check an encoder against two published data sets.
 
     python -m selfattn.check rawc raw-c.csv             does hiding find the word that decides the sense?
     python -m selfattn.check coarsewsd CoarseWSD-20     how well does each layer separate senses?
 
-Both checks take --encoder FOLDER_OR_ID. Sources: Trott and Bergen 2021, "RAW-C: Relatedness of Ambiguous Words in Context"
-(github.com/seantrott/raw-c, data/processed/raw-c.csv); Loureiro et al. 2021, "Analysis and Evaluation of Language Models for
-Word Sense Disambiguation" (github.com/danlou/bert-disambiguation, data/CoarseWSD-20).
+Sources: Trott and Bergen 2021, "RAW-C: Relatedness of Ambiguous Words in Context" (github.com/seantrott/raw-c,
+data/processed/raw-c.csv); Loureiro et al. 2021, "Analysis and Evaluation of Language Models for Word Sense
+Disambiguation" (github.com/danlou/bert-disambiguation, data/CoarseWSD-20).
 """
 
 import argparse
@@ -31,9 +31,9 @@ from selfattn.senses.resampling import rank_correlations
 from selfattn.senses.word_rankings import WordRankings
 from selfattn.words import to_groups
 
-# The methods that rank the other words of a sentence by their influence on the target word.
+# methods that rank the other words by influence on the target word
 WAYS = ("hiding", "most attended", "last layer", "largest single weight", "rollout", "gradient")
-LAST_FOUR = "sum of the last four"  # a word's vector in the CoarseWSD paper: the sum of the last four layers' outputs
+LAST_FOUR = "sum of the last four"  # the word's vector in the CoarseWSD paper
 PUBLISHED = f"the paper's score for BERT-base is 0.940 (feature extraction, {LAST_FOUR} layers)"
 MEASURED = Path(__file__).with_name("data") / "raw_c.csv"
 BATCH = 64  # sentences in one batch
@@ -41,27 +41,27 @@ BATCH = 64  # sentences in one batch
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RawCReport(OfTables):
-    """The result of `raw_c`: how well an encoder agrees with the marks and the human ratings of RAW-C.
+    """How well an encoder agrees with RAW-C.
 
-    The marked word is the word by which RAW-C's two sentences differ. It decides the sense of the ambiguous target word.
+    The marked word is the word that decides the sense of the target word.
     """
 
     ways: pd.DataFrame
-    # way: one of WAYS, or "chance" (1 / number of words). "most attended" and "last layer" use mean weights.
-    # every: the share of sentences, 0 to 1, in which the marked word comes first in the ranking.
-    # next: the same share of the sentences whose marked word is next to the target. apart: of all other sentences.
-    sentences: pd.DataFrame  # sentence, next, chance, and for each of WAYS 1 if the marked word comes first, else 0
+    # way: one of WAYS, or "chance" (1 / number of words)
+    # every: in how many sentences the marked word ranks first, 0 to 1
+    # next: the same, where the marked word is next to the target
+    # apart: the same, elsewhere
+    sentences: pd.DataFrame  # sentence, next, chance, and 1 or 0 for each of WAYS (the marked word comes first)
     distances: pd.DataFrame
-    # of: the model. correlation: Spearman's, of 1 - cosine of the target's two vectors with the mean human rating, over pairs
+    # of: the model
+    # correlation: Spearman's, of cosine distance and human rating
     rejected: pd.DataFrame  # sentence, reason
 
 
 def raw_c(encoder: Encoder, pairs: pd.DataFrame) -> RawCReport:
-    """Check an encoder on RAW-C: pairs of sentences that differ in one marked word. pairs: the table raw-c.csv.
+    """Check an encoder on RAW-C, pairs of sentences that differ in one marked word.
 
-    Words are ranked only in pairs whose sentences give the target different senses. A sentence that is in several
-    such pairs counts once, in the first. Hiding and the gradient are measured along the difference of the target's vectors in
-    the two sentences. The target's cosine distances are compared with human ratings over all pairs.
+    pairs: the table raw-c.csv. Words are ranked only where the target has two senses, and each sentence once.
     Raises ValueError if a column is missing or no sentence can be used, NotRecomputable if no word can be hidden.
     """
     encoder.check_hideable()
@@ -105,21 +105,18 @@ def raw_c(encoder: Encoder, pairs: pd.DataFrame) -> RawCReport:
 
 
 def raw_c_measured(content: str) -> dict[str, float]:
-    """Return how often each ranking method of WAYS puts the marked word first, 0 to 1, keyed by method.
-
-    content: `Encoder.content`. The result is empty if data/raw_c.csv has no numbers for this encoder.
-    """
+    """Return how often each of WAYS ranks the marked word first, 0 to 1. content: `Encoder.content`."""
     table = pd.read_csv(MEASURED)
     return table[table["content"] == content].set_index("way")["named"].to_dict()
 
 
 def _unit(states: Tensor, placed: PlacedWord) -> Tensor:
-    """Return the word's unit vector for each state: (..., n, d_model) -> (..., d_model) float64."""
+    """Return the word's unit vectors: (..., n, d_model) -> (..., d_model) float64."""
     return normalize(states[..., list(placed.positions), :].mean(dim=-2).double(), dim=-1)
 
 
 def _named(rankings: WordRankings, placed: PlacedWord, marked: str, unit: Tensor, way: Tensor) -> Iterator[float]:
-    """Yield the values of a sentence's row in `RawCReport.sentences`, without the first column."""
+    """Yield a row of `RawCReport.sentences`, without the sentence."""
     words = [word for word in placed.others if not word.is_punctuation]
     found = [at for at, word in enumerate(words) if word.text.casefold() == str(marked).casefold()]
     if len(found) != 1:
@@ -138,20 +135,18 @@ def _named(rankings: WordRankings, placed: PlacedWord, marked: str, unit: Tensor
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CoarseWSDReport(OfTables):
-    """Each layer's accuracy in word sense disambiguation by the nearest sense mean."""
+    """Each layer's accuracy in word sense disambiguation."""
 
-    layers: pd.DataFrame  # layer ("embedding", 0, 1 ..., or "sum of the last four"), accuracy (0 to 1, mean over words)
+    layers: pd.DataFrame  # layer ("embedding", 0, 1 ... or LAST_FOUR), accuracy (0 to 1, mean over words)
     words: pd.DataFrame  # word, layer, accuracy, n (test sentences)
     rejected: pd.DataFrame  # word, split ("train", "test"), row (from 0), reason
 
 
 def coarse_wsd(encoder: Encoder, folder: Path, most: int | None = None) -> CoarseWSDReport:
-    """Check an encoder on CoarseWSD-20. folder: a folder with a subfolder for each word, with {train,test}.{data,gold}.txt.
+    """Check each layer on CoarseWSD-20, with the paper's 1-NN (nearest sense mean).
 
-    The method is the paper's 1-NN. A sense's vector is the mean of the word's vectors in the sense's training sentences. A test
-    sentence gets the sense whose vector has the largest cosine with the word's vector. The paper uses the sum of the last four
-    layers; the report also has each single layer. most: use at most this many random training (and test) sentences of each
-    sense; None: use all, as in the paper. Raises ValueError if `folder` has no such subfolder or `most` is below 1.
+    folder: has a folder for each word. most: random sentences of each sense (None: all).
+    Raises ValueError if `folder` has no such folder or `most` is below 1.
     """
     if most is not None and most < 1:
         raise ValueError(f"Expected at least 1 sentence of each sense, got {most}.")
@@ -179,7 +174,7 @@ def coarse_wsd(encoder: Encoder, folder: Path, most: int | None = None) -> Coars
 def _vectors(
     encoder: Encoder, folder: Path, split: str, rejected: list, most: int | None = None
 ) -> Iterator[tuple[str, Tensor]]:
-    """Yield each sentence's sense and its word's vectors, (n_layers + 2, d_model). The last vector sums the last four layers."""
+    """Yield each sentence's sense and its word's vectors, (n_layers + 2, d_model)."""
     lines, senses = ((folder / f"{split}.{kind}.txt").read_text("utf-8").split("\n") for kind in ("data", "gold"))
     rows = _drawn(pd.Series({row: senses[row].strip() for row, line in enumerate(lines) if line}), most)
     for start in range(0, len(rows), BATCH):
@@ -202,7 +197,7 @@ def _drawn(senses: pd.Series, most: int | None) -> list[int]:
 
 
 def _placed(encoder: Encoder, line: str) -> PlacedWord:
-    """Return the marked word of a line, which has the word's index (from 0), a tab and the sentence."""
+    """Return the marked word of a line: word index, tab, sentence."""
     number, _, text = line.partition("\t")
     words = text.split()
     start = sum(len(word) + 1 for word in words[: int(number)])

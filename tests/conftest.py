@@ -1,21 +1,18 @@
-"""Fixtures for all tests: the bundled encoder, tiny checkpoints, a server and a browser.
-
-The imports are inside the fixtures, so that tests without an encoder start fast.
-"""
+"""Fixtures for all tests. Fixtures import late, so that tests without an encoder start fast."""
 
 import functools
 import os
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # no test may use the network by accident
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # test processes and servers share the cores, so more threads don't help
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # test processes and servers share the cores
 
 import pytest
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run browser tests first, then files with slow tests, then the rest, so that all processes end at about the same time.
+    """Run browser tests and files with slow tests first, so that all processes end together.
 
-    A failed browser test runs once more, because a busy machine can lose a click.
+    A busy machine can lose a click, so a failed browser test runs again.
     """
     slow = {item.path for item in items if "slow" in item.keywords}
     items.sort(key=lambda item: ("browser" not in item.nodeid, item.path not in slow))
@@ -28,7 +25,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     from xdist.scheduler import LoadFileScheduling
 
     class BrowserInOne(LoadFileScheduling):
-        """Run each test file in one process, and all browser tests in one process with one Chromium and one server."""
+        """Run each file in one process, and all browser tests in one."""
 
         def _split_scope(self, nodeid: str) -> str:
             return "browser" if "browser" in nodeid else super()._split_scope(nodeid)
@@ -45,7 +42,7 @@ def encoder():
 
 @pytest.fixture(scope="session")
 def checkpoint(tmp_path_factory):
-    """Return a function: checkpoint("BERT") returns the folder of a tiny BERT, which is written once."""
+    """Return a function from a family ("BERT") to the folder of a tiny model."""
     from selfattn.encoders.families import FAMILIES, save_tiny
 
     @functools.cache
@@ -57,7 +54,7 @@ def checkpoint(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def encoder_of(checkpoint):
-    """Return a function: encoder_of("BERT") loads checkpoint("BERT") once, and returns the encoder."""
+    """Return a function from a family ("BERT") to a tiny encoder."""
     from selfattn import load_encoder
 
     @functools.cache
@@ -69,7 +66,7 @@ def encoder_of(checkpoint):
 
 @pytest.fixture(scope="session")
 def overflowing(tmp_path_factory):
-    """Return the folder of a tiny BERT. Its weights are finite, but every sentence with "loan" gives NaN."""
+    """Return the folder of a tiny BERT that gives NaN for "loan"."""
     from safetensors.torch import load_file, save_file
 
     from selfattn.encoders.families import FAMILIES, save_tiny, wordpiece_tokenizer
@@ -85,7 +82,7 @@ def overflowing(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
-    """Start an offline dashboard, and return its address. It opens encoders and scans only from the tests' folders."""
+    """Start an offline dashboard, and return its address."""
     from benchmarks.server import start_server
 
     folder = str(tmp_path_factory.getbasetemp())
@@ -107,7 +104,7 @@ def browser():
         assert os.environ.get("CI") != "true", "CI needs a Chromium, but find() found none."
         pytest.skip("no Chromium on this machine, and none could be installed")
     with sync_playwright() as playwright:
-        # With one process for all pages of a server, the browser compiles Streamlit's scripts only once.
+        # One process compiles Streamlit's scripts only once.
         launched = playwright.chromium.launch(executable_path=path, args=[*ARGUMENTS, "--process-per-site"])
         yield launched
         launched.close()
@@ -115,7 +112,7 @@ def browser():
 
 @pytest.fixture(scope="session")
 def window(browser):
-    """Return one window for all pages. A new window would compile Streamlit's scripts again, which takes seconds."""
+    """Return one window, because a new one compiles Streamlit's scripts again."""
     opened = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
     opened.new_page()  # keeps the window open
     yield opened
@@ -124,11 +121,11 @@ def window(browser):
 
 @pytest.fixture
 def page(window, request: pytest.FixtureRequest):
-    """Return a new page. The test fails on a console error, a page error, or a request that leaves the machine."""
+    """Return a new page. Errors and requests to other machines fail the test."""
     from tests.browser.conftest import watch
 
     if "server" in request.fixturenames and window.pages[0].url == "about:blank":
-        # Keep one page of the server open. Otherwise the browser ends the process that holds the compiled scripts.
+        # An open page keeps the process with the compiled scripts.
         window.pages[0].goto(f"{request.getfixturevalue('server')}/_stcore/health")
     opened = window.new_page()
     trouble = watch(opened)

@@ -1,4 +1,4 @@
-"""Draw two-dimensional vectors as arrows: from the origin, or from a word's old position to its new position."""
+"""Draw two-dimensional vectors as arrows."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -14,10 +14,9 @@ HEAD = {"shape": "triangle", "filled": True, "opacity": 1, "size": 110}
 
 
 def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size: int = PLANE) -> Spec:
-    """Draw arrows from the origin to (x, y). Rows whose kind is `strong` are drawn in the text colour.
+    """Draw arrows from the origin to (x, y).
 
-    frame: columns x, y, kind, label, and the column that `thickness` names, for the arrows' width. Arrows in the same direction
-    are drawn side by side.
+    frame: columns x, y, kind, label and `thickness`. strong: the kind that has the text colour.
     """
     x, y = _apart(frame)
     data = frame.assign(
@@ -49,10 +48,9 @@ def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size:
 
 
 def moves(frame: pd.DataFrame, theme: Theme, ends: Sequence[tuple[float, float]], titles: tuple[str, str]) -> Spec:
-    """Draw arrows from (x0, y0) to (x, y), with labels at the tips. If both points are equal, draw a dot.
+    """Draw arrows from (x0, y0) to (x, y), or dots where both points are equal.
 
-    frame: columns x0, y0, x, y, label, colour. ends, titles: of the x axis, then of the y axis. Labels at the same point are
-    joined.
+    frame: columns x0, y0, x, y, label, colour. ends, titles: of the two axes.
     """
     still = (frame["x"] == frame["x0"]) & (frame["y"] == frame["y0"])
     turn = _turns(frame["x"] - frame["x0"], frame["y"] - frame["y0"])
@@ -71,7 +69,7 @@ def moves(frame: pd.DataFrame, theme: Theme, ends: Sequence[tuple[float, float]]
 
 
 def _apart(frame: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
-    """Return how far (x, y) each arrow is shifted sideways, so that arrows in the same direction don't cover each other."""
+    """Return sideways shifts (x, y) that separate arrows in the same direction."""
     turns = pd.Series(_turns(frame["x"], frame["y"]), frame.index).round()
     aside = turns.groupby(turns).cumcount() * 0.03 * (max(_square(frame)) - min(_square(frame)))
     angle = turns.map(math.radians)
@@ -79,19 +77,18 @@ def _apart(frame: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
 
 
 def _turns(across: Iterable[float], up: Iterable[float]) -> list[float]:
-    """Return each direction in degrees clockwise from straight up, as Vega rotates a triangle."""
+    """Return each direction in degrees clockwise from straight up."""
     return [math.degrees(math.atan2(x, y)) for x, y in zip(across, up)]
 
 
 def _square(frame: pd.DataFrame) -> list[float]:
-    """Return one domain for both axes, with the origin inside. Equal axes keep angles true."""
+    """Return one domain for both axes, so that angles are true."""
     values = [0.0, *frame["x"], *frame["y"]]
     room = 0.18 * ((max(values) - min(values)) or 1.0)
     return [min(values) - room if min(values) < 0 else -0.5 * room, max(values) + room]
 
 
 def _tip_labels(tip: Spec, theme: Theme, strong: bool) -> list[Spec]:
-    """Return the layers of the labels, with a pale halo. The strong arrow's label is below its tip, other labels are above."""
     look = {"align": "left", "dx": 9, "dy": 15 if strong else -9, "fontWeight": 600}
     chosen = [{"filter": f"datum.strong === {str(strong).lower()}"}]
     text = {**tip, "text": nominal("label")}
@@ -101,7 +98,7 @@ def _tip_labels(tip: Spec, theme: Theme, strong: bool) -> list[Spec]:
 
 
 def _shared_tips(frame: pd.DataFrame) -> list[str]:
-    """Return the labels. Arrows that end at the same point share a label, so that no label covers another."""
+    """Return the labels. Arrows with one tip share a label."""
     tips = frame.groupby(["x", "y"])
     joined = tips["label"].transform(lambda labels: ", ".join(dict.fromkeys(filter(None, labels))))
     return joined.where(tips.cumcount() == 0, "").tolist()

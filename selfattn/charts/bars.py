@@ -1,4 +1,4 @@
-"""Draw a short list as bars with their numbers."""
+"""Draw a list as bars with numbers."""
 
 import pandas as pd
 
@@ -19,10 +19,9 @@ def bar_list(
     width: int = 240,
     marked: int | None = None,
 ) -> Spec:
-    """Draw a horizontal bar for each row, in the frame's order, with its number at the end. The largest bar is deep blue.
+    """Draw a horizontal bar with a number for each row.
 
-    frame: columns "token" and `value`; NaN has neither bar nor number. number: a d3 format. domain: the ends of the scale (None:
-    computed from the values). marked: the index of the row to draw in deep blue instead (None: the largest value's row).
+    frame: columns "token" and `value`. number: a d3 format. marked: the deep blue row (None: the largest).
     """
     deep = frame[value] == frame[value].max() if marked is None else [place == marked for place in range(len(frame))]
     data = frame[["token", value]].assign(place=range(len(frame)), largest=deep)
@@ -47,7 +46,6 @@ def bar_list(
 
 
 def _roomy(values: pd.Series) -> tuple[float, float]:
-    """Return a domain with room for zero, every bar, and the numbers at the bars' ends."""
     low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
     room = 0.25 * ((high - low) or 1.0)
     return (low - room if low < 0 else 0.0), high + room

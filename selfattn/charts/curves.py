@@ -1,4 +1,4 @@
-"""Draw curves of a number. The x axis is the layer, the length of a text, or an angle."""
+"""Draw curves of a number."""
 
 import math
 
@@ -7,7 +7,7 @@ import pandas as pd
 from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, field, hues, layered, marks, nominal
 
-CURVES = {"name": "curves"}  # the dataset of layers that don't name a dataset
+CURVES = {"name": "curves"}  # the dataset of layers that don't name one
 
 
 def lines(
@@ -21,7 +21,7 @@ def lines(
     domain: tuple[float, float] | None = None,
     size: tuple[int, int] = (320, 220),
 ) -> Spec:
-    """Draw a line with points for each series. log: the logarithmic axes ("x", "y", "xy"). domain: the ends of the y axis."""
+    """Draw a line for each series. log: the logarithmic axes ("x", "y" or "xy")."""
     titles = titles or (x, y)
     across = {"type": "log", "base": 2} if "x" in log else {"nice": False, "zero": False}
     whole = {"tickMinStep": 1} if frame[x].dtype.kind == "i" else {}
@@ -44,7 +44,7 @@ def lines(
 
 
 def _ticks(values: pd.Series, log: bool) -> Spec:
-    """Return about five ticks; on a logarithmic axis, a tick at each power of ten (Vega would add ticks between these)."""
+    """Return about five ticks, or on a logarithmic axis the powers of ten."""
     if not log:
         return {"tickCount": 5}
     low, high = (math.log10(bound) for bound in (values.min(), values.max()))

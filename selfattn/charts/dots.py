@@ -1,4 +1,4 @@
-"""Draw dots with 95 % intervals on one scale, in groups with headings, and a dashed line at the value of guessing."""
+"""Draw dots with 95 % intervals on one scale."""
 
 from collections.abc import Iterable, Sequence
 
@@ -9,8 +9,8 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, calculate, either, field, fluid, hues, layered, marks, nominal, span
 from selfattn.numbers import SHARE
 
-ROW, BESIDE = 24, 13  # pixels: the height of a line with one dot, and the extra height for each further dot
-LABEL, NUMBER = 170, 44  # pixels: the width of a label, and of the number right of the last dot
+ROW, BESIDE = 24, 13  # pixels: the height of a line with one dot; of each further dot
+LABEL, NUMBER = 170, 44  # pixels: the width of a label; of a number
 WIDTH = 760  # pixels, the default
 
 
@@ -23,11 +23,10 @@ def dots(
     marked: Sequence[str] = (),
     width: int | None = None,
 ) -> Spec:
-    """Draw a dot with interval and number per row. Rows with the same group and label share a line. Each series has a colour.
+    """Draw a dot with interval and number for each row.
 
-    frame: columns group ("": no heading), label, series ("" if there is only one), value (a share), low, high (NaN: no interval),
-    from top to bottom. guess: the dashed line's name and value. domain: the ends of the axis. marked: the labels whose dots are
-    teal, if there is one series. width: pixels; None: the width of the container.
+    frame: columns group (its heading), label, series, value, low, high (0 to 1; NaN: no interval).
+    guess: name and value of a dashed line. marked: labels of teal dots. width: pixels (None: the container's width).
     """
     lines = _lines(frame)
     place = {line: n for n, line in enumerate(lines)}
@@ -75,7 +74,7 @@ def dots(
 def dot_rows(
     labels: Iterable[str], frame: pd.DataFrame, value: str, *, group: str | Sequence[str] = "", series: str = ""
 ) -> pd.DataFrame:
-    """Return rows for `dots`, one per label. frame: the column `value`, and low and high if there are intervals."""
+    """Return rows for `dots`. frame: `value` and, for intervals, low and high."""
     rows = pd.DataFrame({"group": group, "label": list(labels), "series": series})
     known = frame.rename(columns={value: "value"}).reindex(columns=["value", "low", "high"]).astype(float)
     return rows.join(known.reset_index(drop=True))
@@ -86,7 +85,7 @@ def _keys(frame: pd.DataFrame) -> list[tuple[str, str, str]]:
 
 
 def _lines(frame: pd.DataFrame) -> list[tuple[str, str | None]]:
-    """Return the group and label of each line, in order. A heading's label is None."""
+    """Return the group and label of each line (None: a heading)."""
     lines: dict[tuple[str, str | None], None] = {}
     for group, label, _ in _keys(frame):
         if group:

@@ -1,7 +1,4 @@
-"""Draw all heads: as a map of layers x heads coloured by one number, and as a grid of their attention maps.
-
-On a page, the component `heads` draws the grid and cuts each attention map out of `one_picture`.
-"""
+"""Draw all heads, as a map of one number or as attention maps."""
 
 from collections.abc import Iterable
 
@@ -13,11 +10,11 @@ from selfattn.charts.theme import SWATCHES, Theme
 from selfattn.charts.vega import Spec, field, layered, marks, nominal, picture, scale, see_through
 from selfattn.numbers import CHANGE, SHARE, TICKS, WEIGHT, fitting, plain
 
-PIXELS = 1_000_000  # pixels of one_picture, at most
+PIXELS = 1_000_000  # at most, in one_picture
 HOW = "how"  # the column that says how each head's number was measured
 WIDTH = 490  # pixels
-GAP, STRIP = 4, 9  # pixels: the gap between maps; the height of a bar with the space above it
-LEFT, TOP = 30, 20  # pixels: the width of the layers' names, the height of the heads' names
+GAP, STRIP = 4, 9  # pixels: between maps; of a bar and the space above it
+LEFT, TOP = 30, 20  # pixels: the width of the layers' names; the height of the heads' names
 
 
 def head_map(
@@ -29,9 +26,9 @@ def head_map(
     kind: str = "effect",
     title: str | list[str] = "effect of removing",
 ) -> Spec:
-    """Draw a map of layers x heads, coloured by the column `measure`, with the chosen head outlined.
+    """Draw a map of layers × heads, coloured by the column `measure`.
 
-    frame: from tidy_tables.heads_frame (layer, head, name, measures).
+    frame: from tidy_tables.heads_frame. chosen: the outlined head.
     """
     heads, layers = frame["head"].nunique(), frame["layer"].nunique()
     cell = min(36.0, (WIDTH - 40) / heads)
@@ -75,9 +72,9 @@ def _measure_tooltip(measure: str) -> Spec:
 def head_grid(
     maps: Iterable[np.ndarray], frame: pd.DataFrame, measure: str, theme: Theme, chosen: str, title: str
 ) -> Spec:
-    """Draw every head's attention map (n, n) with a bar below for its measure (brown if negative), and outline the chosen head.
+    """Draw every head's attention map (n, n) above a bar for the head's measure.
 
-    frame: from tidy_tables.heads_frame, in the order of the maps. title: the measure's name in words.
+    frame: from tidy_tables.heads_frame, in the order of the maps.
     """
     columns = frame["head"].nunique()
     cell = min(92.0, (WIDTH - LEFT) / columns - GAP)
@@ -100,10 +97,7 @@ def head_grid(
 
 
 def thumbnail(weights: np.ndarray, pixels: int) -> np.ndarray:
-    """Scale a map (n, n) to (pixels, pixels), with values 0 to 255. The map's largest weight becomes 255.
-
-    If there are more tokens than pixels, a pixel has the largest weight of its block, so that no peak is lost.
-    """
+    """Scale a map (n, n) to (pixels, pixels), with 255 for the largest weight."""
     n = len(weights)
     largest = float(weights.max()) or 1.0
     starts = np.arange(pixels) * n // pixels
@@ -115,7 +109,7 @@ def thumbnail(weights: np.ndarray, pixels: int) -> np.ndarray:
 
 
 def one_picture(maps: Iterable[np.ndarray], columns: int, side: int) -> str:
-    """Return all maps in reading order, `side` pixels each without gaps, as a PNG in a data URI. The opacity is the weight."""
+    """Return all maps, `side` pixels wide, as a PNG in a data URI."""
     tiles = [thumbnail(weights, side) for weights in maps]
     rows = [np.hstack(tiles[start : start + columns]) for start in range(0, len(tiles), columns)]
     return see_through(np.vstack(rows))

@@ -1,7 +1,6 @@
-"""Draw a matrix as coloured cells: rows are queries ("from"), columns keys ("to").
+"""Draw a matrix as coloured cells.
 
-Cells are identified by position and labelled with tokens, because words repeat. In a map of up to CELLS rows, each cell is a
-mark. A larger map is one image with a transparent band for each row, so that long texts are drawn as fast as short texts.
+A map of more than CELLS rows is one image, because many cells are slow.
 """
 
 import math
@@ -17,10 +16,10 @@ from selfattn.charts.vega import Spec, backdrop, calculate, either, field, layer
 from selfattn.numbers import ERROR, FINE, WEIGHT, fitting
 
 CELLS = 64
-ROUNDING = 1e-3  # differences with a smaller maximum come from rounding; they are printed with a power of ten
+ROUNDING = 1e-3  # smaller differences are rounding errors; they are printed with a power of ten
 LIMIT, LETTER = 90, 7  # pixels: the largest width of a label; the mean width of a letter
 GAP = 8  # pixels: between a label and the map
-DARK_CELL = 0.6  # above this part of the maximum, a cell is dark and its number has the background's colour
+DARK_CELL = 0.6  # above this part of the maximum, a number has the background's colour
 
 
 def heatmap(
@@ -43,16 +42,15 @@ def heatmap(
     numbers: str | Sequence[str] | None = WEIGHT,
     names: tuple[str, str] = ("from", "to"),
 ) -> Spec:
-    """Draw a matrix (n, m), tensor or array. rows, columns: the labels (columns None: same as rows).
+    """Draw a matrix (n, m) as a map or, if `cell` is given, as a small table.
 
-    kind: the colours; "weights" go from 0 to maximum, "signed" and "effect" from -maximum to maximum. maximum: None means the
-    largest absolute number. marked: neighbouring rows to outline. A NaN isn't drawn or, if `cell` is given, is an empty frame.
-
-    cell: the pixels of a cell, or (across, down); the chart is then a small table, and otherwise a map `size` pixels wide.
-    numbers: a d3 format for the table's cells, a list of texts (row by row), or None for cells without texts. letters: the font
-    size of the labels in pixels, for up to 24 labels. ends: for a difference of two encoders, their names, first the one that
-    has the larger number where the difference is above 0. beside: the labels of all maps in the same row, this map included;
-    all maps then have the same cell size, in plots `size` pixels wide.
+    rows, columns: the labels (columns None: same as rows).
+    kind: "weights" (0 to maximum), "signed" or "effect" (-maximum to maximum).
+    maximum: None for the largest absolute number. marked: neighbouring rows to outline.
+    size: the width of a map in pixels. letters: the font size of up to 24 labels.
+    beside: the labels of all maps in the row, which get equal cells.
+    ends: for a difference of encoders, the two names.
+    cell: pixels of a table's cell, or (across, down). numbers: a d3 format, the cells' texts, or None.
     """
     matrix = np.asarray(matrix, float)
     columns = rows if columns is None else columns
@@ -76,7 +74,7 @@ def heatmap(
     printed = cell and isinstance(numbers, str)  # cells with numbers need no legend
     bar["labelExpr"] = "datum.value == 0 ? '0' : datum.label"
     bar["values"] = np.linspace(*((0, maximum, 4) if kind == "weights" else (-maximum, maximum, 3))).tolist()
-    if ends:  # a swatch for each colour of the ramp, with numbers at the ends and in the middle
+    if ends:  # a swatch for each colour, with numbers at the ends and in the middle
         bar["title"] = [f"{sign} more in {name}" for sign, name in zip("+−", ends)]
         bar["values"] = np.linspace(-maximum, maximum, len(theme.signed)).tolist()
         bar["labelExpr"] = f"abs(abs(datum.value) / {maximum} - 0.5) < 0.1 ? '' : {bar['labelExpr']}"
@@ -105,10 +103,10 @@ def heatmap(
         datasets["marked"] = [{"low": min(marked) - 0.5, "high": max(marked) + 0.5}]
         edges = {**_whole_width(len(columns)), "y": field("low"), "y2": {"field": "high"}}
         layers.append(marks("rect", edges, "marked", fillOpacity=0, stroke=theme.ink, strokeWidth=2))
-    for layer in layers:  # a layer without this axis would add Vega's default axis, which drops labels
+    for layer in layers:  # a layer without an axis would get Vega's default axis, which drops labels
         for channel in "xy":
             layer["encoding"][channel].setdefault("axis", axes[channel]["axis"])
-    if beside:  # labels reach beyond the plots by different lengths; an invisible line makes the lengths equal
+    if beside:  # an invisible line makes the room for labels equal in all maps
         datasets["reach"] = [{"line": 0}]
         line = {"x": {"value": 0}, "x2": {"value": size + LIMIT / 2}, "y": {"value": 0}}
         layers.append(marks("rule", line, "reach", opacity=0))
@@ -123,7 +121,7 @@ def token_axes(
     beside: Sequence[Sequence[str]],
     letters: int,
 ) -> dict[str, Spec]:
-    """Return the channels x and y of a map. If there are many labels, only every second, third ... is shown."""
+    """Return the channels x and y of a map."""
     most, wide = max(map(len, beside), default=0), max((len(text) for texts in beside for text in texts), default=0)
     limit = min(LIMIT, LETTER * wide) if beside else LIMIT
 
@@ -180,7 +178,7 @@ def _numbers(numbers: str | Sequence[str], theme: Theme, maximum: float) -> Spec
 
 
 def _image(matrix, rows, columns, axes, shades, theme, kind, maximum) -> tuple[list[Spec], dict[str, list]]:
-    """Draw a map as one image, with a transparent band for each row. A band's tooltip has the row's five largest numbers."""
+    """Draw a map as an image, with a tooltip for each row."""
     known = np.nan_to_num(matrix)
     largest = [[j for j in row[:5] if np.isfinite(matrix[i, j])] for i, row in enumerate(np.argsort(-np.abs(known), 1))]
     frame = pd.DataFrame(
@@ -205,7 +203,7 @@ def _image(matrix, rows, columns, axes, shades, theme, kind, maximum) -> tuple[l
 
 
 def image_uri(matrix: np.ndarray, theme: Theme, kind: str, maximum: float) -> str:
-    """Return the matrix as a PNG in a data URI, one pixel per cell, in the theme's colours. NaN has the colour of 0."""
+    """Return the matrix as a PNG in a data URI, a pixel for each cell."""
     low = 0.0 if kind == "weights" else -maximum
     levels = (np.nan_to_num(np.asarray(matrix, float)) - low) / ((maximum - low) or 1.0)
     return picture(np.clip(levels, 0, 1) * 255, getattr(theme, kind))

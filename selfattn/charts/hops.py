@@ -1,4 +1,4 @@
-"""Draw how information gets from one word to another: word by word in a recurrent network, in one step by attention."""
+"""Draw the steps between two words, by recurrence and by attention."""
 
 import math
 from collections.abc import Sequence
@@ -12,10 +12,9 @@ TOP = 3.2  # the height of the long arc; a hop has height 1
 
 
 def hops(words: Sequence[str], start: int, stop: int, left: Sequence[float], theme: Theme, width: int = 1000) -> Spec:
-    """Draw a hop from each word to the next, from word `start` to word `stop`, and one arc above all hops.
+    """Draw a hop from each word to the next, and an arc above.
 
-    start, stop: indices, start < stop. left: for each hop, the share of the first word's information that remains after it,
-    0 to 1; a hop's thickness shows this share.
+    start < stop: indices of words. left: how much information is left after each hop, 0 to 1.
     """
     hop = [
         {"hop": at, "x": at + t, "y": math.sin(math.pi * t), "left": share, "width": 1 + 7 * share}

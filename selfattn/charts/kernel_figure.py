@@ -1,4 +1,4 @@
-"""Draw the data of the component `kernel` as a static picture: a head's steps in columns."""
+"""Draw one head's steps in columns, as a static picture."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -13,16 +13,16 @@ from selfattn.charts.vega import Spec, picture
 
 Data = Mapping[str, Any]
 WIDTH = 1100  # pixels, the default
-NARROW = 640  # pixels: a narrower figure has no room for strips, which show vectors as coloured cells
+NARROW = 640  # pixels: a narrower figure has no strips of coloured cells
 ROW, GAP = 22, 14  # pixels: the height of a token's row; the gap between columns
 TITLE, TEXT, SMALL = 18, 13, 12  # font sizes in pixels
-CELL, EDGE = 8, 1  # pixels in a strip's image: a cell, and the edge between cells
-FEW = 4  # a strip of at most this many numbers prints its numbers
+CELL, EDGE = 8, 1  # pixels: a cell of a strip; the edge between cells
+FEW = 4  # a strip of at most this many numbers prints them
 PALE = 0.5  # the opacity of bars in rows that aren't highlighted
 
 
 def kernel_figure(data: Data, theme: Theme, width: int | None = None) -> Spec:
-    """Draw the figure, `width` pixels wide. Under 640 pixels, the strips that show vectors as coloured cells are left out."""
+    """Draw the figure, `width` pixels wide. Below 640, vectors aren't drawn."""
     figure = _Figure(data, theme, width or WIDTH)
     figure.draw()
     return figure.sheet.drawn(figure.width, round(figure.y))
@@ -131,7 +131,6 @@ class _Figure:
         self.sheet.rect(*box, color, opacity=strong, column=name, value=value)
 
     def _strips(self, column: str, strips: Sequence[str], kind: str, top: float | None = None) -> None:
-        """Draw strips below one another as one image, from `top` (None: the current y). Print the numbers of short strips."""
         if column not in self.left:
             return
         (x, width), y, places = self.left[column], self.y if top is None else top, self.data["places"][kind]
@@ -170,10 +169,9 @@ def _name(side: Data) -> str:
 
 
 def read(text: str) -> float:
-    """Parse a printed number; "<0.0001" is 0."""
+    """Parse a printed number. "<0.0001" is 0."""
     return 0.0 if text.startswith("<") else float(text.replace("−", "-").replace("∞", "inf"))
 
 
 def raised(text: str) -> str:
-    """Return the text with "eˣ" for "e^x"."""
     return text.replace("e^x", "eˣ")

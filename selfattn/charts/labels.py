@@ -1,4 +1,4 @@
-"""Prepare the texts of a chart: axis labels, words in Vega expressions, characters that XML forbids, and text direction."""
+"""Prepare the texts of a chart."""
 
 import json
 import re
@@ -8,17 +8,17 @@ from typing import Any
 
 import regex
 
-LABELS = 45  # the most token labels of an axis; if there are more tokens, some have no label
+LABELS = 45  # the most token labels of an axis
 
 
 def label_axis(labels: Sequence[str], every: int = 1, **more: Any) -> dict[str, Any]:
-    """Return an axis of positions 0, 1 ... labelled with texts. every: 2 shows every second text."""
+    """Return an axis of positions 0, 1 ... with texts. every: 2 shows every second text."""
     spelled = expression(label if i % every == 0 else "" for i, label in enumerate(labels))
     places = {"values": list(range(0, len(labels), every)), "labelExpr": f"{spelled}[datum.value]"}
     return {**places, "title": None, "grid": False, **more}
 
 
-# Advance widths of U+0020 to U+007E in 1/100 of the font size, for DejaVu Sans, the widest font that a chart may have.
+# Widths of U+0020 to U+007E in DejaVu Sans, in 1/100 of the font size
 _WIDTHS = (
     32, 40, 46, 84, 64, 95, 78, 27, 39, 39, 50, 84, 32, 36, 32, 34, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 34, 34, 84, 84,
     84, 53, 100, 68, 69, 70, 77, 63, 58, 77, 75, 29, 29, 66, 56, 86, 75, 79, 60, 79, 69, 63, 61, 73, 68, 99, 69, 61, 69, 39,
@@ -28,7 +28,7 @@ _WIDTHS = (
 
 
 def text_width(text: str, size: float, bold: bool = False) -> float:
-    """Return a text's width in pixels: exact for ASCII in DejaVu Sans, otherwise approximate. size: the font size in pixels."""
+    """Return a text's width in pixels, exact for ASCII in DejaVu Sans."""
     return size * sum(map(_em, text)) * (1.13 if bold else 1.0)
 
 
@@ -42,9 +42,7 @@ def _em(character: str) -> float:
     return 1.0 if unicodedata.east_asian_width(character) in "WF" else 0.34 if character == "\u00a0" else 0.62
 
 
-# A visitor's words are part of Vega expressions, such as an axis's `labelExpr`. Vega 6 mistakes some string constants for
-# names and then draws nothing: "if", and the properties of every JavaScript object ("constructor", "toString"). So these
-# words are spelled letter by letter.
+# Vega 6 mistakes some strings for names and draws nothing, so they are spelled letter by letter.
 
 TAKEN_FOR_NAMES = frozenset(
     [
@@ -55,7 +53,7 @@ TAKEN_FOR_NAMES = frozenset(
 
 
 def expression(words: Iterable[str]) -> str:
-    """Return a Vega expression for an array of the words: ["The","bank"]. Characters that XML forbids are replaced."""
+    """Return the words as a Vega expression: ["The","bank"]."""
     return f"[{','.join(map(_constant, words))}]"
 
 
@@ -63,24 +61,23 @@ def _constant(word: str) -> str:
     return "+".join(map(json.dumps, word if word in TAKEN_FOR_NAMES else [drawable(word)]))
 
 
-# Charts are drawn as SVG, and XML forbids most control characters. A forbidden character makes vl-convert end the process
-# instead of raising an error. So `drawable_spec` replaces forbidden characters in every string of a chart.
+# XML forbids most control characters, and vl-convert would end the process.
 
 REPLACEMENT = "\ufffd"
 
-# The characters outside Char in https://www.w3.org/TR/xml/#charsets.
+# All but Char in https://www.w3.org/TR/xml/#charsets
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 _TITLES = {"title", "text", "subtitle"}
 
 
 def drawable(text: str) -> str:
-    """Return the text with U+FFFD for each character that XML forbids."""
+    """Return the text with U+FFFD for characters that XML forbids."""
     return _FORBIDDEN.sub(REPLACEMENT, text)
 
 
 def drawable_spec(spec: Any, key: str = "") -> Any:
-    """Return a Vega-Lite spec (dicts, lists, strings, numbers) with every string made `drawable`."""
+    """Return a Vega-Lite spec with every string made `drawable`."""
     if isinstance(spec, dict):
         return {drawable(name): drawable_spec(value, name) for name, value in spec.items()}
     if isinstance(spec, list | tuple):
@@ -91,12 +88,12 @@ def drawable_spec(spec: Any, key: str = "") -> Any:
     return text + " " if key in _TITLES and text in TAKEN_FOR_NAMES else text
 
 
-# In a left-to-right line, a number next to a Hebrew word moves to the wrong place. Unicode isolates around the word prevent
-# this. https://www.w3.org/TR/string-meta/, UAX #9.
+# Unicode isolates keep a number beside a Hebrew word in place.
+# https://www.w3.org/TR/string-meta/, UAX #9
 
 _RIGHT = r"[\p{Bidi_Class=R}\p{Bidi_Class=AL}]"
 _FIRST_STRONG = regex.compile(rf"{_RIGHT}|[\p{{Bidi_Class=L}}]")
-# Text that is isolated already, or right-to-left words with at most a space or a joiner between them.
+# Isolated text, or right-to-left words
 _RUN = regex.compile(rf"\u2068[^\u2069]*\u2069|{_RIGHT}(?:\p{{M}}|{_RIGHT}|[ '’\-\u200b-\u200f](?={_RIGHT}))*")
 
 
@@ -107,17 +104,17 @@ def right_to_left(text: str) -> bool:
 
 
 def isolated(text: str) -> str:
-    """Return the text, inside Unicode isolates if it runs from right to left, so that it can be part of an English line."""
+    """Return the text, inside Unicode isolates if it runs from right to left."""
     return f"\u2068{text}\u2069" if right_to_left(text) else text
 
 
 def isolated_words(line: str) -> str:
-    """Return an English line with each right-to-left run inside Unicode isolates, so that numbers after it stay in place."""
+    """Return a line with each right-to-left run inside Unicode isolates."""
     return _RUN.sub(lambda run: run[0] if run[0][0] == "\u2068" else f"\u2068{run[0]}\u2069", line)
 
 
 def unlimited_spec(spec: Any) -> Any:
-    """Return the Vega-Lite spec without limits on the length of labels (the spec's limits and Vega's default limits)."""
+    """Return a Vega-Lite spec without limits on the length of labels."""
     free = json.loads(re.sub(r'"(limit|labelLimit|titleLimit|subtitleLimit)": [\d.]+', r'"\1": 0', json.dumps(spec)))
     config = free.setdefault("config", {})
     for part in ("axis", "legend", "header"):

@@ -1,4 +1,4 @@
-"""Draw the data of the component `shaded` as one picture: sentences whose words are tinted by a number."""
+"""Draw sentences with tinted words as one picture."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -13,11 +13,11 @@ from selfattn.charts.vega import Spec
 WIDTH = 760  # pixels, the default
 FINDING, TEXT, HEADING, SMALL = 20, 18, 14, 12.5  # font sizes in pixels
 LINE, GAP = 44, 14  # pixels: from one line of a sentence to the next; between sentences
-TALL = 36  # pixels: the height of the largest effect of a sentence, above and below 0
+TALL = 36  # pixels: the height of the largest effect, above and below 0
 
 
 def shaded(data: Mapping[str, Any], theme: Theme, width: int | None = None) -> Spec:
-    """Draw all rows, one below the other, `width` pixels wide."""
+    """Draw all rows, one below another, `width` pixels wide."""
     sheet, width, y = Sheet(theme), width or WIDTH, 0.0
     ramp = (*theme.effect[:3], theme.weights[2], theme.weights[4]) if data.get("kind") == "weights" else theme.effect
     if finding := data.get("finding"):
@@ -38,7 +38,7 @@ def shaded(data: Mapping[str, Any], theme: Theme, width: int | None = None) -> S
 
 
 def _curve(sheet: Sheet, row: Mapping[str, Any], y: float, width: float) -> float:
-    """Draw each sentence's effect and noise level as bars at its place in the text. y: the top. Return the y of the bottom."""
+    """Draw each sentence's effect and noise level, and return the bottom."""
     theme, place, base = sheet.theme, Scale(0, row["tokens"], 0, width), y + TALL
     if row["read"] < row["tokens"]:
         sheet.rect(place(row["read"]), y, width, base + TALL, theme.grid, said="never read")
@@ -55,14 +55,14 @@ def _curve(sheet: Sheet, row: Mapping[str, Any], y: float, width: float) -> floa
 
 
 def _words(sentence: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Split a sentence into words. If the sentence's effect reaches its noise level, the first word has the effect's number."""
+    """Split a sentence into words. The first word gets the number."""
     number = sentence["number"] if sentence["kind"] == "named" else ""
     words = [{**sentence, "text": text, "gap": True, "kind": "word", "number": ""} for text in sentence["text"].split()]
     return [{**words[0], "number": number, "gap": sentence["gap"]}, *words[1:]] if words else []
 
 
 def tinted_word(sheet: Sheet, ramp: Sequence[str], one: Placed, x: float, y: float, size: float, number: float) -> None:
-    """Draw a word on the baseline y and its number on the baseline `number`. ramp: five colours, from low to high numbers."""
+    """Draw a word and its number. ramp: five colours, from low to high."""
     theme, word, depth = sheet.theme, one.word, one.word["depth"] / 100
     chosen = word["kind"] == "chosen"
     if depth or word["kind"] == "leader":

@@ -1,4 +1,4 @@
-"""Draw marks at pixel positions in one Vega-Lite chart: areas, rectangles, images, rules, paths, points, texts, in this order."""
+"""Draw marks at pixel positions in one chart."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
@@ -14,7 +14,10 @@ AROUND = dict.fromkeys(("left", "top", "right", "bottom"), PADDING)
 
 
 class Sheet:
-    """A drawing with y downwards. Lengths are in pixels times `zoom`. more: other fields of a mark, such as `said` (tooltip)."""
+    """A drawing with y downwards. Lengths are in pixels times `zoom`.
+
+    Areas are drawn first, then rectangles, images, rules, paths, points and texts.
+    """
 
     def __init__(self, theme: Theme, zoom: float = 1) -> None:
         self.theme, self.zoom = theme, zoom
@@ -27,7 +30,7 @@ class Sheet:
         self._texts: dict[tuple[Align, bool], list[dict[str, Any]]] = {}
 
     def pale(self, color: str, part: float) -> str:
-        """Return a colour mixed with the background. part: how much of the colour to keep, from 0 to 1."""
+        """Return a colour mixed with the background. part: of the colour, 0 to 1."""
         pairs = zip(*([int(each[n : n + 2], 16) for n in (1, 3, 5)] for each in (color, self.theme.background)))
         return "#" + "".join(f"{round(one * part + other * (1 - part)):02x}" for one, other in pairs)
 
@@ -44,13 +47,13 @@ class Sheet:
         line: float = 0,
         **more: Any,
     ) -> None:
-        """Add a rectangle with round corners. color: `NONE` for an outline only."""
+        """Add a rectangle. color: `NONE` for an outline only."""
         ends = {"x": x, "y": y, "x2": x2, "y2": y2}
         look = {"color": color, "opacity": opacity, "stroke": stroke, "line": line * self.zoom}
         self._rects.append({**self._placed(ends), **look, **more})
 
     def image(self, x: float, y: float, width: float, height: float, url: str) -> None:
-        """Add a picture with its top left corner at x, y. Its pixels aren't smoothed."""
+        """Add a picture with the top left corner at x, y."""
         self._images.append({**self._placed({"x": x, "y": y, "width": width, "height": height}), "url": url})
 
     def rule(self, x: float, y: float, x2: float, y2: float, color: str, width: float = 1) -> None:
@@ -116,7 +119,7 @@ class Sheet:
     def lines(
         self, x: float, y: float, texts: Sequence[str], size: float = 13, color: str = "", bold: bool = False
     ) -> float:
-        """Add lines of text, the first on the baseline y. Return the baseline for a next line."""
+        """Add lines of text, and return the next baseline."""
         for text in texts:
             self.text(x, y, text, size, color, bold=bold)
             y += round(1.4 * size)

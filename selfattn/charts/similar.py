@@ -1,4 +1,4 @@
-"""Draw the data of the component `similar`: two texts with lines between words, and a histogram of unrelated pairs' cosines."""
+"""Draw two texts and their cosine as one picture."""
 
 import math
 from collections import Counter
@@ -17,12 +17,12 @@ from selfattn.charts.vega import Spec
 WIDTH = 760  # pixels, the default
 FINDING, TEXT, SMALL = 20, 22, 12.5  # font sizes in pixels
 LINE, BETWEEN = 50, 70  # pixels: from one line of a text to the next; between the texts
-BIN, TALLEST = 0.02, 46  # histogram of the unrelated pairs: a bar's width in cosines; the highest bar's pixels
-STEPS = 24  # number of straight pieces of a curve
+BIN, TALLEST = 0.02, 46  # of the histogram: a bar's width in cosines; the highest bar's pixels
+STEPS = 24  # straight pieces of a curve
 
 
 def similar(data: Mapping[str, Any], theme: Theme, width: int | None = None) -> Spec:
-    """Draw data in the format of dashboard/components/similar.schema.json, `width` pixels wide."""
+    """Draw data in the format of dashboard/components/similar.schema.json."""
     sheet, width = Sheet(theme), width or WIDTH
     y = sheet.lines(0, FINDING, wrapped(data["finding"], width, FINDING, bold=True), FINDING, bold=True)
     for line in data["below"]:
@@ -56,7 +56,6 @@ def _texts(sheet: Sheet, data: Mapping[str, Any], y: float, width: float) -> flo
 
 
 def _curve(start: tuple[float, float], stop: tuple[float, float]) -> list[tuple[float, float]]:
-    """Return points of a cubic Bézier curve from a word of A down to a word of B, vertical at both ends."""
     bend = np.array([0, max(20.0, (stop[1] - start[1]) / 2)])
     t = np.linspace(0, 1, STEPS + 1)[:, None]
     ends = (1 - t) ** 2 * ((1 - t) * np.array(start) + 3 * t * (start + bend)) + t**2 * (
@@ -66,7 +65,7 @@ def _curve(start: tuple[float, float], stop: tuple[float, float]) -> list[tuple[
 
 
 def _cosine(sheet: Sheet, data: Mapping[str, Any], y: float, width: float) -> float:
-    """Draw the cosine on an axis, a histogram of unrelated pairs and the parts of the cosine. Return the y of the bottom."""
+    """Draw the cosine on an axis, and return the bottom."""
     theme, cosine = sheet.theme, row(data["cosines"][0], 1000)[0] or 0.0
     others = [value or 0.0 for value in row(data["unrelated"]["cosines"], 1000)] if data["unrelated"] else []
     low = min(0.0, cosine, *others)
@@ -96,7 +95,7 @@ def _cosine(sheet: Sheet, data: Mapping[str, Any], y: float, width: float) -> fl
 
 
 def _sum(sheet: Sheet, data: Mapping[str, Any], y: float, place: Scale) -> str:
-    """Draw the parts that add up to the cosine as bars, one after another from 0. Return the sum in words."""
+    """Draw the parts of the cosine as bars, and return the sum in words."""
     theme, parts, n, end = sheet.theme, data["sum"], len(data["lines"]), 0.0
     named = [
         ("the pair with a line" if n == 1 else f"the {n} pairs with a line", parts["lines"], theme.weights[4], 1.0),

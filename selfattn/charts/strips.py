@@ -1,4 +1,4 @@
-"""Draw vectors as strips of coloured cells, and the dot product of two vectors term by term."""
+"""Draw vectors as strips of cells, and a dot product term by term."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ WIDTH = 470  # pixels
 LEFT, CELL = 24, 16  # pixels: the width of the names; the height of a strip
 STEP, TITLE = 20, 32  # pixels: the height of a strip with its gap; of a group's title
 ROW = 24  # pixels: the height of a term's line
-FACTORS, PRODUCT = 4, 3  # decimals of a term's factors, and of its product
+FACTORS, PRODUCT = 4, 3  # decimals of a term's factors; of a term's product
 
 
 @dataclass(frozen=True)
 class Strip:
-    """One vector, drawn as a strip of cells."""
+    """A vector that is drawn as cells."""
 
     name: str  # left of the strip: "A"
     values: Sequence[float]
@@ -35,15 +35,14 @@ def strips(
     together: bool = False,
     marked: tuple[int, int] | None = None,
 ) -> Spec:
-    """Draw groups of strips, each with a title. A cell shows one number, red below 0 and blue above.
+    """Draw groups of strips, each with a title.
 
-    The deepest colour shows the largest absolute number of the group, or of all groups if `together` is True. marked: the index
-    of a group, and the index of the dimension to outline in that group's strips.
+    together: True for one colour scale. marked: the indices of a group and of its dimension to outline.
     """
     right = WIDTH - (56 if any(strip.end for _, group in groups for strip in group) else 0)
     largest = [max(abs(value) for strip in group for value in strip.values) or 1.0 for _, group in groups]
     sheet, cells, y = Sheet(theme), [], 0.0
-    places = []  # each strip's top, its cells' width, and the number that has the deepest colour
+    places = []  # top, width of a cell, and the number with the deepest colour, for each strip
     for at, (title, group) in enumerate(groups):
         sheet.text(LEFT, y + TITLE - 14, title, color=theme.muted)
         y += TITLE - 6
@@ -70,10 +69,9 @@ def strips(
 
 
 def product(terms: pd.DataFrame, rest: float, bias: float | None, names: Sequence[str], theme: Theme) -> Spec:
-    """Draw a sum of products: a line for each of `terms`, for the rest, for the bias, and for the sum.
+    """Draw a sum of products, line by line.
 
-    terms: columns dimension, first, second, product. rest: the sum of all other products. names: those of
-    the first factor, the second factor, the rest and the sum.
+    terms: columns dimension, first, second, product. rest: the other products. names: of both factors, the rest, the sum.
     """
     first, second, others, whole = map(drawable, names)
     lines = [

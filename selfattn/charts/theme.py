@@ -1,8 +1,6 @@
-"""Define the colours and the font of every chart, light and dark. There are few colours, and each has one meaning everywhere.
+"""Define the colours and the font of every chart.
 
-Sentence A is violet and sentence B is orange. These are the ends of ColorBrewer's PuOr, which is safe for the colour-blind.
-Weights go from the background colour to deep blue, signed values from red through the background to blue, and effects from brown
-through the background to teal. A scale of shares starts at 0, so it uses only the teal half.
+Source of the sentences' colours: ColorBrewer's PuOr, which is safe for the colour-blind.
 """
 
 from dataclasses import dataclass
@@ -17,7 +15,7 @@ FONT = "Source Sans, Source Sans Pro, DejaVu Sans, Noto Sans, sans-serif"
 
 @dataclass(frozen=True)
 class Theme:
-    """The colours of one theme. Ramps go from low to high numbers; in a diverging ramp, 0 has the background colour."""
+    """The colours of one theme. Ramps go from low to high."""
 
     name: str  # "light" or "dark"
     background: str
@@ -32,7 +30,7 @@ class Theme:
     effect: tuple[str, ...]  # negative, zero, positive
 
     def sentence(self, name: str) -> str:
-        """Return the colour of sentence "A" or "B"; for any other name, the muted colour."""
+        """Return the colour of sentence "A" or "B", else the muted colour."""
         return {"A": self.sentence_a, "B": self.sentence_b}.get(name, self.muted)
 
 
@@ -65,7 +63,7 @@ DARK = Theme(
 )
 
 
-# A legend shows colours as squares. An SVG gradient would be found by its id, and two charts of a page may use the same id.
+# Squares, because two SVG gradients may have the same id.
 SWATCHES = {"type": "symbol", "symbolType": "square", "symbolSize": 260, "direction": "horizontal"}
 
 
@@ -77,7 +75,7 @@ def vega_config(theme: Theme) -> dict[str, Any]:
         "font": FONT,
         "locale": LOCALE,
         "view": {"stroke": None},
-        # Vega must not drop labels. If there are too many, `labels.label_axis` leaves some out.
+        # Vega would drop labels.
         "axis": {
             **label, "domain": False, "ticks": False, "gridColor": theme.grid, "titleFontWeight": "normal",
             "labelOverlap": False,

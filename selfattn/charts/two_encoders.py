@@ -1,4 +1,4 @@
-"""Draw the differences of two encoders as bars. A bar goes to the right if the first encoder's number is larger."""
+"""Draw the differences of two encoders as bars."""
 
 from collections.abc import Sequence
 
@@ -9,19 +9,18 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, calculate, either, field, fluid, hues, layered, marks, nominal, span
 from selfattn.numbers import change
 
-TALL = 400  # pixels: the height of all bars, as tall as the map beside them
+TALL = 400  # pixels: the height of all bars
 ROW = (24, 68)  # pixels: the least and the largest height of a bar
-NUMBER, LABEL = 52, 190  # pixels: the width of a number beside a bar, and of a label
+NUMBER, LABEL = 52, 190  # pixels: the width of a number; of a label
 WIDTH = 552  # pixels, the default
 
 
 def difference_bars(
     frame: pd.DataFrame, theme: Theme, names: Sequence[str], *, title: str, places: int, width: int | None = None
 ) -> Spec:
-    """Draw bars of first minus second, in the end colours of the "signed" scale. The largest difference has a bold label.
+    """Draw bars of first minus second.
 
-    frame: columns label, first, second, difference. names: the two encoders' names. places: decimals of the numbers. width: in
-    pixels; None: the width of the container.
+    frame: columns label, first, second, difference. width: pixels (None: the container's width).
     """
     values, more = frame["difference"].astype(float), [f"more in {name}" for name in names]
     bold = either(f"datum.value == {int(values.abs().argmax())}", "bold", "normal")

@@ -1,7 +1,6 @@
-"""Build Vega-Lite charts from parts, and read a chart's numbers back. labels.py prepares the texts.
+"""Build Vega-Lite charts from parts, and read their numbers back.
 
-A chart is a plain dict with its theme. A page draws a dozen charts at each move of a slider, and Altair would take 20 to 100 ms
-to build each chart. `selfattn.notebook` returns charts as Altair charts.
+Charts are plain dicts, because Altair takes 20 to 100 ms for each.
 """
 
 import base64
@@ -26,7 +25,7 @@ Spec = dict[str, Any]  # Vega-Lite
 
 
 def finish(spec: Spec, theme: Theme) -> Spec:
-    """Return the spec with its schema and theme. Width and height are those of the plot, without its axes (autosize "pad")."""
+    """Add the schema and the theme. Width and height exclude the axes."""
     common = {"$schema": SCHEMA, "config": vega_config(theme), "autosize": {"type": "pad", "contains": "content"}}
     return {**common, **spec}
 
@@ -34,30 +33,30 @@ def finish(spec: Spec, theme: Theme) -> Spec:
 def layered(
     layers: list[Spec], datasets: dict[str, pd.DataFrame | list], theme: Theme, width: float, height: float, **more: Any
 ) -> Spec:
-    """Return a complete chart of layers. datasets: frames or records, by name. more: the chart's data, title, params ..."""
+    """Return a chart of layers. datasets: frames or records, by name."""
     data = {name: rows if isinstance(rows, list) else records(rows) for name, rows in datasets.items()}
     return finish({"datasets": data, "layer": layers, "width": width, "height": height, **more}, theme)
 
 
 def fluid(chart: Spec, width: int | None) -> Spec:
-    """Return the chart `width` pixels wide, axes included. None: as wide as its container on a page, elsewhere unchanged."""
+    """Return the chart `width` pixels wide, axes included (None: the container's width)."""
     sized = {"width": width or "container", "autosize": {"type": "fit-x", "contains": "padding"}}
     config = {**chart["config"], "view": {**chart["config"]["view"], "continuousWidth": chart["width"]}}
     return {**chart, **sized, "config": config}
 
 
 def beside(*charts: Spec) -> Spec:
-    """Join complete charts side by side into one chart, with one colour scale and one legend."""
+    """Join charts side by side, with one colour scale and legend."""
     return {**{key: charts[0][key] for key in _WHOLE}, "hconcat": [_part(chart) for chart in charts]}
 
 
-NARROW = 760  # pixels: a window narrower than this has no room for charts side by side
+NARROW = 760  # pixels: a narrower window has one chart in a row
 
 
 def in_rows(charts: Mapping[str, Spec], columns: int = 0) -> Spec:
-    """Return complete charts with titles as one chart, `columns` per row (0: a single row). A narrow window has one per row.
+    """Join charts with titles, `columns` in a row (0: all).
 
-    The signal `window_width`, with its `init` and `on`, isn't in Vega-Lite's schema, but Vega-Lite passes it on to Vega.
+    The signal `window_width` isn't in Vega-Lite's schema, but Vega-Lite passes it on to Vega.
     """
     size = "windowSize()[0] > 0 ? windowSize()[0] : 1440"  # 0: there is no window
     resized = {"events": {"source": "window", "type": "resize"}, "update": size}
@@ -76,7 +75,7 @@ _WHOLE = ("$schema", "config", "autosize")
 
 
 def _part(chart: Spec) -> Spec:
-    """Return the chart as a part of another chart. Replace references to its datasets and its size by their values."""
+    """Return the chart as a part of another chart."""
     datasets = chart.get("datasets", {})
 
     def inline(part: Any) -> Any:
@@ -86,7 +85,7 @@ def _part(chart: Spec) -> Spec:
             return part
         if part.get("name") in datasets and len(part) == 1:
             return {"values": datasets[part["name"]]}
-        # Inside a concatenated chart, the expressions "width" and "height" would mean the size of the complete figure.
+        # In a concatenated chart, these mean the size of the whole figure.
         if len(part) == 1 and part.get("expr") in ("width", "height"):
             return chart[part["expr"]]
         return {key: inline(value) for key, value in part.items()}
@@ -98,7 +97,7 @@ def _part(chart: Spec) -> Spec:
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the frame's rows as JSON values: plain numbers and texts, and None for a number that isn't finite."""
+    """Return the rows as JSON values, with None for NaN and infinity."""
     columns = [frame[name].tolist() for name in frame]
     for i, name in enumerate(frame):
         if frame[name].dtype.kind == "f":
@@ -107,7 +106,7 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def marks(kind: str, encoding: Spec, data: str = "", transform: Sequence[Spec] = (), **look: Any) -> Spec:
-    """Return a layer of marks of one kind. data: the name of the layer's dataset ("": the chart's dataset)."""
+    """Return a layer of marks. data: its dataset ("": the chart's)."""
     layer = {"mark": {"type": kind, **look}, "encoding": encoding}
     if data:
         layer["data"] = {"name": data}
@@ -115,22 +114,22 @@ def marks(kind: str, encoding: Spec, data: str = "", transform: Sequence[Spec] =
 
 
 def field(name: str, kind: str = "quantitative", **more: Any) -> Spec:
-    """Return a channel, or an entry of a tooltip, that shows a column. kind: the Vega-Lite type of the column."""
+    """Return a channel or tooltip entry for a column. kind: the Vega-Lite type."""
     return {"field": name, "type": kind, **more}
 
 
 def nominal(name: str, **more: Any) -> Spec:
-    """Return a channel, or an entry of a tooltip, that shows a column of texts."""
+    """Return a channel or tooltip entry for a column of texts."""
     return field(name, "nominal", **more)
 
 
 def calculate(**fields: str) -> list[Spec]:
-    """Return the transforms that compute columns from Vega expressions, by the columns' names."""
+    """Return transforms that compute columns from Vega expressions."""
     return [{"calculate": formula, "as": name} for name, formula in fields.items()]
 
 
 def either(test: str, value: Any, otherwise: Any) -> Spec:
-    """Return a channel with `value` if the Vega expression `test` is true, and with `otherwise` if it is false."""
+    """Return a channel with one of two values, by the Vega expression `test`."""
     return {"condition": {"test": test, "value": value}, "value": otherwise}
 
 
@@ -140,9 +139,9 @@ def span(*domain: float, reverse: bool = False) -> Spec:
 
 
 def scale(theme: Theme, kind: str, maximum: float) -> Spec:
-    """Return the colour scale of a kind of number: "weights" and "shares" start at 0, "signed" and "effect" are centred on 0.
+    """Return a colour scale.
 
-    Colours are interpolated in RGB. Vega's default goes through other hues, such as from white to blue through cyan.
+    "weights" and "shares" start at 0; "signed" and "effect" are centred on 0.
     """
     colors = list(theme.effect[2:] if kind == "shares" else getattr(theme, kind))
     low = -maximum if kind in ("signed", "effect") else 0.0
@@ -151,12 +150,12 @@ def scale(theme: Theme, kind: str, maximum: float) -> Spec:
 
 
 def hues(colors: dict[str, str]) -> Spec:
-    """Return a scale that gives each name (key) its colour (value), in the dict's order."""
+    """Return a scale from names to colours."""
     return {"domain": list(colors), "range": list(colors.values())}
 
 
 def palette(ramp: Sequence[str]) -> list[int]:
-    """Return 256 RGB colours in one flat list, interpolated linearly along a ramp of hex colours."""
+    """Return 256 RGB colours along a ramp, in one flat list."""
     stops = np.array([[int(color[i : i + 2], 16) for i in (1, 3, 5)] for color in ramp], float)
     places = np.linspace(0, len(ramp) - 1, 256)
     channels = [np.interp(places, range(len(ramp)), stops[:, channel]) for channel in range(3)]
@@ -164,13 +163,13 @@ def palette(ramp: Sequence[str]) -> list[int]:
 
 
 def see_through(levels: np.ndarray) -> str:
-    """Return a black PNG in a data URI whose opacity is `levels` (n, m), 0 to 255, one pixel per level."""
+    """Return a black PNG in a data URI. levels: opacity (n, m), 0 to 255."""
     opacity = Image.fromarray(levels.astype(np.uint8))
     return _png(Image.merge("LA", (Image.new("L", opacity.size), opacity)), optimize=True)
 
 
 def picture(levels: np.ndarray, ramp: Sequence[str]) -> str:
-    """Return a PNG in a data URI with `levels` (n, m), 0 to 255, coloured along a ramp, one pixel per level."""
+    """Return a coloured PNG in a data URI. levels: (n, m), 0 to 255."""
     image = Image.fromarray(levels.astype(np.uint8), mode="P")
     image.putpalette(palette(ramp))
     return _png(image, optimize=False)
@@ -183,7 +182,7 @@ def _png(image: Image.Image, optimize: bool) -> str:
 
 
 def backdrop(encoding: Spec, data: str) -> Spec:
-    """Return the layer that draws a dataset's picture (the column `url`) across the whole plot."""
+    """Return the layer that draws a dataset's picture (column `url`)."""
     size = {"width": {"expr": "width"}, "height": {"expr": "height"}}
     return marks("image", {**encoding, "url": nominal("url")}, data, aspect=False, align="left", baseline="top", **size)
 
@@ -192,9 +191,9 @@ def backdrop(encoding: Spec, data: str) -> Spec:
 
 
 def drawn_frame(spec: dict[str, Any]) -> pd.DataFrame:
-    """Return the records that a Vega-Lite dict draws, as one table. Several datasets are numbered in the column `part`.
+    """Return the records that a chart draws, without pictures.
 
-    Pictures are left out: a large map is drawn as an image, and these records don't have its numbers.
+    The column `part` numbers several datasets.
     """
     frames: list[pd.DataFrame] = []
     for records in _datasets(spec, spec.get("datasets", {})):
@@ -207,7 +206,6 @@ def drawn_frame(spec: dict[str, Any]) -> pd.DataFrame:
 
 
 def _datasets(part: Any, named: dict[str, list]) -> Iterator[list]:
-    """Yield each dataset that a part of the chart draws, in the order of the parts."""
     if isinstance(part, dict):
         if isinstance(data := part.get("data"), dict):
             values = data.get("values", named.get(data.get("name", ""), []))

@@ -1,4 +1,4 @@
-"""Measure two sentences once for all pages, and cache the result. Compute the effects of single heads only when asked for."""
+"""Measure two sentences once for all pages."""
 
 import functools
 import hashlib
@@ -28,35 +28,35 @@ from selfattn.views.main_view import first_head, measured, put_together
 from selfattn.words import fold
 
 Hidden = tuple[int | None, int | None]  # the index of the hidden word in A and in B
-# In a sentence with at most this many tokens, hiding words is so fast that it doesn't wait for a slot for costly work.
+# Up to this many tokens, hiding words is fast.
 SHORT = 32
 SOON = 0.4  # seconds of work until the page shows progress
-SENSES, SENTENCES = "senses", "sentences"  # what the distance lies between, of which a share is a part
+SENSES, SENTENCES = "senses", "sentences"  # what the measured distance is between
 NAMED = {SENSES: "between the senses", SENTENCES: "between the sentences"}
 
 
 class Labels(NamedTuple):
-    """A word's labelled sentences: from the visitor's table if it has this word, else built in."""
+    """A word's labelled sentences, the visitor's or else the built-in ones."""
 
-    key: tuple[str, str]  # identifies them in the cache: the word, and the digest of the visitor's table
+    key: tuple[str, str]  # cache key: the word, and the digest of the visitor's table
     rows: pd.DataFrame
     own: bool  # True for the visitor's table
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """The measured effects of hiding the other words of two sentences, one at a time. Each run of a page gets one Answer."""
+    """The effects of hiding the other words of two sentences, one at a time."""
 
     pair: Pair
     way: str  # SENSES or SENTENCES
     labels: Labels
-    means: SenseMeans | None  # the means of the word's senses; None if `way` is SENTENCES
-    found: HiddenPair  # without the shares of single heads; `found_with_heads` adds them
-    key: tuple[Hashable, ...]  # identifies this Answer: encoder, pair and way
+    means: SenseMeans | None  # None if `way` is SENTENCES
+    found: HiddenPair  # without the effects in single heads
+    key: tuple[Hashable, ...]  # cache key: encoder, pair and way
 
 
 def answer_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> Answer:
-    """Hide the other words of the two sentences, one at a time, and measure how far the chosen word moves."""
+    """Measure how far the word moves if other words are hidden."""
     labels = labels_of(pair.word)
     means = means_of_senses(encoder, labels) if way == SENSES else None
     key = ("hidden", pair.key, means and labels.key)
@@ -74,7 +74,7 @@ def is_answered(encoder: Encoder, pair: Pair) -> bool:
 
 
 def found_with_heads(encoder: Encoder, answer: Answer) -> HiddenPair:
-    """Return the answer's HiddenPair, and add each head's share, estimated by gradient."""
+    """Return the answer's HiddenPair with the effects in single heads, by gradient."""
     if encoder.hide_reason:
         return answer.found
     key = ("with heads", answer.key, answer.found.senses and answer.labels.key)
@@ -84,15 +84,14 @@ def found_with_heads(encoder: Encoder, answer: Answer) -> HiddenPair:
 def panel_of(
     encoder: Encoder, answer: Answer, *, heads: bool = True, hidden: Hidden = (None, None), guess: bool = False
 ) -> Panel:
-    """Return the main view's panel for this answer. heads: True to include the map of heads.
+    """Return the main view's panel.
 
-    The effects of heads are exact for the words in `hidden` and, after a call of `complete`, for each sentence's word with the
-    largest share. For other words they are estimated by gradient. guess: True to ask for a guess and hide the answer.
+    heads: with the map of heads. hidden: words with exact effects. guess: True to hide the answer.
     """
     found, leading = answer.found, leading_words(answer.found)
     wanted = dict.fromkeys([*leading, *((side, at) for side, at in enumerate(hidden) if at is not None)])
     of_words = [_heads_of_word(encoder, answer, at, run=at not in leading) for at in wanted] if heads else None
-    # The report is about the built-in sentences, so it doesn't apply to the visitor's table.
+    # the report is about the built-in sentences
     many = None if answer.labels.own else stored_report(HiddenWordsReport, encoder)
     profiles = stored_report(HeadProfiles, encoder)
     exact = of_words and tuple((at, each.exact) for at, each in zip(wanted, of_words))
@@ -109,7 +108,7 @@ def panel_of(
 
 
 def leading_head_of(encoder: Encoder, answer: Answer) -> Head:
-    """Return the head that the page shows until the visitor chooses one."""
+    """Return the head to show until the visitor chooses one."""
 
     def make(_: object) -> Head:
         found = found_with_heads(encoder, answer)
@@ -120,7 +119,7 @@ def leading_head_of(encoder: Encoder, answer: Answer) -> Head:
 
 
 def complete(encoder: Encoder, answer: Answer) -> None:
-    """Compute the exact effect of every head for each sentence's word with the largest share. Cached effects are kept."""
+    """Compute exact effects in all heads, for each sentence's word with the largest effect."""
     for at in leading_words(answer.found):
         _heads_of_word(encoder, answer, at, run=True)
 
@@ -144,13 +143,12 @@ def labels_of(word: str) -> Labels:
 
 @functools.cache
 def _built_in() -> dict[str, pd.DataFrame]:
-    """Return the built-in labelled sentences by word."""
     rows = labelled()
     return dict(iter(rows.groupby(rows["word"].str.strip().map(fold), sort=False)))
 
 
 def means_of_senses(encoder: Encoder, labels: Labels) -> SenseMeans | None:
-    """Return the means of the word's senses. None: too few usable labelled sentences, or no word can be hidden."""
+    """Return the means of the word's senses. None: too few sentences, or no word can be hidden."""
     if labels.rows.empty or encoder.hide_reason:
         return None
     word = labels.key[0]
@@ -174,9 +172,9 @@ def means_of_senses(encoder: Encoder, labels: Labels) -> SenseMeans | None:
 
 
 def beside_its_sense(encoder: Encoder, answer: Answer) -> tuple[str, Tensor] | None:
-    """Return the sense of A's word, and its cosines with the labelled sentences of this sense (see `within_sense`).
+    """Return the sense of A's word, and the word's cosines with sentences of this sense.
 
-    Returns None if the word's senses or the sense of A are unknown.
+    None: the senses are unknown.
     """
     first, labels, news = answer.pair.first, answer.labels, this_page().news
     means = means_of_senses(encoder, labels)
@@ -200,13 +198,13 @@ def beside_its_sense(encoder: Encoder, answer: Answer) -> tuple[str, Tensor] | N
 
 
 def _changed(encoder: Encoder, word: PlacedWord, hidden: Sequence[Sequence[Hide]], **more: Any) -> Tensor:
-    """Return the result of `Encoder.changed_vectors`. Each sentence's results are cached separately."""
+    """Return `Encoder.changed_vectors`, cached for each sentence."""
     key = ("with hidden", word.key, repr(hidden), more.get("layers", False))
     return cached(encoder, key, lambda _: encoder.changed_vectors(word, hidden=hidden, **more))
 
 
 def _by_gradient(encoder: Encoder, words: Sequence[PlacedWord], targets: Sequence[Any]) -> list[Tensor]:
-    """Return the results of `hidden_by_head`, cached by sentence and by the target's vector `way`."""
+    """Return `hidden_by_head`, cached for each sentence and target."""
     keys = [(word.key, hashlib.sha256(target.way.numpy()).hexdigest()) for word, target in zip(words, targets)]
     make = lambda word, target, _: hidden_by_head(encoder, [word], [target])[0]  # noqa: E731
     return [
@@ -216,10 +214,7 @@ def _by_gradient(encoder: Encoder, words: Sequence[PlacedWord], targets: Sequenc
 
 
 def _heads_of_word(encoder: Encoder, answer: Answer, at: tuple[int, int], run: bool) -> HeadsOfWord:
-    """Return how far the chosen word moves if one word is hidden in each head alone.
-
-    The numbers are exact if `run` is True or if they are cached. Otherwise they are estimated by gradient.
-    """
+    """Return the effect of hiding a word in each head alone, exact or by gradient."""
     found, (side, number) = found_with_heads(encoder, answer), at
     key = ("heads of", answer.pair.key, found.senses and answer.labels.key, at)
     can = not encoder.one_head_reason and bool(found.share[side][number].isfinite())

@@ -1,11 +1,8 @@
-"""Keep one browser history entry per page, so that one press of Back leads to the previous page.
+"""Keep one browser history entry per page.
 
-Streamlit 1.67 pushes a history entry whenever code writes `st.query_params` or corrects a bound widget. The script below
-replaces the current entry instead if the page stays the same. Streamlit also strips the old page's address just before it opens
-another page. So the script remembers the address at each click on a link, and restores it.
-
-Measured in Chromium: ten choices on a page added five entries without the script, and none with it. A click on a link to another
-page added one to four entries without the script, and one with it.
+Streamlit 1.67 pushes an entry whenever code writes `st.query_params`, and removes a page's parameters before it opens
+another page. The script prevents both. Measured in Chromium: ten choices on a page added five entries without the script,
+and none with it. A click on a link to another page added one to four entries without the script, and one with it.
 """
 
 from collections.abc import Mapping
@@ -62,7 +59,7 @@ document.querySelectorAll(".st-key-history script").forEach((done) => done.remov
 
 
 def one_entry_a_page(style: str) -> None:
-    """Add the CSS and the history script to the page. Call it first in app.py. The script contains no text from visitors."""
+    """Add the CSS and the history script (no text from visitors). Call it first in app.py."""
     if came_back():
         restore_address()
     with st.container(key="history"):
@@ -70,10 +67,7 @@ def one_entry_a_page(style: str) -> None:
 
 
 def carry_choice(page: str) -> None:
-    """Carry the visitor's choice over from the previous page. Call it before the pickers are drawn.
-
-    page: the page's address. If a link, Back or Forward opened the page, the chosen heads are read from the address.
-    """
+    """Keep the choice from the previous page. Call it before the pickers. page: the address."""
     new, back = session.PAGE.get() != page, came_back()
     for key in (session.HEAD, session.SECOND_HEAD):
         if back or (new and key in st.query_params):
@@ -86,7 +80,7 @@ def carry_choice(page: str) -> None:
 
 
 def note_in_address(noted: Mapping[str, str | None]) -> None:
-    """Write parameters without a widget into the address; None removes a parameter. Call it at the end of a run of a page."""
+    """Write parameters into the address; None removes one. Call it last."""
     for key, value in noted.items():
         if value is None:
             st.query_params.pop(key, None)

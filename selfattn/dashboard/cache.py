@@ -1,8 +1,4 @@
-"""Cache the results of encoders for all visitors, up to a limit in bytes.
-
-Another `Cache` (in encoder_picker.py) holds a limited number of loaded encoders. When it drops an encoder, the results of that
-encoder are dropped too.
-"""
+"""Cache the results of encoders for all visitors, up to a limit in bytes."""
 
 import threading
 import time
@@ -29,16 +25,16 @@ from selfattn.settings import Settings
 from selfattn.words import Word
 
 T = TypeVar("T")
-OVERHEAD = 1000  # bytes: an estimate for everything in a result except its arrays and dictionaries
-RECORD = 500  # bytes: an estimate for a dictionary with its plain values, such as one mark of a chart
+OVERHEAD = 1000  # bytes: an estimate for everything but arrays and dictionaries
+RECORD = 500  # bytes: an estimate for a dictionary with plain values
 PLAIN = str, float, int, type(None)
 
 
 class Cache(Generic[T]):
-    """A cache that drops the least recently used values first. If several threads need a value, one thread makes it.
+    """A thread-safe cache that drops the least recently used values first.
 
-    A value larger than the bound replaces all other values: it is kept, because its page needs it again at each click.
-    bound: the largest total size. size: returns a value's size, in the same unit. on_release: called with each dropped value.
+    A value larger than the bound replaces all others.
+    bound: the largest total size. on_release: called with each dropped value.
     """
 
     def __init__(self, bound: int, size: Callable[[T], int], on_release: Callable[[T], None] = lambda _: None):
@@ -54,9 +50,9 @@ class Cache(Generic[T]):
             return [*self._store.values()]
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the value of this key. If the cache has no such value, call make() and keep its result.
+        """Return the value of this key, or make and keep it.
 
-        Raises TypeError for a key that doesn't consist of strings, numbers, None and tuples.
+        Raises TypeError for a key that `check_key` refuses.
         """
         check_key(key)
         return self._get(key, make)
@@ -86,7 +82,7 @@ class _Store(cachetools.LRUCache):
 
 class _Changing(threading.Condition):
     def wait(self, timeout: float | None = LOOK) -> bool:
-        """Wait for a value that another thread makes. End this run of the page if the visitor moves on or leaves."""
+        """Wait for another thread's value. End the run if the visitor moves on."""
         with page_lent():
             woken = super().wait(timeout)
         stop_if_superseded()
@@ -94,7 +90,10 @@ class _Changing(threading.Condition):
 
 
 def check_key(key: object) -> None:
-    """Raise TypeError unless the key consists of strings, numbers, None and tuples, which can't keep an encoder in memory."""
+    """Raise TypeError unless the key consists of strings, numbers, None and tuples.
+
+    Other keys could keep an encoder in memory.
+    """
     if isinstance(key, tuple):
         for part in key:
             check_key(part)
@@ -103,7 +102,7 @@ def check_key(key: object) -> None:
 
 
 def bytes_of(result: object) -> int:
-    """Return the memory of a result's arrays and dictionaries, in bytes. Shared storage counts once; models don't count."""
+    """Return the bytes of a result's arrays and dictionaries, without models."""
     storages: dict[int, int] = {}
     total, parts = OVERHEAD, [result]
     while parts:  # a chart has thousands of parts, nearly all of them plain values
@@ -132,7 +131,7 @@ _gone: weakref.WeakSet[Encoder] = weakref.WeakSet()  # encoders dropped to make 
 
 
 def encoder_key(encoder: Encoder) -> tuple[str | None, ...]:
-    """Return the encoder's cache key. The name and revision are in the key because results print them."""
+    """Return the encoder's cache key, with the name and revision that results print."""
     return (encoder.name, encoder.revision, encoder.content, encoder.device, encoder.dtype)
 
 
@@ -145,15 +144,12 @@ def cached(
     where: Any = None,
     after: float = 0.0,
 ) -> T:
-    """Return make(progress), from the cache if it was made before. The key must contain everything that affects the result.
+    """Return make(progress), or the cached result. key: everything that affects the result.
 
-    make calls progress(done, total), and the page shows a progress bar. title: the bar's text ("": no bar). where: the bar's
-    container. Without `where`, an empty element is drawn even for a cached result, so that the elements below it keep their
-    places. after: if `where` is given, the bar appears after this many seconds.
-    costly: True if make runs the encoder many times. make then waits for a slot for costly work, and ends at a call of progress
-    after the visitor has moved on or left. make must not call `cached`, which may wait for a thread that waits for the slot.
-    If the encoder was dropped to make room, its new results aren't cached: the same encoder may be loaded again, and results of
-    the old copy must not be returned for the new copy.
+    make: calls progress(done, total). It must not call `cached`, which could deadlock.
+    title: the progress bar's text ("": no bar). where: the bar's container. after: seconds until the bar.
+    costly: True if make must wait for a slot, and end if the visitor moves on.
+    Results of a dropped encoder aren't cached.
     """
     whole_key = (encoder_key(encoder), key)
     place = st.empty() if title and where is None else None
@@ -188,27 +184,23 @@ def cached(
 
 
 def is_cached(encoder: Encoder, key: Hashable) -> bool:
-    """Return True if `cached` has a result for this key."""
     return (encoder_key(encoder), key) in _results
 
 
 def forget(encoder: Encoder) -> None:
-    """Drop all results of an encoder that was dropped to make room, because each encoding keeps its whole model in memory.
-
-    A page that still uses the encoder gets new results, but they aren't cached.
-    """
+    """Drop all results of a dropped encoder, because they keep its model in memory."""
     _gone.add(encoder)
     gone = encoder_key(encoder)
     _results.forget(lambda key: key[0] == gone)
 
 
 def cached_encode(encoder: Encoder, text: str, pair: str | None = None) -> Encoding:
-    """Return the text's encoding from the cache, or encode the text. Raises TextError."""
+    """Return the text's encoding. Raises TextError."""
     return cached(encoder, ("encoding", text, pair), lambda _: encoder.encode(text, pair))
 
 
 def cached_hidden(encoder: Encoder, word: PlacedWord[Encoding], hidden: Word) -> PlacedWord[Encoding]:
-    """Return the word in its sentence, encoded while the word `hidden` is masked from it."""
+    """Return the word, encoded while `hidden` is masked from it."""
     hide = Hide(word.positions, hidden.positions)
     key = ("with hidden tokens", word.sentence.text, word.sentence.pair, repr(hide))
     text, pair = word.sentence.text, word.sentence.pair
@@ -216,7 +208,7 @@ def cached_hidden(encoder: Encoder, word: PlacedWord[Encoding], hidden: Word) ->
 
 
 def cached_removal(encoder: Encoder, word: PlacedWord) -> Tensor:
-    """Return a word's vector after the last layer, with each head removed in turn: (n_layers, n_heads, d_model)."""
+    """Return a word's output with each head removed: (n_layers, n_heads, d_model)."""
     return cached(
         encoder,
         ("removal", word.key),
@@ -227,17 +219,14 @@ def cached_removal(encoder: Encoder, word: PlacedWord) -> Tensor:
 
 
 def cached_effect(encoder: Encoder, first: PlacedWord[Encoding], second: PlacedWord[Encoding]) -> Tensor:
-    """Return the effect of removing each head on the cosine of two word vectors: (n_layers, n_heads).
-
-    The results are cached for each sentence: for a sentence that is compared with two others, the heads are removed only once.
-    """
+    """Return the change of cosine with each head removed: (n_layers, n_heads)."""
     after = [cached_removal(encoder, word) for word in (first, second)]
     before = [encoding.vector(encoder.n_layers, positions) for encoding, positions in (first, second)]
     return change_of_cosine(after, before)
 
 
 def cached_error(encoder: Encoder, text: str, head: Head) -> float:
-    """Return the largest difference between one head's weights from the kernel and from the model, on the same inputs."""
+    """Return the largest difference of weights between kernel and model, on equal inputs."""
 
     def make(_: Progress) -> float:
         encoding = cached_encode(encoder, text)
@@ -247,9 +236,9 @@ def cached_error(encoder: Encoder, text: str, head: Head) -> float:
 
 
 def cached_separate_error(encoder: Encoder, text: str, head: Head) -> float | None:
-    """Return the largest difference between one head's weights from the kernel and from a second, eager pass of the model.
+    """Return the largest difference of weights between kernel and an eager pass.
 
-    Returns None if the attention maps of all heads don't fit in memory.
+    None: the attention maps don't fit in memory.
     """
     encoding = cached_encode(encoder, text)
     if not encoder.separate_pass_fits(len(encoding.tokens)):

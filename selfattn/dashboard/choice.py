@@ -1,4 +1,4 @@
-"""Define a visitor's choice: a word in two sentences and, optionally, in a control sentence."""
+"""Define a visitor's choice."""
 
 from collections.abc import Hashable
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from selfattn.encoders.placed_word import PlacedWord
 
 
 class Pair(NamedTuple):
-    """A word in sentence A, in sentence B and, if there is one, in the control sentence."""
+    """A word in sentence A, in sentence B and perhaps in a control sentence."""
 
     first: PlacedWord[Encoding]
     second: PlacedWord[Encoding]
@@ -21,7 +21,7 @@ class Pair(NamedTuple):
 
     @property
     def sides(self) -> tuple[tuple[str, PlacedWord[Encoding]], tuple[str, PlacedWord[Encoding]]]:
-        """The names of the two sentences, each with the word in that sentence: ("A", first), ("B", second)."""
+        """The names of the two sentences, each with the word."""
         return ("A", self.first), ("B", self.second)
 
     @property

@@ -1,4 +1,4 @@
-"""Show a component in Chromium as Streamlit does: import its module from a blob, and mount it in a shadow root."""
+"""Show a component in Chromium, as Streamlit does."""
 
 import base64
 from pathlib import Path
@@ -28,8 +28,8 @@ MOUNT = """async ([script, style]) => {
 
 @pytest.fixture(scope="session")
 def component_page(browser):
-    """Yield one page that all tests share, and a list of its errors. Opening a new window for each test would take a second."""
-    from tests.browser.conftest import watch  # imported here, because conftest imports this module
+    """Yield one page for all tests, and its errors."""
+    from tests.browser.conftest import watch  # conftest imports this module
 
     page = browser.new_context().new_page()
     yield page, watch(page)
@@ -38,7 +38,7 @@ def component_page(browser):
 
 @pytest.fixture
 def open_component(component_page):
-    """Return a function that shows a component on a page. The test fails if the page logs an error or requests anything."""
+    """Return a function that shows a component. Errors and requests fail the test."""
     page, trouble = component_page
     trouble.clear()
 
@@ -76,7 +76,7 @@ BOXES = """selector => [...shadow.querySelectorAll(selector)]
 
 
 def overlaps(boxes):
-    """Return the pairs of texts that overlap by more than 1 pixel horizontally and more than 4 pixels vertically."""
+    """Return pairs of texts that overlap by more than 1 × 4 pixels."""
     pairs = []
     for i, (one, left, top, right, bottom) in enumerate(boxes):
         for other, left2, top2, right2, bottom2 in boxes[i + 1 :]:
@@ -86,7 +86,7 @@ def overlaps(boxes):
 
 
 def cut_or_overlapping(page, texts, widths):
-    """Return (width, texts) for each window width at which texts are cut off or overlap."""
+    """Return (width, texts) where texts are cut off or overlap."""
     found = []
     for width in widths:
         page.set_viewport_size({"width": width, "height": 900})
@@ -102,7 +102,7 @@ def cut_or_overlapping(page, texts, widths):
 
 
 def contrast(one, other):
-    """Return the contrast ratio of two colours (r, g, b), as WCAG 2.2 defines it."""
+    """Return the contrast ratio of two colours (WCAG 2.2)."""
 
     def luminance(colour):
         parts = [each / 255 for each in colour]

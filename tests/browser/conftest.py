@@ -1,4 +1,4 @@
-"""Open pages, wait until they are complete, and watch them for console errors and requests to other machines."""
+"""Open pages, and watch them for errors and requests."""
 
 import re
 import time
@@ -22,11 +22,11 @@ expect.set_options(timeout=30_000)  # Playwright's five seconds are too few on a
 
 
 def watch(page: Page) -> list[str]:
-    """Return a list that collects the page's errors and its requests to other machines."""
+    """Return a list of the page's errors and its requests to other machines."""
     trouble: list[str] = []
 
     def on_console(message):
-        # Streamlit looks for its base path below a page's address and gets 404s; they aren't our errors.
+        # Streamlit causes 404s.
         if message.type == "error" and not message.text.startswith("Failed to load resource"):
             trouble.append(message.text)
 
@@ -44,9 +44,9 @@ def watch(page: Page) -> list[str]:
 
 
 def wait_until_idle(page: Page, timeout: float = 60) -> None:
-    """Wait until all widgets are drawn and Streamlit's script has been idle for 0.3 s.
+    """Wait until Streamlit's script has been idle for 0.3 s.
 
-    Shorter waits would miss choices in sliders and charts, which are reported after up to 0.2 s.
+    Sliders and charts report a choice after up to 0.2 s.
     """
     page.evaluate("window.calmSince = null")
     page.wait_for_function(CALM, polling=50, timeout=1000 * timeout)
@@ -62,7 +62,6 @@ def wait_for_address(page: Page, part: str) -> None:
 
 
 def eventually(page: Page, holds: Callable[[], bool], timeout: float = 30) -> None:
-    """Wait until the condition holds: charts and texts are painted a moment after the script is idle."""
     deadline = time.time() + timeout
     while not holds():
         assert time.time() < deadline, f"does not hold after {timeout} s"

@@ -1,7 +1,6 @@
 """Find or install a Chromium for the browser tests, and print its path.
 
-Use a browser on the PATH or Playwright's own. If there is none, install Debian's package (as root) or Playwright's download.
-If that fails too, the script fails if CI=true; otherwise the browser tests are skipped.
+With CI=true, the script fails if there is none.
 """
 
 import os
@@ -17,13 +16,12 @@ def on_path() -> str | None:
 
 
 def playwrights_own() -> str | None:
-    """Return the path of the browser that Playwright downloaded, or None."""
     from playwright.sync_api import sync_playwright
 
     try:
         with sync_playwright() as playwright:
             path = playwright.chromium.executable_path
-    except Exception:  # Playwright's driver can't start: for example, libatomic is missing
+    except Exception:  # for example, libatomic is missing
         return None
     return path if os.path.exists(path) else None
 

@@ -1,4 +1,4 @@
-"""Make data for the component `kernel` without an encoder: each word has a random query, key and value."""
+"""Make random data for the component `kernel`."""
 
 import json
 from typing import Any
@@ -18,7 +18,7 @@ PLACES = {"vectors": 4, "products": 2, "handed": 3}
 def kernel_data(
     texts=BANK, query="bank", *, d=32, hidden=(), terms=(), clicks=True, below=("Recomputed.",), seed=2
 ) -> dict[str, Any]:
-    """Make data of one or two sentences. hidden: words hidden from the query; terms: names of terms added to the scores."""
+    """Make the data. hidden: words hidden from the query. terms: added to the scores."""
     torch.manual_seed(seed)
     sentences = [text.split(" ") for text in texts]
     vectors = {word: torch.randn(3, d) for word in dict.fromkeys(" ".join(texts).split(" "))}

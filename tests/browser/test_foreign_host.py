@@ -1,4 +1,4 @@
-"""Test the protection from DNS rebinding: a request with a foreign host name gets no websocket."""
+"""Test the protection from DNS rebinding."""
 
 import socket
 from urllib.parse import urlparse
@@ -12,7 +12,7 @@ UPGRADE = (
 
 
 def answer(address: str, name: str) -> int:
-    """Return the HTTP status of a websocket request with this host name. Status 101 opens a websocket."""
+    """Return the HTTP status of a websocket request."""
     where = urlparse(address)
     with socket.create_connection((where.hostname, where.port), timeout=20) as connection:
         connection.sendall(UPGRADE.format(host=f"{name}:{where.port}").encode())
@@ -20,6 +20,6 @@ def answer(address: str, name: str) -> int:
 
 
 @pytest.mark.browser
-def test_only_host_names_of_this_machine_get_a_websocket(server):
+def test_only_local_host_names_get_websocket(server):
     assert [answer(server, name) for name in ("localhost", "127.0.0.1")] == [101, 101]
     assert [answer(server, name) for name in ("evil.example", "localhost.evil.example")] == [403, 403]

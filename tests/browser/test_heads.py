@@ -1,4 +1,4 @@
-"""Test the component `heads` (the map of all heads) in Chromium: mouse, keyboard, colour schemes, and small maps."""
+"""Test the map of all heads in Chromium."""
 
 import re
 from functools import partial
@@ -41,7 +41,7 @@ def triggers(page):
     return page.evaluate("triggers")
 
 
-def test_mouse_and_keyboard_choose_a_head(open_heads):
+def test_mouse_and_keyboard_choose_head(open_heads):
     page = open_heads(MEASURED)
     assert chosen(page) == "head 10 of layer 0: −0.289"
     assert page.locator(".below").inner_text().split("\n")[0] == "L0 H10: −0.289"
@@ -57,7 +57,7 @@ def test_mouse_and_keyboard_choose_a_head(open_heads):
     assert focused(page) == "head 40" and chosen(page) == "head 0 of layer 1: new"  # the focus stays
 
 
-def test_a_cells_colour_shows_the_sign_and_size_of_its_number(open_heads):
+def test_cell_colour_shows_number(open_heads):
     for scheme in ("light", "dark"):
         page = open_heads(MEASURED, scheme=scheme)
         away, none, toward = (cell(page, *place).evaluate(COLOUR) for place in ((0, 0), (2, 0), (5, 11)))
@@ -77,7 +77,7 @@ def test_a_cells_colour_shows_the_sign_and_size_of_its_number(open_heads):
         assert contrast(muted, ground) >= 4.5 and contrast(paper, ground) >= 7
 
 
-def test_each_small_map_is_a_part_of_the_picture_of_all_maps(open_heads):
+def test_small_maps_show_weights(open_heads):
     page = open_heads(MEASURED | {"maps": MAPS}, width=800)
     box = cell(page, 2, 1).locator(".picture").bounding_box()
     image = np.asarray(Image.open(BytesIO(page.screenshot(clip=box))).convert("L"), float)
@@ -88,7 +88,7 @@ def test_each_small_map_is_a_part_of_the_picture_of_all_maps(open_heads):
     assert np.asarray(Image.open(BytesIO(page.screenshot(clip=other))).convert("L"))[5:-5, 5:-5].max() < 128
 
 
-def test_the_map_of_the_chosen_head_is_enlarged(open_heads):
+def test_chosen_map_is_enlarged(open_heads):
     page = open_heads(MEASURED | {"maps": MAPS}, width=1100)
     chip = page.locator(".chip")
     assert (chip.inner_text(), page.locator(".which").inner_text()) == (
@@ -113,7 +113,7 @@ def test_the_map_of_the_chosen_head_is_enlarged(open_heads):
 
 
 @pytest.mark.parametrize(("layers", "heads", "n"), [(12, 12, 9), (24, 16, 70)])
-def test_the_small_maps_fit_windows_of_any_width(open_heads, layers, heads, n):
+def test_small_maps_fit_window(open_heads, layers, heads, n):
     maps = {"picture": one_picture([np.eye(8)] * layers * heads, heads, 8), "side": 8, "tokens": ["token"] * n}
     data = plain_heads(layers, heads, Head(0, 0), "Head") | {
         "maps": maps | {"rows": [n - 1], "sentence": "", "said": ""}
@@ -133,7 +133,7 @@ def test_the_small_maps_fit_windows_of_any_width(open_heads, layers, heads, n):
 
 
 @pytest.mark.parametrize(("layers", "heads"), [(6, 12), (12, 12), (24, 16), (1, 1)])
-def test_the_map_of_heads_fits_a_phone_for_encoders_of_any_size(open_heads, layers, heads):
+def test_map_of_heads_fits_phone(open_heads, layers, heads):
     page = open_heads(plain_heads(layers, heads, Head(layers - 1, heads - 1), "Head"), width=328)
     assert page.get_by_role("gridcell").count() == layers * heads
     assert page.evaluate("document.documentElement.scrollWidth") <= 328
@@ -141,13 +141,13 @@ def test_the_map_of_heads_fits_a_phone_for_encoders_of_any_size(open_heads, laye
     assert page.locator(".axis").evaluate_all("all => all.every((each) => each.scrollWidth <= each.clientWidth + 1)")
 
 
-def test_a_click_in_a_downloaded_file_chooses_a_head_and_sends_nothing(open_heads):
+def test_click_in_downloaded_file_sends_nothing(open_heads):
     page = open_heads(MEASURED | {"clicks": False})
     cell(page, 2, 5).click()
     assert triggers(page) == [] and chosen(page) == "head 5 of layer 2: +0.113"
 
 
-def test_a_large_picture_of_maps_has_a_short_url(open_heads):
+def test_large_picture_has_short_url(open_heads):
     maps = MAPS | {"picture": one_picture([np.random.default_rng(0).random((51, 51))] * 384, 16, 51)}
     frame = heads_frame(entropy=torch.rand(24, 16))
     page = open_heads(heads_data(frame, "entropy", Head(0, 0), kind="weights", maps=maps))

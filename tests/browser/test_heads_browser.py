@@ -1,4 +1,4 @@
-"""Test the pages "Inside a head" and "All heads" in Chromium: clicks on a token and on a head, and a phone's width."""
+"""Test the pages "Inside a head" and "All heads" in Chromium."""
 
 import re
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.browser
 CHARTS = "[data-testid=stVegaLiteChart] :is(svg, canvas)"
 
 
-def test_the_address_contains_the_clicked_token(page, server):
+def test_address_contains_clicked_token(page, server):
     page.set_viewport_size({"width": 1440, "height": 900})
     open_page(page, f"{server}/inside-a-head?head=L0+H10&step=powers")  # an older link
     expect(page.get_by_text("This link is from an older version")).to_be_visible()
@@ -27,7 +27,7 @@ def test_the_address_contains_the_clicked_token(page, server):
 
 
 @pytest.mark.parametrize("path", ["inside-a-head", "two-encoders"])
-def test_pages_about_a_head_fit_a_phone(page, server, path):
+def test_head_pages_fit_phone(page, server, path):
     page.set_viewport_size({"width": 390, "height": 844})
     open_page(page, f"{server}/{path}")
     expect(page.locator(CHARTS).first).to_be_visible()
@@ -45,7 +45,7 @@ def cell(page, layer, head):
     return page.get_by_role("gridcell", name=re.compile(rf"^head {head} of layer {layer}\b"))
 
 
-def test_a_click_on_a_small_map_opens_its_head(page, server):
+def test_click_on_map_opens_head(page, server):
     open_page(page, f"{server}/all-heads")
     cell(page, 2, 5).first.click()
     wait_for_address(page, "head=L2+H5")
@@ -60,7 +60,7 @@ def test_a_click_on_a_small_map_opens_its_head(page, server):
     expect(page.locator(".heads.pictured .chip")).to_have_text("L0 H1")
 
 
-def test_a_click_on_an_example_sentence_opens_it_in_the_maps(page, server):
+def test_click_on_example_opens_sentence(page, server):
     open_page(page, f"{server}/all-heads?head=L0+H11")
     row = page.locator(".shaded .row").first
     word = row.locator(".chosen .ink").inner_text()
@@ -71,8 +71,8 @@ def test_a_click_on_an_example_sentence_opens_it_in_the_maps(page, server):
     assert "head=L0+H11" in page.url
 
 
-def test_a_head_can_be_chosen_again(page, server):
-    """Streamlit reports a state only if it changes. So the component sends a trigger at each click instead."""
+def test_head_can_be_chosen_again(page, server):
+    """Streamlit reports a state only if it changes."""
     open_page(page, f"{server}/predictions?asked=Two+sentences")
     for side, head in ((0, 3), (1, 7), (0, 3)):
         cell(page, 1, head).nth(side).click()

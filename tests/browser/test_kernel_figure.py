@@ -1,4 +1,4 @@
-"""Test the component `kernel` (how one head computes attention, step by step) in Chromium."""
+"""Test the component `kernel` in Chromium."""
 
 import re
 from functools import partial
@@ -23,7 +23,7 @@ def row(page, at, side=0):
 
 
 def lines(page):
-    """Return the texts of each sentence's line of arithmetic, with exponents in brackets."""
+    """Return each sentence's line of arithmetic."""
     return page.locator(".line").evaluate_all(
         """all => all.map(line => [...line.children].map(child => [...child.childNodes]
             .map(node => node.nodeName === "SUP" ? `^(${node.textContent})` : node.textContent).join("")))"""
@@ -46,7 +46,7 @@ def over_cell(page, strip, i, n):
 
 
 @pytest.mark.parametrize("name", ["bank", "one", "hidden", "terms", "75 tokens", "2 dimensions"])
-def test_the_figure_prints_every_number_of_the_data(open_kernel, name):
+def test_figure_prints_every_number(open_kernel, name):
     data = VARIANTS[name]
     page = open_kernel(data)
     columns = [each["id"] for each in data["columns"] if each["kind"] != "strip"]
@@ -76,7 +76,7 @@ def test_the_figure_prints_every_number_of_the_data(open_kernel, name):
 
 
 @pytest.mark.parametrize("name", ["bank", "hidden", "64 x 128"])
-def test_the_tooltip_of_each_cell_has_the_numbers_of_the_data(open_kernel, name):
+def test_tooltip_shows_arithmetic_of_cell(open_kernel, name):
     data = VARIANTS[name]
     page = open_kernel(data)
     side = data["sides"][0]
@@ -89,7 +89,7 @@ def test_the_tooltip_of_each_cell_has_the_numbers_of_the_data(open_kernel, name)
     for i in (0, 7, n - 1):
         over_cell(page, strips.nth(0), i, n)
         expect(tip).to_have_text(f"dimension {i}: query {queries[i]} × key {keys[i]} = {products[i]}")
-        assert marked.count() == 2  # in this strip and in the query's strip
+        assert marked.count() == 2  # in the strips of the token and of the query
         over_cell(page, strips.nth(1), i, n)
         expect(tip).to_have_text(f"dimension {i}: weight {each['fine']} × value {values[i]} = {handed[i]}")
         assert marked.count() == 2
@@ -99,7 +99,7 @@ def test_the_tooltip_of_each_cell_has_the_numbers_of_the_data(open_kernel, name)
     expect(tip).to_have_text(f"dimension 3: all weight × value, summed: {decimals(side['context'], 3)[3]}")
 
 
-def test_bar_lengths_follow_the_numbers(open_kernel):
+def test_bar_lengths_follow_numbers(open_kernel):
     data = VARIANTS["bank"]
     page = open_kernel(data)
     rows = [each for side in data["sides"] for each in side["rows"]]
@@ -115,8 +115,7 @@ def test_bar_lengths_follow_the_numbers(open_kernel):
         )
 
 
-def test_colours_follow_the_numbers(open_kernel):
-    """In the query's strip, the largest number has the deepest colour, and negative numbers are red."""
+def test_colours_follow_numbers(open_kernel):
     data = VARIANTS["bank"]
     page = open_kernel(data)
     values = [int(part) for part in data["sides"][0]["query"]["values"].split(",")]
@@ -133,7 +132,7 @@ def test_colours_follow_the_numbers(open_kernel):
         assert minus == (value < 0) or depth == 0
 
 
-def test_hover_shows_the_arithmetic(open_kernel):
+def test_hover_shows_arithmetic(open_kernel):
     data = VARIANTS["bank"]
     page = open_kernel(data)
     heaviest = [max(side["rows"], key=lambda each: float(each["fine"]))["at"] for side in data["sides"]]
@@ -149,7 +148,7 @@ def test_hover_shows_the_arithmetic(open_kernel):
     assert page.evaluate("sent") == []
 
 
-def test_hovering_over_a_column_highlights_its_lines_of_code(open_kernel):
+def test_hover_over_column_highlights_code(open_kernel):
     page = open_kernel(VARIANTS["bank"])
     code = page.get_by_role("region", name="selfattn's own lines of code")
     expect(code).to_be_hidden()
@@ -173,13 +172,13 @@ def test_hovering_over_a_column_highlights_its_lines_of_code(open_kernel):
     expect(code).to_be_hidden()
 
 
-def test_a_click_makes_a_token_the_query(open_kernel):
+def test_click_makes_token_the_query(open_kernel):
     data = VARIANTS["bank"]
     page = open_kernel(data)
     row(page, 8).get_by_role("button").click()
     row(page, 3, 1).get_by_role("button").click()
     assert page.evaluate("sent") == [["query", [0, 8]], ["query", [1, 3]]]
-    assert row(page, 5).get_by_role("button").count() == 0  # the query's own row has no button
+    assert row(page, 5).get_by_role("button").count() == 0  # the query's row has no button
     answer = kernel_data(query="the")
     page.evaluate("data => { show(data); }", answer)
     assert page.locator(".query .self").first.text_content() == "the"
@@ -187,7 +186,7 @@ def test_a_click_makes_a_token_the_query(open_kernel):
     assert page.locator(".token button").count() == 0
 
 
-def test_the_kernel_figure_sends_choices_made_in_the_figure_above_it(open_kernel):
+def test_figure_sends_choices_of_figure_above(open_kernel):
     page = open_kernel(VARIANTS["bank"])
     choose = """detail => !dispatchEvent(new CustomEvent("selfattn-choice", { detail, cancelable: true }))"""
     head, hidden = {"state": "head", "value": 29}, {"state": "hidden", "value": [6, None]}
@@ -198,7 +197,7 @@ def test_the_kernel_figure_sends_choices_made_in_the_figure_above_it(open_kernel
     assert not page.evaluate(choose, head) and page.evaluate("triggers.length") == 3
 
 
-def test_the_keyboard_reaches_every_part_of_the_figure(open_kernel):
+def test_keyboard_reaches_every_part(open_kernel):
     data = VARIANTS["bank"]
     page = open_kernel(data)
     side = data["sides"][0]
@@ -232,7 +231,7 @@ def test_the_keyboard_reaches_every_part_of_the_figure(open_kernel):
     assert focused(page) == "row 0 1"
 
 
-def test_choices_stay_until_data_with_a_new_key_are_shown(open_kernel):
+def test_choices_stay_until_new_key(open_kernel):
     data = kernel_data()
     page = open_kernel(data, 600)
     expect(row(page, 2, 1)).to_be_visible()  # B has the larger weight
@@ -248,7 +247,7 @@ def test_choices_stay_until_data_with_a_new_key_are_shown(open_kernel):
 
 
 @pytest.mark.parametrize("name, width, both", [("bank", 1100, True), ("bank", 600, False), ("64 x 128", 1100, False)])
-def test_a_figure_too_narrow_for_two_sentences_has_a_switch(open_kernel, name, width, both):
+def test_narrow_figure_has_switch(open_kernel, name, width, both):
     page = open_kernel(VARIANTS[name], width)
     assert page.locator(".switch").is_visible() != both
     shown = [row(page, VARIANTS[name]["sides"][side]["query"]["at"], side).is_visible() for side in (0, 1)]
@@ -258,13 +257,13 @@ def test_a_figure_too_narrow_for_two_sentences_has_a_switch(open_kernel, name, w
         assert [row(page, 1, side).is_visible() for side in (0, 1)] == [not one for one in shown]
 
 
-def test_the_default_figure_fits_a_screen(open_kernel):
+def test_figure_fits_screen(open_kernel):
     page = open_kernel(VARIANTS["bank"], 1100)
     assert page.locator(".selfattn").bounding_box()["height"] <= 760
     expect(page.locator(".key").first).to_be_hidden()  # the titles of the columns say the same
 
 
-def test_on_a_phone_a_button_shows_the_highlighted_rows_dimensions(open_kernel):
+def test_phone_button_shows_dimensions(open_kernel):
     page = open_kernel(VARIANTS["bank"], 358)
     lit = page.locator(".side.shown .row.lit .strip")
     expect(lit).to_have_count(2)
@@ -282,7 +281,7 @@ def test_on_a_phone_a_button_shows_the_highlighted_rows_dimensions(open_kernel):
 @pytest.mark.parametrize(
     ("name", "width", "folds"), [("2 dimensions", 358, False), ("bank", 760, False), ("bank", 358, True)]
 )
-def test_on_a_phone_many_dimensions_are_hidden_until_a_click(open_kernel, name, width, folds):
+def test_phone_hides_many_dimensions(open_kernel, name, width, folds):
     page = open_kernel(VARIANTS[name], width)
     assert page.locator(".unfold").is_visible() == folds
     assert page.locator(".side.shown .query .strip").is_visible() != folds
@@ -296,8 +295,8 @@ TEXTS = (
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-def test_no_text_is_cut_off_or_overlaps(open_kernel, name):
-    """Test with a font wider than Streamlit's, at the figure's widths in windows of 360 to 1440 pixels."""
+def test_texts_fit(open_kernel, name):
+    """Use a font that is wider than Streamlit's."""
     page = open_kernel(VARIANTS[name], face="")
     assert cut_or_overlapping(page, TEXTS, (1380, 1100, 760, 368, 328)) == []
     page.locator(".toggle").click()
@@ -307,7 +306,7 @@ def test_no_text_is_cut_off_or_overlaps(open_kernel, name):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_has_enough_contrast_in_light_and_dark(open_kernel, scheme):
+def test_text_has_enough_contrast(open_kernel, scheme):
     page = open_kernel(VARIANTS["hidden"], 1100, scheme)
     ink, paper = PALETTE[scheme]
     colour = "node => getComputedStyle(node).color"

@@ -1,4 +1,4 @@
-"""Test dragging the query in Chromium: the browser computes the same numbers as the function `attend`."""
+"""Test dragging the query in Chromium."""
 
 import json
 import random
@@ -53,7 +53,7 @@ def handle(page):
 
 
 def drag_to(page, x, y, low=-1, high=5):
-    """Drag the query's tip to a point of the plane. low, high: the plane's ends."""
+    """Drag the query to a point of the plane from `low` to `high`."""
     tip, plane = handle(page).bounding_box(), page.locator(".plane").first.bounding_box()
     page.mouse.move(tip["x"] + tip["width"] / 2, tip["y"] + tip["height"] / 2)
     page.mouse.down()
@@ -78,7 +78,7 @@ def assert_shown(page, data):
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_the_browser_computes_the_same_numbers_as_attend(open_plane, name):
+def test_browser_computes_same_numbers_as_attend(open_plane, name):
     page, start = open_plane(data_of(name)), data_of(name)
     page.evaluate(MODULE, javascript("kernel"))
     draw = random.Random(0)
@@ -98,7 +98,7 @@ def test_the_browser_computes_the_same_numbers_as_attend(open_plane, name):
             assert largest == max(before, wanted["largest"][kind])
 
 
-def test_dragging_the_query_changes_scores_weights_and_context(open_plane):
+def test_dragging_query_changes_numbers(open_plane):
     page = open_plane(data_of())
     assert_shown(page, data_of())
     back = page.get_by_role("button", name=BACK)
@@ -121,7 +121,7 @@ def test_dragging_the_query_changes_scores_weights_and_context(open_plane):
     assert page.evaluate("sent") == []
 
 
-def test_arrow_widths_follow_the_numbers(open_plane):
+def test_arrow_widths_follow_numbers(open_plane):
     page = open_plane(data_of("it", [-0.7, -0.7]))
     trace = worked_example.compute(torch.tensor([-0.7, -0.7], dtype=torch.float64))
     scores, weights = trace.scores[0].abs(), trace.weights[0]
@@ -132,7 +132,7 @@ def test_arrow_widths_follow_the_numbers(open_plane):
     assert page.locator(".arrow.minus").count() == 3  # all scores are below 0
 
 
-def test_the_query_can_be_dragged_on_a_touch_screen(open_plane):
+def test_query_can_be_dragged_by_touch(open_plane):
     page = open_plane(data_of(), 390)
     tip, plane = handle(page).bounding_box(), page.locator(".plane").first.bounding_box()
     session = page.context.new_cdp_session(page)
@@ -143,7 +143,7 @@ def test_the_query_can_be_dragged_on_a_touch_screen(open_plane):
     assert_shown(page, data_of("it", [2.0, 2.0]))
 
 
-def test_arrow_keys_move_the_query(open_plane):
+def test_arrow_keys_move_query(open_plane):
     page = open_plane(data_of())
     page.keyboard.press("Tab")
     assert focused(page) == "query"
@@ -163,7 +163,7 @@ def test_arrow_keys_move_the_query(open_plane):
     assert focused(page) == "query"
 
 
-def test_the_dragged_query_stays_until_another_example_is_shown(open_plane):
+def test_dragged_query_stays_until_new_example(open_plane):
     page = open_plane(data_of())
     drag_to(page, 1, 1)
     page.evaluate("data => { show(data); }", data_of())
@@ -174,7 +174,7 @@ def test_the_dragged_query_stays_until_another_example_is_shown(open_plane):
     expect(handle(page)).to_have_count(0)
 
 
-def test_no_text_is_cut_off_or_overlaps(open_plane):
+def test_texts_fit(open_plane):
     for name, places in {"it": [(3, 1), (0.8, 3.2), (-1, -1)], "bank": [(1, 1), (0, 0), (-1, 3)]}.items():
         page = open_plane(data_of(name), face="")
         for x, y in places:

@@ -1,4 +1,4 @@
-"""Test the lessons in Chromium: the guided path by keyboard, projector view, worksheet, and training."""
+"""Test the lessons in Chromium."""
 
 import re
 
@@ -14,7 +14,7 @@ SLUGS = list(STOPS)
 
 
 def painted(page: Page) -> int:
-    """Return the number of charts drawn on the page, as SVG marks or on a canvas."""
+    """Return the number of charts that are drawn."""
     return page.evaluate(
         """() => [...document.querySelectorAll('[data-testid=stVegaLiteChart]')].filter(chart =>
             chart.querySelector('svg path, svg rect, svg text')
@@ -29,7 +29,6 @@ def heading(page: Page, slug: str) -> None:
 
 
 def press(page: Page, name: str) -> None:
-    """Reach a button or a link by the Tab key alone, and press Enter on it."""
     named = "() => (document.activeElement.innerText || '').trim().split('\\n').pop()"
     for _ in range(150):
         page.keyboard.press("Tab")
@@ -40,7 +39,7 @@ def press(page: Page, name: str) -> None:
     raise AssertionError(f"Tab never reaches {name!r}")
 
 
-def test_the_guided_path_works_with_the_keyboard_alone(server, page):
+def test_lesson_works_by_keyboard(server, page):
     open_page(page, f"{server}/from-scratch")
     heading(page, CORE[0])
     stage = page.locator(".stage")
@@ -55,7 +54,7 @@ def test_the_guided_path_works_with_the_keyboard_alone(server, page):
     expect(page.get_by_text("Take with you.")).to_be_visible()
     expect(page.get_by_label("After", exact=True)).to_be_visible()
     page.get_by_text("For class:").scroll_into_view_if_needed()
-    for button in ("previous", "next"):  # the strip of buttons stays visible
+    for button in ("previous", "next"):  # the buttons stay visible
         expect(page.locator(f".st-key-{button}")).to_be_in_viewport()
     for name, slug in (("Next", CORE[1]), ("Previous", CORE[0])):
         press(page, name)
@@ -87,7 +86,7 @@ def test_the_guided_path_works_with_the_keyboard_alone(server, page):
         ),
     ],
 )
-def test_no_picture_is_cut_off_and_nothing_scrolls_sideways(server, page, stops, width, scheme):
+def test_pictures_fit_window(server, page, stops, width, scheme):
     page.set_viewport_size({"width": width, "height": 900})
     page.emulate_media(color_scheme=scheme)
     right = "svgs => Math.max(...svgs.map(svg => svg.getBoundingClientRect().right))"
@@ -101,7 +100,7 @@ def test_no_picture_is_cut_off_and_nothing_scrolls_sideways(server, page, stops,
         assert page.locator("[data-testid=stMain]").evaluate_all(beyond) <= 0, slug
 
 
-def test_a_remote_control_scrolls_and_turns_pages_in_projector_view(server, page):
+def test_remote_control_turns_pages(server, page):
     zoom = "() => getComputedStyle(document.querySelector('[data-testid=stMainBlockContainer]')).zoom"
     open_page(page, f"{server}/from-scratch?stop={CORE[4]}&reveal=yes&projector=true")
     assert page.evaluate(zoom) == "1.35"
@@ -128,7 +127,7 @@ def test_a_remote_control_scrolls_and_turns_pages_in_projector_view(server, page
     assert page.evaluate(zoom) == "1" and "projector" not in page.url
 
 
-def test_arrow_keys_in_a_figure_do_not_change_the_lesson_page(server, page):
+def test_arrow_keys_in_figure_keep_lesson_page(server, page):
     open_page(page, f"{server}/from-scratch?stop=geometry&reveal=yes&projector=true")
     query = page.get_by_role("slider", name='The query of "it"')
     query.press("ArrowRight")
@@ -143,7 +142,7 @@ def test_arrow_keys_in_a_figure_do_not_change_the_lesson_page(server, page):
 
 
 @pytest.mark.parametrize("answers", [False, True])
-def test_the_worksheet_is_one_page_of_a4(page, answers):
+def test_worksheet_is_one_a4_page(page, answers):
     page.set_content(worksheet.page(answers))
     printed = page.pdf(prefer_css_page_size=True)
     assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1
@@ -151,7 +150,7 @@ def test_the_worksheet_is_one_page_of_a4(page, answers):
     assert (width, height) == pytest.approx((595.3, 841.9), abs=1)
 
 
-def test_training_shows_its_progress_and_can_be_stopped(server, page):
+def test_training_can_be_stopped(server, page):
     open_page(page, f"{server}/train-a-tiny-one")
     epochs = page.get_by_label("Epochs", exact=True)
     epochs.fill("30")

@@ -1,4 +1,4 @@
-"""Test long texts in the component `shaded` (tinted words and sentences) in Chromium, by mouse and keyboard."""
+"""Test long texts in Chromium."""
 
 from functools import partial
 from urllib.parse import urlencode
@@ -55,7 +55,7 @@ def boxes(page, kind):
     return page.locator(f"rect.{kind}").evaluate_all(f"all => all.map(e => {parts})")
 
 
-def test_a_bars_width_is_proportional_to_the_number_of_tokens_of_its_sentence(shown):
+def test_bar_width_follows_sentence_length(shown):
     page = shown(Live("shaded", data()).data)
     first, second, third, _ = boxes(page, "bar")
     assert first == pytest.approx([0, 1000 / 33, 36, 9], abs=0.01)
@@ -68,7 +68,7 @@ def test_a_bars_width_is_proportional_to_the_number_of_tokens_of_its_sentence(sh
     assert page.locator(".shaded b").count() == 0  # a text is never HTML
 
 
-def test_a_click_opens_a_sentence(shown):
+def test_click_opens_sentence(shown):
     page = shown(data())
     opened = page.get_by_role("status")
     expect(opened).to_contain_text("Sentence from 15: change -1.00.")
@@ -90,7 +90,7 @@ def test_a_click_opens_a_sentence(shown):
     expect(page.get_by_role("status")).to_contain_text("rained")
 
 
-def test_the_keyboard_opens_a_sentence(shown):
+def test_keyboard_opens_sentence(shown):
     page = shown(data())
     page.keyboard.press("Tab")
     assert focused(page) == "sentence 1 2"
@@ -104,13 +104,13 @@ def test_the_keyboard_opens_a_sentence(shown):
 
 
 @pytest.mark.parametrize(("direction", "times"), [("ltr", 1), ("rtl", 9)])
-def test_no_text_is_cut_off_or_overlaps(shown, direction, times):
+def test_texts_fit(shown, direction, times):
     page = shown(data(direction=direction, times=times))
     settle(page)
     assert not cut_or_overlapping(page, ".finding, .small, .said, .ink, .number", [360, 400, 800, 1440])
 
 
-def test_the_address_contains_the_open_sentence(page, server):
+def test_address_contains_open_sentence(page, server):
     link = urlencode({"asked": "Two sentences", "a": "Was the breakfast good?", "b": "We sat by the water. " * 13})
     page.goto(f"{server}/predictions?{link}")
     (second := page.locator(".sentence").nth(1)).click(timeout=180_000)

@@ -1,4 +1,4 @@
-"""Test the start page in Chromium, by mouse and by keyboard: hide a word, choose a head, choose an example."""
+"""Test the start page in Chromium."""
 
 import json
 import re
@@ -17,7 +17,6 @@ def word(page, name):
 
 
 def cell(page, layer, head):
-    """Unfold the map and return the cell of a head."""
     if not page.locator(".heads[open]").count():
         page.locator(".heads summary").click()
     return page.get_by_role("gridcell", name=re.compile(f"^head {head} of layer {layer}\\b"))
@@ -27,8 +26,7 @@ def finding(page):
     return page.locator(".way .finding")
 
 
-def test_a_visitor_hides_a_word_and_chooses_a_head_and_an_example(page, server):
-    """The first screen includes the results over many sentences, and the heading of the map of heads."""
+def test_visitor_hides_word_and_chooses_head(page, server):
     page.set_viewport_size({"width": 1440, "height": 900})
     open_page(page, server)
     expect(finding(page)).to_have_text(
@@ -62,7 +60,7 @@ def test_a_visitor_hides_a_word_and_chooses_a_head_and_an_example(page, server):
     )
 
 
-def test_keyboard_choices_keep_the_focus(page, server):
+def test_keyboard_choices_keep_focus(page, server):
     open_page(page, server)
     word(page, "sat").focus()
     page.keyboard.press("Enter")
@@ -85,7 +83,7 @@ def test_keyboard_choices_keep_the_focus(page, server):
         (lambda page: word(page, "sat"), 'Head 10 of layer 0, "sat" hidden in A', "hide_a=sat"),
     ],
 )
-def test_a_choice_reruns_one_part_of_the_page_once(page, server, choose, said, query):
+def test_choice_reruns_page_once(page, server, choose, said, query):
     received = []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda each: received.append(each)))
     open_page(page, server)
@@ -99,21 +97,21 @@ def test_a_choice_reruns_one_part_of_the_page_once(page, server, choose, said, q
     assert 8 <= len(received) <= 12
 
 
-def test_exact_effects_of_heads_are_computed_when_the_map_is_opened(page, server):
+def test_open_map_computes_exact_effects(page, server):
     open_page(page, server)
     word(page, "sat").click()
     wait_until_idle(page)
     said = page.locator(".effects .small")
     expect(said).to_have_text("Running the heads ...")
     page.locator(".heads summary").click()
-    expect(said).to_have_text(re.compile('^A cell: how far "bank" then moves\\.'))  # else it says "by gradient"
+    expect(said).to_have_text(re.compile('^A cell: how far "bank" then moves\\.'))  # otherwise "by gradient"
     word(page, "on").click()
     expect(page.get_by_text('Hide "on" in one head alone')).to_be_visible()
     expect(said).to_have_text(re.compile('^A cell: how far "bank" then moves\\.'))
 
 
 @pytest.mark.parametrize("width", [1440, 800, 390])
-def test_nothing_is_cut_off_and_nothing_scrolls_sideways(page, server, width):
+def test_charts_fit_window(page, server, width):
     page.set_viewport_size({"width": width, "height": 900})
     open_page(page, server)
     page.get_by_text("Layer by layer").click()
@@ -128,7 +126,7 @@ def test_nothing_is_cut_off_and_nothing_scrolls_sideways(page, server, width):
         expect(page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "true")
 
 
-def test_a_downloaded_picture_has_its_provenance(page, server):
+def test_downloaded_picture_has_provenance(page, server):
     open_page(page, server)
     page.get_by_role("button", name="Download").click()
     page.get_by_role("combobox", name="Figure").fill("maps")

@@ -1,4 +1,4 @@
-"""Test the component `shaded` (tinted words) in Chromium, and the page "Senses", whose rows open the start page."""
+"""Test tinted words and the page "Senses" in Chromium."""
 
 from functools import partial
 
@@ -31,7 +31,7 @@ def shown(open_component):
     return partial(open_component, "shaded")
 
 
-def test_click_or_enter_opens_a_row(shown):
+def test_click_or_enter_opens_row(shown):
     page = shown(data())
     rows = page.get_by_role("button", name="riverside")
     expect(rows).to_have_count(8)
@@ -48,7 +48,7 @@ def test_click_or_enter_opens_a_row(shown):
     expect(page.get_by_role("tooltip")).to_have_text("ferry: 43 % of the way")
 
 
-def test_words_are_tinted_as_deeply_as_the_data_say(shown):
+def test_tint_follows_data(shown):
     page = shown(data(1))
     depths = page.locator(".word").evaluate_all(
         "all => all.map(e => [e.style.getPropertyValue('--depth'), e.className])"
@@ -57,7 +57,7 @@ def test_words_are_tinted_as_deeply_as_the_data_say(shown):
     assert page.get_by_role("button", name="Show all").count() == 0
 
 
-def test_a_clicked_word_keeps_the_focus(shown):
+def test_clicked_word_keeps_focus(shown):
     given = data(1, open="") | {"choose": "Ask about this word's tag"}
     page = shown(given)
     assert page.get_by_role("button", pressed=True).all_inner_texts() == ["bank"]
@@ -70,13 +70,13 @@ def test_a_clicked_word_keeps_the_focus(shown):
 
 
 @pytest.mark.parametrize("direction", ["ltr", "rtl"])
-def test_no_text_is_cut_off_or_overlaps(shown, direction):
+def test_texts_fit(shown, direction):
     page = shown(data(open="", direction=direction))
     assert not cut_or_overlapping(page, ".said, .ink, .number", [360, 400, 800, 1440])
     assert page.get_by_role("button", name="riverside").count() == 0
 
 
-def test_a_sentence_opens_on_the_start_page_and_back_returns(page, server):
+def test_click_opens_sentence_on_start_page(page, server):
     open_page(page, f"{server}/senses?sense_word=bat")
     page.get_by_role("button", name="Open it in the main view").nth(1).click()
     page.get_by_role("heading", name='Where does "bat" get its meaning?').wait_for()
@@ -85,7 +85,7 @@ def test_a_sentence_opens_on_the_start_page_and_back_returns(page, server):
     page.get_by_role("heading", name="Senses").wait_for()
 
 
-def test_the_stop_button_works_at_the_first_click(page, server):
+def test_stop_works_at_first_click(page, server):
     open_page(page, f"{server}/senses?source=your+own+table")
     labelled = labelled_sentences().query("word in ('bank', 'bat', 'ring')").groupby(["word", "sense"]).head(5)
     own = labelled.assign(sentence=labelled["sentence"] + " " + labelled["word"] + "wise")  # no report is stored

@@ -1,4 +1,4 @@
-"""Test the component `similar` (two texts and their cosine) in Chromium: lines, hidden words, unrelated pairs."""
+"""Test the figure of two texts in Chromium."""
 
 from functools import partial
 
@@ -19,7 +19,7 @@ def shown(open_component):
 
 
 def lines(page):
-    """Return the start and end of each line, in pixels from the left, and the line's thickness."""
+    """Return (start, end, thickness) of each line."""
     ends = "[e.getPointAtLength(0).x, e.getPointAtLength(e.getTotalLength()).x, +e.getAttribute('stroke-width')]"
     return page.locator(".lines path").evaluate_all(f"all => all.map(e => {ends})")
 
@@ -33,12 +33,12 @@ def dot(page, kind):
     return page.locator(f"circle.{kind}").evaluate("e => new DOMMatrix(getComputedStyle(e).transform).e")
 
 
-def test_data_obey_the_schema():
+def test_data_obey_schema():
     for given in (data(), data(parts=False, unrelated=False)):
         assert Live("similar", given).data["version"] == 1
 
 
-def test_lines_join_the_middles_of_their_words(shown):
+def test_lines_join_middles_of_words(shown):
     page = shown(data())
     first, second = lines(page)
     assert first[2] == 10 and second[2] == pytest.approx(1.5 + 8.5 / 4, abs=0.06)
@@ -52,7 +52,7 @@ def test_lines_join_the_middles_of_their_words(shown):
     expect(page.get_by_role("tooltip")).to_have_text('Hide "item": cosine 0.60 → 0.48. Largest pairs: "sending" 0.050.')
 
 
-def test_clicking_words_hides_them_and_changes_the_cosine(shown):
+def test_click_hides_word(shown):
     page = shown(data())
     line = page.get_by_role("status")
     expect(line).to_have_text("Cosine 0.60, above 80.3\u00a0% of 200 unrelated pairs (median 0.30).")
@@ -77,7 +77,7 @@ def test_clicking_words_hides_them_and_changes_the_cosine(shown):
     assert page.evaluate("sent") == [["hidden", ["k", *choice]] for choice in choices]
 
 
-def test_the_keyboard_hides_a_word(shown):
+def test_keyboard_hides_word(shown):
     page = shown(data())
     page.keyboard.press("Tab")
     assert focused(page) == "word 0 0"
@@ -90,7 +90,7 @@ def test_the_keyboard_hides_a_word(shown):
     assert focused(page) == "word 1 0"
 
 
-def test_the_bars_of_the_summands_end_where_the_cosine_is_marked(shown):
+def test_bars_add_up_to_cosine(shown):
     page = shown(data())
     text = page.locator(".small", has_text="As a sum").inner_text()
     assert text.replace("■ ", "") == (
@@ -107,14 +107,14 @@ def test_the_bars_of_the_summands_end_where_the_cosine_is_marked(shown):
     assert sum(counts) == 200
 
 
-def test_data_with_neither_parts_nor_unrelated_pairs_show_only_the_cosine(shown):
+def test_data_without_parts_show_only_cosine(shown):
     page = shown(data(parts=False, unrelated=False))
     expect(page.get_by_role("status")).to_have_text("Cosine 0.60.")
     assert not page.get_by_text("As a sum").count() and not page.locator(".lines path, rect").count()
     assert not page.get_by_text("A line joins two words").count()
 
 
-def test_hidden_words_stay_until_data_with_a_new_key_are_shown(shown):
+def test_hidden_words_stay_until_new_key(shown):
     page = shown(data() | {"hidden": [0, None]})
     page.evaluate("data => { show(data); }", data())
     expect(page.get_by_role("status")).to_contain_text('Without "return"')
@@ -125,12 +125,12 @@ def test_hidden_words_stay_until_data_with_a_new_key_are_shown(shown):
 
 @pytest.mark.parametrize("direction", ["ltr", "rtl"])
 @pytest.mark.parametrize("times", [1, 9])
-def test_no_text_is_cut_off_or_overlaps(shown, direction, times):
+def test_texts_fit(shown, direction, times):
     page = shown(data(direction=direction, times=times))
     assert not cut_or_overlapping(page, ".finding, .ink, .number, .said, .small, .cosine text", [360, 400, 800, 1440])
 
 
-def test_the_address_contains_the_hidden_word_of_an_example(page, server):
+def test_address_contains_hidden_word(page, server):
     open_page(page, f"{server}/predictions?asked=Two+sentences")
     page.get_by_role("radio", name="a negation").click()
     page.get_by_role(

@@ -1,4 +1,4 @@
-"""Test the static pages of `selfattn site`, opened from their folder in a browser without a network."""
+"""Test static pages in a browser without a network."""
 
 import json
 import re
@@ -30,7 +30,7 @@ WHITE, BLACK = "rgb(255, 255, 255)", "rgb(15, 19, 26)"
 
 @pytest.fixture(scope="module", params=[3, pytest.param(len(PAIRS), marks=pytest.mark.long)])
 def site(request, encoder, tmp_path_factory):
-    """Write the pages of three example pairs and return their folder. `make test-long` writes all pages."""
+    """Write three pages, or all with `make test-long`."""
     folder = tmp_path_factory.mktemp("web") / "site"
     write_site(encoder, PAIRS[: request.param], folder, lambda file: None)
     return folder
@@ -38,7 +38,7 @@ def site(request, encoder, tmp_path_factory):
 
 @pytest.fixture
 def open_file(browser):
-    """Return a function that opens a file in a browser without a network. The page's `trouble` lists its errors."""
+    """Return a function that opens a file without a network."""
     contexts = []
 
     def opened(path, scheme="light", width=1100, **options):
@@ -57,7 +57,7 @@ def open_file(browser):
 
 
 @pytest.mark.parametrize(("scheme", "background", "width"), [("light", WHITE, 1100), ("dark", BLACK, 390)])
-def test_every_static_page_works_without_a_network(site, open_file, scheme, background, width):
+def test_static_pages_work_offline(site, open_file, scheme, background, width):
     page = open_file(site / "index.html", scheme, width)
     links = page.locator("h2 a").evaluate_all("all => all.map(link => [link.textContent, link.getAttribute('href')])")
     assert [text for text, _ in links] == [pair.word for pair in PAIRS][: len(links)] and len(links) >= 3
@@ -79,7 +79,7 @@ def test_every_static_page_works_without_a_network(site, open_file, scheme, back
     assert page.trouble == []
 
 
-def test_other_scripts_and_requests_are_blocked(site, open_file):
+def test_other_scripts_are_blocked(site, open_file):
     page = open_file(site / "bank.html")
     assert page.evaluate(EVAL) == "EvalError"
     blocked = "() => new Promise(done => fetch('https://localhost/').then(() => done('sent'), () => done('blocked')))"
@@ -87,16 +87,16 @@ def test_other_scripts_and_requests_are_blocked(site, open_file):
     assert any("Content Security Policy" in each for each in page.trouble)
 
 
-def test_without_scripts_the_page_states_the_finding(site, open_file):
+def test_page_without_scripts_states_finding(site, open_file):
     page = open_file(site / "bank.html", java_script_enabled=False)
-    # Chromium hides <noscript> from Playwright even without scripts, but its content can be read.
+    # Playwright takes <noscript> for hidden.
     text = page.evaluate("document.querySelector('noscript p').textContent")
     assert 'In A, hiding "river" moves "bank" 44' in text
     page.get_by_text("How this was measured").click()
     expect(page.get_by_text("The encoder runs again with an attention mask")).to_be_visible()
 
 
-def test_a_report_shows_several_components(open_file, tmp_path):
+def test_report_shows_several_components(open_file, tmp_path):
     spec = heatmap([[0.5, 0.5], [0.1, 0.9]], ["a", "b"], LIGHT)
     lives = {"bank": Live("way", VARIANTS["bank"]), "kernel": Live("kernel", kernel_data())}
     panels = [panel_of(spec, name=name, live=lives.get(name)) for name in (*lives, "still")]

@@ -1,4 +1,4 @@
-"""Test the component `stage` (the lesson's figure) in Chromium: outline, rows of numbers, planes, and movement."""
+"""Test the lesson's figure in Chromium."""
 
 import json
 from functools import cache, partial
@@ -20,7 +20,7 @@ SCENES = ("projections", "scaling", "three-words", "mix", "residual")
 
 @cache
 def data(stop, answered=True):
-    """Return the data that a lesson page ("stop") sends to the component, with the initial values of the page's widgets."""
+    """Return the data of the lesson page `stop`."""
     return json.loads(json.dumps(Live("stage", stage_data(STOPS[stop].function()(), OUTLINE, stop, answered)).data))
 
 
@@ -35,13 +35,13 @@ def change(page, to):
 
 
 def bars(page, name):
-    """Return a column's bar widths, as shares of the tracks' width, and the numbers next to the bars."""
+    """Return a column's bar lengths, 0 to 1, and numbers."""
     part = "e => e.querySelector('.bar').getBoundingClientRect().width / e.querySelector('.track').clientWidth"
     rows = [page.locator(f"[data-name='{name} {row}']") for row in range(5)]
     return [row.evaluate(part) for row in rows], [row.inner_text().strip() for row in rows]
 
 
-def test_a_click_on_a_button_of_the_outline_is_sent_to_the_server(shown):
+def test_click_on_outline_is_sent(shown):
     page = shown(data("mix"))
     expect(page.get_by_role("button", name="part 1")).to_have_attribute("aria-current", "step")
     page.get_by_role("button", name="part 2").click()
@@ -49,7 +49,7 @@ def test_a_click_on_a_button_of_the_outline_is_sent_to_the_server(shown):
     assert page.evaluate("triggers") == [["stop", "stop-2"]] * 2
 
 
-def test_bar_lengths_equal_the_weights(shown):
+def test_bar_lengths_equal_weights(shown):
     page, weights = shown(data("three-words")), [0.0184, 0.3120, 0.0184, 0.0184, 0.6327]
     lengths, texts = bars(page, "weights")
     assert lengths == pytest.approx(weights, abs=0.01) and texts == ["0.02", "0.31", "0.02", "0.02", "0.63"]
@@ -57,7 +57,7 @@ def test_bar_lengths_equal_the_weights(shown):
     assert [each / sum(parts) for each in parts] == pytest.approx(weights, abs=0.02)
 
 
-def test_the_numbers_that_a_question_asks_for_are_empty_until_the_answer(shown):
+def test_asked_numbers_are_empty_before_answer(shown):
     page = shown(data("three-words", answered=False))
     assert page.locator("[data-name='scaled 4'] .bar").count() == 1
     assert page.locator("[data-name='weights 4'] .bar").count() == page.locator(".part").count() == 0
@@ -66,7 +66,7 @@ def test_the_numbers_that_a_question_asks_for_are_empty_until_the_answer(shown):
         "of [−1.41], the [−1.41], river [2.12].")  # fmt: skip
 
 
-def test_mouse_and_keyboard_show_the_arithmetic(shown):
+def test_mouse_and_keyboard_show_arithmetic(shown):
     page = shown(data("mix"))
     line = page.locator(".line")
     expect(line).to_have_text("river: 0.633 × [−3, 3] = [−1.90, 1.90]")
@@ -82,8 +82,7 @@ def test_mouse_and_keyboard_show_the_arithmetic(shown):
     )
 
 
-def test_answering_the_question_starts_the_movement_of_the_dots(shown):
-    """The dot starts near its old place, moves for a while, and arrives."""
+def test_answering_moves_dots(shown):
     page = shown(data("residual", answered=False), motion="no-preference")
     place = "() => { const m = shadow.querySelector('[data-mark=bank]'); return m.tagName === 'circle' ? +m.getAttribute('cx')"
     place += " : m.querySelector('.point').getBBox().x }"
@@ -104,7 +103,7 @@ def test_reduced_motion_has_no_animation(shown):
     assert bars(page, "weights")[1][4] == "0.63"
 
 
-def test_the_next_lesson_page_keeps_the_keyboard_focus(shown):
+def test_next_lesson_page_keeps_focus(shown):
     page = shown(data("three-words", answered=False))
     page.get_by_role("button", name="part 2").focus()
     change(page, data("mix"))
@@ -118,14 +117,14 @@ def test_text_is_never_html(shown):
 
 
 @pytest.mark.parametrize("stop", SCENES)
-def test_no_text_is_cut_off_or_overlaps(shown, stop):
+def test_texts_fit(shown, stop):
     page = shown(data(stop))
     texts = ".word, .cell, .number, .head strong, .finding, .line, .note, .outline button"
     assert cut_or_overlapping(page, texts, (368, 620, 760)) == []
     assert overlaps(page.evaluate(BOXES, "svg .name")) == []
 
 
-def test_before_the_answer_the_sum_shows_only_its_first_vector(shown):
+def test_sum_shows_first_vector_before_answer(shown):
     page = shown(data("residual", answered=False))
     cells = page.locator(".sum .cell")
     assert cells.all_inner_texts() == ["1", "1", "0", *[""] * 9]
@@ -133,7 +132,7 @@ def test_before_the_answer_the_sum_shows_only_its_first_vector(shown):
     assert cells.all_inner_texts()[3:] == ["−0.95", "0.95", "0.00", "0.05", "1.95", "0.00", "−0.68", "1.41", "−0.73"]
 
 
-def test_cells_share_a_colour_scale_and_a_matrix_shows_its_shape_only_after_the_answer(shown):
+def test_cells_share_colour_scale(shown):
     page = shown(data("projections"))
     depth = "e => e.style.getPropertyValue('--depth')"
     matrix, words = (page.locator(each).first for each in (".above .cell", "[data-name='embedding 1'] .cell"))
@@ -144,14 +143,14 @@ def test_cells_share_a_colour_scale_and_a_matrix_shows_its_shape_only_after_the_
 
 
 @pytest.mark.parametrize("width", [368, 760])
-def test_the_bars_of_a_column_have_equal_room(shown, width):
+def test_bars_of_column_have_equal_room(shown, width):
     page = shown(data("scaling"), width=width)
     for name in ("score", "scaled", "weights", "left alone", "multiplied"):
         tracks = page.locator(f"[data-name^='{name} '] .track").evaluate_all("all => all.map(e => e.clientWidth)")
         assert len(tracks) == 5 and len({*tracks}) == 1 and tracks[0] > 48
 
 
-def test_minus_infinity_is_a_text_without_a_bar(shown):
+def test_minus_infinity_has_no_bar(shown):
     given = data("three-words")
     masked = {**given["columns"][0], "rows": [*given["columns"][0]["rows"][:4], ["−∞"]]}
     page = shown({**given, "columns": [masked, *given["columns"][1:]]})
@@ -159,6 +158,6 @@ def test_minus_infinity_is_a_text_without_a_bar(shown):
     assert page.locator("[data-name='scaled 4'] .bar").count() == 0
 
 
-def test_invalid_data_of_a_stage_are_refused():
+def test_invalid_data_are_refused():
     with pytest.raises(Exception, match="asks must be integer"):
         Live("stage", {**data("mix"), "asks": "bank"})

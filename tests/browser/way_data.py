@@ -1,4 +1,4 @@
-"""Make data for the component `way` (the main figure) without an encoder. The made-up numbers agree with each other."""
+"""Make data for the main figure."""
 
 import math
 import random
@@ -21,7 +21,7 @@ def _side(
     name: str, text: str, word: str, shares: dict[str, float], level: float | None, *, layers: int, heads: int,
     rtl: bool = False, run: int | None = None,
 ) -> Data:  # fmt: skip
-    """Make the data of one sentence. Words not in `shares` get small shares. run: keep only so many of the largest shares."""
+    """Make the data of one sentence. run: number of words with a share."""
     draw = random.Random(text)
     pieces, words, at = list(re.finditer(r"<[^>]+>|\w+|[^\w\s]", text)), [], 0
     for piece in pieces:
@@ -74,7 +74,6 @@ def _token(text: str) -> Data:
 
 
 def _effects(draw: random.Random, share: float, n: int) -> list[float]:
-    """Distribute a share over the heads: a few get most of it, and some get a negative part."""
     parts = [draw.gauss(0.15, 0.4) + (6 if head in (10, n - 6) else 3 * (draw.random() < 0.06)) for head in range(n)]
     return [share * part / sum(parts) for part in parts]
 
@@ -90,7 +89,7 @@ def way_data(
     toward: tuple[int, int] = (1, -1), level: float | None = 0.21, between: str = "senses", finding: str = "",
     layers: int = 6, heads: int = 12, rtl: bool = False, run: int | None = None, guess: bool = False, **more: Any,
 ) -> Data:  # fmt: skip
-    """Make the data of the default pair. Each argument replaces a part."""
+    """Make the data of the default pair."""
     size = {"layers": layers, "heads": heads}
     sides = [
         _side(name, *each, level, **size, rtl=rtl, run=run) for name, *each in zip("AB", sentences, (word,) * 2, shares)
@@ -130,7 +129,7 @@ def _shown_only() -> Data:
     data["heads"]["runnable"] = False
     data["heads"]["reason"] = "This encoder is shown, not recomputed: no word can be hidden in one head alone."
     for side in data["sides"]:
-        side["weights"][7] = ""  # no weights: in float16 a head's weights can be NaN
+        side["weights"][7] = ""  # in float16, a head's weights can be NaN
         side.update(gradient=[], exact={})
     return data
 

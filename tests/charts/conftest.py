@@ -1,4 +1,4 @@
-"""Fixtures for the tests of charts: two sentences and a head that aren't the dashboard's defaults."""
+"""Fixtures for the tests of charts."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ LAYER, HEAD = 3, 7
 
 
 class Side(NamedTuple):
-    """A sentence, its word "crane", and the model's own attention weights of head 7 of layer 3."""
+    """A sentence, its word "crane", and one head's weights."""
 
     encoding: Encoding
     word: Word

@@ -1,4 +1,4 @@
-"""Read what Vega draws for a chart: the position, colour and text of every mark."""
+"""Read every mark that Vega draws."""
 
 import json
 import math
@@ -12,7 +12,7 @@ ORIENTS = {"x": ("top", "bottom"), "y": ("left", "right")}
 
 
 def laid_out(spec):
-    """Yield (view, axis side, mark type, role, item) for each item that Vega draws, in order. A view is one part of the chart."""
+    """Yield (view, axis side, mark type, role, item) for each item."""
 
     def walk(node, left, top, view, orient):
         if node.get("name", "").endswith("_group"):
@@ -32,29 +32,26 @@ def laid_out(spec):
 
 @lru_cache(maxsize=4)  # one test reads several kinds of marks from one chart
 def scene_of(spec):
-    """Return Vega's scene for a chart's JSON. Tests share the result: don't change it."""
+    """Return Vega's scene. The result is shared: don't change it."""
     return vlc.vegalite_to_scenegraph(spec)["scenegraph"]
 
 
 def drawn(spec, kind, role="mark"):
-    """Return the items of one mark type ("rect", "text" ...) in drawing order. x and y are relative to the chart's corner.
+    """Return the items of one mark type ("rect", "text" ...).
 
-    role: "mark" for data; "axis-label", "axis-title", "legend-label", "legend-title" or "title-text" for other items.
+    role: "mark" for data, or "axis-label", "legend-title" ...
     """
     return [item for _, _, a_kind, a_role, item in laid_out(spec) if (a_kind, a_role) == (kind, role)]
 
 
 def misplaced(spec, *views):
-    """Return a message for each mark that is more than a pixel from its expected place.
+    """Return a message for each mark that is more than a pixel from its place.
 
-    `views` has one dict for each part of the chart with marks, in drawing order. For example, {"y": ["a", "b"], "rect": {"y":
-    ["a", "b"]}} expects an axis with the labels a and b from top to bottom, and bars whose middles are at these labels.
-    - "x" and "y" list the labels from left to right and from top to bottom: those of the axis (which may omit some) or, without
-      an axis, texts. If a key is missing, the axis has numbers that increase to the right or upwards.
-    - Every other key is a type of mark. Its dict has lists in drawing order: the places of the marks' middles ("x", "y") or of
-      their ends ("x1", "x2" ...), and their texts ("text").
+    views: for each part of the chart, a dict such as {"y": ["a", "b"], "rect": {"y": ["a", "b"]}}.
+    - "x", "y": the axis labels from left to right and from top to bottom (missing: numbers).
+    - Other keys: types of marks, with their middles ("x", "y"), ends ("x1", "x2" ...) or texts ("text").
 
-    A place is a label, a number (among names, a name's index), (label, pixels beyond the label), or None to skip the check.
+    A place is a label, a number, (label, pixels beyond), or None to skip the check.
     """
     found, parts = [], {}
     for view, *item in laid_out(spec):
@@ -80,7 +77,7 @@ def misplaced(spec, *views):
 
 
 def _end(mark, along):
-    """Return the pixel of a mark's middle (along: "x" or "y") or of one of its ends ("x1", "x2", "y1", "y2")."""
+    """Return the pixel of a mark's middle ("x") or end ("x1" ...)."""
     axis, end = along[0], along[1:]
     first = mark[axis]
     last = mark.get(f"{axis}2", first + mark.get({"x": "width", "y": "height"}[axis], 0))
@@ -88,7 +85,7 @@ def _end(mark, along):
 
 
 def _places(items, along, names):
-    """Return a function that maps a label to its pixel. Raises AssertionError unless the labels are `names`, in order."""
+    """Return a function from a label to its pixel."""
     shown = {
         item.get("text"): item[along]
         for orient, _, role, item in items
@@ -132,7 +129,7 @@ def rgb(color):
 
 
 def on_ramp(ramp, share):
-    """Return the colour at a point of a ramp of hex colours, interpolated linearly. share: the point, 0 to 1."""
+    """Return the colour at `share` (0 to 1) of a ramp."""
     place = min(max(share, 0), 1) * (len(ramp) - 1)
     first = min(int(place), len(ramp) - 2)
     part = place - first

@@ -1,4 +1,4 @@
-"""Test arrows for vectors, arrows for moved words, and hops from word to word in a recurrent network."""
+"""Test arrows and hops."""
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ FRAME = pd.DataFrame(
 )  # fmt: skip
 
 
-def test_arrow_widths_follow_the_scores():
+def test_arrow_widths_follow_scores():
     spec = arrows(FRAME, LIGHT, "score", "query", size=320)
     shafts = drawn(spec, "rule")
     assert [shaft["strokeWidth"] for shaft in shafts] == pytest.approx([4.0, 7.0, 2.5, 2.0])
@@ -26,7 +26,7 @@ def test_arrow_widths_follow_the_scores():
     assert [head["angle"] for head in heads] == pytest.approx([0, 225 - 360, 36.8699, 36.8699], abs=1e-3)
 
 
-def test_arrows_that_end_at_one_point_share_a_label():
+def test_arrows_with_one_tip_share_label():
     spec = arrows(FRAME, LIGHT, "score", "query")
     inks = {item["text"]: item["fill"] for item in drawn(spec, "text") if item.get("fill") and item["text"]}
     assert inks["its, wings"] == LIGHT.ink and inks["crane"] == LIGHT.weights[4]
@@ -40,7 +40,7 @@ MOVES = pd.DataFrame(
 )  # fmt: skip
 
 
-def test_a_move_is_an_arrow_from_its_start_to_its_end():
+def test_move_is_arrow_from_start_to_end():
     wide = ((-9.0, 9.0), (-9.0, 9.0))
     both, one = (moves(frame, LIGHT, wide, ("", "")) for frame in (MOVES, MOVES.head(1)))
     starts = [next(rule["x"] for rule in drawn(spec, "rule") if rule["stroke"] == LIGHT.ink) for spec in (both, one)]
@@ -51,7 +51,7 @@ def test_a_move_is_an_arrow_from_its_start_to_its_end():
     assert {"A, C", "B"} <= {item["text"] for item in drawn(both, "text")}
 
 
-def test_each_hop_starts_at_its_word_and_is_thinner_if_less_information_is_left():
+def test_hop_width_follows_information():
     spec = hops(["a", "b", "c", "d"], 1, 3, [1.0, 0.5], LIGHT)
     sets, across = spec["datasets"], spec["layer"][0]["encoding"]
     assert {row["hop"]: row["width"] for row in sets["hops"]} == {1: 8, 2: 4.5}

@@ -1,4 +1,4 @@
-"""Test lists of bars: lengths, signs and zeros. test_places.py tests the positions of the bars."""
+"""Test lists of bars."""
 
 import json
 import re
@@ -17,7 +17,7 @@ FEW = ["its", "wings"]
 LIST = pd.DataFrame({"token": ["its", "wings", "if", "its"], "score": [1.0, 3.0, -1.0, 0.5]})
 
 
-def test_bars_and_numbers_keep_the_order_of_the_frame():
+def test_bars_keep_order():
     spec = bar_list(LIST, "score", LIGHT)
     found = drawn(spec, "rect")
     unit = 240 / (4 + 0.25 * 4 * 2)  # the range of the scores, plus a quarter at both ends
@@ -40,6 +40,6 @@ def zeros(*columns, **more):
         (head_map(zeros("effect", layer=0, head=[0, 1]), "effect", LIGHT, ""), [-1, -0.5, 0, 0.5, 1]),
     ],
 )
-def test_a_chart_of_zeros_has_a_nonempty_domain(spec, domain):
+def test_chart_of_zeros_has_domain(spec, domain):
     domains = re.findall(r'"domain": (\[[^a-z]*?\])', json.dumps(spec))
     assert pytest.approx(domain) in [json.loads(each) for each in domains]

@@ -1,11 +1,11 @@
-"""Test that `drawn_frame` reads the data back from a chart's specification."""
+"""Test reading a chart's data."""
 
 from selfattn.charts.vega import drawn_frame
 
 RECORDS = [{"x": 1, "y": 2.5}, {"x": 2, "y": 3.5}]
 
 
-def test_named_and_inline_records_are_found_at_any_depth():
+def test_records_are_found_at_any_depth():
     spec = {
         "datasets": {"data-1": RECORDS},
         "vconcat": [{"data": {"name": "data-1"}}, {"layer": [{"data": {"values": [1, 2]}}]}],
@@ -15,7 +15,7 @@ def test_named_and_inline_records_are_found_at_any_depth():
     assert frame[frame["part"] == 2]["value"].tolist() == [1, 2]
 
 
-def test_each_dataset_is_listed_once_without_its_pictures():
+def test_each_dataset_is_listed_once():
     held = [{**record, "url": "data:image/png;base64,AA"} for record in RECORDS]
     spec = {"data": {"values": held}, "layer": [{"data": {"values": held}}, {"mark": "bar"}]}
     assert drawn_frame(spec).to_dict("records") == RECORDS

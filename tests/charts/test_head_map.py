@@ -1,4 +1,4 @@
-"""Test the map of all heads: each head's cell and number, the chosen head's outline, and the small attention maps."""
+"""Test the map of all heads."""
 
 import base64
 import io
@@ -21,8 +21,8 @@ MAPS = [np.eye(4) * (i + 1) for i in range(LAYERS * HEADS)]
 
 @pytest.mark.parametrize("maximum", [0.9, 0.0176, 0.0068, 3e-6])
 @pytest.mark.parametrize("measure", ["effect", "share"])
-def test_ticks_of_the_colour_bar_are_distinct(maximum, measure):
-    """With two decimals, steps of less than a hundredth would have the labels "+0.01, +0.01, +0.00"."""
+def test_ticks_are_distinct(maximum, measure):
+    """Two decimals would give "+0.01, +0.01, +0.00"."""
     frame = heads_frame(**{measure: torch.tensor([[maximum, -maximum / 3], [0.0, maximum / 2]])})
     ticks = texts(head_map(frame, measure, LIGHT, "L0 H0"), "legend-label")
     assert len(ticks) >= 3 and len(set(ticks)) == len(ticks), ticks
@@ -30,7 +30,7 @@ def test_ticks_of_the_colour_bar_are_distinct(maximum, measure):
 
 
 @pytest.mark.parametrize(("measure", "kind"), [("effect", "effect"), ("control", "signed"), ("entropy", "weights")])
-def test_each_head_is_in_the_row_of_its_layer(measure, kind):
+def test_head_is_in_row_of_layer(measure, kind):
     spec = head_map(FRAME, measure, LIGHT, "L1 H3", kind=kind)
     found = [item for item in drawn(spec, "rect") if item.get("stroke") != LIGHT.ink]
     step, down = found[0]["width"], found[0]["height"]
@@ -46,7 +46,7 @@ def test_each_head_is_in_the_row_of_its_layer(measure, kind):
     assert formats == {"name": None, "effect": "+.4f", "control": "+.4f", "entropy": ".3f"}
 
 
-def test_each_head_has_a_small_map_and_a_bar():
+def test_head_has_small_map_and_bar():
     spec = head_grid(MAPS, FRAME, "effect", LIGHT, "L1 H3", "effect")
     outlines, bars = (drawn(spec, "rect")[at::2] for at in (0, 1))
     for bar, value in zip(bars, FRAME["effect"], strict=True):
@@ -60,7 +60,7 @@ def test_each_head_has_a_small_map_and_a_bar():
     assert texts(spec)[-1] == "bar beneath a map: effect; a full bar is 1"
 
 
-def test_a_thumbnail_keeps_every_peak():
+def test_thumbnail_keeps_peaks():
     weights = np.zeros((500, 500))
     weights[437, 19] = 0.5
     small = thumbnail(weights, 40)
@@ -71,7 +71,7 @@ def test_a_thumbnail_keeps_every_peak():
     assert larger.tolist() == [[255, 255, 0, 0]] * 2 + [[128, 128, 255, 255]] * 2
 
 
-def test_the_picture_of_all_maps_stores_weights_as_opacity():
+def test_picture_stores_weights_as_opacity():
     maps = [np.full((2, 2), 0.5), np.eye(2), np.array([[1.0, 0.5], [0.0, 0.0]])]
     uri = one_picture([*maps, np.eye(2)], 2, 2)
     image = Image.open(io.BytesIO(base64.b64decode(uri.split(",")[1])))
@@ -84,6 +84,6 @@ def test_the_picture_of_all_maps_stores_weights_as_opacity():
     ]
 
 
-def test_a_map_of_64_heads_is_at_most_490_pixels_wide():
+def test_wide_map_fits_490_pixels():
     cells = drawn(head_map(heads_frame(effect=torch.rand(2, 64)), "effect", LIGHT, ""), "rect")
     assert max(cell["x"] + cell["width"] for cell in cells) <= 490

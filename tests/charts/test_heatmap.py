@@ -1,4 +1,4 @@
-"""Test the heatmap: the cell, colour and labels of each number. test_places.py tests the positions."""
+"""Test the heatmap."""
 
 import base64
 import io
@@ -19,7 +19,7 @@ MATRIX = np.array([[0.1, 0.9, 0.0], [0.5, 0.2, 0.3]])  # not square, so that the
 
 
 def cells(spec):
-    """Return each cell's rectangle by (row, column), computed from the rectangle's position and size."""
+    """Return each cell's rectangle by (row, column)."""
     rects = [item for item in drawn(spec, "rect") if "fill" in item and item["width"] < SIZE]
     across, down = rects[0]["width"], rects[0]["height"]
     return {(round(item["y"] / down), round(item["x"] / across)): item for item in rects}
@@ -34,7 +34,7 @@ def test_numbers_on_dark_cells_are_light(theme):
 
 
 @pytest.mark.parametrize("kind", ["signed", "effect"])
-def test_the_colours_of_signed_numbers_are_centred_on_the_background(kind):
+def test_signed_colours_are_centred_on_background(kind):
     spec = heatmap(np.array([[-0.25, 0.5], [0.0, 0.1]]), ["a", "b"], LIGHT, kind=kind)
     ramp, found = getattr(LIGHT, kind), cells(spec)
     assert same_color(found[1, 0]["fill"], LIGHT.background)
@@ -43,7 +43,7 @@ def test_the_colours_of_signed_numbers_are_centred_on_the_background(kind):
 
 
 @pytest.mark.parametrize(("scale", "label"), [(1.0, "+0.40"), (1e-8, "+0.000000004")])
-def test_the_legend_prints_tiny_numbers(scale, label):
+def test_legend_prints_tiny_numbers(scale, label):
     spec = heatmap(np.array([[0.4, -0.4], [0.1, 0]]) * scale, ["a", "b"], LIGHT, kind="signed")
     assert label in texts(spec, "legend-label")
 
@@ -51,19 +51,19 @@ def test_the_legend_prints_tiny_numbers(scale, label):
 @pytest.mark.parametrize(
     ("kind", "labels"), [("weights", ["0", "0.25", "0.49", "0.74"]), ("signed", ["−0.74", "0", "+0.74"])]
 )
-def test_the_legend_ends_with_the_largest_number(kind, labels):
+def test_legend_ends_with_largest_number(kind, labels):
     assert (
         texts(heatmap(np.array([[0.74, -0.3]]), ["a"], LIGHT, columns=["b", "c"], kind=kind), "legend-label") == labels
     )
 
 
 @pytest.mark.parametrize(("legend", "shown"), [("", "weight"), ("share", "share")])
-def test_the_legend_has_a_title(legend, shown):
+def test_legend_has_title(legend, shown):
     spec = heatmap(MATRIX, ["a", "b"], LIGHT, columns=["c", "d", "e"], legend=legend)
     assert texts(spec, "legend-title") == [shown]
 
 
-def test_repeated_and_odd_words_keep_their_cells_and_their_spelling():
+def test_odd_words_keep_spelling():
     words = ['"', "if", "\\", "<script>alert(1)</script>", "datum.x", "${x}", "constructor", "银行", "the", "the"]
     spec = heatmap(np.eye(10), words, LIGHT)
     assert len(cells(spec)) == 100
@@ -90,11 +90,11 @@ def test_large_maps_are_images():
     assert len(json.dumps(heatmap(np.full((512, 512), 1 / 512), ["the"] * 512, LIGHT))) < 1_000_000
 
 
-def test_each_of_the_256_colours_of_a_palette_is_rounded():
+def test_palette_is_rounded():
     assert palette(("#000000", "#000001"))[2::3] == [0] * 128 + [1] * 128
 
 
-def test_an_image_has_the_colours_of_its_ramp():
+def test_image_has_colours_of_ramp():
     shown = decoded(image_uri(np.array([[0.0, 0.5, 1.0]]), LIGHT, "weights", 1.0)).convert("RGB")
     assert [shown.getpixel((x, 0)) for x in (0, 2)] == [(255, 255, 255), (8, 48, 107)]
     shown = decoded(image_uri(np.array([[-1.0, np.nan, 1.0]]), DARK, "signed", 1.0)).convert("RGB")

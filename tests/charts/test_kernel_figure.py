@@ -1,4 +1,4 @@
-"""Test the static picture of the kernel figure, which shows how one head computes attention, step by step."""
+"""Test the static picture of the kernel."""
 
 import base64
 import io
@@ -32,7 +32,7 @@ def rows_of(data):
 
 
 def boxes(spec):
-    """Return (text, left, top, right, bottom) for each text, estimated from the widths of its letters."""
+    """Return estimates of (text, left, top, right, bottom)."""
     found = []
     for item in drawn(spec, "text"):
         wide = text_width(str(item["text"]), item["fontSize"], item.get("fontWeight") == 600)
@@ -43,7 +43,7 @@ def boxes(spec):
 
 @pytest.mark.parametrize("name", FITTING)
 @pytest.mark.parametrize("width", [None, 500])
-def test_the_picture_prints_every_number_of_the_data(name, width):
+def test_picture_prints_every_number(name, width):
     data = VARIANTS[name]
     texts = texts_of(kernel_figure(data, LIGHT, width))
     for row in rows_of(data):
@@ -64,7 +64,7 @@ def test_the_picture_prints_every_number_of_the_data(name, width):
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
-def test_bars_and_images_of_vectors_show_the_numbers_of_the_data(theme):
+def test_bars_and_strips_show_numbers(theme):
     data = VARIANTS["bank"]
     spec = kernel_figure(data, theme)
     rects, rooms = spec["datasets"]["rects"], []
@@ -89,7 +89,7 @@ def test_bars_and_images_of_vectors_show_the_numbers_of_the_data(theme):
         assert [bar["opacity"] for bar in bars] == [1 if each else PALE for each in lit]
     assert rooms == pytest.approx([rooms[0]] * 4, abs=0.5)  # all columns are equally wide: a number and a bar
     images = spec["datasets"]["images"]
-    assert len(images) == 4 * len(data["sides"])  # the query, query x key, weight x value, the context
+    assert len(images) == 4 * len(data["sides"])  # query, query x key, weight x value, context
     side = data["sides"][0]
     for image, strips, kind in (
         (images[0], [side["query"]["values"]], "vectors"),
@@ -105,7 +105,7 @@ def test_bars_and_images_of_vectors_show_the_numbers_of_the_data(theme):
     assert palette(theme.signed)[:3] == [int(theme.signed[0][i : i + 2], 16) for i in (1, 3, 5)]
 
 
-def test_the_row_of_the_largest_weight_is_highlighted():
+def test_row_of_largest_weight_is_highlighted():
     data = VARIANTS["bank"]
     spec = kernel_figure(data, LIGHT)
     lit = [rect["at"] for rect in spec["datasets"]["rects"] if "at" in rect]
@@ -114,7 +114,7 @@ def test_the_row_of_the_largest_weight_is_highlighted():
 
 @pytest.mark.parametrize("name", FITTING)
 @pytest.mark.parametrize("width", [None, 400])
-def test_no_text_is_cut_off_or_overlaps(name, width):
+def test_texts_fit(name, width):
     spec = kernel_figure(VARIANTS[name], LIGHT, width)
     found = boxes(spec)
     inside = (width or 1100) + 17
@@ -128,7 +128,7 @@ def test_no_text_is_cut_off_or_overlaps(name, width):
 
 
 @pytest.mark.parametrize("d", [2, 4, 5])
-def test_vectors_of_up_to_four_numbers_are_printed(d):
+def test_short_vectors_are_printed(d):
     data = kernel_data(d=d)
     texts = texts_of(kernel_figure(data, LIGHT))
     query = [numbers.decimal(int(part) / 10**4, 4) for part in data["sides"][0]["query"]["values"].split(",")]
@@ -139,5 +139,5 @@ def test_read_parses_printed_numbers():
     assert [read(text) for text in ("<0.0001", "−1.50", "−∞", "0.25")] == [0, -1.5, -math.inf, 0.25]
 
 
-def test_a_narrow_picture_leaves_out_the_images_of_vectors():
+def test_narrow_picture_has_no_strips():
     assert kernel_figure(VARIANTS["bank"], LIGHT, NARROW - 1)["datasets"]["images"] == []

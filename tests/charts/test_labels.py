@@ -1,10 +1,10 @@
-"""Test right-to-left text inside English lines, pictures and reports."""
+"""Test right-to-left text."""
 
 from selfattn.charts.labels import drawable_spec, isolated, isolated_words, right_to_left
 from selfattn.export import report
 
 
-def test_right_to_left_words_get_unicode_isolates():
+def test_right_to_left_words_get_isolates():
     mixed = 'Hide "נהר", and "בנק" goes 44 % of the way (next: של הנהר, 16 %).'
     alone = 'Hide "\u2068נהר\u2069", and "\u2068בנק\u2069" goes 44 % of the way (next: \u2068של הנהר\u2069, 16 %).'
     assert isolated_words(mixed) == alone
@@ -16,7 +16,7 @@ def test_right_to_left_words_get_unicode_isolates():
     assert report.paragraph("נהר 0.44") == '<p class="quiet">\u2068נהר\u2069 0.44</p>'
 
 
-def test_the_first_letter_decides_the_direction_of_a_sentence():
+def test_first_letter_decides_direction():
     assert isolated("הבנק, 5 bank.") == "\u2068הבנק, 5 bank.\u2069" and isolated("The בנק.") == "The בנק."
     assert isolated_words(f"0.31  {isolated('הבנק, 5 שקל.')} (money)") == "0.31  \u2068הבנק, 5 שקל.\u2069 (money)"
     assert [right_to_left(text) for text in ("12 הבנק", "a הבנק", "5 % …", "")] == [True, False, False, False]

@@ -1,7 +1,4 @@
-"""Test that in every chart the middle of each mark is at its label, and each number is next to its word.
-
-Also test that every label that fits is drawn. By default, Vega drops labels that are close to others.
-"""
+"""Test that each mark is at its label, in every chart."""
 
 import importlib
 import inspect
@@ -21,7 +18,7 @@ from selfattn.charts.vega import Spec
 from selfattn.tidy_tables import heads_frame
 from tests.charts.scene import misplaced
 
-# All public functions of selfattn.charts that make a chart, as attributes of one object.
+# All public functions that make a chart
 draw = SimpleNamespace()
 for file in {found.name for found in pkgutil.iter_modules(charts.__path__)} - {"labels", "theme", "vega"}:
     module = importlib.import_module(f"{charts.__name__}.{file}")
@@ -64,7 +61,7 @@ def a_table():
 
 
 def with_gaps():
-    """Draw a map in which the first two words have no numbers."""
+    """Draw a map without numbers for the first two words."""
     matrix = np.eye(24)
     matrix[:2] = matrix[:, :2] = np.nan
     spec = draw.heatmap(matrix, WORDS, LIGHT, kind="signed", marked=[2])
@@ -80,7 +77,7 @@ def heads_with(chosen):
 def some_arrows():
     kinds = {"kind": ["query", "key", "key", "key"], "label": ["its", "if", "crane", "wings"]}
     frame = pd.DataFrame({"x": [3, 0, -2, 3], "y": [4, 2, -2, 4], "score": [1, 0.5, -1, 0.2], **kinds})
-    # "its" is drawn last and would cover "wings", which has the same direction. So "wings" is moved by 3 % of the axis.
+    # "its" has the same direction, so "wings" is moved by 3 % of the axis.
     aside = [0.03 * (6 + 2 * 0.18 * 6) * part for part in (0.8, -0.6)]
     tips = {"x": [0, -2, 3 + aside[0], 3], "y": [2, -2, 4 + aside[1], 4]}
     ends = {"x1": [0, 0, aside[0], 0], "y1": [0, 0, aside[1], 0], "x2": tips["x"], "y2": tips["y"]}
@@ -116,7 +113,7 @@ def intervals():
 
 
 def differences():
-    """Draw three differences. The largest is negative. The middle of each bar is at the bar's label."""
+    """Draw three differences, the largest of which is negative."""
     frame = pd.DataFrame({"label": FEW, "first": [0.5, 0.1, 0.4], "second": [0.3, 0.7, 0.0]})
     frame["difference"] = frame["first"] - frame["second"]
     spec = draw.difference_bars(frame, LIGHT, ["one", "other"], title="", places=2, width=600)
@@ -129,7 +126,7 @@ def powers():
     return draw.lines(pd.DataFrame(points), "x", "y", LIGHT, log="xy"), {"line": points, "symbol": points}
 
 
-# Each key begins with the name of the function that draws the chart.
+# Keys begin with the name of the function that draws the chart.
 CHARTS = {
     "arrows": some_arrows,
     "bar_list": a_list,
@@ -158,19 +155,19 @@ PARTS = {
 
 
 def for_the_schema(spec):
-    """Replace the parts that adapt to the window's width: Vega-Lite's schema doesn't allow these."""
+    """Replace what Vega-Lite's schema doesn't allow."""
     params = [{"name": param["name"], "value": 1440} if "init" in param else param for param in spec["params"]]
     rows = {"vconcat": [{**part, "columns": 3} if "columns" in part else part for part in spec.get("vconcat", ())]}
     return {**spec, "params": params, **(rows if rows["vconcat"] else {"columns": 3})}
 
 
 @pytest.mark.parametrize("name", CHARTS)
-def test_each_chart_is_valid_and_draws_each_mark_at_its_axis_label(name):
+def test_marks_are_at_their_labels(name):
     spec, *views = CHARTS[name]()
     follows_the_window = any("init" in param for param in spec.get("params", ()))
     alt.Root.validate(for_the_schema(spec) if follows_the_window else spec)
     assert not misplaced(spec, *views)
 
 
-def test_every_chart_function_is_tested():
+def test_every_chart_is_tested():
     assert vars(draw).keys() == {name.split(",")[0] for name in CHARTS} | PARTS.keys()

@@ -1,4 +1,4 @@
-"""Test the picture that compares two texts: its curves, the colours of its numbers, and the cosine as a sum."""
+"""Test the picture that compares two texts."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ COSINES = torch.tensor([[0.6, 0.4, 0.8], [0.5, 0.5, 0.5], [0.9, 0.5, 0.5], [1.0,
 
 @pytest.fixture(scope="module")
 def panel(encoder):
-    """Return a function that makes the panel of "We sat." and "She sat" from a (4, 3) table of the cosine's parts."""
+    """Return a function from a (4, 3) table of the cosine's parts to a panel."""
     sides = encoder.encode("We sat."), encoder.encode("She sat")
 
     def made(table):
@@ -26,8 +26,7 @@ def panel(encoder):
     return made
 
 
-def test_a_curve_is_a_cubic_bezier():
-    """The curve's middle is half way between its ends, and the curve is vertical at both ends."""
+def test_curve_is_cubic_bezier():
     points = np.array(_curve((10.0, 20.0), (110.0, 220.0)))
     assert len(points) == STEPS + 1
     assert points[0] == pytest.approx([10, 20]) and points[-1] == pytest.approx([110, 220])
@@ -38,13 +37,13 @@ def test_a_curve_is_a_cubic_bezier():
     assert points[STEPS // 4] == pytest.approx([x, y])
 
 
-def test_a_number_has_the_colour_of_its_sign(panel):
+def test_number_has_colour_of_sign(panel):
     colors = {item["text"]: item["fill"] for item in drawn(panel(torch.eye(4, 3) / 5).picture(Look()), "text")}
     assert {colors[number] for number in ("−0.10", "−0.20")} == {LIGHT.effect[0]}
     assert {colors[number] for number in ("+0.30", "+0.20")} == {LIGHT.effect[4]}
 
 
-def test_if_no_pair_of_words_stands_out_the_cosine_is_a_sum_of_two_parts(panel):
+def test_cosine_without_strong_pair_has_two_parts(panel):
     table = torch.zeros(4, 3)
     table[:3, :2], table[3, 2] = 0.05, 0.3  # no pair of words adds more than the others
     text = " ".join(texts(panel(table).picture(Look())))

@@ -1,4 +1,4 @@
-"""Test the strips that draw a vector as cells, and the chart of the terms of a dot product."""
+"""Test strips of cells, and the terms of a dot product."""
 
 import pandas as pd
 import pytest
@@ -20,7 +20,7 @@ def cells(spec):
 
 
 @pytest.mark.parametrize(("rest", "bias"), [(0.5, -4.0), (-0.25, None), (0.0, 0.0)])
-def test_the_chart_of_a_dot_product_has_a_bar_for_each_term(rest, bias):
+def test_dot_product_has_bar_for_each_term(rest, bias):
     values = [0.0, 0.0] if bias == 0 else [2.0, -1.0]
     terms = pd.DataFrame({"dimension": [7, 3], "first": [1.0, 0.5], "second": values, "product": values})
     spec = product(terms, rest, bias, ("in", "W", "others", "sum"), LIGHT)
@@ -35,7 +35,7 @@ def test_the_chart_of_a_dot_product_has_a_bar_for_each_term(rest, bias):
 
 
 @pytest.mark.parametrize("together", [False, True])
-def test_a_strip_has_one_cell_for_each_number_of_its_vector(together):
+def test_strip_has_cell_for_each_number(together):
     spec = strips(GROUPS, LIGHT, together=together, marked=(0, 1))
     wide, largest = WIDTH - 56 - LEFT, (2.0, 2.0 if together else 1.0)
     found = cells(spec)

@@ -1,7 +1,6 @@
-"""Test the colours: their lightness, their differences for colour-blind readers, and the contrast of texts.
+"""Test the colours for contrast and for colour-blind readers.
 
-Colour-blindness is simulated with the matrices of Machado, Oliveira and Fernandes 2009, table 1 (severity 1.0), on linear
-RGB. Lightness and distance are computed in CIELAB (D65). Contrast is defined in WCAG 2.2, 1.4.3.
+Sources: Machado, Oliveira and Fernandes 2009, table 1 (severity 1.0, linear RGB); CIELAB (D65); WCAG 2.2, 1.4.3.
 """
 
 import numpy as np
@@ -42,7 +41,7 @@ def contrast(first, second):
 
 
 @pytest.mark.parametrize("seen_by", SEEN_BY)
-def test_lightness_changes_steadily_along_each_colour_ramp(theme, seen_by):
+def test_lightness_changes_steadily(theme, seen_by):
     ramps = [theme.weights, *(arm for ramp in (theme.signed, theme.effect) for arm in (ramp[2::-1], ramp[2:]))]
     for ramp in ramps:
         steps = np.diff([lab(color, seen_by)[0] for color in ramp])
@@ -51,7 +50,7 @@ def test_lightness_changes_steadily_along_each_colour_ramp(theme, seen_by):
 
 
 @pytest.mark.parametrize("seen_by", SEEN_BY)
-def test_colour_blind_readers_can_distinguish_plus_from_minus_and_sentence_a_from_b(theme, seen_by):
+def test_colour_blind_readers_can_distinguish_colours(theme, seen_by):
     for ramp in (theme.signed, theme.effect):
         assert distance(ramp[0], ramp[-1], seen_by) > 25
         assert distance(ramp[1], ramp[-2], seen_by) > 25

@@ -1,4 +1,4 @@
-"""Test that charts show words that Vega could mistake for names in an expression."""
+"""Test words that Vega could mistake for names."""
 
 from html import escape
 

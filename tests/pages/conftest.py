@@ -1,4 +1,4 @@
-"""Run pages through app.py, as the server does for a visitor."""
+"""Run pages through app.py, as the server does."""
 
 import functools
 import sys
@@ -16,11 +16,11 @@ from selfattn.dashboard.navigation import ENTRIES
 from selfattn.encoders.sources import BUNDLED_NAME
 
 APP = Path(__file__).parents[2] / "app.py"
-queue.HEAD_START = 0  # seconds: tests without a browser need not wait for it to draw
+queue.HEAD_START = 0  # seconds: no browser needs time to draw
 
-# Every new AppTest searches all installed packages for components. That takes 0.3 s and always gives the same result.
+# AppTest would search all packages each time, in 0.3 s.
 manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
-# Every run of an AppTest compiles app.py and the page again (10 to 60 ms); a server compiles them once.
+# AppTest would compile each page again, in 10 to 60 ms.
 _compiled = ScriptCache()
 app_test.ScriptCache = local_script_runner.ScriptCache = lambda: _compiled
 
@@ -30,7 +30,7 @@ _of_the_first_page: list = []  # (encoder, results)
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup() -> None:
-    """Clear the cache, so that no test depends on an earlier test. Keep encoders and the start page's results."""
+    """Clear the cache, except encoders and the start page's results."""
     cache._results.forget(lambda key: True)
     for encoder, results in _of_the_first_page:
         if any(each is encoder for each in encoder_picker._encoders.values):
@@ -40,7 +40,7 @@ def pytest_runtest_setup() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def first_page() -> None:
-    """Compute the start page once, because nearly every test begins with it."""
+    """Compute the start page once for all tests."""
     open_link()
     (encoder,) = (each for each in encoder_picker._encoders.values if each.name == BUNDLED_NAME)
     _of_the_first_page.append((encoder, dict(cache._results._store)))
@@ -48,13 +48,13 @@ def first_page() -> None:
 
 @pytest.fixture
 def nothing_computed(first_page: None) -> None:
-    """Clear all results, even those of `first_page`, because they refer to an encoder that was loaded earlier."""
+    """Clear all results, even those of the start page."""
     cache._results.forget(lambda key: True)
 
 
 @pytest.fixture(scope="package", autouse=True)
 def every_run_ends_well():
-    """Fail if any run of a page ends in an exception."""
+    """Fail if any run of a page raises an exception."""
     run = AppTest._run
 
     def checked(self: AppTest, *arguments: object, **more: object) -> AppTest:
@@ -68,12 +68,12 @@ def every_run_ends_well():
 
 
 def pages() -> list[str]:
-    """Return the files of all pages, as `AppTest.switch_page` expects them."""
+    """Return the files of all pages."""
     return [entry.path for entry in ENTRIES.values()]
 
 
 def at_address(page: str = "", **query: str) -> AppTest:
-    """Return the page at this address with this query, before its first run."""
+    """Return the page at an address, before its first run."""
     at = AppTest.from_file(str(APP), default_timeout=180)
     at._page_hash = calc_hash(page) if page else ""
     at.query_params.update(query)
@@ -81,19 +81,18 @@ def at_address(page: str = "", **query: str) -> AppTest:
 
 
 def open_link(page: str = "", **query: str) -> AppTest:
-    """Open a link, and press "Load it" for each encoder that the page asks about."""
+    """Open a link, and load the encoders that the page asks about."""
     return load_asked(at_address(page, **query).run())
 
 
 def load_asked(at: AppTest) -> AppTest:
-    """Press "Load it" for each encoder that the page asks about."""
     while asking := [button for button in at.button if button.key in ("load_model", "load_second")]:
         at = asking[0].click().run()
     return at
 
 
 def open_page(path: str, **chosen: str) -> AppTest:
-    """Run the page whose file is `path` once. chosen: values in the visitor's session."""
+    """Run the page of the file `path`. chosen: values in the session."""
     (address,) = (entry.address for entry in ENTRIES.values() if entry.path == path)
     at = at_address(address)
     for key, value in chosen.items():
@@ -102,7 +101,7 @@ def open_page(path: str, **chosen: str) -> AppTest:
 
 
 def words(at: AppTest) -> str:
-    """Return all texts of the page, captions included."""
+    """Return all texts of the page."""
     return "\n".join(element.value for element in [*at.text, *at.markdown]).replace("\\", "")
 
 
@@ -113,5 +112,5 @@ def main_view() -> AppTest:
 
 @pytest.fixture
 def started_with(monkeypatch):
-    """Return a function that sets the server's option `--model`; "" means the bundled encoder."""
+    """Return a function that sets the option `--model`."""
     return lambda model: monkeypatch.setattr(sys, "argv", ["app.py", *(["--model", str(model)] if model else [])])

@@ -1,11 +1,10 @@
-/* A map with a row per layer and a coloured cell or a small map of weights per head. heads.schema.json describes the data. */
+/* A map of layers × heads. Data: heads.schema.json. */
 
-/** Streamlit calls this for each change of data. A click sends a head's number, counted layer by layer, as the trigger "head". */
+/** Called by Streamlit. A click sends the trigger "head". */
 export default function heads(given) {
   return showIn(HeadsView, "heads", given);
 }
 
-/** Shows the map and, below it, the chosen head's measured value and the legend of the colours. */
 class HeadsView extends View {
   show(data, _, send) {
     Object.assign(this, { data, send: data.clicks ? send : () => {} });
@@ -32,7 +31,7 @@ class HeadsView extends View {
     this.body.replaceChildren(this.map.node, this.below);
   }
 
-  /** Show each head's map of attention weights, cut from one picture of all maps. A larger weight is more opaque. */
+  /** Show each head's attention map, cut from one picture. */
   drawMaps() {
     const { layers, heads, maps } = this.data;
     flag(this.root, { pictured: maps });
@@ -57,7 +56,7 @@ class HeadsView extends View {
     this.body.append(this.large.node);
   }
 
-  /** Return a short URL of the picture. If each cell's style held the whole picture (1 MB), Chromium would take seconds. */
+  /** Return a short URL: a long style in each cell would take seconds. */
   addressOf(picture) {
     if (picture === this.picture) return this.address;
     const bytes = Uint8Array.from(atob(picture.split(",")[1]), (letter) => letter.charCodeAt(0));

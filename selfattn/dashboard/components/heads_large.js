@@ -1,6 +1,6 @@
-/* A large map of one head's attention weights, with the tokens as labels. */
+/* A large map of one head's attention weights. */
 
-const LABELLED = 20; // tokens: if there are more, only outlined tokens have labels
+const LABELLED = 20; // with more tokens, only outlined tokens have labels
 
 function largePart(view) {
   const { tokens, rows, sentence, said } = view.data.maps;
@@ -29,7 +29,7 @@ function largePart(view) {
   const weights = said ? said.split(",") : [];
   let head = -1;
 
-  /** Mark the cell under the pointer, and show its weight if it is known. */
+  /** Mark the cell under the pointer, and show its weight. */
   function point({ clientX, clientY }) {
     const { left, top, width } = plane.getBoundingClientRect();
     const [column, row] = [clientX - left, clientY - top].map((from) =>
@@ -59,7 +59,7 @@ function largePart(view) {
   return { node: box, paint };
 }
 
-/** Return a head's position in the picture of all maps, as CSS. */
+/** Return a head's CSS position in the picture of all maps. */
 function placeOf({ layers, heads }, head) {
   const [x, y] = [(head % heads) / Math.max(1, heads - 1), Math.floor(head / heads) / Math.max(1, layers - 1)];
   return `${100 * x}% ${100 * y}%`;

@@ -1,18 +1,17 @@
-/* The kernel figure: how a head computes one token's attention weights, token by token. kernel.schema.json describes the data. */
+/* One head's attention, step by step. Data: kernel.schema.json. */
 
-const FITTING = 26; // tokens: a wide figure shows both sentences if they have at most this many together, and otherwise one
+const FITTING = 26; // tokens: the most for which both sentences are shown at once
 const WIDE = 720; // pixels: the least width of a wide figure
-const MANY = 4; // columns of numbers: if there are more, a phone draws them smaller
+const MANY = 4; // columns of numbers: more are drawn smaller on a phone
 
 /**
- * Streamlit calls this for each change of data. A click on a token sends the state "query", [sentence (0 or 1), position]. A
- * choice in the page's two-sentence figure (way.js), above this one, is sent as the trigger "head" or "hidden".
+ * Called by Streamlit. A click on a token sends "query", [sentence, position].
+ * Choices in way.js are sent as the trigger "head" or "hidden".
  */
 export default function kernel(given) {
   return showIn(KernelView, "kernel", given);
 }
 
-/** Keeps the data, the lit (highlighted) row of each sentence, and the lit column. */
 class KernelView extends View {
   constructor(parent, name) {
     super(parent, name);
@@ -37,7 +36,7 @@ class KernelView extends View {
     this.draw();
   }
 
-  /** Compute and show the row of a query that the visitor drags in the 2-d drawing. */
+  /** Show the row of a dragged query. */
   move(query) {
     this.query = query;
     this.draw();
@@ -86,14 +85,14 @@ class KernelView extends View {
     flag(this.body, { coded: this.code });
   }
 
-  /** Show both sentences, or one sentence and a switch. */
+  /** Show both sentences, or one and a switch. */
   layOut() {
     const tokens = this.data.sides.reduce((sum, { rows }) => sum + rows.length, 0);
     const both = tokens <= FITTING && this.root.clientWidth >= WIDE;
     flag(this.body, { single: this.data.sides.length === 1, switched: this.data.sides.length > 1 && !both });
   }
 
-  /** Highlight a token's row, and the row of the matching token in the other sentence. */
+  /** Highlight a token's row, and the matching row of the other sentence. */
   light(side, { at, pair }) {
     if (this.lit[side] === at) return;
     const other = this.data.sides[1 - side];
@@ -102,7 +101,7 @@ class KernelView extends View {
   }
 }
 
-/** Return attributes for an element of a column: hovering the element highlights the column. */
+/** Return attributes for an element that highlights its column. */
 function ofColumn(view, column) {
   const light = (to) => () => view.set({ column: to });
   return { "data-column": column, onpointerenter: light(column), onpointerleave: light(null) };
@@ -135,7 +134,6 @@ function badgeOf({ name }) {
   return name ? [element("span", `badge ${name.toLowerCase()}`, name)] : [];
 }
 
-/** Return one sentence's rows: its query, its tokens, the sums of the columns, and the arithmetic of the highlighted row. */
 function sidePart(view, side) {
   const { name, query, rows, rest, sums, context } = view.data.sides[side];
   const strips = {
@@ -197,7 +195,7 @@ function cellsOf(view, cells, strips) {
   });
 }
 
-/** Return a token's row. beside: the strips (rows of coloured cells) of the sentence's query and context. */
+/** Return a token's row. beside: the cells of query and context. */
 function tokenRow(view, side, row, beside) {
   const { at, text, special, word, hidden, cells, fine, steps } = row;
   const { query } = view.data.sides[side];
@@ -233,7 +231,7 @@ function tokenRow(view, side, row, beside) {
   return { node, paint };
 }
 
-/** Return the last row, which sums over all tokens without a row of their own. */
+/** Return the last row, which sums over the tokens without a row. */
 function restRow(view, { text, cells, fine, handed }, { context }) {
   const tip = (i, own) => `sum of the weights ${fine}, weight × value ${own}`;
   const strips = { handed: strip(view, "handed", `weight × value of ${text}`, handed, tip, context) };
@@ -243,7 +241,7 @@ function restRow(view, { text, cells, fine, handed }, { context }) {
   ]);
 }
 
-/** Return the button that shows the strips of cells on a phone. Short strips are always shown. */
+/** Return the button that shows each dimension on a phone. */
 function foldPart(view) {
   const [{ query }] = view.data.sides;
   const few = query.values.split(",").length <= FEW;
@@ -258,7 +256,6 @@ function foldPart(view) {
   return { button, paint };
 }
 
-/** Return the kernel's code, and a button that shows it. The lines that compute the highlighted column are highlighted. */
 function codePart(view) {
   const { code, columns } = view.data;
   const about = { type: "button", class: "toggle", "data-id": "code" };

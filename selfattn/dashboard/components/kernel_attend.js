@@ -1,4 +1,4 @@
-/* Compute the row of a dragged query as selfattn/kernel.py does, and format it as selfattn/views/kernel_data.py does. */
+/* Compute a dragged query's row as selfattn/kernel.py does. */
 
 const CELL = 2; // decimals of scores, e^x and weights
 const MOST_DECIMALS = { vectors: 4, products: CELL, handed: 3 };
@@ -8,7 +8,7 @@ function added(values) {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
-/** Compute softmax(query · keys × scale) · values, and return every step. */
+/** Return every step of softmax(query · keys × scale) · values. */
 function attend({ keys, values, scale }, query) {
   const products = keys.map((key) => key.map((part, i) => query[i] * part));
   const scores = products.map(added);
@@ -22,7 +22,7 @@ function attend({ keys, values, scale }, query) {
   return { query, products, scores, scaled, maximum, exponentials, total, weights, handed, context };
 }
 
-/** Return the figure's data for another query. The scales of colours and bars stay as in `data`, or grow. */
+/** Return the figure's data for another query. */
 function withQuery(data, query) {
   const [{ keys, values }, [side]] = [data.plane, data.sides];
   const trace = attend(data.plane, query);
@@ -66,7 +66,7 @@ function withQuery(data, query) {
   return { ...data, about: found, findings: [found], places, largest, columns, sides: [own] };
 }
 
-/** Return the column with a scale that spans the rows' numbers. The scale never gets smaller than it was. */
+/** Return the column with a scale that spans the rows' numbers. */
 function wide(column, rows) {
   if (column.kind === "strip") return column;
   const texts = rows.map(({ cells }) => cells[column.id]);
@@ -78,7 +78,7 @@ function wide(column, rows) {
   };
 }
 
-/** Describe the largest weight, as `largest_weight` of selfattn/views/kernel_view.py does if no token is hidden. */
+/** Describe the largest weight, as kernel_view.py does. */
 function largestWeight(query, rows, weights) {
   const [most, n, asks] = [Math.max(...weights), weights.length, quoted(query.text)];
   const alike = weights.filter((each) => each >= most - ALIKE).length;
@@ -101,7 +101,7 @@ function cellsAt({ scores, scaled, exponentials, weights }, i) {
   };
 }
 
-/** Return the arithmetic of a token's row, as [column, text] per step. Each number follows from the printed numbers before it. */
+/** Return the arithmetic of a token's row, [column, text] per step. */
 function stepsAt({ scores, scaled, maximum, exponentials, total, weights }, i, symbol, scale) {
   const [power, sum, share] = division(exponentials[i], total, weights[i]);
   const x = fewest(power, (places) => Math.exp(Math.min(asPrinted(scaled[i], places) - asPrinted(maximum, places), 0)));
@@ -119,7 +119,7 @@ function stepsAt({ scores, scaled, maximum, exponentials, total, weights }, i, s
   ];
 }
 
-/** Return e^x, the total and the weight as texts, with enough decimals to compute the weight from the first two. */
+/** Return e^x, the total and the weight, with enough decimals for the division. */
 function division(exponential, total, share) {
   const wanted = weight(share);
   let power = weight(exponential);
@@ -132,7 +132,7 @@ function division(exponential, total, share) {
   }
 }
 
-/** Return the smallest number of decimals, from CELL on, for which computed(decimals) prints as `wanted`; CELL if none does. */
+/** Return the fewest decimals for which computed(decimals) prints as `wanted`. */
 function fewest(wanted, computed) {
   const text = wanted.startsWith("under") ? weight : (value) => decimal(value, places(wanted));
   for (let places = CELL; places < 12; places++) {
@@ -149,12 +149,12 @@ function places(text) {
   return (text.split(".")[1] ?? "").length;
 }
 
-/** Return value * 10 ** places as a whole number; halves are rounded away from zero. */
+/** Return value * 10 ** places, rounded half away from zero. */
 function whole(value, places) {
   return Math.sign(value) * Math.floor(Math.abs(value) * 10 ** places + 0.5);
 }
 
-/** Return the number of decimals that these values have, at most `most`. */
+/** Return the number of decimals of these values, at most `most`. */
 function decimalsOf(values, most) {
   const fit = (places) => values.every((value) => Math.abs(value - Number(value.toFixed(places))) <= 1e-6);
   return [...Array(most).keys()].find(fit) ?? most;
