@@ -50,7 +50,7 @@ def attention(
     """Draw one head's attention weights as a map. Row i has the weights of query token i.
 
     pair: a second text, read as the second segment
-    Limit: a large weight on a short value vector has little effect.
+    Limit: a large weight on a short vector has little effect.
     """
     encoding = encoder.encode(text, pair)
     weights = encoding.weights(layer, head).numpy()
@@ -70,8 +70,8 @@ def two_sentences(
 ) -> alt.TopLevelMixin:
     """Draw one head's attention weights for two sentences, with a word's rows outlined.
 
-    word: a word of both sentences (None: the longest). at: which occurrence in each sentence, from 1.
-    Limit: the maps don't show which words give the word its meaning; `hidden_words` does.
+    word: a word of both sentences (None: the longest). at: which occurrence in each, from 1.
+    Limit: to see which words give the word its meaning, call `hidden_words`.
     """
     sides = _sides(encoder, first, second, word, at)
     at_head = Head(layer, head)
@@ -95,14 +95,13 @@ def all_heads(
 ) -> alt.TopLevelMixin:
     """Draw every head's attention map of a text, with a bar for a measure.
 
-    Each map is shaded up to its own largest weight.
-    measure: one of `analysis.measures.MEASURES`; a measure of a word compares the word in `text` and in `second`
-    control: a sentence in which the word has the same sense as in `text`
+    measure: one of `analysis.measures.MEASURES`
+    second, control: sentences to compare the word in; `control` has the same sense as `text`
     word, at: as in `two_sentences`
     maps_of: "A" draws the maps of `text`, "B" those of `second`
     chosen: a head to outline, such as "L0 H10"
     Raises ValueError for an unknown measure, head or `maps_of`.
-    Limit: a pattern may occur only in this text, and attention is not explanation.
+    Limit: attention is not explanation.
     """
     texts = {"A": text} | ({} if second is None else {"B": second})
     if maps_of not in texts:
@@ -138,7 +137,7 @@ def steps(
 ) -> alt.TopLevelMixin:
     """Draw how a head computes a word's attention in two sentences, token by token.
 
-    word, at: as in `two_sentences`. Of a word in pieces, the first piece is drawn.
+    word, at: as in `two_sentences`. Of a word in pieces, the first is drawn.
     Limit: a head's effect depends on later layers.
     """
     sides = _sides(encoder, first, second, word, at)
@@ -161,11 +160,9 @@ def hidden_words(
 
     word, at: the chosen word, as in `two_sentences`
     control: a sentence in which the word has the first sentence's sense
-    senses: a table of labelled sentences (columns sentence, word, sense)
-    A move is a fraction of the distance to the word's other sense, or without `senses`, to its vector in the other sentence.
+    senses: labelled sentences (columns sentence, word, sense); a move is then a fraction of the distance between senses
     Numbers: `tidy_tables.hidden_words_frame`, `hidden_heads_frame`, `hidden_curves_frame`.
-    Limits: without `senses`, a result holds for these two sentences only. Other words may pass on information from the hidden
-    word. Effects in single heads don't add up.
+    Limits: without `senses`, a result holds for these two sentences only. Effects in single heads don't add up.
     """
     sides = _sides(encoder, first, second, word, at, control)
     report = None if senses is None else stored("hidden_words", encoder, senses)
@@ -176,10 +173,9 @@ def hidden_words(
 def explained_words(found: Mapping[str, Explained], theme: Theme = LIGHT) -> alt.TopLevelMixin:
     """Draw texts with words shaded by how much hiding each word changes the prediction.
 
-    In a long text, sentences are shaded instead.
     found: results of `analysis.explaining.explain`, keyed by a label for the text
     Numbers: `tidy_tables.explained_words_frame`, `Explained.sentence_frame`.
-    Limit: effects of single words don't add up (compare `Explained.together`).
+    Limit: effects of single words don't add up.
     """
     return chart(shaded(explained_data(found, "the answer", numbers.change), theme))
 
@@ -187,9 +183,8 @@ def explained_words(found: Mapping[str, Explained], theme: Theme = LIGHT) -> alt
 def similar(encoder: Encoder, a: str, b: str, theme: Theme = LIGHT) -> alt.TopLevelMixin:
     """Draw how much each pair of words adds to the cosine of two texts.
 
-    The chart also shows the cosine with a word hidden, and stored cosines of unrelated sentences.
-    Numbers: `cosine_parts` and `hidden_cosines` of `analysis.cosine_parts`.
-    Raises NoPooling, TextError. Limit: the parts aren't causes of the cosine.
+    Numbers: `cosine_parts` and `hidden_cosines` of `analysis.cosine_parts`. Raises NoPooling, TextError.
+    Limit: the parts aren't causes of the cosine.
     """
     kept = stored("unrelated_pairs", encoder, labelled_sentences())
     panel = similar_view.similar(encoder, encoder.encode(a), encoder.encode(b), unrelated=kept and kept.report)
@@ -197,10 +192,7 @@ def similar(encoder: Encoder, a: str, b: str, theme: Theme = LIGHT) -> alt.TopLe
 
 
 def chart(shown: Panel | Spec, theme: Theme = LIGHT) -> alt.TopLevelMixin:
-    """Return a panel or a complete Vega-Lite spec as an Altair chart, without validation.
-
-    Limit: of a panel, the chart shows only the picture.
-    """
+    """Return a panel's picture or a Vega-Lite spec as an Altair chart, without validation."""
     return _Whole(shown.picture(Look(dark=theme is DARK)) if isinstance(shown, Panel) else shown)
 
 

@@ -1,7 +1,7 @@
 """Format numbers in captions, charts and files.
 
-A minus sign is U+2212 (−). A space precedes %. Halves are rounded away from zero, as in d3. A zero has no sign.
-NaN is "unknown". WEIGHT to ERROR are d3 formats (https://d3js.org/d3-format); charts that use them need LOCALE.
+Minus is U+2212. Halves are rounded away from zero, as in d3. NaN is "unknown".
+WEIGHT to ERROR are d3 formats; charts that use them need LOCALE.
 """
 
 import math
@@ -43,7 +43,7 @@ def cosine(value: float) -> str:
 
 
 def decimal(value: float, places: int = 2, plus: str = "") -> str:
-    """Write a number with `places` decimals: "12.50", "−∞". plus: the sign of positive numbers."""
+    """Write a number with `places` decimals: "12.50", "−∞". plus: sign of positive numbers."""
     value = float(value)
     if math.isnan(value):
         return UNKNOWN
@@ -67,7 +67,7 @@ def effect(value: float) -> str:
 
 
 def share(value: float, places: int = 0) -> str:
-    """Write a fraction, 0 to 1, in per cent: "12 %", "under 1 %", "over 99 %"."""
+    """Write a fraction, 0 to 1: "12 %", "under 1 %", "over 99 %"."""
     unit = 10.0**-places
     if NOISE < value < unit / 200:
         return f"under {decimal(unit, places)} %"
@@ -82,9 +82,9 @@ def percent(value: float) -> str:
 
 
 def fitting(maximum: float, kind: str = CHANGE) -> str:
-    """Return a d3 format that labels the ticks of a colour bar differently.
+    """Return a d3 format that labels the ticks from -maximum to maximum differently.
 
-    The bar goes from -maximum to maximum. kind: CHANGE or SHARE, which set the least number of decimals.
+    kind: CHANGE or SHARE
     """
     step = 2 * abs(maximum) / TICKS
     if not (math.isfinite(step) and step > 0):
@@ -96,9 +96,9 @@ def fitting(maximum: float, kind: str = CHANGE) -> str:
 
 
 def error(value: float) -> str:
-    """Write an upper bound of an error, rounded up to one digit: "0.0000002".
+    """Write an upper bound of an error: "0.02", "0.0000002", "3 × 10⁻¹⁶".
 
-    From 0.01 on, the bound has two decimals. Below 1e-9, the bound is written as "3 × 10⁻¹⁶". Only an error of 0 is "0".
+    The bound is rounded up to one significant digit, or to two decimals from 0.01 on.
     """
     value = abs(value)
     if value == 0 or not math.isfinite(value):
@@ -133,6 +133,6 @@ def vector(values: Iterable[float], places: int | None = None) -> str:
 
 
 def span(low: float, high: float, write: Callable[[float], str] = decimal) -> str:
-    """Write an interval: "0.10 to 0.32", or with a unit "12 to 15 %"."""
+    """Write an interval: "0.10 to 0.32", "12 to 15 %"."""
     first, last = write(low), write(high)
     return f"{first.removesuffix(' %')} to {last}" if last.endswith(" %") else f"{first} to {last}"

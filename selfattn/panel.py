@@ -36,7 +36,7 @@ class Look:
 class Live:
     """An interactive web component and its data.
 
-    Raises JsonSchemaValueException if the data don't fit the component's schema.
+    Raises JsonSchemaValueException if the data don't fit the component.
     """
 
     component: str  # name of its files in dashboard/components, without the suffix
@@ -96,7 +96,6 @@ class Panel:
 
 @functools.cache
 def _validator(component: str, part: str = "") -> Callable[[Any], Any]:
-    """Return a validator for a component's schema, or for its property `part`."""
     schema = json.loads((COMPONENTS / f"{component}.schema.json").read_text("utf-8"))
     wanted = schema["properties"][part] | {"$defs": schema.get("$defs", {})} if part else schema
     return fastjsonschema.compile(wanted, use_default=False)

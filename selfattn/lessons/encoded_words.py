@@ -1,4 +1,4 @@
-"""Find a word in a sentence, and sum the attention weight on its tokens."""
+"""Find a word in a sentence, and sum the word's weight."""
 
 from torch import Tensor
 

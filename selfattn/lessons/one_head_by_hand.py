@@ -1,4 +1,4 @@
-"""Compute the hand-made attention head of the page From scratch. The numbers are our own."""
+"""Compute the hand-made attention head of the page From scratch."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ def embeddings_of(sentence: str) -> dict[str, Tensor]:
 
 
 def compute(sentence: str = "river", typed: Mapping[str, Tensor] = EMBEDDINGS, hidden: int | None = None) -> Bank:
-    """Compute the head for one sentence, "river" or "loan".
+    """Compute the head for one sentence.
 
     typed: the embedding (3,) of each word
     hidden: a position that "bank" may not attend to

@@ -1,6 +1,6 @@
 """Score how well each head attends from a pronoun to its noun.
 
-Sources: Winograd 1972 and Levesque et al. 2012 (the task); Clark et al. 2019, section 4.3 (a search for such heads).
+Sources: Winograd 1972, Levesque et al. 2012 (the task); Clark et al. 2019, section 4.3.
 """
 
 import math
@@ -51,12 +51,12 @@ class PronounWeights:
 
 @dataclass(frozen=True)
 class ChosenHead:
-    """The best head on one half of the sentences, scored on the other half."""
+    """The best head on half of the sentences, scored on the others."""
 
     head: Head
     chosen_with: float  # on the half that chose the head, so biased upward
     accuracy: float  # on the other half
-    p_value: float  # of coin flips that are right at least as often (binomial, one-sided)
+    p_value: float  # chance that coin flips are right at least as often (binomial, one-sided)
     position_only: float  # accuracy on the other half if weights depended only on distance
     n: int  # sentences in the other half
     luck: float  # 95th percentile of the best head's accuracy by luck
@@ -84,17 +84,17 @@ def pronoun_weights(sentences: Sequence[PronounRows]) -> PronounWeights:
 
 
 def accuracy(preferences: Tensor) -> Tensor:
-    """Return how often the antecedent gets more weight, 0 to 1. A tie counts a half.
+    """Return how often the antecedent gets more weight, 0 to 1; a tie counts half.
 
-    preferences (n_sentences, n_layers, n_heads) -> (n_layers, n_heads)
+    (n_sentences, n_layers, n_heads) -> (n_layers, n_heads)
     """
     return (preferences > 0).double().mean(0) + (preferences == 0).double().mean(0) / 2
 
 
 def position_only(sentences: Sequence[PronounRows]) -> Tensor:
-    """Return the preferences of heads whose weights depend only on distance.
+    """Return preferences (n_sentences, n_layers, n_heads) if only distance decided.
 
-    The result is (n_sentences, n_layers, n_heads). A weight at one distance is the head's mean over the *other* sentences.
+    A weight at one distance is the head's mean over the *other* sentences.
     """
     longest = max(each.rows.shape[-1] for each in sentences)
     # Each sentence's rows, with the pronoun in the middle
@@ -131,10 +131,7 @@ def luck(preferences: Tensor) -> float:
 
 
 def choose_head(weights: PronounWeights, choose_on: Sequence[int], score_on: Sequence[int]) -> ChosenHead:
-    """Choose the best head on some sentences, and score the head on others.
-
-    choose_on, score_on: sentence indices
-    """
+    """Choose the best head on some sentences, and score the head on others."""
     preferences, by_distance = weights.preference, torch.from_numpy(weights.by_distance)
     choosing = accuracy(preferences[list(choose_on)])
     head = Head(*divmod(int(choosing.argmax()), choosing.shape[1]))

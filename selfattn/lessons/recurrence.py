@@ -1,7 +1,6 @@
-"""Measure how a word's signal travels through a recurrent network and through attention.
+"""Measure how a word's signal travels through recurrence and attention.
 
-Sources: Bengio, Simard and Frasconi 1994 (vanishing gradients); Cho et al. 2014 (gates); Vaswani et al. 2017, table 1
-(work per layer).
+Sources: Bengio, Simard and Frasconi 1994; Cho et al. 2014 (gates); Vaswani et al. 2017, table 1.
 """
 
 import statistics
@@ -29,8 +28,8 @@ Network = Callable[[Tensor], Tensor]  # word vectors (..., n, d) to states (...,
 def operations(lengths: Sequence[int], d_model: int = 512) -> pd.DataFrame:
     """Count the multiplications in one layer, for each length and network.
 
-    Recurrent: two d x d products per word.
-    Attention: n x n scores and n x n weighted values of width d (as in table 1), and four d x d projections per word.
+    Recurrent: two d x d products per word
+    Attention: scores and weighted values (as in table 1), and four d x d projections per word
     """
     rows = []
     for n in lengths:
@@ -44,10 +43,8 @@ def signal(words: Sequence[str], start: int, stop: int, gain: float, gate: float
     """Follow word `start` to word `stop` (counted from 1) through three networks.
 
     gain, gate: as in `gated`. asking: as in `attention`. Columns of the result:
-    word: the word whose state is measured; for attention, the state is the word's context
-    gradient: effect of a small change of word `start` on the state (Frobenius norm of the Jacobian / square root of the width)
-    share: the contribution of word `start` / the sum of all words' contributions
-    A contribution is how far the state moves if the word's vector is 0.
+    gradient: effect of a small change of word `start` on the state (norm of the Jacobian / square root of the width)
+    share: effect of setting word `start` to 0, divided by the sum of all words' effects
     """
     source = start - 1
     networks: dict[str, Network] = {
@@ -69,7 +66,7 @@ def signal(words: Sequence[str], start: int, stop: int, gain: float, gate: float
 def word_vectors(words: Sequence[str], d_model: int) -> Tensor:
     """Return a random unit vector for each word, (n, d_model) float64.
 
-    A word has the same vector everywhere, in any letter case.
+    A word always has the same vector, in any letter case.
     """
     seeds = (torch.Generator().manual_seed(zlib.crc32(word.lower().encode())) for word in words)
     rows = torch.stack([torch.randn(d_model, generator=seed, dtype=torch.float64) for seed in seeds])
@@ -77,9 +74,9 @@ def word_vectors(words: Sequence[str], d_model: int) -> Tensor:
 
 
 def gated(vectors: Tensor, wanted: int, gain: float, gate: float) -> Tensor:
-    """Return the states of a gated recurrence, state = (1 - z) * state + z * (gain * R state + word).
+    """Return the states, state = (1 - z) * state + z * (gain * R state + word).
 
-    R is a rotation. z is 1 at word `wanted` (counted from 0), and `gate` at other words. A gate of 1 gives the plain network.
+    R is a rotation. z is 1 at word `wanted` (counted from 0), and `gate` at other words.
     """
     draw = torch.Generator().manual_seed(7)
     turn = torch.linalg.qr(torch.randn(vectors.shape[-1], vectors.shape[-1], generator=draw, dtype=torch.float64)).Q
@@ -94,14 +91,14 @@ def gated(vectors: Tensor, wanted: int, gain: float, gate: float) -> Tensor:
 def attention(vectors: Tensor, wanted: int, asking: float) -> Tensor:
     """Return each word's context. The word vectors are query, key and value.
 
-    asking: adds this multiple of word `wanted` to every query, like training
+    asking: adds this multiple of word `wanted` to every query
     """
     query = vectors + asking * vectors[..., wanted, None, :].detach()
     return attend(query, vectors, vectors).context
 
 
 def _gradients(network: Network, vectors: Tensor, source: int) -> Tensor:
-    """Return the size of each state's derivative by the source word, (n,)."""
+    """Return the norm of each state's derivative by the source word, (n,)."""
 
     def states(word: Tensor) -> Tensor:
         return network(torch.cat([vectors[:source], word[None], vectors[source + 1 :]]))

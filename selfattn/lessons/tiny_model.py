@@ -1,7 +1,6 @@
 """Train a model of 777 parameters that learns to attend to position 4.
 
-Source: a public lesson. 8,000 sentences come from numpy's seed 0; the label is 1 if position 4 holds 42.
-Training: Adam, binary cross-entropy, 10 epochs of batches of 32, initial values as in Keras.
+Source: a public lesson (numpy's seed 0, Adam, initial values as in Keras).
 """
 
 import copy
@@ -53,7 +52,7 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class EpochState:
-    """The model after an epoch. Epoch 0 is the state before training."""
+    """The model after an epoch. Epoch 0 is before training."""
 
     epoch: int
     score: Score
@@ -63,12 +62,12 @@ class EpochState:
 
     @property
     def target_weight(self) -> float:
-        """The weight from [CLS] to position 4, averaged over the sentences with label 1."""
+        """The mean weight from [CLS] to position 4 in positives."""
         return float(self.weights[CLS, TARGET_POSITION])
 
 
 class TinyModel(nn.Module):
-    """Embeddings, one head, residual and layer norm, and one unit on position 0."""
+    """Embeddings, one head, layer norm, and one unit on position 0."""
 
     def __init__(self, width: int = 8) -> None:
         super().__init__()
@@ -84,7 +83,7 @@ class TinyModel(nn.Module):
             nn.init.zeros_(layer.bias)
 
     def attention(self, tokens: Tensor, mask: Tensor | None = None) -> tuple[Tensor, AttentionTrace]:
-        """Return the head's input (batch, 7, width) and the attention trace. tokens (batch, 7)."""
+        """Return the head's input (batch, 7, width) and attention. tokens (batch, 7)."""
         states = self.tokens(tokens) + self.positions.weight
         return states, attend(self.query(states), self.key(states), self.value(states), mask)
 

@@ -1,6 +1,6 @@
 """Compute the worked example: "it" attends to three words.
 
-Source: a public lesson, which prints no values. Ours give the printed context of about [1.79, 1.44].
+Source: a public lesson, which prints no values.
 """
 
 from collections.abc import Sequence
@@ -19,10 +19,7 @@ VALUES = torch.tensor(((2.0, 1.5), (0.0, 1.0), (2.0, 1.0)), dtype=torch.float64)
 
 
 def compute(query: Tensor = QUERY, keys: Tensor = KEYS, values: Tensor = VALUES, terms: Terms = ()) -> AttentionTrace:
-    """Return the trace of one query (d,) over keys (n, d) and values (n, d_value).
-
-    terms: numbers to add to the scaled scores
-    """
+    """Return the attention of one query (d,) to keys (n, d) and values (n, d_value)."""
     return attend(query[None], keys, values, terms=terms)
 
 
@@ -33,5 +30,5 @@ def steps(trace: AttentionTrace, tokens: Sequence[str] = TOKENS) -> pd.DataFrame
 
 
 def of_scores(scores: Tensor, scale: float) -> AttentionTrace:
-    """Return the trace of one query with these scores (n,). d_k is 1."""
+    """Return the attention of one query with these scores (n,)."""
     return attend(scores.new_ones(1, 1), scores[:, None], scores[:, None], scale=scale)

@@ -49,7 +49,7 @@ exit status:
 
 
 def main(arguments: Sequence[str] | None = None, prog: str = "python -m selfattn.scan") -> int:
-    """Run the command line, and return the exit status. prog: name in messages."""
+    """Run the command line, and return the exit status."""
     command = parser(prog)
     options = vars(command.parse_args(arguments))
     strict, max_rejects, listed, target = map(options.pop, ("strict", "max_rejects", "listed", "target"))
@@ -151,7 +151,7 @@ def _parsed_heads(text: str) -> tuple[Head, ...]:
 
 
 def _listed(file: str | None) -> list[str]:
-    """Return the words of a file, one per line. Raises InputError, OSError."""
+    """Return a file's words, one per line. Raises InputError, OSError."""
     if file is None:
         return []
     try:
@@ -164,7 +164,7 @@ def _listed(file: str | None) -> list[str]:
 
 
 def _bar(done: int, total: int):
-    """Show a progress bar, and return the function that advances the bar."""
+    """Show a progress bar, and return its update function."""
     return tqdm(initial=done, total=total, unit="row", unit_scale=False, mininterval=0.5, smoothing=0.1).update
 
 

@@ -44,7 +44,7 @@ class Job:
     def tables(self, searched: bool) -> Iterator[Iterator[Row]]:
         """Yield an iterator over rows for each input file. Raises InputError.
 
-        Row numbers continue from file to file. searched: as in `read_rows`.
+        Row numbers continue from file to file.
         """
         numbers = count()
         for file in input_files(Path(self.source), searched):
@@ -63,7 +63,7 @@ def run(job: Job, engine: Callable | None = None, progress: Callable[[int, int],
 
     engine(job, encoder, parts, counter): scans the parts (None: this process does)
     progress(done, total): returns the counter, a `Progress`
-    Raises InputError, ScanError, LoadError or NotRecomputable before anything is written.
+    Raises InputError, ScanError, LoadError or NotRecomputable.
     """
     source, output = Path(job.source), Path(job.output)
     job = replace(job, words=words_to_find(job.words))

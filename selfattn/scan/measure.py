@@ -49,13 +49,12 @@ def measure(
 ) -> tuple[pa.Table, list[Reject]]:
     """Return a table of the words' occurrences (see `schema`), and the rejected rows.
 
-    All rows stay in memory, about 50 kB each.
     vectors: also return the word's vector after the embedding and each layer
     progress(n): called when n more rows are done
     heads: the heads to measure (None: all)
-    sources: also return the words whose hiding changes the vector most (Geva et al. 2023, section 5), by 1 - cosine
-    words: search all sentences for these words (from `words_to_find`), instead of each row's `word`
-    Raises NotRecomputable with `sources` if words can't be hidden.
+    sources: also return the words whose hiding changes the vector most (Geva et al. 2023, section 5)
+    words: search all sentences for these words, instead of each row's `word`
+    Memory: about 50 kB per row. Raises NotRecomputable with `sources` if no word can be hidden.
     """
     if sources:
         encoder.check_hideable()
@@ -86,8 +85,7 @@ def schema(
 ) -> pa.Schema:
     """Return the columns of an output file.
 
-    The lists top_word to special_share have one entry per measured head. If all are measured, the index is
-    layer * n_heads + head. sources and source_moves have up to three entries. No list has nulls.
+    The lists top_word to special_share have one entry per measured head, with index layer * n_heads + head if all are measured.
     """
     fields = [
         pa.field("row", pa.int64()),  # the input's row, from 0
@@ -110,7 +108,7 @@ def schema(
 
 
 def words_to_find(words: Sequence[str]) -> tuple[str, ...]:
-    """Fold and sort the words to search for. Raises InputError unless each is one word."""
+    """Fold and sort the words to search for. Raises InputError."""
     for word in words:
         if (n := len(character_spans(word))) != 1:
             raise InputError(f"Expected one word to search for, got {word[:80]!r} ({n} words or signs).")
@@ -137,7 +135,7 @@ def _locate(encoder: Encoder, rows: Sequence[Row], words: Sequence[str]) -> tupl
 def _table(
     encoder: Encoder, batch: list[_Usable], vectors: bool, heads: Sequence[Head], wanted: pa.Schema, limit: int
 ) -> pa.Table:
-    """Measure a batch in one pass. Leave out texts with NaN or infinity."""
+    """Measure a batch in one pass, without texts that give NaN."""
     occurrences = [(b, row, placed) for b, (row, places) in enumerate(batch) for placed in places]
     pieces = [(o, b, position) for o, (b, _, placed) in enumerate(occurrences) for position in placed.positions]
     owner, sentence, position = torch.tensor(pieces, device=encoder.device).T
@@ -180,10 +178,9 @@ def _table(
 def _run(
     encoder: Encoder, batch: list[Tokens], sentence: Tensor, position: Tensor, wanted: str | None, heads: Sequence[Head]
 ) -> tuple[Tensor, Tensor, set[int]]:
-    """Return weights (n_pieces, heads, n), states, and sentences with NaN or infinity.
+    """Return weights (n_pieces, heads, n), states, and sentences with NaN.
 
-    Piece i is the token at position[i] of sentence[i].
-    wanted: "all" returns states (n_pieces, n_layers + 1, d_model), "last" (n_pieces, 1, d_model), None (n_pieces, 0, d_model)
+    wanted: "all" states (n_pieces, n_layers + 1, d_model), "last" (n_pieces, 1, d_model), None (n_pieces, 0, d_model)
     """
     inputs, layers = encoder.inputs(batch), {at.layer for at in heads}
     with torch.no_grad(), encoder.pass_over(*inputs["input_ids"].shape):
@@ -207,10 +204,7 @@ def _run(
 def _moves(
     encoder: Encoder, occurrences: Sequence[PlacedWord], plain: Tensor, limit: int
 ) -> list[list[tuple[float, str]]]:
-    """Hide each other word alone. Return pairs (1 - cosine, hidden word).
-
-    plain: vectors with nothing hidden (n_occurrences, d_model)
-    """
+    """Hide each other word alone. Return pairs (1 - cosine, hidden word)."""
     copies = [(at, word) for at, placed in enumerate(occurrences) for word in placed.others if not word.is_punctuation]
 
     def distances(chunk: Sequence[tuple[int, Word]]) -> list[float]:
@@ -230,7 +224,7 @@ def _moves(
 def word_rows(recording: LayerRecording, sentence: Tensor, position: Tensor) -> Tensor:
     """Compute the attention weights of single queries: (n_pieces, n_heads, n), float32.
 
-    sentence, position (n_pieces,): the query's sentence in the batch and position in the sentence
+    sentence, position (n_pieces,): where each query is
     """
     query = recording.query[sentence, :, position][:, :, None].float()  # (n_pieces, n_heads, 1, d_head)
     key = recording.key[sentence].float()  # (n_pieces, n_heads, n, d_head)

@@ -63,7 +63,7 @@ class Scan:
         return f"<Scan {self.folder}: {self.n_rows:,} occurrences, {self.n_rejected:,} rejected rows, {heads}>"
 
     def frame(self, columns: list[str] | None = None, limit: int | None = None) -> pd.DataFrame:
-        """Return all rows, or the first `limit`. Lists have an entry for each head in `measured`."""
+        """Return all rows, or the first `limit`. Lists have one entry per measured head."""
         tables: list[pa.Table] = []
         for table in self._tables(columns):
             tables.append(table)
@@ -81,10 +81,7 @@ class Scan:
         return pd.DataFrame(self.measured, columns=["layer", "head"]).assign(**means)
 
     def sources(self) -> pd.DataFrame:
-        """Return the words whose hiding changes each word most (`sources_frame`).
-
-        Raises ScanError if the scan was made without --sources.
-        """
+        """Return the words whose hiding changes each word most. Raises ScanError without --sources."""
         if not self.has_sources:
             raise ScanError(f"{self.folder} was made without --sources. Scan again with --sources, into a new folder.")
         return sources_frame(self._tables(["sentence", "word", "sources", "source_moves"]))

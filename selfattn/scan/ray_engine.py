@@ -1,6 +1,6 @@
-"""Scan parts with Ray, on many workers of one machine or a cluster.
+"""Scan parts with Ray, on many workers of a machine or cluster.
 
-If a worker dies, Ray repeats the worker's part and replaces the same file.
+If a worker dies, Ray repeats the worker's part.
 """
 
 from collections.abc import Callable, Iterator
@@ -37,7 +37,7 @@ def ray_engine(address: str | None = None, workers: int | None = None) -> Callab
 
 
 class PartWorker:
-    """A worker that loads the encoder once and scans part after part."""
+    """A worker that loads the encoder once and scans parts."""
 
     def __init__(self, job: Job):
         self._job = job
@@ -54,7 +54,7 @@ class PartWorker:
         return encoder
 
     def scan(self, part: Part) -> int:
-        """Scan a part, and return its number of rows. Raises ScanError for another encoder."""
+        """Scan a part, and return its number of rows. Raises ScanError."""
         scan_part(self._job, self._encoder, part)
         return len(part[1])
 

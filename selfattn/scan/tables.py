@@ -44,10 +44,7 @@ class Row(NamedTuple):
 
 
 def input_files(source: Path, searched: bool = False) -> list[Path]:
-    """Return the file, or the folder's tables sorted by name. Raises InputError.
-
-    searched: return plain text files too
-    """
+    """Return the file, or the folder's tables sorted by name. Raises InputError."""
     kinds = (*KINDS, PLAIN) if searched else KINDS
     inside = (path for path in source.rglob("*") if "/." not in f"/{path.relative_to(source).as_posix()}")
     files = [source] if source.is_file() else sorted(filter(Path.is_file, inside))
@@ -63,7 +60,7 @@ def read_rows(file: Path, searched: bool = False, content: bytes | None = None) 
     """Yield one file's rows. Raises InputError.
 
     searched: the file needs no column `word`
-    content: the bytes of a file that isn't on the disk
+    content: the file's bytes, if not on the disk
     """
     readers = {".csv": _csv_rows, ".tsv": _csv_rows, ".parquet": _parquet_rows}
     read, n_skipped = readers.get(file.suffix.lower(), _line_rows), 0
@@ -182,7 +179,7 @@ def _has_columns(names: Iterable[str], columns: Sequence[str]) -> bool:
 
 
 def _check_columns(file: Path, header: Sequence[str], columns: Sequence[str]) -> dict[str, int]:
-    """Return each wanted column's index. Raises InputError for wrong columns."""
+    """Return each wanted column's index. Raises InputError."""
     names = list(map(_plain, header))
     found = [name for name in names if name in columns]
     if not _has_columns(names, columns) or len(found) > len({*found}):

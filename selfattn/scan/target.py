@@ -1,4 +1,4 @@
-"""Measure how words and heads change a score: `selfattn scan INPUT --target TARGET`."""
+"""Measure how words and heads change a score (`selfattn scan --target`)."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ from selfattn.tidy_tables import csv_text
 def run_target(job: Job, target: str, progress: Progress) -> Counts:
     """Measure all texts for --target, and write the tables into a new folder.
 
-    A stopped run must start again. progress(done, total) counts each text twice. Raises InputError, ScanError, LoadError.
+    progress(done, total) counts each text twice. Raises InputError, ScanError, LoadError.
     """
     output = Path(job.output)
     if output.exists() and (not output.is_dir() or any(output.iterdir())):

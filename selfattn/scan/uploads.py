@@ -1,6 +1,6 @@
-"""Read an uploaded CSV or JSON Lines table, within the operator's limits.
+"""Read an uploaded table, within the operator's limits.
 
-Parquet is refused, because a file of 462 bytes can hold 500 MB of text.
+Parquet is refused: 462 bytes can hold 500 MB of text.
 """
 
 import re
@@ -20,14 +20,14 @@ EACH_LINE = re.compile(rb"[^\r\n]*(?:\r\n?|\n|\Z)")
 
 
 def read_upload(data: bytes, suffix: str) -> list[Row]:
-    """Return the table's rows. Raises InputError, or TextError beyond the operator's limits."""
+    """Return the table's rows. Raises InputError, or TextError beyond a limit."""
     if suffix not in TAKEN:
         raise InputError(
             f"Expected a table ending in {', '.join(TAKEN)}, got {suffix or 'none'}. Save it as CSV, or {ELSEWHERE}, "
             "which reads Parquet."
         )
     most = LINE * Settings.read().max_characters
-    # A parsed line of empty lists takes 23 times its size, so check lines first.
+    # Parsing empty lists takes 23 times their size in memory.
     for number, line in enumerate(EACH_LINE.finditer(data), start=1):
         if line.end() - line.start() > most:
             raise _beyond(f"bytes in a line (line {number:,})", most)
@@ -47,7 +47,7 @@ def read_table(data: bytes, suffix: str) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def _as_shown(cell: object) -> str | None:
-    """Return a cell as text, with question marks for lone surrogates."""
+    """Return text, with question marks for lone surrogates."""
     return None if cell is None else str(cell).encode("utf-8", "replace").decode("utf-8")
 
 

@@ -1,6 +1,6 @@
 """Compare two checkpoints of one architecture head by head.
 
-A head's counterpart is the head with the same layer and number in the other checkpoint.
+A head's counterpart has the same layer and number in the other checkpoint.
 """
 
 from collections.abc import Iterable
@@ -24,12 +24,12 @@ class CheckpointsReport(OfTables):
     # layer, head
     # n: number of texts
     # distance: from the counterpart, 0 (equal weights) to 1, mean over texts
-    # low, high: 95 % interval of the distance (NaN for one text)
-    # others: mean distance from the other heads of the counterpart's layer
-    # nearer: True if `high` (for one text, `distance`) is less than `others`
+    # low, high: 95 % interval of the distance
+    # others: mean distance from the rest of the counterpart's layer
+    # nearer: True if `high` is less than `others`
     by_chance: pd.DataFrame
-    # shift: compare with the head this many places after the counterpart (cyclically)
-    # nearer: number of heads nearer to that head than to the rest of the layer
+    # shift: the compared head is this many places after the counterpart (cyclically)
+    # nearer: number of heads nearer to that head than to the layer's rest
     rejected: pd.DataFrame  # row (index in `texts`, from 0), reason
 
 
@@ -38,7 +38,7 @@ def compare_checkpoints(
 ) -> CheckpointsReport:
     """Measure how far each head's weights differ from its counterpart's.
 
-    Raises ValueError if heads have no counterparts or no text can be used, TypeError for one string instead of a list.
+    Raises ValueError if heads don't correspond or no text is usable, TypeError for a string.
     """
     if isinstance(texts, str):
         raise TypeError(f"Expected a list of texts, got one text ({texts[:40]!r}). Put it in a list.")

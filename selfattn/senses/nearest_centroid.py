@@ -1,6 +1,6 @@
 """Measure how well each layer and head separates a word's senses.
 
-A sentence gets the sense with the nearest centroid (by cosine), computed without this sentence.
+A sentence gets the sense with the nearest centroid of the other sentences.
 Source: Manning, Raghavan and Schuetze 2008, "Introduction to Information Retrieval", section 14.2 (Rocchio).
 """
 
@@ -29,7 +29,7 @@ BLOCK = 4_000_000  # most tensor elements in memory while labels are shuffled
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SeparationReport(OfTables):
-    """Accuracies, 0 to 1, with 95 % bootstrap intervals (low, high) over words."""
+    """Accuracies, 0 to 1, with 95 % intervals (low, high) over words."""
 
     layers: pd.DataFrame
     # layer: "embedding", or the index of the layer
@@ -54,10 +54,9 @@ class SeparationReport(OfTables):
     _scores: np.ndarray = field(repr=False)  # (n_layers, n_heads, n_items), from `score`
 
     def sentences(self, layer: int, head: int) -> pd.DataFrame:
-        """Return `items` with one head's result on each sentence.
+        """Return `items` with one head's results, nearest and score.
 
-        nearest: the sense with the nearest centroid
-        score: 1 if right, 0 if wrong, 1/k if the right sense ties with k - 1 others
+        nearest: the sense with the nearest centroid. score: as in `score`.
         """
         senses = {word: sorted(set(rows)) for word, rows in self.items.groupby("word")["sense"]}
         nearest = [senses[word][code] for word, code in zip(self.items["word"], self._nearest[layer, head])]
@@ -71,9 +70,8 @@ def separation(
     """Measure how often the nearest centroid gives the right sense, in each layer and head.
 
     frame: labelled sentences (columns sentence, word, sense)
-    floor: False skips the encoder with random parameters; the column floor is then NaN
+    floor: False skips the encoder with random parameters
     progress(done, total): called after each word; may raise, to stop
-    Accuracy is the mean over a word's sentences, then over words.
     Raises ValueError for a missing column, or if no word can be used.
     """
     if shuffles < 1:
@@ -123,7 +121,7 @@ def separation(
 
 
 def _one_word(encoder: Encoder, rows: pd.DataFrame, shuffles: int, seed: int) -> dict[str, Tensor]:
-    """Return one word's results by kind, most of them (layers or heads, n sentences)."""
+    """Return one word's results by kind: (layers or heads, n)."""
     senses, codes = np.unique(rows["sense"].to_numpy(dtype=str), return_inverse=True)
     labels = torch.from_numpy(codes)
     vectors = word_vectors(encoder, list(rows["placed"]))
@@ -155,10 +153,7 @@ def _estimate(words: Sequence[Mapping[str, Tensor]], kind: str) -> dict[str, np.
 
 
 def cosines(vectors: Tensor) -> Tensor:
-    """Return the cosines between n vectors: (n, ..., d) -> (..., n, n) float64.
-
-    A zero vector has the cosine 0.
-    """
+    """Return cosines (0 for a zero vector): (n, ..., d) -> (..., n, n) float64."""
     unit = torch.nn.functional.normalize(vectors.double(), dim=-1).movedim(0, -2)
     return unit @ unit.transpose(-2, -1)
 
@@ -167,7 +162,7 @@ def centroid_cosines(between: Tensor, labels: Tensor, n_senses: int) -> Tensor:
     """Return each sentence's cosine with each sense's centroid over the other sentences.
 
     between (features, n, n): from `cosines`; a feature is a layer or a head
-    labels (labellings, n): index of each sentence's sense, true or shuffled
+    labels (labellings, n): index of each sentence's sense
     The result is (features, labellings, n, n_senses).
     """
     in_sense = torch.nn.functional.one_hot(labels, n_senses).double()  # (labellings, n, n_senses)
@@ -183,9 +178,8 @@ def centroid_cosines(between: Tensor, labels: Tensor, n_senses: int) -> Tensor:
 def each_left_out(between: Tensor, labels: Tensor, n_senses: int, starts: Tensor) -> Tensor:
     """Return each sentence's `score` without one sentence of every sense: (features, n).
 
-    between (features, n, n): from `cosines`
-    labels (n,)
-    starts (n,): position of the word's first token; sentences with similar positions are left out together
+    between (features, n, n): from `cosines`. labels (n,).
+    starts (n,): position of the word; similar positions are left out together
     """
     in_sense = torch.nn.functional.one_hot(labels, n_senses).double()
     sums = between @ in_sense  # (features, n, n_senses)
@@ -206,9 +200,7 @@ def each_left_out(between: Tensor, labels: Tensor, n_senses: int, starts: Tensor
 def score(to_centroids: Tensor, labels: Tensor) -> Tensor:
     """Return 1 if the right sense's centroid is nearest, 0 if not, 1/k for a tie of k.
 
-    to_centroids (features, labellings, n, n_senses): from `centroid_cosines`
-    labels (labellings, n)
-    The result is (features, labellings, n).
+    to_centroids (features, labellings, n, n_senses), labels (labellings, n) -> (features, labellings, n)
     """
     to_right = to_centroids.gather(-1, labels[None, :, :, None].expand(*to_centroids.shape[:-1], 1))
     beaten = (to_centroids > to_right + TIE).any(dim=-1)
@@ -220,7 +212,7 @@ def beyond_baselines(scores: Tensor, baselines: Tensor, labels: Tensor) -> Tenso
     """Return each head's scores minus the better baseline's: (heads, n), -1 to 1.
 
     scores (heads, n), baselines (2, heads, n) float64, labels (n,)
-    One half of the sentences chooses the baseline for the other half. Of equally good baselines, the mean is subtracted.
+    One half of the sentences chooses the baseline for the other half.
     """
     in_sense = torch.nn.functional.one_hot(labels)
     half = (in_sense.cumsum(0) * in_sense).sum(1) % 2
@@ -232,7 +224,7 @@ def beyond_baselines(scores: Tensor, baselines: Tensor, labels: Tensor) -> Tenso
 def shuffled_accuracy(between: Tensor, labels: Tensor, n_senses: int, shuffles: int, seed: int) -> Tensor:
     """Return one word's accuracy with shuffled labels: (features, shuffles).
 
-    between (features, n, n): from `cosines`. labels (n,).
+    between (features, n, n), labels (n,)
     """
     n_features, n = between.shape[:2]
     if not n_features or not shuffles:

@@ -1,4 +1,4 @@
-"""Rank a word's labelled sentences by cosine with a given vector."""
+"""Rank a word's labelled sentences by cosine with a vector."""
 
 import pandas as pd
 from torch import Tensor
@@ -16,10 +16,7 @@ DIGITS = 4  # cosines equal in this many digits count as equal
 
 @rejecting_what_breaks_down
 def labelled_vectors(encoder: Encoder, frame: pd.DataFrame) -> tuple[pd.DataFrame, Tensor]:
-    """Return the usable rows and their words' vectors: (n, n_layers + 1, d_model).
-
-    frame: columns sentence, word, sense
-    """
+    """Return usable rows and their words' vectors: (n, n_layers + 1, d_model)."""
     rows, _ = check_rows(encoder, frame)
     return rows, word_vectors(encoder, rows["placed"].tolist()).layers
 
@@ -27,9 +24,7 @@ def labelled_vectors(encoder: Encoder, frame: pd.DataFrame) -> tuple[pd.DataFram
 def ranked_sentences(rows: pd.DataFrame, vectors: Tensor, vector: Tensor, but: str = "") -> pd.DataFrame:
     """Return the sentences by falling cosine. At equal cosines, senses alternate.
 
-    vectors (len(rows), d): the word in each sentence
-    vector (d,): compared with `vectors`
-    but: a sentence to leave out
+    vectors (len(rows), d), vector (d,). but: a sentence to leave out.
     """
     found = rows[["sentence", "sense"]].assign(cosine=similarity(vectors, vector).tolist())
     found = found[found["sentence"] != but]
@@ -44,8 +39,7 @@ def nearest_by_stage(
 ) -> dict[str, pd.DataFrame]:
     """Rank the sentences for two or three vectors of a word.
 
-    labelled: from `labelled_vectors`
-    hidden: one of `word.others`; adds the last hidden state with this word hidden
+    labelled: from `labelled_vectors`. hidden: one of `word.others`, to hide.
     Raises TextError, NotRecomputable.
     """
     (rows, layers), encoding = labelled, encoder.encoded(word)

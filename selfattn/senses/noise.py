@@ -1,7 +1,7 @@
-"""Compute the noise level: the smallest move toward other senses that is more than noise.
+"""Compute the smallest move toward other senses that is more than noise.
 
-A share is a move as a fraction of the distance between the sense means. Moves away from the other senses are noise.
-Source: Barber and Candès 2015, "Controlling the False Discovery Rate via Knockoffs" (a mirror statistic).
+A share is a move as a fraction of the distance between the sense means.
+Source: Barber and Candès 2015, "Controlling the False Discovery Rate via Knockoffs".
 """
 
 from typing import NamedTuple
@@ -19,7 +19,7 @@ CHANCE = 8  # least number of moves toward the other senses for each move away
 class NoiseLevel(NamedTuple):
     """The smallest share that is more than noise, with a 95 % interval.
 
-    The interval is over resamples of sentences. All numbers are NaN if no share is more than noise.
+    All numbers are NaN if no share is more than noise.
     """
 
     level: float
@@ -30,10 +30,8 @@ class NoiseLevel(NamedTuple):
 def noise_counts(largest: np.ndarray, smallest: np.ndarray) -> pd.DataFrame:
     """Count the sentences in which hiding some word moves the target at least this far.
 
-    largest, smallest (n,): the extreme shares in each sentence. Columns of the result:
-    share: .01, .02 and so on, to beyond the longest move
-    toward: number of sentences with such a move toward the other senses
-    away: number of sentences with such a move away from the other senses
+    largest, smallest (n,): the extreme shares in each sentence
+    toward, away: number of sentences with such a move toward, or away from, the other senses
     """
     grid = _grid(largest, smallest)
     return pd.DataFrame({"share": grid, "toward": _reach(grid, largest), "away": _reach(grid, -smallest)})
@@ -42,9 +40,7 @@ def noise_counts(largest: np.ndarray, smallest: np.ndarray) -> pd.DataFrame:
 def noise_level(largest: np.ndarray, smallest: np.ndarray, resamples: int) -> NoiseLevel:
     """Return the smallest share from which moves toward other senses win eight to one.
 
-    largest, smallest (n,): as in `noise_counts`
-    At least 20 sentences must move this far. NaN for fewer than 300 sentences.
-    The interval leaves out resamples without a level.
+    largest, smallest (n,): as in `noise_counts`. NaN for fewer than 300 sentences.
     """
     n, grid = len(largest), _grid(largest, smallest)
     if n < ROWS:

@@ -21,23 +21,21 @@ class TargetReport(OfTables):
     """Mean effects of words and heads on a target, such as a class score.
 
     An effect is the target with a word hidden or a head removed, minus the unchanged target.
-    low, high: 95 % bootstrap interval of the mean over n sentences; NaN for one sentence
+    low, high: 95 % interval of the mean over n sentences
     """
 
     words: pd.DataFrame
     # word: case-folded
     # n: number of sentences with the word
     # effect, low, high
-    # text: "sentence" or "pair" (only if there are two texts)
-    # Words that occur in several sentences come first.
+    # text: "sentence" or "pair" (only with two texts)
     heads: pd.DataFrame
     # layer, head, n
-    # effect, low, high: of removing the head (NaN except for eight heads)
-    # by_gradient: estimated effect of removing the head
+    # effect, low, high: of removing the head; known for eight heads
+    # by_gradient: estimated effect
     sentences: pd.DataFrame
     # row: the table's index label
-    # sentence
-    # pair: the second text, if there is one
+    # sentence, pair: the texts
     # number: the target's value
     # sum: of the effects of single words
     # together: effect of hiding all words at once
@@ -51,12 +49,11 @@ def over_sentences(
 ) -> TargetReport:
     """Measure the mean effects of words and heads on a target, over many sentences.
 
-    frame: a table (columns sentence, and pair for a second text), a Series or a list; a repeated sentence counts once
-    asked: returns a sentence's target, such as `class_score(load_class_head(encoder), "POSITIVE")` of analysis/targets.py
+    frame: a table (columns sentence, pair), a Series or a list; repeated sentences count once
+    asked: returns a sentence's target, such as `class_score(load_class_head(encoder), "POSITIVE")`
     progress(done, total): counts each sentence twice
-    Only the eight heads with the largest effects by gradient are removed.
     Raises ValueError for a missing column, or if no row can be used.
-    Limits: effects of single words don't add up (compare `together` with `sum`). The first head's interval is slightly too narrow.
+    Limits: effects of single words don't add up. The first head's interval is slightly too narrow.
     """
     if not isinstance(frame, pd.DataFrame):
         if isinstance(frame, str):

@@ -1,9 +1,9 @@
 """Find the word that gives a target word its sense, over labelled sentences.
 
-One half of the other sentences picks the word whose hiding moves the target farthest toward its other senses. The second half
-tests the picked word. A share is a move along the axis between the sense means, in lengths of the axis.
-Sources: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5 (attention
-knockout); DeYoung et al. 2020, "ERASER", section 4 (comprehensiveness, sufficiency).
+The picked word is the word whose hiding moves the target farthest toward the mean of its other senses.
+A share is such a move as a fraction of the distance between the sense means.
+Sources: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5;
+DeYoung et al. 2020, "ERASER", section 4.
 """
 
 import math
@@ -37,13 +37,12 @@ OTHERS = 2  # least number of other words in a sentence
 DEALS = 5  # number of random splits of the rows into halves
 RESAMPLES = 1000
 NEAR = 0.025  # `chance_of` counts moves whose share differs by less than this
-# Between two sentences, a finding names a word only if hiding the word moves the target by at least NAMED of the distance,
-# and at least CLEAR times as far as any other word.
+# Without sense labels, a finding names a word whose share is at least NAMED, and CLEAR times the second largest.
 NAMED, CLEAR = 0.1, 1.5
 GUESS = 0.5  # accuracy of guessing between the right sense and the mean of the other senses
 ALL = "all"  # value of the column `word` in rows about all words
 PICKS = ("the word", "any other", "most attended", "nearest")
-# Conditions: nothing is hidden, this word is hidden, only this word is visible
+# Conditions: nothing hidden, this word hidden, only this word visible
 WHAT = ("as it is", *(f"{pick} {how}" for how in ("hidden", "alone") for pick in PICKS))
 
 
@@ -51,8 +50,8 @@ WHAT = ("as it is", *(f"{pick} {how}" for how in ("hidden", "alone") for pick in
 class HiddenWordsReport(OfTables):
     """The result of `hidden_words`. Rows with the word "all" are means over words.
 
-    low, high: 95 % interval over resamples of a word's rows; of means over words, over resamples of words (NaN for one word)
-    The leading word of a row (a labelled sentence) is the word with the largest share.
+    low, high: 95 % interval over resamples of sentences, or of words for means over words
+    The leading word of a row (a labelled sentence) has the largest share.
     """
 
     words: pd.DataFrame
@@ -60,30 +59,30 @@ class HiddenWordsReport(OfTables):
     # word: the target
     # start: position of the hidden word's first token
     # text: the hidden word
-    # share: distance moved toward the other senses, in distances between the senses
-    # picked: fraction of the ten random halves that pick this word, 0 to 1
+    # share: distance moved / distance between the senses
+    # picked: fraction of the ten random halves that pick this word
     accuracy: pd.DataFrame  # word, what (one of WHAT), accuracy (0 to 1: the right sense is nearer), low, high
     agreement: pd.DataFrame
     # way: a method of ranking words
-    # agreement, low, high: how often the method ranks the picked word first, 0 to 1; NaN: see `reason`
-    # rank: mean rank correlation of the method's numbers with the shares
+    # agreement, low, high: how often the method ranks the picked word first, 0 to 1
+    # rank: mean rank correlation with the shares
     between: pd.DataFrame
     # word
     # senses: "one" for pairs of sentences with the same sense, else "two"
-    # named, low, high: fraction of pairs, 0 to 1, in which both sentences have a word that passes NAMED and CLEAR
+    # named, low, high: fraction of pairs in which a word of both passes NAMED and CLEAR
     # n: number of pairs
     heads: pd.DataFrame
     # word, layer, head
-    # share, low, high: share if the leading word is hidden in this head alone, estimated by gradient
-    # leads: how often this head has the largest share in the resamples, 0 to 1
+    # share, low, high: share if only this head hides the leading word, by gradient
+    # leads: how often this head has the largest share, 0 to 1
     one_head: pd.DataFrame
     # word, row
-    # largest, smallest: extreme shares over heads if the leading word is hidden in one head; or NaN
+    # largest, smallest: extreme shares if one head hides the leading word
     rejected: pd.DataFrame  # the rejected rows, with the columns row and reason
     reason: str  # why a method of ranking words has no numbers, or ""
 
     def of(self, word: str = "") -> pd.DataFrame:
-        """Return accuracy, low and high of each condition. word: "" means the only word, or all."""
+        """Return accuracy, low and high of each condition. word: "" for all words."""
         words = self.accuracy.iloc[: -len(WHAT)]  # the last rows are means over all words
         if word or len(words) == len(WHAT):
             return words[words["word"] == (word or words["word"].iloc[0])].set_index("what")
@@ -117,10 +116,7 @@ class HiddenWordsReport(OfTables):
         return noise_level(known["largest"].to_numpy(), known["smallest"].to_numpy(), RESAMPLES)
 
     def chance_of(self, share: float) -> float:
-        """Return how often moves of about this size lead away from the other senses, 0 to 1.
-
-        NaN if there are none.
-        """
+        """Return how often moves of about this size lead away from other senses, 0 to 1."""
         moves = self.named["share"].to_numpy()
         similar = moves[(abs(moves) >= share - NEAR) & (abs(moves) < share + NEAR)]
         return float((similar < 0).mean()) if len(similar) else math.nan
@@ -139,8 +135,6 @@ class HiddenWordsReport(OfTables):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Judged:
-    """One row's numbers for the report."""
-
     words: list[tuple[int, str, float, float]]  # start, text, share, picked
     right: list[float]  # accuracy for each of WHAT, mean over the ten halves
     ways: list[tuple[str, float, float]]  # ranking method, agreement, rank
@@ -150,12 +144,12 @@ class _Judged:
 
 @rejecting_what_breaks_down
 def hidden_words(encoder: Encoder, frame: pd.DataFrame, progress: Progress = silent) -> HiddenWordsReport:
-    """Hide the other words from a labelled word, one by one, and measure its moves.
+    """Measure how far hiding each other word moves a labelled word's vector.
 
     frame: columns sentence, word, sense; a word needs two senses with four rows each, a sentence two other words
     progress(done, total): called after each sentence; may raise, to stop
-    Raises ValueError if a column is missing or no row can be used, NotRecomputable if no word can be hidden.
-    Limits: other words still pass on information from the hidden word. The picked word can carry topic as well as sense.
+    Raises ValueError if no row can be used, NotRecomputable if no word can be hidden.
+    Limit: other words still pass on information from the hidden word.
     """
     encoder.check_hideable()
     items, rejected = require_rows(encoder, frame, per_sense=PER_SENSE, most=MOST, others=OTHERS)
@@ -169,10 +163,7 @@ def hidden_words(encoder: Encoder, frame: pd.DataFrame, progress: Progress = sil
 
 
 def over_words(reports: Sequence[HiddenWordsReport], rejected: pd.DataFrame, reason: str = "") -> HiddenWordsReport:
-    """Join the reports of single target words.
-
-    A ranking method without numbers in one report has none in the joined report.
-    """
+    """Join the reports of single target words."""
     keys = {"accuracy": ["what"], "between": ["senses"], "heads": ["layer", "head"]}
     by_word = {name: [getattr(each, name).drop_duplicates(key) for each in reports] for name, key in keys.items()}
     right = np.stack([each["accuracy"] for each in by_word["accuracy"]])
@@ -231,10 +222,7 @@ def _judged(
     i: int,
     halves: Sequence[np.ndarray],
 ) -> _Judged:
-    """Pick and test a word of row i once for each of the ten halves.
-
-    units (n_rows, d_model): the target's unit vectors in all rows
-    """
+    """Pick and test a word of row i ten times. units: (n_rows, d_model)."""
     encoder, words, unit = rankings.encoder, placed.others, units[i]
     named = [at for at, word in enumerate(words) if not word.is_punctuation]  # the m words to pick from
     groups = _groups(placed)
@@ -245,7 +233,7 @@ def _judged(
     judge = np.arange(len(halves)) ^ 1  # each half's second half
 
     def right(vectors: np.ndarray) -> np.ndarray:
-        """Return 1 if the right sense is nearer, else 0 (tie: 1/2): (k, d_model) -> (10, k)."""
+        """Return 1 if the right sense is nearer, else 0: (k, d_model) -> (10, k)."""
         return (np.sign(np.einsum("hkd,hd->hk", middle[judge][:, None] - vectors, axes[judge])) + 1) / 2
 
     moved = hidden - unit
@@ -290,7 +278,7 @@ def _groups(placed: PlacedWord) -> list[tuple[int, ...]]:
 def _with_hidden(
     encoder: Encoder, placed: PlacedWord, groups: Sequence[Sequence[int]]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Hide each other word, then all but each of m groups: (n_words, d_model), (m, d_model)."""
+    """Hide each other word, then all but each group: (n_words, d_model), (m, d_model)."""
     special = placed.sentence.special
     others = [p for p, is_special in enumerate(special) if not is_special and p not in placed.positions]
     keys = [word.positions for word in placed.others]
@@ -301,7 +289,7 @@ def _with_hidden(
 
 
 def _halves(senses: np.ndarray, i: int, generator: np.random.Generator) -> list[np.ndarray]:
-    """Split the rows except i into random halves: ten masks (n_rows,)."""
+    """Split the rows except i into ten random halves, (n_rows,) each."""
     others, halves = np.arange(len(senses)) != i, []
     for _ in range(DEALS):
         first = np.zeros(len(senses), dtype=bool)
@@ -313,7 +301,7 @@ def _halves(senses: np.ndarray, i: int, generator: np.random.Generator) -> list[
 
 
 def _means(units: np.ndarray, senses: np.ndarray, i: int, among: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean of row i's sense and of the other senses, (d_model,) each."""
+    """Return the means of row i's sense and of other senses, (d_model,) each."""
     means = {sense: units[among & (senses == sense)].mean(axis=0) for sense in np.unique(senses)}
     return means.pop(senses[i]), np.mean(list(means.values()), axis=0)
 
@@ -323,18 +311,17 @@ def _units(vectors: Tensor) -> np.ndarray:
 
 
 def _first(numbers: np.ndarray) -> np.ndarray:
-    """Return 1 at each row's first largest number, else 0: (k, m). Keep NaN."""
+    """Mark each row's largest number with 1, other numbers with 0: (k, m)."""
     return np.eye(numbers.shape[1])[numbers.argmax(axis=1)] + 0 * numbers
 
 
 def _rank(numbers: np.ndarray, share: np.ndarray) -> float:
-    """Return the rank correlation, or NaN if a row's numbers are all equal."""
     with np.errstate(invalid="ignore"):
         return float(rank_correlations(numbers[None], share[None])[0])
 
 
 def _named(moved: np.ndarray, ways: np.ndarray) -> np.ndarray:
-    """Return, for each way (n_rows, d_model), whether a move (m, d_model) passes NAMED and CLEAR."""
+    """Return which ways (n_rows, d_model) have a word that passes NAMED and CLEAR."""
     length = (ways**2).sum(axis=1)
     second, first = np.sort(moved @ ways.T / np.where(length >= SAME**2, length, np.nan), axis=0)[-2:]
     return (first >= NAMED) & (first >= CLEAR * second)
@@ -366,11 +353,7 @@ def _agreement(words: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _head_shares(word: str, heads: pd.DataFrame, by_head: np.ndarray, groups: np.ndarray) -> pd.DataFrame:
-    """Return each head's mean share over a group's rows, then over groups.
-
-    by_head (n, heads): shares; rows of NaN are left out
-    groups (n,): such as the sense of each row
-    """
+    """Return each head's mean share over a group's rows, then over groups."""
     known, generator = ~np.isnan(by_head).any(axis=1), np.random.default_rng(SEED)
     by_group = [by_head[known & (groups == name)] for name in np.unique(groups[known])]
     found = {name: np.full(len(heads), np.nan) for name in ("share", "low", "high", "leads")}

@@ -15,7 +15,6 @@ from selfattn.words import Word
 
 
 def made_up(pronoun, antecedent, distractor, weights):
-    """Return PronounRows of one head with these weights."""
     words = [Word("", place, place + 1) for place in (pronoun, antecedent, distractor)]
     return PronounRows(torch.tensor(weights).reshape(1, 1, -1), *words)
 

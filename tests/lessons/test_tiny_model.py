@@ -14,7 +14,6 @@ def data():
 
 @pytest.fixture(scope="module")
 def run():
-    """Train once, and return the state of each epoch."""
     return list(tiny_model.train(Settings()))
 
 

@@ -24,7 +24,6 @@ class Mark:
         return self.records[self.field(channel)].tolist()
 
     def labels(self, channel):
-        """Return the axis's labels, ordered by position."""
         listed = re.match(r"(\[.*\])\[", self.channels[channel]["axis"]["labelExpr"], re.S)
         return json.loads(listed[1])
 
@@ -33,7 +32,7 @@ class Mark:
 
 
 def charts(at):
-    """Return the marks of every chart. Parts of a concatenated chart count separately."""
+    """Return the marks of every chart, and of every part of a chart."""
     return [marks for chart in at.get("vega_lite_chart") for marks in _marks(chart)]
 
 
@@ -62,7 +61,6 @@ def mark(chart, kind):
 
 
 def matrix(chart):
-    """Return a heatmap's values as a matrix."""
     cells = mark(chart, "rect")
     table = cells.records.pivot(index="row", columns="column", values=cells.field("color"))
     return table.sort_index().sort_index(axis=1).to_numpy()
@@ -131,7 +129,6 @@ def records_of(chart, name):
 
 
 def everything(chart):
-    """Return a chart's spec and data as one text."""
     tables = {name: frame.to_dict("list") for name, frame in _tables(chart.proto).items()}
     return json.dumps([spec_of(chart), tables], ensure_ascii=False, default=str)
 

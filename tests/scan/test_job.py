@@ -31,7 +31,6 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module", autouse=True)
 def bundled_encoder_is_loaded_once(encoder):
-    """Use one bundled encoder in all jobs."""
     load = job.load_encoder
 
     def once(name, **options):
@@ -51,7 +50,7 @@ def write(path, n, bad=()):
 
 
 def scan(table, output, *more):
-    """Run `selfattn scan`, and return its exit status."""
+    """Return the exit status of `selfattn scan`."""
     try:
         return main([str(table), "--output", str(output), "--device", "cpu", *more])
     except SystemExit as ended:
@@ -60,7 +59,7 @@ def scan(table, output, *more):
 
 @pytest.fixture(scope="module")
 def three_parts(tmp_path_factory):
-    """Scan a table of twelve rows in three parts. Tests must copy the folder."""
+    """Scan a table in three parts. Tests must copy the folder."""
     folder = tmp_path_factory.mktemp("three")
     table = write(folder / "table.csv", 12, bad=(5,))
     assert scan(table, folder / "scan", "--part-rows", "4") == 0
@@ -69,7 +68,7 @@ def three_parts(tmp_path_factory):
 
 @pytest.fixture
 def made(three_parts, tmp_path):
-    """Return copies of the table and scan, and the command's options."""
+    """Return copies of the table and scan, and the options."""
     shutil.copy(three_parts / "table.csv", tmp_path)
     return tmp_path / "table.csv", shutil.copytree(three_parts / "scan", tmp_path / "scan"), ["--part-rows", "4"]
 

@@ -1,4 +1,4 @@
-"""Test that `measure` gives the same numbers as one pass per sentence."""
+"""Test `measure` against one pass per sentence."""
 
 from dataclasses import replace
 
@@ -34,7 +34,6 @@ def rows_of(pairs):
 
 
 def expected(encoder, text, word):
-    """Yield each occurrence's numbers from a pass of one sentence."""
     encoding = encoder.encode(text)
     for place in encoding.places(word):
         rows = torch.stack([encoding.rows(position) for position in place.positions]).mean(0)
@@ -97,7 +96,7 @@ def test_early_end_gives_same_weights(encoder_of, name):
 @pytest.mark.parametrize("name", ["ModernBERT", "RoBERTa", "DeBERTa-v3", "XLNet"])
 @pytest.mark.slow
 def test_batch_matches_in_other_families(encoder_of, name):
-    """Test windows (ModernBERT), score terms (DeBERTa), byte tokens (RoBERTa), no recomputation (XLNet)."""
+    """Test windows, score terms, byte tokens and an encoder without recomputation."""
     check(encoder_of(name), SHORT_AND_LONG, tolerance=1e-4, batch_tokens=1000)
 
 
@@ -197,12 +196,12 @@ def test_sources_have_largest_effects(encoder):
 @pytest.mark.parametrize("name", ["ModernBERT", "DeBERTa-v3", "XLM"])
 @pytest.mark.slow
 def test_sources_in_other_families(encoder_of, name):
-    """The long text exceeds ModernBERT's window. XLM's mask has no dimension for heads."""
+    """The long text exceeds ModernBERT's window."""
     check_sources(encoder_of(name), SHORT_AND_LONG, batch_tokens=1000)
 
 
 def test_sources_respect_token_limit(encoder_of, monkeypatch):
-    """Batches have copies of equal length if padding changes an encoder's numbers."""
+    """Padding changes the numbers of some encoders."""
     encoder, passes, most, in_copies = encoder_of("BERT"), [], 1000, Encoder.in_copies
     texts = ("The bank.", "A bank of the river.", "The river " * 12 + "bank", "My bank leapt.")
     pairs = [(text, "bank") for text in texts]

@@ -20,7 +20,6 @@ NAMES = ("sentence", "word", "sense")
 
 
 def written(path, rows=ROWS, newline="\n"):
-    """Write `rows` in the format of the path's suffix."""
     if path.suffix == ".csv":
         lines = [",".join('"{}"'.format(cell.replace('"', '""')) for cell in row) for row in rows]
         path.write_bytes(newline.join([",".join(NAMES), *lines]).encode())

@@ -1,11 +1,11 @@
 """Hide words with a second, plain implementation, in float64.
 
-Only the tokeniser and the split into words come from selfattn. "Interpretation:" marks what a definition leaves open.
+    u           (d_model,) the word's unit vector, with nothing hidden
+    hidden[w]   (m, d_model) u with word w hidden; m: number of other words
+    alone[w]    (m, d_model) u if the word sees only w, itself and special tokens
+    way         vector along which a share is measured: ((u without w) - u) . way / |way|^2
 
-    u           (d_model,) the word's unit vector, with nothing hidden; the sentence has m other words
-    hidden[w]   (m, d_model) u with word w hidden in all heads and layers
-    alone[w]    (m, d_model) u if the word attends only to w, to itself and to the special tokens
-    way         the vector along which a share is measured: ((u without w) - u) . way / |way|^2
+"Interpretation:" marks what a definition leaves open.
 """
 
 import itertools
@@ -27,7 +27,7 @@ WHAT += ["the word alone", "any other alone", "most attended alone", "nearest al
 
 @dataclass(frozen=True)
 class Row:
-    """A sentence with its labelled word ("the word" in this file)."""
+    """A sentence with its labelled word."""
 
     ids: Tensor  # (n,)
     word: tuple[int, ...]  # the positions of its tokens
@@ -48,7 +48,7 @@ class Vectors:
 
 @dataclass(frozen=True)
 class Hiding:
-    """Arguments of `attention`, and the (weights, values) of each layer."""
+    """Arguments of `attention`, and each layer's (weights, values)."""
 
     edges: Tensor  # (copies, n_layers, n_heads, n, n), True: the query can't attend to the key
     strength: float  # 1: hidden; near 0: hidden a little, for derivatives
@@ -79,16 +79,14 @@ AttentionMaskInterface.register("plain_hiding", eager_mask)
 
 
 def load(folder):
-    """Load the folder's model with transformers, in float64."""
     model = AutoModel.from_pretrained(folder, attn_implementation="plain_hiding").double().requires_grad_(False).eval()
     return model.encoder if hasattr(model, "decoder") else model  # T5's encoder half
 
 
 def run(model, ids: Tensor, edges: Tensor, strength: float = 1.0, renormalised: bool = True):
-    """Run one copy of the sentence for each of `edges`.
+    """Run one copy of the sentence for each of `edges`. ids: (n,) or (copies, n).
 
-    ids: (n,), or (copies, n) for different copies
-    Returns hidden states (copies, n_layers + 1, n, d_model), and the Hiding with weights and values.
+    Returns states (copies, n_layers + 1, n, d_model), and the Hiding.
     """
     hiding = Hiding(edges, strength, renormalised)
     states = model(ids.expand(len(edges), -1), output_hidden_states=True, hiding=hiding).hidden_states
@@ -162,17 +160,17 @@ def shares(u: np.ndarray, u_without: np.ndarray, way: np.ndarray) -> np.ndarray:
 
 
 def largest(row: Row, scores: np.ndarray) -> int:
-    """Return the index in `others` of the word with the largest score."""
+    """Return the index of the word with the largest score."""
     return max(row.named, key=lambda w: scores[w])
 
 
 def cosines(a: Vectors, b: Vectors) -> np.ndarray:
-    """Return the cosines (m_A + 1, m_B + 1). Row and column 0 hide nothing."""
+    """Return cosines (m_A + 1, m_B + 1); row and column 0 hide nothing."""
     return np.vstack([a.u, a.hidden]) @ np.vstack([b.u, b.hidden]).T
 
 
 def both_hidden(a: Row, b: Row, cosine: np.ndarray, i: int, j: int):
-    """Return the cosine with i and j hidden, and the largest with others hidden."""
+    """Return the cosine with i and j hidden, and the largest other cosine."""
     others = [cosine[v + 1, w + 1] for v in a.named for w in b.named if v != i and w != j]
     return cosine[i + 1, j + 1], max(others, default=np.nan)
 
@@ -186,7 +184,7 @@ def by_head(model, row: Row, word: int, way: np.ndarray, **how) -> np.ndarray:
 
 
 def is_named(row: Row, share: np.ndarray) -> bool:
-    """Return True if a share is at least 0.1 and 1.5 times the second."""
+    """Return True if one share is large and clearly the largest."""
     first = largest(row, share)
     runner_up = max((share[w] for w in row.named if w != first), default=-np.inf)
     return share[first] >= max(0.1, 1.5 * runner_up)
@@ -199,7 +197,7 @@ def own_and_other(u: np.ndarray, senses: Sequence[str], sense: str, among: Colle
 
 
 def axis_without(u: np.ndarray, senses: Sequence[str], sense: str, i: int | None) -> np.ndarray:
-    """Return the vector from `sense` to the other senses, without row i."""
+    """Return the vector to the other senses' mean, without row i."""
     own, other = own_and_other(u, senses, sense, [j for j in range(len(u)) if j != i])
     return other - own
 
@@ -207,7 +205,7 @@ def axis_without(u: np.ndarray, senses: Sequence[str], sense: str, i: int | None
 def taken_for(typed: np.ndarray, u: np.ndarray, senses: Sequence[str], i: int | None):
     """Return the nearest sense, its squared distance, and the 95 % quantile.
 
-    Interpretation: the quantile is over all rows' squared distances to the means of their own senses.
+    Interpretation: the quantile is over all rows, row i too.
     """
 
     def squared(vector, sense, left_out):
@@ -235,11 +233,11 @@ def deals(senses: Sequence[str]) -> Iterator[tuple[int, list[int], list[int]]]:
 def judgements(rows: Sequence[Row], found: Sequence[Vectors], weight: Sequence[np.ndarray]) -> pd.DataFrame:
     """Return ten judgements per row: one half picks a word, the other half judges.
 
-    picked: index in `others` of the word with the largest share along `way`
+    picked: index in `others` of the word with the largest share
     way: vector between the picking half's sense means
-    *WHAT: 1 if the vector is nearer to the mean of its own sense, else 0
-    weight: the word's attention to the other words, (m,) per row
-    Interpretation: the sense of a sentence is its label, not the nearest sense.
+    *WHAT: 1 if the vector is nearer to its own sense, else 0
+    weight: attention to the other words, (m,) per row
+    Interpretation: the sense of a sentence is its label.
     """
     senses, u = [row.sense for row in rows], np.stack([each.u for each in found])
     table = []
@@ -272,8 +270,8 @@ def nearest(row: Row) -> list[int]:
 def between(rows: Sequence[Row], found: Sequence[Vectors]) -> dict[bool, float]:
     """Return the fraction of sentence pairs in which both sentences name a word.
 
-    The key is True for pairs of one sense, and False for pairs of two senses.
-    Interpretation: shares are measured between the two sentences, and all pairs count.
+    The key is True for pairs of one sense.
+    Interpretation: all pairs count.
     """
     named: dict[bool, list[bool]] = {False: [], True: []}
     for a, b in itertools.combinations(range(len(rows)), 2):
@@ -284,14 +282,14 @@ def between(rows: Sequence[Row], found: Sequence[Vectors]) -> dict[bool, float]:
 
 
 def moves(largest: Sequence[float], smallest: Sequence[float], t: float) -> tuple[int, int]:
-    """Count the largest shares of at least t, and the smallest of at most -t."""
+    """Count shares of at least t, and of at most -t."""
     return sum(share >= t for share in largest), sum(share <= -t for share in smallest)
 
 
 def noise_level(largest: Sequence[float], smallest: Sequence[float]) -> float:
-    """Return the smallest t from which on away <= toward / 8.
+    """Return the smallest t of .01, .02 ... from which on away <= toward / 8.
 
-    toward, away = moves(largest, smallest, t), for t of .01, .02 and so on with toward >= 20
+    toward, away = moves(largest, smallest, t). Only t with toward >= 20 count.
     """
     grid = [step / 100 for step in range(1, 1000)]
     judged = [(t, away <= toward / 8) for t in grid for toward, away in [moves(largest, smallest, t)] if toward >= 20]
@@ -306,7 +304,7 @@ def first_order_by_head(model, row: Row, word: int, way: np.ndarray) -> np.ndarr
 
 
 def mean_over_senses(values: np.ndarray, senses: Sequence[str]) -> np.ndarray:
-    """Return the mean over each sense's rows, then over the senses."""
+    """Return the mean over the senses' means."""
     of_sense = [np.mean([v for v, own in zip(values, senses) if own == each], axis=0) for each in sorted(set(senses))]
     return np.mean(of_sense, axis=0)
 
@@ -318,13 +316,13 @@ def to_words(row: Row, from_word: Tensor) -> np.ndarray:
 
 
 def attended(model, row: Row) -> np.ndarray:
-    """Return the word's weights to the other words, (n_layers, n_heads, m)."""
+    """Return the word's weights, (n_layers, n_heads, m)."""
     _, hiding = run(model, row.ids, edges_of(model, row, [()]))
     return np.stack([to_words(row, weights[0]) for weights, _ in hiding.seen])
 
 
 def without_axis(model, row: Row) -> dict[str, np.ndarray]:
-    """Score the other words, (m,), by methods without `way`. Only for BERT."""
+    """Score the other words, (m,), without `way`. Only for BERT."""
     _, hiding = run(model, row.ids, edges_of(model, row, [()]))
     norm, rollout = np.zeros(len(row.others)), torch.eye(len(row.ids), dtype=torch.float64)
     for layer, (weights, values) in enumerate(hiding.seen):
@@ -339,7 +337,7 @@ def without_axis(model, row: Row) -> dict[str, np.ndarray]:
 
 
 def along_axis(model, row: Row, mask_id: int) -> dict[str, np.ndarray]:
-    """Return u's changes by "gradient", "value zeroing" and "[MASK]", each (m, d_model)."""
+    """Return u's changes by three other methods, each (m, d_model)."""
     u = without(model, row, [()])[0]
     masked = row.ids.repeat(len(row.others), 1)
     for copy, positions in enumerate(row.others):

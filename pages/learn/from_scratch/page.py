@@ -1,4 +1,7 @@
-"""Show the lesson pages ("stops") of From scratch. The address names the page: ?stop=hide-a-word"""
+"""Show the lesson pages ("stops") of From scratch.
+
+The address names the page: ?stop=hide-a-word
+"""
 
 import zlib
 from pathlib import Path
@@ -59,7 +62,6 @@ def choose(_: str, clicked: Any) -> None:
 
 
 def show_stage(scene: Scene | None, answered: bool) -> None:
-    """Show the course outline and the page's figure."""
     if scene and answered:
         show_panel(stage_panel(scene, outline(), here), choose=choose, states=("stop",))
     else:
@@ -81,7 +83,7 @@ def ask() -> bool:
 
 
 def show_ways_on() -> None:
-    """Draw links to related optional pages, and at the end to the main view."""
+    """Draw links to related pages, and at the end to the main view."""
     if here == CORE[-1]:
         guess = {"model": "all-MiniLM-L6-v2", **dict(zip("abc", REAL.sentences)), "word": REAL.word, "guess": "yes"}
         show_link("", "Next: guess which word changes “bank” most, in any sentence", "arrow_forward", **guess)

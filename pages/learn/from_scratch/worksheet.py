@@ -31,7 +31,7 @@ def page(answers: bool) -> str:
 
 
 def _by_hand(given: Mapping[str, Tensor], found: pd.DataFrame, power: str, weight: str) -> str:
-    """Return a table to fill in. power, weight: formats of e^x and of weights."""
+    """Return a table to fill in. power, weight: formats of e^x and weights."""
     rows = []
     for row, *vectors in zip(found.itertuples(), *given.values()):
         numbers = row.score, row.scaled, math.exp(row.scaled), row.weight

@@ -1,6 +1,6 @@
 """Test whether a negated word attends to its negator, such as "not".
 
-Source: a published lesson (ILLUSTRATIVE_ROW). The comparison with other sentences is ours.
+Source: a published lesson (ILLUSTRATIVE_ROW).
 """
 
 import math
@@ -105,10 +105,9 @@ def _movie(movie: Encoding, head: Head, rows: Mapping[str, Tensor], answered: bo
 
 
 def negator_weights(negated: Encoding, plain: Encoding, pair: Negation) -> Tensor:
-    """Return the negated word's weight on its negator, then the weight without a negator.
+    """Return a word's weights on its negator and, in the plain sentence, at the same distance.
 
-    The second is the weight on the word at the same distance in the plain sentence. The result is (2, n_layers, n_heads).
-    Raises ValueError if a word is missing.
+    The result is (2, n_layers, n_heads). Raises ValueError if a word is missing.
     """
     target, negator = first_word(negated, pair.target_word), first_word(negated, pair.negator)
     plain_target = first_word(plain, pair.target_word)

@@ -69,7 +69,6 @@ def _best(weights: pronouns.PronounWeights, twin: str) -> Head:
 
 
 def _twins(encoder: Encoder, head: Head, twins: Sequence[PronounSentence], answered: bool) -> None:
-    """Draw the pronoun's weights in both sentences of a pair."""
     charts, right = {}, []
     for twin in twins:
         encoding = cached_encode(encoder, twin.sentence)

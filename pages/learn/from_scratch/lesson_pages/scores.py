@@ -1,7 +1,6 @@
 """Draw the lesson pages about attention scores.
 
-Sources: Vaswani et al. 2017, section 3.2.1, footnote 4 (a dot product of random vectors has the variance d_k);
-a public lesson (the long key).
+Source: Vaswani et al. 2017, section 3.2.1, footnote 4; a public lesson (the long key).
 """
 
 import math
@@ -62,7 +61,7 @@ def dot_product() -> Scene:
 def _compared(
     named: dict[str, Tensor], names: Sequence[str], keys: Tensor, shown: int, asks: int = 0, ends: tuple | None = None
 ) -> Scene:
-    """Compare the query (first in `named`) with keys (n, 2), and draw key `shown`."""
+    """Draw the query (first in `named`) and key `shown` of keys (n, 2)."""
     (title, query), key = next(iter(named.items())), keys[shown]
     scores, angle = keys @ query, cosine(query, key)
     marks = (
@@ -200,12 +199,9 @@ def scaling_details() -> None:
 def measure() -> pd.DataFrame:
     """Measure how the division by √d_k changes the attention of random vectors.
 
-    d_k: width of the vectors
-    scaled: True if the scores are divided by √d_k
     variance: of the scores that softmax receives
-    entropy: of a row of weights, in bits (mean over rows)
-    gradient: Frobenius norm of softmax's Jacobian (mean over rows)
-    series: name of the curve
+    entropy: of a row of weights, in bits
+    gradient: Frobenius norm of softmax's Jacobian
     """
     rows = []
     for depth in DEPTHS:
@@ -220,5 +216,5 @@ def measure() -> pd.DataFrame:
 
 
 def jacobian_norm(weights: Tensor) -> Tensor:
-    """Return the Frobenius norm of softmax's Jacobian, diag(w) - w w^T: (..., n) -> (...)."""
+    """Return the norm of softmax's Jacobian, diag(w) - w w^T: (..., n) -> (...)."""
     return (weights.diag_embed() - weights[..., None] * weights[..., None, :]).norm(dim=(-2, -1))

@@ -1,6 +1,6 @@
 """Draw the lesson pages about softmax and masks.
 
-Source: a public lesson (scores 1, 0.5 and 0 give weights .46, .32 and .22).
+Source: a public lesson.
 """
 
 import streamlit as st

@@ -1,6 +1,6 @@
-"""Compare made-up attention weights from public lessons with a real encoder's weights.
+"""Compare made-up attention weights from public lessons with a real encoder.
 
-The made-up weights are in textbook_weights.toml.
+Source: textbook_weights.toml
 """
 
 import math
@@ -28,15 +28,12 @@ from selfattn.views.lesson import drawing
 from selfattn.words import between_groups
 
 shares = partial(normalize, p=1, dim=-1)  # scales each row to sum to 1, except rows of zeros
-# A head is near if distance < NEAR and kept >= KEPT (see `compare`).
+# A near head has distance < NEAR and kept >= KEPT.
 NEAR, KEPT = 0.1, 0.25
 
 
 class TextbookWeights(NamedTuple):
-    """Made-up attention weights between some words of a sentence.
-
-    queries, keys: indices of the words of the rows and columns, from 0
-    """
+    """Made-up attention weights. queries, keys: word indices of rows and columns."""
 
     title: str
     sentence: str
@@ -52,7 +49,7 @@ TEXTBOOK = [
 
 
 def drawn_numbers(picture, answered: bool) -> None:
-    """Draw the made-up weights, the mean over heads, the nearest head and a median head."""
+    """Draw the made-up weights, and those of a mean, nearest and median head."""
     encoder = current_encoder()
     textbooks = {textbook.title: textbook for textbook in TEXTBOOK}
     textbook = textbooks[st.selectbox("Made-up numbers for", list(textbooks), key="drawn-numbers.which")]
@@ -94,7 +91,6 @@ def drawn_numbers(picture, answered: bool) -> None:
 
 
 def _whole(encoding: Encoding, textbook: TextbookWeights, head: Head) -> None:
-    """Draw one made-up row, and the head's weights of all words."""
     words = [word.text for word in encoding.words]
     drawn = torch.full((len(words), len(words)), math.nan)
     drawn[textbook.queries[0], list(textbook.keys)] = torch.tensor(textbook.weights[0])
@@ -106,7 +102,7 @@ def _whole(encoding: Encoding, textbook: TextbookWeights, head: Head) -> None:
 
 
 def answer(options: Sequence[str]) -> str:
-    """Return the option with the word that "bank" attends to most (mean over heads)."""
+    """Return the word that "bank" attends to most, on average over heads."""
     own = between_words(cached_encode(current_encoder(), TEXTBOOK[0].sentence), TEXTBOOK[0])
     return options[int(own.mean((0, 1, 2)).argmax())]
 
@@ -120,8 +116,8 @@ def between_words(encoding: Encoding, textbook: TextbookWeights) -> Tensor:
 def compare(weights: Tensor, textbook: Sequence[Sequence[float]]) -> pd.DataFrame:
     """Return each head's distance from the textbook's weights, nearest first.
 
-    weights (n_layers, n_heads, n_queries, n_keys): from `between_words`. Columns of the result:
-    distance: total variation of rows scaled to sum to 1; 0 (equal) to 1 (nothing in common)
+    weights (n_layers, n_heads, n_queries, n_keys): from `between_words`
+    distance: total variation of rows scaled to sum to 1; 0 (equal) to 1
     kept: the head's weight on the textbook's words before scaling, 0 to 1
     """
     printed = torch.tensor(textbook, dtype=torch.float64)

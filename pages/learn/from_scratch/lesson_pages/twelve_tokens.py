@@ -1,6 +1,6 @@
 """Draw the attention map of twelve tokens with hand-made vectors.
 
-Source: an example and a heatmap of a public lesson. The example has no mask, though its heading says "masked".
+Source: a public lesson. The lesson computes no mask, despite the heading "masked".
 """
 
 from collections.abc import Mapping, Sequence
@@ -51,7 +51,6 @@ Rows = Mapping[int, Sequence[float] | Tensor]  # rows by the token's position; a
 
 
 def compute(queries_and_keys: Rows = QUERIES_AND_KEYS, values: Rows = VALUES, causal: bool = False) -> AttentionTrace:
-    """Return the attention trace of all twelve tokens."""
     both, value = torch.zeros(2, len(TOKENS), 2, dtype=torch.float64)
     for matrix, rows in ((both, queries_and_keys), (value, values)):
         for place, row in rows.items():

@@ -1,6 +1,6 @@
 """Draw the lesson page about word order.
 
-Sources: Vaswani et al. 2017, section 3.5 (positions); Lee et al. 2019, "Set Transformer", property 1 (equivariance).
+Sources: Vaswani et al. 2017, section 3.5; Lee et al. 2019, "Set Transformer", property 1.
 """
 
 from collections.abc import Sequence
@@ -96,8 +96,7 @@ def _random(seed: int, *shape: int) -> Tensor:
 def compare_orders(encoder: Encoder, first: str, second: str, word: str) -> tuple[list[Tensor], list[Tensor]]:
     """Return the word's last-layer vectors in both sentences, with and without positions.
 
-    Without positions, every token has position 0. Raises ValueError if the word is missing, the tokens differ, or the encoder
-    takes no positions.
+    Raises ValueError if the word is missing, the tokens differ, or the encoder takes no positions.
     """
     placed = [first_word(encoder.encode(text), word) for text in (first, second)]
     ids = [each.sentence.ids for each in placed]
