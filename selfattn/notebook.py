@@ -96,7 +96,7 @@ def all_heads(
     """Draw every head's attention map of a text, with a bar for a measure.
 
     measure: one of `analysis.measures.MEASURES`
-    second, control: sentences to compare the word in; `control` has the same sense as `text`
+    second, control: sentences to compare the word in; in `control` the word has the same sense as in `text`
     word, at: as in `two_sentences`
     maps_of: "A" draws the maps of `text`, "B" those of `second`
     chosen: a head to outline, such as "L0 H10"

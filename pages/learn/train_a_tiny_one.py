@@ -82,7 +82,7 @@ def show_states(states: Sequence[EpochState], key: str, chosen: EpochState | Non
 
 
 def show_result(settings: Settings, states: Sequence[EpochState]) -> None:
-    """Show a finished training beside baselines."""
+    """Show a finished training, compared with baselines."""
     epoch = states[-1].epoch
     if epoch > 0:
         epoch = st.slider("The map after epoch", 0, epoch, epoch, key=f"tiny.epoch.{epoch}", width=420)

@@ -54,6 +54,6 @@ def freest_row(encoding: Encoding, position: int) -> tuple[Head, SameOutput]:
 def noise_weights() -> tuple[Tensor, Tensor]:
     """Return random attention weights (8, 8), from our kernel and from torch."""
     query, key = torch.randn(2, 8, 32, generator=torch.Generator().manual_seed(0))
-    value = torch.eye(8)  # torch returns only contexts; with identity values they equal the weights
+    value = torch.eye(8)  # torch returns only contexts, which equal weights for these values
     own = torch.nn.functional.scaled_dot_product_attention(query[None], key[None], value[None])[0]
     return attend(query, key, value).weights, own

@@ -54,8 +54,8 @@ class ChosenHead:
     """The best head on half of the sentences, scored on the others."""
 
     head: Head
-    chosen_with: float  # on the half that chose the head, so biased upward
-    accuracy: float  # on the other half
+    chosen_with: float  # accuracy on the half that chose the head; biased upward
+    accuracy: float  # accuracy on the other half
     p_value: float  # chance that coin flips are right at least as often (binomial, one-sided)
     position_only: float  # accuracy on the other half if weights depended only on distance
     n: int  # sentences in the other half

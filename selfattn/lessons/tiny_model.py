@@ -42,7 +42,7 @@ class Samples(NamedTuple):
 
 
 class Score(NamedTuple):
-    """The model's quality. recall: the fraction of positives that the model finds."""
+    """The model's quality. recall: the fraction of sentences with label 1 that are found."""
 
     loss: float
     accuracy: float
@@ -62,7 +62,7 @@ class EpochState:
 
     @property
     def target_weight(self) -> float:
-        """The mean weight from [CLS] to position 4 in positives."""
+        """The mean weight from [CLS] to position 4 in sentences with label 1."""
         return float(self.weights[CLS, TARGET_POSITION])
 
 
@@ -135,7 +135,7 @@ def score(model: TinyModel, data: Samples, mask: Tensor | None = None) -> Score:
 
 
 def layers(width: int = 8) -> pd.DataFrame:
-    """Return the model's layers. numbers: how many parameters."""
+    """Return the model's layers and their numbers of parameters."""
     model = TinyModel(width)
     parts = {
         "embeddings: tokens, positions": (model.tokens, model.positions),

@@ -15,7 +15,7 @@ from selfattn.scan.measure import measure, words_to_find
 from selfattn.scan.output import FORMAT, NAME, Counts, Scan, ScanError, new_file, read_scan, write_part
 from selfattn.scan.tables import InputError, Row, input_files, read_rows
 
-PART_ROWS = 1024  # rows per part: some seconds on a CPU; a killed job repeats at most one part
+PART_ROWS = 1024  # rows per part: some seconds on a CPU
 Progress = Callable[[int], None]  # called with the number of rows done since the last call
 Part = tuple[str, list[Row]]  # name, and rows that are measured together and written as one file
 
@@ -63,7 +63,7 @@ def run(job: Job, engine: Callable | None = None, progress: Callable[[int, int],
 
     engine(job, encoder, parts, counter): scans the parts (None: this process does)
     progress(done, total): returns the counter, a `Progress`
-    Raises InputError, ScanError, LoadError or NotRecomputable.
+    Raises InputError, ScanError, LoadError or NotRecomputable before anything is written.
     """
     source, output = Path(job.source), Path(job.output)
     job = replace(job, words=words_to_find(job.words))

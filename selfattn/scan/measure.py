@@ -188,7 +188,7 @@ def _run(
             recorder = Recorder(until=None if wanted else max(layers))
             output = run(encoder.model, inputs, recorder, output_hidden_states=wanted == "all")
             weights = {layer: word_rows(recorder.layers[layer], sentence, position) for layer in layers}
-        else:  # this model returns the weights of all tokens
+        else:  # without recomputation, the model returns all weights
             output = encoder.eager(inputs)
             weights = {layer: output.attentions[layer][sentence, :, position].float() for layer in layers}
         chosen = torch.stack([weights[at.layer][:, at.head] for at in heads], dim=1)

@@ -34,7 +34,7 @@ class Row(NamedTuple):
 
     row: int  # the row's number in the input, from 0
     file: str
-    line: int  # the row's last line in the file, from 1; in Parquet the row's number, from 1
+    line: int  # the row's last line in the file, from 1
     sentence: object
     word: object
     sense: object
@@ -64,7 +64,7 @@ def read_rows(file: Path, searched: bool = False, content: bytes | None = None) 
     """
     readers = {".csv": _csv_rows, ".tsv": _csv_rows, ".parquet": _parquet_rows}
     read, n_skipped = readers.get(file.suffix.lower(), _line_rows), 0
-    try:  # a reader yields each row's line number, cells (None for an empty line) and problem
+    try:  # a reader yields line number, cells (None for an empty line) and problem
         with open(file, "rb") if content is None else io.BytesIO(content) as stream:
             for line, cells, problem in read(stream, file, SEARCHED if searched else COLUMNS):
                 if cells is None:

@@ -48,7 +48,7 @@ class SeparationReport(OfTables):
     rejected: pd.DataFrame  # the rejected rows, with the column reason
     bag: tuple[float, float, float]  # accuracy, low, high for the mean of the other words' static vectors
     chance: float  # mean over words of 1 / number of senses
-    threshold: float  # larger accuracies of heads have p < .05; NaN if heads' outputs can't be read
+    threshold: float  # heads with a larger accuracy have p < .05
     shuffles: int
     _nearest: np.ndarray = field(repr=False)  # (n_layers, n_heads, n_items), index in the word's sorted senses
     _scores: np.ndarray = field(repr=False)  # (n_layers, n_heads, n_items), from `score`

@@ -62,7 +62,7 @@ def _reach(grid: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
 def _level(grid: np.ndarray, largest: np.ndarray, smallest: np.ndarray) -> float:
     toward, away = _reach(grid, largest), _reach(grid, -smallest)
-    judged = int((toward >= TOWARD).sum())  # `toward` decreases along the grid, so the shares to consider come first
+    judged = int((toward >= TOWARD).sum())  # `toward` decreases along the grid
     wrong = np.flatnonzero(CHANCE * away[:judged] > toward[:judged])
     first = wrong[-1] + 1 if len(wrong) else 0
     return float(grid[first]) if first < judged else np.nan

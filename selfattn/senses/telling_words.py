@@ -39,7 +39,7 @@ RESAMPLES = 1000
 NEAR = 0.025  # `chance_of` counts moves whose share differs by less than this
 # Without sense labels, a finding names a word whose share is at least NAMED, and CLEAR times the second largest.
 NAMED, CLEAR = 0.1, 1.5
-GUESS = 0.5  # accuracy of guessing between the right sense and the mean of the other senses
+GUESS = 0.5  # accuracy of guessing
 ALL = "all"  # value of the column `word` in rows about all words
 PICKS = ("the word", "any other", "most attended", "nearest")
 # Conditions: nothing hidden, this word hidden, only this word visible
@@ -61,7 +61,7 @@ class HiddenWordsReport(OfTables):
     # text: the hidden word
     # share: distance moved / distance between the senses
     # picked: fraction of the ten random halves that pick this word
-    accuracy: pd.DataFrame  # word, what (one of WHAT), accuracy (0 to 1: the right sense is nearer), low, high
+    accuracy: pd.DataFrame  # word, what (one of WHAT), accuracy (0 to 1), low, high
     agreement: pd.DataFrame
     # way: a method of ranking words
     # agreement, low, high: how often the method ranks the picked word first, 0 to 1
@@ -69,11 +69,11 @@ class HiddenWordsReport(OfTables):
     between: pd.DataFrame
     # word
     # senses: "one" for pairs of sentences with the same sense, else "two"
-    # named, low, high: fraction of pairs in which a word of both passes NAMED and CLEAR
+    # named, low, high: fraction of pairs in which both sentences have a word that passes NAMED and CLEAR
     # n: number of pairs
     heads: pd.DataFrame
     # word, layer, head
-    # share, low, high: share if only this head hides the leading word, by gradient
+    # share, low, high: estimated share if only this head hides the leading word
     # leads: how often this head has the largest share, 0 to 1
     one_head: pd.DataFrame
     # word, row
@@ -148,7 +148,7 @@ def hidden_words(encoder: Encoder, frame: pd.DataFrame, progress: Progress = sil
 
     frame: columns sentence, word, sense; a word needs two senses with four rows each, a sentence two other words
     progress(done, total): called after each sentence; may raise, to stop
-    Raises ValueError if no row can be used, NotRecomputable if no word can be hidden.
+    Raises ValueError for a missing column or if no row can be used, NotRecomputable if no word can be hidden.
     Limit: other words still pass on information from the hidden word.
     """
     encoder.check_hideable()

@@ -117,7 +117,7 @@ def compare(weights: Tensor, textbook: Sequence[Sequence[float]]) -> pd.DataFram
     """Return each head's distance from the textbook's weights, nearest first.
 
     weights (n_layers, n_heads, n_queries, n_keys): from `between_words`
-    distance: total variation of rows scaled to sum to 1; 0 (equal) to 1
+    distance: total variation of rows scaled to sum to 1; 0 (equal) to 1 (nothing in common)
     kept: the head's weight on the textbook's words before scaling, 0 to 1
     """
     printed = torch.tensor(textbook, dtype=torch.float64)
