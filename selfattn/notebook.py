@@ -1,4 +1,4 @@
-"""Draw the dashboard's charts in a notebook, as Altair charts. For example:
+"""Draw the dashboard's charts in a notebook, as Altair charts.
 
     from selfattn import load_encoder
     from selfattn.notebook import two_sentences
@@ -49,8 +49,8 @@ def attention(
 ) -> alt.TopLevelMixin:
     """Draw one head's attention weights as a map. Row i has the weights of query token i.
 
-    pair: a second text, read with the first as two segments. Limit: a weight isn't an effect. A large weight on a short value
-    vector has little effect.
+    pair: a second text, read as the second segment
+    Limit: a large weight on a short vector has little effect.
     """
     encoding = encoder.encode(text, pair)
     weights = encoding.weights(layer, head).numpy()
@@ -68,11 +68,10 @@ def two_sentences(
     head: int,
     theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
-    """Draw one head's attention weights for two sentences, with the rows of a chosen word outlined.
+    """Draw one head's attention weights for two sentences, with a word's rows outlined.
 
-    word: the chosen word, which both sentences have (None: the longest such word). at: which occurrence of the word to take in
-    the first and in the second sentence, from 1.
-    Limit: the maps don't show which other words give the word its meaning; `hidden_words` shows that.
+    word: a word of both sentences (None: the longest). at: which occurrence in each, from 1.
+    Limit: to see which words give the word its meaning, call `hidden_words`.
     """
     sides = _sides(encoder, first, second, word, at)
     at_head = Head(layer, head)
@@ -94,14 +93,15 @@ def all_heads(
     chosen: str = "",
     theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
-    """Draw every head's attention map of a text, with a bar under each map for a measure of the head.
+    """Draw every head's attention map of a text, with a bar for a measure.
 
-    Each map is shaded up to its own largest weight. measure: one of `analysis.measures.MEASURES`. A measure of a word compares
-    the word in `text` with the word in `second`, and in `control`, a sentence in which it has the same sense as in `text`.
-    word, at: as in `two_sentences`. maps_of: "A" draws the maps of `text`, "B" those of `second`. chosen: a head to outline,
-    such as "L0 H10".
+    measure: one of `analysis.measures.MEASURES`
+    second, control: sentences to compare the word in; in `control` the word has the same sense as in `text`
+    word, at: as in `two_sentences`
+    maps_of: "A" draws the maps of `text`, "B" those of `second`
+    chosen: a head to outline, such as "L0 H10"
     Raises ValueError for an unknown measure, head or `maps_of`.
-    Limit: the chart doesn't show a head's purpose. A pattern may occur only in this text, and attention is not explanation.
+    Limit: attention is not explanation.
     """
     texts = {"A": text} | ({} if second is None else {"B": second})
     if maps_of not in texts:
@@ -135,10 +135,10 @@ def steps(
     head: int,
     theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
-    """Draw how a head computes a word's attention in two sentences, token by token, from query x key to weight x value.
+    """Draw how a head computes a word's attention in two sentences, token by token.
 
-    word, at: as in `two_sentences`. If the word is split into pieces, the first piece is drawn.
-    Limit: the chart shows the arithmetic of softmax(QKᵀ/√d)V, not its meaning. A head's effect depends on later layers.
+    word, at: as in `two_sentences`. Of a word in pieces, the first is drawn.
+    Limit: a head's effect depends on later layers.
     """
     sides = _sides(encoder, first, second, word, at)
     rows = [word_row(side, Head(layer, head), name) for name, side in sides.items()]
@@ -156,16 +156,13 @@ def hidden_words(
     senses: pd.DataFrame | None = None,
     theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
-    """Hide the other words one by one, and draw how far each moves the chosen word's vector, and through which heads.
+    """Hide the other words one by one, and draw how far the chosen word's vector moves.
 
-    The picture is the dashboard's main view. For the word with the largest effect, it also shows the effect in each head
-    alone. word, at: the chosen word, as in `two_sentences`. control: a sentence in which the word has the first sentence's sense.
-    senses: a table of labelled sentences (columns sentence, word, sense). A move is a share of the distance to the word's other
-    sense, or without `senses`, to its vector in the other sentence. With the built-in sentences as `senses`, the finding mentions
-    a word only if its move is larger than noise. Numbers: `tidy_tables.hidden_words_frame`, `hidden_heads_frame`,
-    `hidden_curves_frame`.
-    Limits: without `senses`, a result is about these two sentences and isn't evidence about the sense. Other words may pass on
-    information from the hidden word. A large weight isn't a large effect. Effects in single heads don't add up.
+    word, at: the chosen word, as in `two_sentences`
+    control: a sentence in which the word has the first sentence's sense
+    senses: labelled sentences (columns sentence, word, sense); a move is then a fraction of the distance between senses
+    Numbers: `tidy_tables.hidden_words_frame`, `hidden_heads_frame`, `hidden_curves_frame`.
+    Limits: without `senses`, a result holds for these two sentences only. Effects in single heads don't add up.
     """
     sides = _sides(encoder, first, second, word, at, control)
     report = None if senses is None else stored("hidden_words", encoder, senses)
@@ -174,21 +171,20 @@ def hidden_words(
 
 
 def explained_words(found: Mapping[str, Explained], theme: Theme = LIGHT) -> alt.TopLevelMixin:
-    """Draw texts with words shaded by how much hiding each word changes the encoder's prediction.
+    """Draw texts with words shaded by how much hiding each word changes the prediction.
 
-    In a long text, sentences are shaded instead. found: the result of `analysis.explaining.explain` for each text, keyed by a
-    label for the text. Numbers: `tidy_tables.explained_words_frame`, `Explained.sentence_frame`.
-    Limit: effects of single words and sentences don't add up (compare `Explained.together`).
+    found: results of `analysis.explaining.explain`, keyed by a label for the text
+    Numbers: `tidy_tables.explained_words_frame`, `Explained.sentence_frame`.
+    Limit: effects of single words don't add up.
     """
     return chart(shaded(explained_data(found, "the answer", numbers.change), theme))
 
 
 def similar(encoder: Encoder, a: str, b: str, theme: Theme = LIGHT) -> alt.TopLevelMixin:
-    """Draw how much each pair of words adds to a sentence embedder's cosine of two texts, and the cosine if a word is hidden.
+    """Draw how much each pair of words adds to the cosine of two texts.
 
-    If the cosines of 1,000 pairs of unrelated sentences are stored for the encoder, the chart shows them. Numbers:
-    `cosine_parts` and `hidden_cosines` of `analysis.cosine_parts`. Raises NoPooling, TextError. Limit: the parts aren't causes of
-    the cosine.
+    Numbers: `cosine_parts` and `hidden_cosines` of `analysis.cosine_parts`. Raises NoPooling, TextError.
+    Limit: the parts aren't causes of the cosine.
     """
     kept = stored("unrelated_pairs", encoder, labelled_sentences())
     panel = similar_view.similar(encoder, encoder.encode(a), encoder.encode(b), unrelated=kept and kept.report)
@@ -196,10 +192,7 @@ def similar(encoder: Encoder, a: str, b: str, theme: Theme = LIGHT) -> alt.TopLe
 
 
 def chart(shown: Panel | Spec, theme: Theme = LIGHT) -> alt.TopLevelMixin:
-    """Return a panel of `selfattn.views`, or any complete Vega-Lite specification, as an Altair chart, without validation.
-
-    Limit: of a panel, the chart shows only the picture, not `finding`, `method` and `tables`.
-    """
+    """Return a panel's picture or a Vega-Lite spec as an Altair chart, without validation."""
     return _Whole(shown.picture(Look(dark=theme is DARK)) if isinstance(shown, Panel) else shown)
 
 
@@ -223,7 +216,7 @@ def __getattr__(name: str) -> NoReturn:
 
 
 class _Whole(alt.TopLevelMixin):
-    """A Vega-Lite spec that Altair shows without validation, because Altair's schema lacks some properties that we use."""
+    """A chart without validation: Altair's schema lacks properties that we use."""
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec

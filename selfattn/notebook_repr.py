@@ -1,4 +1,4 @@
-"""Show an object in a notebook as a small HTML table with escaped texts."""
+"""Show objects in a notebook as small HTML tables."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
@@ -7,13 +7,13 @@ from typing import Any
 
 
 def html_table(caption: str, rows: Iterable[Sequence[object]]) -> str:
-    """Return an HTML table with a caption."""
+    """Return an HTML table with escaped texts."""
     lines = ("".join(f"<td>{escape(str(cell))}</td>" for cell in row) for row in rows)
     return f"<table><caption>{escape(caption)}</caption>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
 
 
 class OfTables:
-    """A report that holds tables. Its representation lists each table with its number of rows."""
+    """A report whose representation lists the report's tables."""
 
     def __repr__(self) -> str:
         shapes = ", ".join(f"{name} {len(table):,} x {len(table.columns)}" for name, table in self._tables().items())
@@ -29,7 +29,7 @@ class OfTables:
 
 
 class OfSteps:
-    """The steps of an attention computation. Its representation lists their shapes."""
+    """Steps of an attention computation, whose representation lists their shapes."""
 
     def __repr__(self) -> str:
         shapes = self._shapes()

@@ -1,8 +1,7 @@
-"""Format numbers by one set of rules in captions, charts and files.
+"""Format numbers in captions, charts and files.
 
-A minus sign is U+2212 (−). A space precedes %. Halves are rounded away from zero, as d3 rounds them in charts. A zero has no
-sign. NaN is "unknown". The constants WEIGHT to ERROR are d3 format strings for these rules (https://d3js.org/d3-format); a
-chart that uses them needs LOCALE in its config.
+Minus is U+2212. Halves are rounded away from zero, as in d3. NaN is "unknown".
+WEIGHT to ERROR are d3 formats; charts that use them need LOCALE.
 """
 
 import math
@@ -15,7 +14,7 @@ COSINE = f".{COSINE_PLACES}f"
 FINE = ".4f"  # weights in tooltips
 CHANGE = "+.2f"
 SHARE = ".0%"
-ERROR = ".2~r"  # two significant digits, because an axis may have a tick at 1.5e-7
+ERROR = ".2~r"  # two significant digits, for ticks such as 1.5e-7
 LOCALE = {"number": {"decimal": ".", "thousands": ",", "grouping": [3], "currency": ["", ""], "percent": " %"}}
 
 TICKS = 5  # number of ticks on a colour bar
@@ -24,13 +23,13 @@ UNKNOWN = "unknown"
 SMALLEST_WEIGHT = 0.0001  # a smaller weight is written as "under 0.0001"
 PLACES = 12  # largest number of decimals
 SMALLEST_DECIMAL = 1e-9  # a smaller error is written with a power of ten
-NOISE = 1e-6  # rounding error of a sum of float32 weights that should be 0 or 1
+NOISE = 1e-6  # rounding error of a sum of float32 weights
 EXACT = Context(prec=400)  # enough for every digit of a float64
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def weight(value: float) -> str:
-    """Write a weight, 0 to 1, with two decimals: "0.31". A weight below 0.005 keeps its first significant digit: "0.003"."""
+    """Write a weight, 0 to 1: "0.31". Below 0.005, keep one significant digit: "0.003"."""
     if 0 < value < SMALLEST_WEIGHT:
         return f"under {SMALLEST_WEIGHT}"
     if 0 < value < 0.005:
@@ -44,7 +43,7 @@ def cosine(value: float) -> str:
 
 
 def decimal(value: float, places: int = 2, plus: str = "") -> str:
-    """Write a number with a fixed count of decimals: "12.50", "−0.3", "−∞". plus: the sign before a positive number."""
+    """Write a number with `places` decimals: "12.50", "−∞". plus: sign of positive numbers."""
     value = float(value)
     if math.isnan(value):
         return UNKNOWN
@@ -58,17 +57,17 @@ def decimal(value: float, places: int = 2, plus: str = "") -> str:
 
 
 def change(value: float, places: int = 2) -> str:
-    """Write a difference or an effect with its sign: "+0.12", "−0.03", "0.00"."""
+    """Write a difference with its sign: "+0.12", "−0.03", "0.00"."""
     return decimal(value, places, plus="+")
 
 
 def effect(value: float) -> str:
-    """Write how much removing a head changes a cosine, with three decimals: "+0.025"."""
+    """Write a head's effect on a cosine, with three decimals: "+0.025"."""
     return change(value, 3)
 
 
 def share(value: float, places: int = 0) -> str:
-    """Write a fraction, 0 to 1, in per cent: "12 %". If rounding would give 0 or 100 %, write "under 1 %" or "over 99 %"."""
+    """Write a fraction, 0 to 1: "12 %", "under 1 %", "over 99 %"."""
     unit = 10.0**-places
     if NOISE < value < unit / 200:
         return f"under {decimal(unit, places)} %"
@@ -78,15 +77,14 @@ def share(value: float, places: int = 0) -> str:
 
 
 def percent(value: float) -> str:
-    """Write a fraction in per cent; it may be negative: "44 %", "−3 %"."""
+    """Write a fraction of any sign in per cent: "44 %", "−3 %"."""
     return f"{decimal(100 * value, 0)} %"
 
 
 def fitting(maximum: float, kind: str = CHANGE) -> str:
-    """Return a d3 format that gives each tick of a colour bar from -maximum to maximum a different label.
+    """Return a d3 format that labels the ticks from -maximum to maximum differently.
 
-    kind: CHANGE or SHARE. The result has at least as many decimals as `kind`, and more if the step between two ticks needs
-    more. d3 chooses a step of 1, 2 or 5 times a power of ten.
+    kind: CHANGE or SHARE
     """
     step = 2 * abs(maximum) / TICKS
     if not (math.isfinite(step) and step > 0):
@@ -98,15 +96,15 @@ def fitting(maximum: float, kind: str = CHANGE) -> str:
 
 
 def error(value: float) -> str:
-    """Write an upper bound of a numerical error, rounded up to one significant digit: "0.0000002". Only an error of 0 is "0".
+    """Write an upper bound of an error: "0.02", "0.0000002", "3 × 10⁻¹⁶".
 
-    An error of 0.01 or more is rounded up to two decimals. An error below 1e-9 is written as "3 × 10⁻¹⁶".
+    The bound is rounded up to one significant digit, or to two decimals from 0.01 on.
     """
     value = abs(value)
     if value == 0 or not math.isfinite(value):
         return decimal(value, 0)
     power = min(math.floor(math.log10(value)), -2)
-    # Round to nine digits first: the float 3e-7 is slightly more than 3e-7, and rounding it up would give 4e-7.
+    # Round to nine digits first, or the float 3e-7 would become 4e-7.
     rounded = Decimal(f"{value:.8e}").quantize(Decimal(1).scaleb(power), ROUND_CEILING, EXACT).normalize()
     if value >= SMALLEST_DECIMAL:
         return f"{rounded:f}"
@@ -120,7 +118,7 @@ def count(value: int) -> str:
 
 
 def plain(value: float) -> str:
-    """Write a number with up to four significant digits and its whole integer part: "2", "−1.235", "12346", "0.0000012"."""
+    """Write a number with up to four significant digits: "2", "−1.235", "12346"."""
     if value == 0 or not math.isfinite(value):
         return decimal(value, 0)
     places = min(max(3 - math.floor(math.log10(abs(value))), 0), PLACES)
@@ -129,12 +127,12 @@ def plain(value: float) -> str:
 
 
 def vector(values: Iterable[float], places: int | None = None) -> str:
-    """Write a vector with `plain` numbers, "[3, −1]", or with a fixed count of decimals, "[1.79, 1.44]"."""
+    """Write a vector: "[3, −1]", or with `places` decimals "[1.79, 1.44]"."""
     write = plain if places is None else lambda value: decimal(value, places)
     return f"[{', '.join(write(float(value)) for value in values)}]"
 
 
 def span(low: float, high: float, write: Callable[[float], str] = decimal) -> str:
-    """Write an interval: "0.10 to 0.32", "+0.01 to +0.05", and with a unit "12 to 15 %"."""
+    """Write an interval: "0.10 to 0.32", "12 to 15 %"."""
     first, last = write(low), write(high)
     return f"{first.removesuffix(' %')} to {last}" if last.endswith(" %") else f"{first} to {last}"

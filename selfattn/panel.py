@@ -1,4 +1,4 @@
-"""Define `Panel`: one finding with its picture and tables. Pages, notebooks, downloads and reports all show panels."""
+"""Define `Panel`: one finding with its picture and tables."""
 
 import copy
 import functools
@@ -28,22 +28,25 @@ class Look:
 
     @property
     def theme(self) -> Theme:
-        """The colours of this look."""
+        """The colours."""
         return DARK if self.dark else LIGHT
 
 
 @dataclass(frozen=True, eq=False)
 class Live:
-    """An interactive web component and its data. Raises JsonSchemaValueException if the data don't fit the component's schema."""
+    """An interactive web component and its data.
 
-    component: str  # the name of the component's files in selfattn/dashboard/components, without the suffix
+    Raises JsonSchemaValueException if the data don't fit the component.
+    """
+
+    component: str  # name of its files in dashboard/components, without the suffix
     data: Mapping[str, Any]
 
     def __post_init__(self) -> None:
         _validator(self.component)(self.data)
 
     def changed(self, **parts: Any) -> "Live":
-        """Return a copy in which `parts` replace values of `data`. Only these values are checked against the schema."""
+        """Return a copy with some values of `data` replaced and checked."""
         for name, value in parts.items():
             _validator(self.component, name)(value)
         other = copy.copy(self)
@@ -52,7 +55,7 @@ class Live:
 
 
 class Tables(Mapping[str, pd.DataFrame]):
-    """A mapping from names to tables. Each table is computed on first access."""
+    """A mapping from names to tables, computed on first access."""
 
     def __init__(self, makers: Mapping[str, Callable[[], pd.DataFrame]]) -> None:
         self._makers = {name: functools.cache(make) for name, make in makers.items()}
@@ -69,31 +72,30 @@ class Tables(Mapping[str, pd.DataFrame]):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Panel:
-    """One finding, its picture, and the data that a visitor can download."""
+    """One finding, its picture, and the data to download."""
 
-    name: str  # the panel's id in links, file names and tests, such as "words", "heads" or "kernel"
+    name: str  # id in links and file names, such as "words"
     finding: str  # one sentence, computed from the numbers
     picture: Callable[[Look], Spec]  # returns a complete Vega-Lite spec
     alt: str  # alternative text of the picture
-    tables: Mapping[str, pd.DataFrame]  # the numbers of the picture as tidy tables
+    tables: Mapping[str, pd.DataFrame]  # the picture's numbers
     arrays: Mapping[str, np.ndarray] = field(default_factory=dict)  # for the NPZ download
     code: str = ""  # lines of Python that compute the finding
     method: str = ""  # how the finding was measured, and what it can't show
-    live: Live | None = None  # the interactive figure that a page shows instead of the picture
+    live: Live | None = None  # interactive figure, shown on a page instead of the picture
     note: str = ""  # one line under the picture
-    one_head: bool = False  # True if the panel shows the page's chosen head; file names then name the head
-    sentences: tuple[str, ...] = ()  # names of the page's sentences that the panel shows, such as "A"; (): all
+    one_head: bool = False  # True: shows the chosen head, which file names then include
+    sentences: tuple[str, ...] = ()  # names of the sentences shown, such as "A"; (): all
     share: Callable[[Look], Spec] | None = None  # a picture for social media, 1200 x 675 pixels
 
     @property
     def table(self) -> pd.DataFrame:
-        """The first table, which has the numbers of the picture."""
+        """The first table, which has the picture's numbers."""
         return next(iter(self.tables.values()))
 
 
 @functools.cache
 def _validator(component: str, part: str = "") -> Callable[[Any], Any]:
-    """Return a validator for the component's schema, or for one property (`part`) of the schema."""
     schema = json.loads((COMPONENTS / f"{component}.schema.json").read_text("utf-8"))
     wanted = schema["properties"][part] | {"$defs": schema.get("$defs", {})} if part else schema
     return fastjsonschema.compile(wanted, use_default=False)

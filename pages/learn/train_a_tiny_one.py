@@ -1,4 +1,4 @@
-"""Train a model of 777 parameters in seconds, and show how it learns to attend."""
+"""Train a model of 777 parameters, and show how it learns to attend."""
 
 import time
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from selfattn.numbers import share
 from selfattn.views.lesson import drawing
 
 PUBLISHED = {"tiny.seed": 0, "tiny.epochs": 10, "tiny.width": 8, "tiny.magic": 42}
-# The probabilities that the original lesson prints for two sentences
+# The original lesson's probabilities for two sentences
 PRINTED = {"0 45 48 1 4 4 40": "0.0001", "0 34 13 33 42 17 3": "0.9993"}
 EVEN = f" (an even share is {1 / 7:.2f})"
 TOKENS = ("[CLS]", "1", "2", "3", "4", "5", "6")
@@ -37,10 +37,7 @@ def choose() -> Settings:
 
 
 def train(settings: Settings) -> None:
-    """Train the model, and show each epoch. "Stop" reruns the page; this ends the loop and keeps the finished epochs.
-
-    Training holds a slot for costly work until it ends. Visitors who wait for a slot don't block other pages.
-    """
+    """Train the model, and show each epoch. "Stop" keeps the finished epochs."""
     st.button("Stop", key="tiny.stop", icon=":material/stop:")
     bar, picture = st.progress(0.0), st.empty()
     states: list[EpochState] = []
@@ -59,14 +56,14 @@ def train(settings: Settings) -> None:
 
 
 def show_map(name: str, title: str, weights: Tensor, more: str = "", key: str | None = None) -> None:
-    """Show a map of attention weights (7, 7), and above it the weight from [CLS] to position 4."""
+    """Show attention weights (7, 7), and the weight from [CLS] to position 4."""
     given = float(weights[tiny_model.CLS, tiny_model.TARGET_POSITION])
     chart = drawing(heatmap, weights, TOKENS, maximum=1.0, cell=36)
     teaching.steps(name, f"[CLS] gives position 4 a weight of {given:.2f}{more}.", {title: chart}, width=370, key=key)
 
 
 def show_states(states: Sequence[EpochState], key: str, chosen: EpochState | None = None) -> None:
-    """Show loss, accuracy and recall so far, and the map after the epoch `chosen` (None: after the last epoch)."""
+    """Show the curves so far, and the map of epoch `chosen` (None: the last)."""
     chosen, last = chosen or states[-1], states[-1].score
     curves = pd.DataFrame([{"epoch": state.epoch, "loss": state.score.loss} for state in states])
     rates = pd.DataFrame(
@@ -85,7 +82,7 @@ def show_states(states: Sequence[EpochState], key: str, chosen: EpochState | Non
 
 
 def show_result(settings: Settings, states: Sequence[EpochState]) -> None:
-    """Show a finished training: its curves, the map of a chosen epoch, three comparisons, and an input to try."""
+    """Show a finished training, compared with baselines."""
     epoch = states[-1].epoch
     if epoch > 0:
         epoch = st.slider("The map after epoch", 0, epoch, epoch, key=f"tiny.epoch.{epoch}", width=420)
@@ -111,7 +108,7 @@ def show_result(settings: Settings, states: Sequence[EpochState]) -> None:
 
 
 def try_it(last: EpochState, data: tiny_model.Samples) -> None:
-    """Show the model's answers to the first sentence, to the first positive sentence, and to the visitor's sentence."""
+    """Show the model's answers to known and typed sentences."""
     st.markdown("#### Try an input")
     for place in dict.fromkeys((0, int(data.labels.argmax()))):
         numbers = " ".join(str(number) for number in data.tokens[place].tolist())

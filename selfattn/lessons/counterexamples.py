@@ -1,6 +1,6 @@
-"""Compute counter-examples: other attention weights with the same output, and the attention weights of random vectors.
+"""Compute other weights with the same output, and random attention weights.
 
-Sources: Jain and Wallace 2019 (other weights, same output); Michel et al. 2019 (heads removed one at a time).
+Sources: Jain and Wallace 2019; Michel et al. 2019.
 """
 
 from dataclasses import dataclass
@@ -25,10 +25,10 @@ class SameOutput:
 
 
 def same_output(weights: Tensor, values: Tensor) -> SameOutput:
-    """Minimise the largest weight of a row (n,) while the context stays the same and all weights are at least 0.
+    """Make a row's largest weight as small as possible without changing the context.
 
-    values (n, d_value). If n is more than d_value + 1, or the values are linearly dependent, many rows of weights give the same
-    context. A linear programme finds the exact solution.
+    weights (n,), values (n, d_value)
+    Other weights exist if n > d_value + 1, or if the values are linearly dependent.
     """
     from scipy.optimize import linprog  # imported late, because it loads slowly
 
@@ -44,7 +44,7 @@ def same_output(weights: Tensor, values: Tensor) -> SameOutput:
 
 
 def freest_row(encoding: Encoding, position: int) -> tuple[Head, SameOutput]:
-    """Return the head whose largest weight at this position can fall the most with the same context, and its `SameOutput`."""
+    """Return the head whose largest weight at `position` can fall most."""
     heads = [Head(*head) for head in np.ndindex(encoding.n_layers, encoding.n_heads)]
     traces = ((head, encoding.trace(*head)) for head in heads)
     rows = [(head, same_output(trace.weights[position], trace.value)) for head, trace in traces]
@@ -52,8 +52,8 @@ def freest_row(encoding: Encoding, position: int) -> tuple[Head, SameOutput]:
 
 
 def noise_weights() -> tuple[Tensor, Tensor]:
-    """Return the attention weights (8, 8) of random queries and keys, computed by `selfattn.kernel` and by torch."""
+    """Return random attention weights (8, 8), from our kernel and from torch."""
     query, key = torch.randn(2, 8, 32, generator=torch.Generator().manual_seed(0))
-    value = torch.eye(8)  # torch returns contexts only; if the values are an identity matrix, contexts equal weights
+    value = torch.eye(8)  # torch returns only contexts, which equal weights for these values
     own = torch.nn.functional.scaled_dot_product_attention(query[None], key[None], value[None])[0]
     return attend(query, key, value).weights, own

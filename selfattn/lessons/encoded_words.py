@@ -1,4 +1,4 @@
-"""Find a word in an encoded sentence, and sum the attention weight on its tokens."""
+"""Find a word in a sentence, and sum the word's weight."""
 
 from torch import Tensor
 
@@ -8,7 +8,7 @@ from selfattn.words import Word
 
 
 def first_word(encoding: Encoding, text: str, after: int = 0) -> PlacedWord[Encoding]:
-    """Return the first word `text`, in any letter case, from token `after` on. Raises ValueError if there is none."""
+    """Find a word in any letter case, from token `after` on. Raises ValueError."""
     for placed in encoding.places(text):
         if placed.positions[0] >= after:
             return placed
@@ -18,5 +18,5 @@ def first_word(encoding: Encoding, text: str, after: int = 0) -> PlacedWord[Enco
 
 
 def weight_on(rows: Tensor, word: PlacedWord | Word) -> Tensor:
-    """Return the weight on a word, summed over its tokens: rows (..., n) -> (...)."""
+    """Sum the weights over the word's tokens: (..., n) -> (...)."""
     return rows[..., list(word.positions)].sum(-1)

@@ -1,8 +1,4 @@
-"""Compute the hand-made head of the page From scratch: "bank" in a sentence about a river or a loan.
-
-The numbers are our own. An embedding says how much a word is about money and about water, and whether the word only joins
-other words.
-"""
+"""Compute the hand-made attention head of the page From scratch."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,8 +15,8 @@ REAL = Example(  # the sentences for a real encoder, and a control sentence
     "bank", "The bank of the river.", "The bank approved the loan.", "The bank sloped toward the stream.",
     ("riverside", "finance"),
 )  # fmt: skip
-BANK, LAST = 1, 4  # positions of "bank", whose query the lesson follows, and of "river" or "loan"
-ABOUT = ("money", "water", "glue")  # meanings of an embedding's numbers; a query and a key have the first two
+BANK, LAST = 1, 4  # positions of "bank", and of "river" or "loan"
+ABOUT = ("money", "water", "glue")  # what an embedding's numbers mean (glue: the word only joins other words)
 _numbers = partial(torch.tensor, dtype=torch.float64)
 EMBEDDINGS = {
     "the": _numbers((0, 0, 1)), "bank": _numbers((1, 1, 0)), "of": _numbers((0, 0, 1)), "river": _numbers((0, 3, 0)),
@@ -36,24 +32,25 @@ W_OUTPUT = _numbers(((0.5, 0, 0), (0, 0.5, 0)))
 
 @dataclass(frozen=True, eq=False)
 class Bank:
-    """All numbers of the head for one sentence, and the vector of "bank" after the head."""
+    """All numbers of the head for one sentence."""
 
     words: tuple[str, ...]
     embeddings: Tensor  # (5, 3)
     trace: AttentionTrace  # query, key, value (5, 2)
     added: Tensor  # (3,) what the head adds to "bank": its context times W_O
-    total: Tensor  # (3,) the sum of the embedding of "bank" and `added`
+    total: Tensor  # (3,) embedding of "bank" plus `added`
 
 
 def embeddings_of(sentence: str) -> dict[str, Tensor]:
-    """Return the embedding (3,) of each word in the sentence that ends in `sentence` ("river" or "loan")."""
+    """Return the embedding (3,) of each word. sentence: "river" or "loan"."""
     return {word.lower(): EMBEDDINGS[word.lower()] for word in WORDS[sentence]}
 
 
 def compute(sentence: str = "river", typed: Mapping[str, Tensor] = EMBEDDINGS, hidden: int | None = None) -> Bank:
-    """Compute the head for the sentence that ends in `sentence` ("river" or "loan").
+    """Compute the head for one sentence.
 
-    typed: the embedding (3,) of each word. hidden: a position that "bank" may not attend to.
+    typed: the embedding (3,) of each word
+    hidden: a position that "bank" may not attend to
     """
     words = WORDS[sentence]
     embeddings = torch.stack([typed[word.lower()] for word in words])

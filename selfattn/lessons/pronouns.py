@@ -1,7 +1,6 @@
-"""Score how well each head attends from a pronoun to its noun, compared with a baseline that uses positions alone.
+"""Score how well each head attends from a pronoun to its noun.
 
-Sources: Winograd 1972 and Levesque et al. 2012 (the task); Clark et al. 2019, section 4.3 (a search for such heads).
-The best of many heads is partly lucky, so the head is chosen on one half of the sentences and scored on the other half.
+Sources: Winograd 1972, Levesque et al. 2012 (the task); Clark et al. 2019, section 4.3.
 """
 
 import math
@@ -23,7 +22,7 @@ SHUFFLES = 1000
 
 @dataclass(frozen=True, eq=False)
 class PronounRows:
-    """One sentence's pronoun and two nouns, and the pronoun's attention weights in every head."""
+    """A pronoun, two nouns, and the pronoun's weights in every head."""
 
     rows: Tensor  # the pronoun's weights (n_layers, n_heads, n), averaged over its tokens
     pronoun: PlacedWord[Encoding]
@@ -38,7 +37,7 @@ class PronounRows:
 
 @dataclass(frozen=True, eq=False)
 class PronounWeights:
-    """The weights from each sentence's pronoun to its two nouns, in every head: (n_sentences, n_layers, n_heads) each."""
+    """The weights from pronouns to both nouns, each (n_sentences, n_layers, n_heads)."""
 
     antecedent: np.ndarray
     distractor: np.ndarray
@@ -52,53 +51,53 @@ class PronounWeights:
 
 @dataclass(frozen=True)
 class ChosenHead:
-    """The best head on one half of the sentences, with its accuracy on the other half."""
+    """The best head on half of the sentences, scored on the others."""
 
     head: Head
-    chosen_with: float  # the head's accuracy on the half that chose the head; too high, because of this choice
-    accuracy: float  # the head's accuracy on the other half
-    p_value: float  # the probability that coin flips are right at least as often (binomial, one-sided)
-    position_only: float  # the accuracy on the other half, if the head's weights depended on distance alone
+    chosen_with: float  # accuracy on the half that chose the head; biased upward
+    accuracy: float  # accuracy on the other half
+    p_value: float  # chance that coin flips are right at least as often (binomial, one-sided)
+    position_only: float  # accuracy on the other half if weights depended only on distance
     n: int  # sentences in the other half
-    luck: float  # the best head's accuracy by luck alone (95th percentile), on the half that chose the head
+    luck: float  # 95th percentile of the best head's accuracy by luck
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of `accuracy`, 0 to 1 (Wilson 1927). If it contains 0.5, luck isn't ruled out."""
+        """The 95 % interval of `accuracy`, 0 to 1 (Wilson 1927)."""
         part, p = 1.959964**2 / self.n, self.accuracy
         half = (part * (p * (1 - p) + part / 4)) ** 0.5
         return (p + part / 2 - half) / (1 + part), (p + part / 2 + half) / (1 + part)
 
 
 def pronoun_rows(encoding: Encoding, sentence: PronounSentence) -> PronounRows:
-    """Find the pronoun and both nouns, and read the pronoun's rows of weights. Raises ValueError if a word is missing."""
+    """Find the pronoun and both nouns. Raises ValueError if a word is missing."""
     antecedent, distractor = (first_word(encoding, noun) for noun in (sentence.antecedent, sentence.distractor))
     pronoun = first_word(encoding, sentence.pronoun, after=max(antecedent.positions[0], distractor.positions[0]))
     return PronounRows(encoding.word_rows(pronoun.positions), pronoun, antecedent, distractor)
 
 
 def pronoun_weights(sentences: Sequence[PronounRows]) -> PronounWeights:
-    """Return the weights from the pronoun to both nouns, in each sentence."""
+    """Return each sentence's weights from the pronoun to both nouns."""
     antecedent = torch.stack([weight_on(each.rows, each.antecedent) for each in sentences])
     distractor = torch.stack([weight_on(each.rows, each.distractor) for each in sentences])
     return PronounWeights(antecedent.numpy(), distractor.numpy(), position_only(sentences).numpy())
 
 
 def accuracy(preferences: Tensor) -> Tensor:
-    """Return the share of sentences in which the antecedent gets more weight; a tie counts a half.
+    """Return how often the antecedent gets more weight, 0 to 1; a tie counts half.
 
-    preferences (n_sentences, n_layers, n_heads) -> (n_layers, n_heads).
+    (n_sentences, n_layers, n_heads) -> (n_layers, n_heads)
     """
     return (preferences > 0).double().mean(0) + (preferences == 0).double().mean(0) / 2
 
 
 def position_only(sentences: Sequence[PronounRows]) -> Tensor:
-    """Return the preference that each head would have if its weights depended on distance alone.
+    """Return preferences (n_sentences, n_layers, n_heads) if only distance decided.
 
-    (n_sentences, n_layers, n_heads). The weight at each distance from the pronoun is the head's mean over the *other* sentences.
+    A weight at one distance is the head's mean over the *other* sentences.
     """
     longest = max(each.rows.shape[-1] for each in sentences)
-    # Each sentence's rows, shifted so that the pronoun is in the middle.
+    # Each sentence's rows, with the pronoun in the middle
     aligned = torch.full((len(sentences), *sentences[0].rows.shape[:2], 2 * longest), math.nan)
     spans = []
     for each, room in zip(sentences, aligned):
@@ -114,7 +113,7 @@ def position_only(sentences: Sequence[PronounRows]) -> Tensor:
 
 
 def halves(sentences: Sequence[PronounSentence]) -> tuple[list[int], list[int]]:
-    """Split the sentences into halves, and return the indices of both. Twins (which differ in one word) stay together."""
+    """Split sentence indices into halves. Sentences with the same `twin` stay together."""
     groups: dict[str, list[int]] = {}
     for index, sentence in enumerate(sentences):
         groups.setdefault(sentence.twin or f"alone {index}", []).append(index)
@@ -123,7 +122,7 @@ def halves(sentences: Sequence[PronounSentence]) -> tuple[list[int], list[int]]:
 
 
 def luck(preferences: Tensor) -> float:
-    """Return the 95th percentile of the best head's accuracy if a coin decides in each sentence which noun is right."""
+    """Return the best head's accuracy if coins decide (95th percentile)."""
     n = len(preferences)
     coins = torch.randint(0, 2, (SHUFFLES, n), generator=torch.Generator().manual_seed(0)).double() * 2 - 1
     signs = torch.sign(preferences.double()).flatten(1)
@@ -132,7 +131,7 @@ def luck(preferences: Tensor) -> float:
 
 
 def choose_head(weights: PronounWeights, choose_on: Sequence[int], score_on: Sequence[int]) -> ChosenHead:
-    """Choose the best head on some sentences and score it on others. choose_on, score_on: the sentences' indices."""
+    """Choose the best head on some sentences, and score the head on others."""
     preferences, by_distance = weights.preference, torch.from_numpy(weights.by_distance)
     choosing = accuracy(preferences[list(choose_on)])
     head = Head(*divmod(int(choosing.argmax()), choosing.shape[1]))

@@ -1,11 +1,6 @@
-"""Measure how a word's signal reaches another word, through a recurrent net and through attention.
+"""Measure how a word's signal travels through recurrence and attention.
 
-Source: Bengio, Simard and Frasconi 1994 (vanishing and exploding gradients); Cho et al. 2014 (gates); Vaswani et al.
-2017, table 1 (path length, sequential operations, work per layer).
-
-Two measures are often confused. The *gradient* says how much the last state changes if the first word's vector changes; with
-each step, the gain (the factor of the recurrent matrix) makes it smaller or larger. The *share* says how much of the last state
-comes from the first word; it shrinks even if the gradient doesn't.
+Sources: Bengio, Simard and Frasconi 1994; Cho et al. 2014 (gates); Vaswani et al. 2017, table 1.
 """
 
 import statistics
@@ -31,10 +26,10 @@ Network = Callable[[Tensor], Tensor]  # word vectors (..., n, d) to states (...,
 
 
 def operations(lengths: Sequence[int], d_model: int = 512) -> pd.DataFrame:
-    """Return the number of multiplications in one layer: columns words, network, multiplications.
+    """Count the multiplications in one layer, for each length and network.
 
-    Recurrent: two d x d matrix products per word, one for the word and one for the state. Attention: n x n scores and n x n
-    weighted values, each of width d (table 1 counts only these), and four d x d projections per word (query, key, value, output).
+    Recurrent: two d x d products per word
+    Attention: scores and weighted values (as in table 1), and four d x d projections per word
     """
     rows = []
     for n in lengths:
@@ -45,15 +40,11 @@ def operations(lengths: Sequence[int], d_model: int = 512) -> pd.DataFrame:
 
 
 def signal(words: Sequence[str], start: int, stop: int, gain: float, gate: float, asking: float) -> pd.DataFrame:
-    """Follow word `start` to word `stop` (counted from 1) through a plain recurrent net, a gated recurrent net, and attention.
+    """Follow word `start` to word `stop` (counted from 1) through three networks.
 
-    Returns one row per network and word: network, step, word, gradient, share.
-    gradient: how much a small change of word `start`'s vector has grown or shrunk when it reaches the state of the row's word
-    (Frobenius norm of the Jacobian, divided by the square root of the width).
-    share: word `start`'s part of that state. A word's contribution is how far the state moves if the word's vector is 0. The
-    share is the contribution of word `start` divided by the sum of all words' contributions.
-    For attention the "state" of a word is its context vector; every word attends to the whole sentence.
-    gain, gate: as in `gated`. asking: as in `attention`.
+    gain, gate: as in `gated`. asking: as in `attention`. Columns of the result:
+    gradient: effect of a small change of word `start` on the state (norm of the Jacobian / square root of the width)
+    share: effect of setting word `start` to 0, divided by the sum of all words' effects
     """
     source = start - 1
     networks: dict[str, Network] = {
@@ -73,9 +64,9 @@ def signal(words: Sequence[str], start: int, stop: int, gain: float, gate: float
 
 
 def word_vectors(words: Sequence[str], d_model: int) -> Tensor:
-    """Return a random vector of length 1 for each word, (n, d_model) float64.
+    """Return a random unit vector for each word, (n, d_model) float64.
 
-    A word's lower-case spelling is the seed, so that the word has the same vector wherever it occurs.
+    A word always has the same vector, in any letter case.
     """
     seeds = (torch.Generator().manual_seed(zlib.crc32(word.lower().encode())) for word in words)
     rows = torch.stack([torch.randn(d_model, generator=seed, dtype=torch.float64) for seed in seeds])
@@ -83,10 +74,9 @@ def word_vectors(words: Sequence[str], d_model: int) -> Tensor:
 
 
 def gated(vectors: Tensor, wanted: int, gain: float, gate: float) -> Tensor:
-    """Return the states of a gated recurrence, state = (1 - z) * state + z * (gain * R state + word).
+    """Return the states, state = (1 - z) * state + z * (gain * R state + word).
 
-    z is 1 at the word `wanted` (counted from 0), as in a trained gate, and `gate` at other words. R is a rotation. A gate of 1
-    gives the plain network, state = gain * R state + word, in which the gain alone decides whether a signal grows or vanishes.
+    R is a rotation. z is 1 at word `wanted` (counted from 0), and `gate` at other words.
     """
     draw = torch.Generator().manual_seed(7)
     turn = torch.linalg.qr(torch.randn(vectors.shape[-1], vectors.shape[-1], generator=draw, dtype=torch.float64)).Q
@@ -99,16 +89,16 @@ def gated(vectors: Tensor, wanted: int, gain: float, gate: float) -> Tensor:
 
 
 def attention(vectors: Tensor, wanted: int, asking: float) -> Tensor:
-    """Return each word's context over all words. The word vectors are query, key and value.
+    """Return each word's context. The word vectors are query, key and value.
 
-    asking: this number times the vector of word `wanted` is added to every query, to imitate a trained query. 0: untrained.
+    asking: adds this multiple of word `wanted` to every query
     """
     query = vectors + asking * vectors[..., wanted, None, :].detach()
     return attend(query, vectors, vectors).context
 
 
 def _gradients(network: Network, vectors: Tensor, source: int) -> Tensor:
-    """Return the size of each state's derivative with respect to the source word's vector, (n,)."""
+    """Return the norm of each state's derivative by the source word, (n,)."""
 
     def states(word: Tensor) -> Tensor:
         return network(torch.cat([vectors[:source], word[None], vectors[source + 1 :]]))
@@ -118,7 +108,7 @@ def _gradients(network: Network, vectors: Tensor, source: int) -> Tensor:
 
 
 def _contributions(network: Network, vectors: Tensor) -> Tensor:
-    """Return how far each state (column) moves if one word's vector (row) is set to zero, (n, n)."""
+    """Return how far states (columns) move without one word (row), (n, n)."""
     without = vectors * (1 - torch.eye(len(vectors), dtype=vectors.dtype))[:, :, None]
     return (network(vectors) - network(without)).norm(dim=-1)
 
@@ -126,11 +116,7 @@ def _contributions(network: Network, vectors: Tensor) -> Tensor:
 def race(
     lengths: Sequence[int] = (10, 100, 1000), d_model: int = 64, repeats: int = 15, device: str = "cpu"
 ) -> pd.DataFrame:
-    """Time three ways to process a text. Return the columns way, words, milliseconds (median of the repeats).
-
-    "one matrix product": attention of all words at once. "attention, word by word": the same numbers, one query at a time.
-    "recurrent, word by word": one state passed from word to word.
-    """
+    """Time three ways to process a text, in milliseconds (median)."""
     rows = []
     for n in lengths:
         draw = torch.Generator().manual_seed(0)

@@ -1,4 +1,4 @@
-"""Read the one-sentence definitions of the field's terms (terms.toml), which all pages share."""
+"""Read the one-sentence definitions in terms.toml."""
 
 import tomllib
 from pathlib import Path

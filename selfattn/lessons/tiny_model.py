@@ -1,8 +1,6 @@
-"""Train a model of 777 parameters to tell whether position 4 holds the magic number, 42. It learns to attend to position 4.
+"""Train a model of 777 parameters that learns to attend to position 4.
 
-Source: a public lesson. Samples: 8,000 from numpy's seed 0; [CLS] = 0 and six random integers from 1 to 50, with label 1 if
-position 4 holds 42. Model: embeddings of width 8, one head of width 8, residual and layer norm, one sigmoid unit on position 0.
-Training: Adam, binary cross-entropy, 10 epochs of batches of 32, initial values as in Keras, which the lesson uses.
+Source: a public lesson (numpy's seed 0, Adam, initial values as in Keras).
 """
 
 import copy
@@ -28,7 +26,7 @@ N_SAMPLES, BATCH = 8000, 32
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings that a visitor may change. The defaults are those of the source lesson."""
+    """Settings that a visitor may change. The defaults are the source lesson's."""
 
     seed: int = 0
     epochs: int = 10
@@ -44,7 +42,7 @@ class Samples(NamedTuple):
 
 
 class Score(NamedTuple):
-    """The model's quality. recall: the part of the sentences with label 1 that it finds. (98 % of the sentences have label 0.)"""
+    """The model's quality. recall: the fraction of sentences with label 1 that are found."""
 
     loss: float
     accuracy: float
@@ -54,22 +52,22 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class EpochState:
-    """The model after an epoch. Epoch 0 is the state before training."""
+    """The model after an epoch. Epoch 0 is before training."""
 
     epoch: int
     score: Score
     weights: Tensor  # attention weights (7, 7), averaged over the sentences with label 1
-    negative_weights: Tensor  # the same over equally many sentences with label 0
+    negative_weights: Tensor  # over equally many sentences with label 0
     model: "TinyModel"  # a copy that isn't trained further
 
     @property
     def target_weight(self) -> float:
-        """The weight from [CLS] to position 4, averaged over the sentences with label 1."""
+        """The mean weight from [CLS] to position 4 in sentences with label 1."""
         return float(self.weights[CLS, TARGET_POSITION])
 
 
 class TinyModel(nn.Module):
-    """Embeddings -> one head -> residual and layer norm -> one unit on position 0. `selfattn.kernel` computes attention."""
+    """Embeddings, one head, layer norm, and one unit on position 0."""
 
     def __init__(self, width: int = 8) -> None:
         super().__init__()
@@ -85,14 +83,13 @@ class TinyModel(nn.Module):
             nn.init.zeros_(layer.bias)
 
     def attention(self, tokens: Tensor, mask: Tensor | None = None) -> tuple[Tensor, AttentionTrace]:
-        """Return the head's input (batch, 7, width), and all steps of its attention. tokens (batch, 7)."""
+        """Return the head's input (batch, 7, width) and attention. tokens (batch, 7)."""
         states = self.tokens(tokens) + self.positions.weight
         return states, attend(self.query(states), self.key(states), self.value(states), mask)
 
     def forward(self, tokens: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Return scores (batch,); their sigmoid is the probability of "yes". mask (7, 7): True = may attend."""
+        """Return the logit of "yes", (batch,). mask (7, 7): True = may attend."""
         states, trace = self.attention(tokens, mask)
-        # The answer depends only on the state at position 0.
         first = self.norm(states[:, CLS] + self.output(trace.context[:, CLS]))
         return self.decide(first).squeeze(-1)
 
@@ -102,7 +99,7 @@ class TinyModel(nn.Module):
 
 
 def samples(settings: Settings, fresh: bool = False) -> Samples:
-    """Return the training data. Seed 0 gives the data of the source lesson. fresh: return equally many new sentences instead."""
+    """Return the training data (seed 0: the source lesson's). fresh: other sentences."""
     draw = np.random.RandomState(settings.seed + 1_000_003 * fresh)
     numbers = draw.randint(1, LARGEST_NUMBER + 1, size=(N_SAMPLES, N_TOKENS - 1))
     labels = numbers[:, TARGET_POSITION - 1] == settings.magic
@@ -138,10 +135,7 @@ def score(model: TinyModel, data: Samples, mask: Tensor | None = None) -> Score:
 
 
 def layers(width: int = 8) -> pd.DataFrame:
-    """Return the model's layers: columns layer, shapes, numbers (how many parameters).
-
-    Keras's summary counts 2,333 numbers at width 8: the parameters, two moments of Adam for each, the step and the learning rate.
-    """
+    """Return the model's layers and their numbers of parameters."""
     model = TinyModel(width)
     parts = {
         "embeddings: tokens, positions": (model.tokens, model.positions),
@@ -159,14 +153,14 @@ def layers(width: int = 8) -> pd.DataFrame:
 
 
 def without_edge() -> Tensor:
-    """Return a mask (7, 7) that forbids one weight: from [CLS] to position 4."""
+    """Return a mask (7, 7) that forbids attention from [CLS] to position 4."""
     mask = torch.ones(N_TOKENS, N_TOKENS, dtype=torch.bool)
     mask[CLS, TARGET_POSITION] = False
     return mask
 
 
 def sentence(text: str) -> Tensor:
-    """Return [CLS] and six typed numbers as tokens (1, 7). Raises ValueError unless all are whole numbers from 1 to 50."""
+    """Return six typed numbers, 1 to 50, as tokens (1, 7). Raises ValueError."""
     row = typed_numbers.parse("Sentence", text, N_TOKENS - 1).tolist()
     for value in row:
         if value not in range(1, LARGEST_NUMBER + 1):
@@ -177,7 +171,7 @@ def sentence(text: str) -> Tensor:
 
 
 def mean_weights(model: TinyModel, tokens: Tensor) -> Tensor:
-    """Return the head's attention weights, averaged over the sentences, (7, 7)."""
+    """Return the head's weights (7, 7), averaged over the sentences."""
     return model.attention(tokens)[1].weights.mean(0)
 
 

@@ -1,13 +1,13 @@
-"""Read numbers that a visitor typed: finite, not huge, and as many as expected."""
+"""Read numbers that a visitor typed."""
 
 import torch
 from torch import Tensor
 
-LARGEST = 10_000.0  # beyond this a hand-made example teaches nothing, and squares lose digits
+LARGEST = 10_000.0  # squares of larger numbers lose digits
 
 
 def parse(name: str, text: str, size: int) -> Tensor:
-    """Return the numbers of a text such as "3, 1" or "[3 1]", (size,) in float64. Raises ValueError for any other text."""
+    """Return numbers such as "3, 1" or "[3 1]", (size,) float64. Raises ValueError."""
     parts = text.replace(",", " ").replace(";", " ").strip("[]() ").split()
     try:
         row = [float(part) for part in parts]

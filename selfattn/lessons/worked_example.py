@@ -1,7 +1,6 @@
-"""Compute the worked example: "it" attends to three words, and each of the four steps fits on one line.
+"""Compute the worked example: "it" attends to three words.
 
-Source: a public lesson prints the query, the keys, scores 10, 7, 5, weights 87 %, 10 %, 3 % and a context of about
-[1.79, 1.44], but no values. The values below give the printed context.
+Source: a public lesson, which prints no values.
 """
 
 from collections.abc import Sequence
@@ -20,16 +19,16 @@ VALUES = torch.tensor(((2.0, 1.5), (0.0, 1.0), (2.0, 1.0)), dtype=torch.float64)
 
 
 def compute(query: Tensor = QUERY, keys: Tensor = KEYS, values: Tensor = VALUES, terms: Terms = ()) -> AttentionTrace:
-    """Return the trace of one query (d,) over keys (n, d) and values (n, d_value). terms: numbers to add to the scaled scores."""
+    """Return the attention of one query (d,) to keys (n, d) and values (n, d_value)."""
     return attend(query[None], keys, values, terms=terms)
 
 
 def steps(trace: AttentionTrace, tokens: Sequence[str] = TOKENS) -> pd.DataFrame:
-    """Return one row per key of a trace with one query: token, score, scaled, weight."""
+    """Return a trace with one query as a table, one row per key."""
     columns = {"score": trace.scores, "scaled": trace.scaled, "weight": trace.weights}
     return pd.DataFrame({"token": list(tokens), **{name: values[0].tolist() for name, values in columns.items()}})
 
 
 def of_scores(scores: Tensor, scale: float) -> AttentionTrace:
-    """Return the trace of one query over n words with these scores (n,). d_k is 1: the query is 1, and each key is a score."""
+    """Return the attention of one query with these scores (n,)."""
     return attend(scores.new_ones(1, 1), scores[:, None], scores[:, None], scale=scale)

@@ -1,4 +1,4 @@
-"""Measure a word's attention weights in every head, over a table of any size. See `python -m selfattn.scan --help`."""
+"""Measure a word's attention in every head, over large tables."""
 
 from selfattn.scan.output import Scan, ScanError, read_scan
 

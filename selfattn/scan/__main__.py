@@ -1,4 +1,4 @@
-"""The command line of the corpus scan: `selfattn scan INPUT --output DIR`, or `python -m selfattn.scan`."""
+"""Define the command line of a scan: `selfattn scan INPUT --output DIR`."""
 
 import argparse
 import sys
@@ -49,7 +49,7 @@ exit status:
 
 
 def main(arguments: Sequence[str] | None = None, prog: str = "python -m selfattn.scan") -> int:
-    """Run the command line and return the exit status. prog: the command's name in its messages."""
+    """Run the command line, and return the exit status."""
     command = parser(prog)
     options = vars(command.parse_args(arguments))
     strict, max_rejects, listed, target = map(options.pop, ("strict", "max_rejects", "listed", "target"))
@@ -94,7 +94,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m selfattn
 
 
 def parser(prog: str) -> argparse.ArgumentParser:
-    """Return the parser of the options. prog: the command's name in its messages."""
+    """Return the parser of the options."""
     options = argparse.ArgumentParser(
         prog=prog, description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -151,7 +151,7 @@ def _parsed_heads(text: str) -> tuple[Head, ...]:
 
 
 def _listed(file: str | None) -> list[str]:
-    """Return the words in a file with one word per line. Raises InputError, OSError."""
+    """Return a file's words, one per line. Raises InputError, OSError."""
     if file is None:
         return []
     try:
@@ -164,7 +164,7 @@ def _listed(file: str | None) -> list[str]:
 
 
 def _bar(done: int, total: int):
-    """Show a progress bar on the terminal, and return the function that advances it."""
+    """Show a progress bar, and return its update function."""
     return tqdm(initial=done, total=total, unit="row", unit_scale=False, mininterval=0.5, smoothing=0.1).update
 
 

@@ -1,4 +1,4 @@
-"""Run a scan: read the input in parts, measure the parts that don't exist yet, and write them."""
+"""Run a scan part by part, without the parts that exist already."""
 
 import gc
 import hashlib
@@ -15,14 +15,14 @@ from selfattn.scan.measure import measure, words_to_find
 from selfattn.scan.output import FORMAT, NAME, Counts, Scan, ScanError, new_file, read_scan, write_part
 from selfattn.scan.tables import InputError, Row, input_files, read_rows
 
-PART_ROWS = 1024  # rows per part: some seconds on a CPU; a killed job repeats at most one part
+PART_ROWS = 1024  # rows per part: some seconds on a CPU
 Progress = Callable[[int], None]  # called with the number of rows done since the last call
 Part = tuple[str, list[Row]]  # name, and rows that are measured together and written as one file
 
 
 @dataclass(frozen=True)
 class Job:
-    """A scan's input, encoder, options and output folder, as plain values that can be sent to other machines."""
+    """A scan's input, encoder, options and output folder, as plain values."""
 
     source: str
     output: str
@@ -42,16 +42,16 @@ class Job:
         return load_encoder(self.model, revision=self.revision, device=self.device, dtype=self.dtype)
 
     def tables(self, searched: bool) -> Iterator[Iterator[Row]]:
-        """Yield an iterator over the rows of each input file. Row numbers continue from file to file. Raises InputError.
+        """Yield an iterator over rows for each input file. Raises InputError.
 
-        searched: as in `read_rows`.
+        Row numbers continue from file to file.
         """
         numbers = count()
         for file in input_files(Path(self.source), searched):
             yield (row._replace(row=next(numbers)) for row in read_rows(file, searched))
 
     def parts(self) -> Iterator[Part]:
-        """Yield the input in parts of at most `part_rows` rows, each from one file. Raises InputError."""
+        """Yield parts of at most `part_rows` rows of one file. Raises InputError."""
         names = (f"part-{index:06d}" for index in count())
         for rows in self.tables(bool(self.words)):
             while part := list(islice(rows, self.part_rows)):
@@ -59,10 +59,11 @@ class Job:
 
 
 def run(job: Job, engine: Callable | None = None, progress: Callable[[int, int], Progress] | None = None) -> Counts:
-    """Scan the parts that don't exist yet, and return the counts of the complete scan.
+    """Scan the missing parts, and return the counts of the complete scan.
 
-    engine(job, encoder, parts, counter) scans the parts (None: this process scans them). progress(done, total) returns the
-    counter, a `Progress`. Raises InputError, ScanError, LoadError or NotRecomputable before it writes anything.
+    engine(job, encoder, parts, counter): scans the parts (None: this process does)
+    progress(done, total): returns the counter, a `Progress`
+    Raises InputError, ScanError, LoadError or NotRecomputable before anything is written.
     """
     source, output = Path(job.source), Path(job.output)
     job = replace(job, words=words_to_find(job.words))
@@ -91,7 +92,7 @@ def run(job: Job, engine: Callable | None = None, progress: Callable[[int, int],
     done = {part.stem for part in earlier.parts} if earlier else set()
     counter = progress(sum(sizes[name] for name in done), sum(sizes.values())) if progress else lambda n: None
     left = (part for part in job.parts() if part[0] not in done)
-    gc.freeze()  # so that no collection visits the objects of torch and transformers (7 % of the time)
+    gc.freeze()  # collections then skip the objects of torch and transformers (7 % of the time)
     try:
         if engine and done != {*sizes}:
             engine(job, encoder, left, counter)
@@ -104,7 +105,7 @@ def run(job: Job, engine: Callable | None = None, progress: Callable[[int, int],
 
 
 def scan_part(job: Job, encoder: Encoder, part: Part, progress: Progress = lambda n: None) -> None:
-    """Measure one part and write its file. A repeated call writes the same file."""
+    """Measure one part and write its file."""
     (name, rows), options = part, (job.vectors, job.batch_tokens, progress, job.heads, job.sources, job.words)
     table, rejects = measure(encoder, rows, *options)
     n_texts, n_skipped = len(table["row"].unique()), sum(row.n_skipped for row in rows)
@@ -126,7 +127,7 @@ def describe(job: Job, encoder: Encoder, files: Sequence[Path]) -> dict:
 
 
 def check_same(scan: Scan, about: dict) -> None:
-    """Raise ScanError if an entry of `about` differs from the scan's entry."""
+    """Raise ScanError if an entry of `about` differs from the scan's."""
     for name, value in about.items():
         if name in ("name", "revision"):  # the same encoder may now be in another folder
             continue

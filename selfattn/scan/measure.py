@@ -1,7 +1,4 @@
-"""Measure each occurrence of a word in a chunk of rows: its attention weights in every head.
-
-Only the word's rows of the attention maps are computed, O(n) per head. Sentences of similar length share a pass.
-"""
+"""Measure each occurrence of a word: its attention weights in every head."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -36,7 +33,7 @@ class Reject:
     reason: str
 
 
-# A usable row, and the occurrences of its word (at least one).
+# a usable row, and at least one occurrence of its word
 _Usable = tuple[Row, tuple[PlacedWord, ...]]
 
 
@@ -50,15 +47,14 @@ def measure(
     sources: bool = False,
     words: Sequence[str] = (),
 ) -> tuple[pa.Table, list[Reject]]:
-    """Return a table with a row for each occurrence of the words (see `schema`), in the input's order, and the rejected rows.
+    """Return a table of the words' occurrences (see `schema`), and the rejected rows.
 
-    All rows stay in memory (about 50 kB each), so that rows of similar length share a pass. vectors: also
-    return the word's vector after the embedding and after each layer. progress(n) is called when n more rows are done. heads:
-    the heads to measure (None: all).
-    words (from `words_to_find`): search each sentence for these words, not for its row's `word`, and leave out rows without them.
-    sources: hide every other word of the sentence from the occurrence, one at a time, and return the words with the largest
-    effect (Geva et al. 2023, section 5). The effect is 1 - cosine of the occurrence's vectors and has no sign. Other tokens may
-    pass on information from the hidden word. Raises NotRecomputable with `sources` if words can't be hidden.
+    vectors: also return the word's vector after the embedding and each layer
+    progress(n): called when n more rows are done
+    heads: the heads to measure (None: all)
+    sources: also return the words whose hiding changes the vector most (Geva et al. 2023, section 5)
+    words: search all sentences for these words, instead of each row's `word`
+    Memory: about 50 kB per row. Raises NotRecomputable with `sources` if no word can be hidden.
     """
     if sources:
         encoder.check_hideable()
@@ -73,7 +69,7 @@ def measure(
     progress(len(rows) - len(usable))
     tables = [wanted.empty_table()]
     for batch in length_batches(usable, lambda one: len(one[1][0].sentence.ids), limit, encoder.equal_lengths):
-        # Use one pass, or two if the memory is too small for one pass.
+        # Halve the batch if memory is too small for one pass.
         found = in_halves(lambda part: [_table(encoder, part, vectors, heads, wanted, limit)], batch)
         measured = {row for table in found for row in table["row"].to_pylist()}
         rejects += [Reject(row, reason) for row, _ in batch if row.row not in measured]
@@ -87,10 +83,9 @@ def measure(
 def schema(
     n_layers: int, n_heads: int, d_model: int, vectors: bool, n_measured: int, sources: bool = False
 ) -> pa.Schema:
-    """Return the columns of an output file. The lists top_word to special_share have one entry per measured head.
+    """Return the columns of an output file.
 
-    If all heads are measured, a head's index in a list is layer * n_heads + head. sources and source_moves have one entry for
-    each of up to three other words. No list has nulls, so any reader can unnest the lists.
+    The lists top_word to special_share have one entry per measured head, with index layer * n_heads + head if all are measured.
     """
     fields = [
         pa.field("row", pa.int64()),  # the input's row, from 0
@@ -113,7 +108,7 @@ def schema(
 
 
 def words_to_find(words: Sequence[str]) -> tuple[str, ...]:
-    """Return the words to search for, folded, sorted and without repetitions. Raises InputError unless each is one word."""
+    """Fold and sort the words to search for. Raises InputError."""
     for word in words:
         if (n := len(character_spans(word))) != 1:
             raise InputError(f"Expected one word to search for, got {word[:80]!r} ({n} words or signs).")
@@ -140,10 +135,7 @@ def _locate(encoder: Encoder, rows: Sequence[Row], words: Sequence[str]) -> tupl
 def _table(
     encoder: Encoder, batch: list[_Usable], vectors: bool, heads: Sequence[Head], wanted: pa.Schema, limit: int
 ) -> pa.Table:
-    """Return the table of a batch, measured in one pass. Texts for which the encoder computes NaN or infinity are left out.
-
-    If `wanted` has the column sources, more passes of about `limit` padded tokens follow, each over sentences with a hidden word.
-    """
+    """Measure a batch in one pass, without texts that give NaN."""
     occurrences = [(b, row, placed) for b, (row, places) in enumerate(batch) for placed in places]
     pieces = [(o, b, position) for o, (b, _, placed) in enumerate(occurrences) for position in placed.positions]
     owner, sentence, position = torch.tensor(pieces, device=encoder.device).T
@@ -186,11 +178,9 @@ def _table(
 def _run(
     encoder: Encoder, batch: list[Tokens], sentence: Tensor, position: Tensor, wanted: str | None, heads: Sequence[Head]
 ) -> tuple[Tensor, Tensor, set[int]]:
-    """Return attention weights (n_pieces, heads, n), hidden states, and the indices of sentences with NaN or infinity.
+    """Return weights (n_pieces, heads, n), states, and sentences with NaN.
 
-    Piece i is the token at position[i] of sentence[i], a token of a measured word. wanted: "all" returns its states in all
-    layers (n_pieces, n_layers + 1, d_model), "last" only the last (n_pieces, 1, d_model), None no states (n_pieces, 0, d_model).
-    With None, the pass ends after the last layer with a measured head. All are float32.
+    wanted: "all" states (n_pieces, n_layers + 1, d_model), "last" (n_pieces, 1, d_model), None (n_pieces, 0, d_model)
     """
     inputs, layers = encoder.inputs(batch), {at.layer for at in heads}
     with torch.no_grad(), encoder.pass_over(*inputs["input_ids"].shape):
@@ -198,7 +188,7 @@ def _run(
             recorder = Recorder(until=None if wanted else max(layers))
             output = run(encoder.model, inputs, recorder, output_hidden_states=wanted == "all")
             weights = {layer: word_rows(recorder.layers[layer], sentence, position) for layer in layers}
-        else:  # a model that isn't recomputable returns its attention weights, always all of them
+        else:  # without recomputation, the model returns all weights
             output = encoder.eager(inputs)
             weights = {layer: output.attentions[layer][sentence, :, position].float() for layer in layers}
         chosen = torch.stack([weights[at.layer][:, at.head] for at in heads], dim=1)
@@ -214,18 +204,14 @@ def _run(
 def _moves(
     encoder: Encoder, occurrences: Sequence[PlacedWord], plain: Tensor, limit: int
 ) -> list[list[tuple[float, str]]]:
-    """Hide the other words from each occurrence, one at a time. Return pairs (move, hidden word) for each occurrence.
-
-    The move is 1 - cosine of the occurrence's vectors with and without the hidden word. plain: the vectors with nothing
-    hidden (n_occurrences, d_model). Every word except punctuation is hidden, each repetition separately, in all heads and layers.
-    """
+    """Hide each other word alone. Return pairs (1 - cosine, hidden word)."""
     copies = [(at, word) for at, placed in enumerate(occurrences) for word in placed.others if not word.is_punctuation]
 
     def distances(chunk: Sequence[tuple[int, Word]]) -> list[float]:
         hidden = [(occurrences[at], Hide(occurrences[at].positions, word.positions)) for at, word in chunk]
         after = encoder.in_copies([Copy(placed, hidden=(hide,)) for placed, hide in hidden])
         before = plain[[at for at, _ in chunk]]
-        # Compute 1 - cosine as half the squared distance of the unit vectors, which is precise near 0 and never negative.
+        # half the squared distance of unit vectors: precise near 0, never negative
         return ((normalize(after.double()) - normalize(before.double())).square().sum(dim=1) / 2).tolist()
 
     moves: list[list[tuple[float, str]]] = [[] for _ in occurrences]
@@ -236,9 +222,9 @@ def _moves(
 
 
 def word_rows(recording: LayerRecording, sentence: Tensor, position: Tensor) -> Tensor:
-    """Compute one layer's attention weights for single queries: (n_pieces, n_heads, n), float32, on the device.
+    """Compute the attention weights of single queries: (n_pieces, n_heads, n), float32.
 
-    sentence, position: (n_pieces,) each, a query's sentence in the batch and its position in the sentence.
+    sentence, position (n_pieces,): where each query is
     """
     query = recording.query[sentence, :, position][:, :, None].float()  # (n_pieces, n_heads, 1, d_head)
     key = recording.key[sentence].float()  # (n_pieces, n_heads, n, d_head)
@@ -246,12 +232,12 @@ def word_rows(recording: LayerRecording, sentence: Tensor, position: Tensor) -> 
     if mask is not None and mask.dtype != torch.bool:
         mask = mask.float()
     terms = [term.of_pieces(query, key, recording.scale, sentence, position) for term in recording.terms]
-    # The context isn't used, so the values may have one number per token.
+    # Values of width 1 are enough, because the context isn't used.
     return attend(query, key, key[..., :1], mask, recording.scale, terms).weights[:, :, 0]
 
 
 def _mean_of_pieces(pieces: Tensor, owner: Tensor, n: int) -> Tensor:
-    """Average over the tokens of each occurrence: (n_pieces, ...) -> (n, ...). owner: the occurrence of each token."""
+    """Average over the tokens of each occurrence: (n_pieces, ...) -> (n, ...)."""
     if len(pieces) == n:
         return pieces
     total = pieces.new_zeros(n, *pieces.shape[1:]).index_add_(0, owner, pieces)
@@ -260,10 +246,10 @@ def _mean_of_pieces(pieces: Tensor, owner: Tensor, n: int) -> Tensor:
 
 
 def _numbers(weights: Tensor, sentences: Sequence[Tokens], words: Sequence[Sequence[Word]]) -> dict[str, np.ndarray]:
-    """Return top (the index of the word with most weight), top_weight, entropy and special_share, each (n_occurrences, heads)."""
+    """Return top (word index), top_weight, entropy, special_share, each (n_occurrences, heads)."""
     n = weights.shape[-1]
     n_words = max(map(len, words))
-    # The index of each token's word. Special tokens, padding and tokens outside words share an extra last index.
+    # The index of each token's word; n_words for tokens outside words
     groups = np.full((len(sentences), n), n_words)
     special = np.ones((len(sentences), n), dtype=np.float32)
     for line, (sentence, of_sentence) in enumerate(zip(sentences, words)):

@@ -1,4 +1,4 @@
-"""Read and write a scan's folder: scan.json, parts/*.parquet (each complete or absent), and rejects/*.csv (unusable rows)."""
+"""Read and write a scan's folder: scan.json, parts/*.parquet and rejects/*.csv."""
 
 import json
 import os
@@ -24,15 +24,15 @@ from selfattn.tidy_tables import csv_text, sources_frame, unescaped
 NAME, FORMAT, MOST_BYTES = "scan.json", 4, 2**26
 REJECT_COLUMNS = [*Row._fields[:6], "reason"]
 NUMBERS = {"top_weight", "entropy", "special_share", "vectors", "source_moves"}
-TEXTS = ["sentence", "word", "sense", "top_word"]  # texts that repeat, so a dictionary makes the file smaller
+TEXTS = ["sentence", "word", "sense", "top_word"]  # texts that repeat
 
 
 class ScanError(ValueError):
-    """The folder can't be used. The message gives the reason and the remedy."""
+    """A scan's folder can't be used. The message gives the remedy."""
 
 
 class Counts(NamedTuple):
-    """The counts of a part or of a complete scan."""
+    """Counts of a part or of a complete scan."""
 
     n_rows: int = 0  # rows of the input
     n_rejected: int = 0
@@ -44,7 +44,7 @@ class Counts(NamedTuple):
 
 @dataclass(frozen=True)
 class Scan:
-    """A scan's results. Only `frame()` and `rejects()` load all rows into memory."""
+    """A scan's results. Only `frame()` and `rejects()` load all rows."""
 
     folder: Path
     about: dict[str, Any]  # scan.json
@@ -63,7 +63,7 @@ class Scan:
         return f"<Scan {self.folder}: {self.n_rows:,} occurrences, {self.n_rejected:,} rejected rows, {heads}>"
 
     def frame(self, columns: list[str] | None = None, limit: int | None = None) -> pd.DataFrame:
-        """Return all rows, or the first `limit` rows. A list in a cell is an array with an entry for each head in `measured`."""
+        """Return all rows, or the first `limit`. Lists have one entry per measured head."""
         tables: list[pa.Table] = []
         for table in self._tables(columns):
             tables.append(table)
@@ -72,7 +72,7 @@ class Scan:
         return pa.concat_tables(tables).slice(0, limit).to_pandas() if tables else pd.DataFrame()
 
     def heads(self) -> pd.DataFrame:
-        """Return each head's means over all rows, with columns layer, head, top_weight, entropy (bits), special_share."""
+        """Return each head's means over all rows. entropy: in bits."""
         names, sums = ["top_weight", "entropy", "special_share"], np.zeros((3, len(self.measured)))
         for table in self._tables(names):
             lists = [table[name].combine_chunks().flatten().to_numpy().reshape(len(table), -1) for name in names]
@@ -81,7 +81,7 @@ class Scan:
         return pd.DataFrame(self.measured, columns=["layer", "head"]).assign(**means)
 
     def sources(self) -> pd.DataFrame:
-        """Return the words whose hiding changes each word's vector most (`sources_frame`). Raises ScanError without --sources."""
+        """Return the words whose hiding changes each word most. Raises ScanError without --sources."""
         if not self.has_sources:
             raise ScanError(f"{self.folder} was made without --sources. Scan again with --sources, into a new folder.")
         return sources_frame(self._tables(["sentence", "word", "sources", "source_moves"]))
@@ -124,7 +124,7 @@ def read_scan(folder: str | Path) -> Scan:
 
 
 def write_part(folder: Path, name: str, table: pa.Table, rejects: Sequence[Reject], counts: Counts) -> None:
-    """Write a part's rows, with `counts` in the file's metadata, and its rejected rows if there are any. Raises ScanError."""
+    """Write a part's rows, counts and rejected rows. Raises ScanError."""
     if rejects:
         cells = [[*reject.row[:6], reject.reason] for reject in rejects]
         text = csv_text(pd.DataFrame(cells, columns=REJECT_COLUMNS, dtype=object))
@@ -137,7 +137,7 @@ def write_part(folder: Path, name: str, table: pa.Table, rejects: Sequence[Rejec
 
 @contextmanager
 def _put(path: Path) -> Iterator[BinaryIO]:
-    """Write a file under a hidden name, and rename it when it is complete. A killed job leaves the hidden file behind."""
+    """Write a file under a hidden name, and rename the complete file."""
     hidden = path.with_name(f".{path.stem}.{secrets.token_hex(4)}")
     with new_file(hidden) as stream:
         yield stream
@@ -146,7 +146,7 @@ def _put(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def new_file(path: Path) -> Iterator[BinaryIO]:
-    """Write a new file, and remove it if writing fails, for example on a full disk. Raises ScanError."""
+    """Write a new file, and remove the file if writing fails. Raises ScanError."""
     stream = open(path, "xb")  # noqa: SIM115 (an existing file must stay)
     try:
         with stream:

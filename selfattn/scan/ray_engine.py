@@ -1,7 +1,6 @@
-"""Scan parts with Ray, on many workers of one machine or a cluster (requirements-ray.txt).
+"""Scan parts with Ray, on many workers of a machine or cluster.
 
-This process reads the input and gives each free worker a part. The worker measures the part and writes it to the shared
-storage. If a worker dies, Ray restarts it and repeats the part, which replaces the same file, so no row occurs twice.
+If a worker dies, Ray repeats the worker's part.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,7 +14,7 @@ from selfattn.scan.output import ScanError, read_scan
 
 
 def ray_engine(address: str | None = None, workers: int | None = None) -> Callable:
-    """Return an engine for `run`. Without an address, it starts and stops Ray on this machine. Raises ScanError."""
+    """Return an engine for `run`. Without an address, Ray starts here. Raises ScanError."""
     try:
         import ray
     except ImportError:
@@ -38,7 +37,7 @@ def ray_engine(address: str | None = None, workers: int | None = None) -> Callab
 
 
 class PartWorker:
-    """A worker that loads the encoder once and scans part after part."""
+    """A worker that loads the encoder once and scans parts."""
 
     def __init__(self, job: Job):
         self._job = job
@@ -55,7 +54,7 @@ class PartWorker:
         return encoder
 
     def scan(self, part: Part) -> int:
-        """Measure and write a part, and return its number of rows. Raises ScanError if this worker has another encoder."""
+        """Scan a part, and return its number of rows. Raises ScanError."""
         scan_part(self._job, self._encoder, part)
         return len(part[1])
 

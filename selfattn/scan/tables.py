@@ -1,4 +1,4 @@
-"""Read tables of any size row by row. An unusable row gets a `problem`; only a file that isn't a table raises InputError."""
+"""Read tables of any size row by row."""
 
 import csv
 import io
@@ -26,15 +26,15 @@ ODD_MARKS = "A quotation mark isn't closed. Put quotation marks around the sente
 
 
 class InputError(ValueError):
-    """The file or folder can't be read. The message names it and the remedy."""
+    """A file or folder can't be read. The message gives the remedy."""
 
 
 class Row(NamedTuple):
-    """One row of the input."""
+    """A row of the input."""
 
     row: int  # the row's number in the input, from 0
     file: str
-    line: int  # the row's last line in the file, from 1; in Parquet the row's number, from 1
+    line: int  # the row's last line in the file, from 1
     sentence: object
     word: object
     sense: object
@@ -44,10 +44,7 @@ class Row(NamedTuple):
 
 
 def input_files(source: Path, searched: bool = False) -> list[Path]:
-    """Return the file, or the folder's tables sorted by name, without hidden files. Raises InputError if there are none.
-
-    searched: return plain text files too.
-    """
+    """Return the file, or the folder's tables sorted by name. Raises InputError."""
     kinds = (*KINDS, PLAIN) if searched else KINDS
     inside = (path for path in source.rglob("*") if "/." not in f"/{path.relative_to(source).as_posix()}")
     files = [source] if source.is_file() else sorted(filter(Path.is_file, inside))
@@ -62,12 +59,12 @@ def input_files(source: Path, searched: bool = False) -> list[Path]:
 def read_rows(file: Path, searched: bool = False, content: bytes | None = None) -> Iterator[Row]:
     """Yield one file's rows. Raises InputError.
 
-    searched: all texts are searched for the words, so the file needs no column `word`. content: the file's bytes, if the file
-    isn't on the disk.
+    searched: the file needs no column `word`
+    content: the file's bytes, if not on the disk
     """
     readers = {".csv": _csv_rows, ".tsv": _csv_rows, ".parquet": _parquet_rows}
     read, n_skipped = readers.get(file.suffix.lower(), _line_rows), 0
-    try:  # a reader yields each row's line number, cells (None for an empty line) and problem
+    try:  # a reader yields line number, cells (None for an empty line) and problem
         with open(file, "rb") if content is None else io.BytesIO(content) as stream:
             for line, cells, problem in read(stream, file, SEARCHED if searched else COLUMNS):
                 if cells is None:
@@ -90,7 +87,7 @@ def read_rows(file: Path, searched: bool = False, content: bytes | None = None) 
 
 
 def _lines(stream: BinaryIO, file: Path) -> Iterator[str]:
-    """Yield lines with their line ends (LF, CR LF or CR). A byte that is not UTF-8 becomes a lone surrogate."""
+    """Yield lines with line ends. Bytes that aren't UTF-8 become surrogates."""
     text = io.TextIOWrapper(stream, "utf-8-sig", errors="surrogateescape", newline="")
     for number, line in enumerate(iter(lambda: text.readline(LINE_LIMIT), ""), 1):
         if len(line) == LINE_LIMIT:
@@ -101,7 +98,7 @@ def _lines(stream: BinaryIO, file: Path) -> Iterator[str]:
 
 
 def _csv_rows(stream: BinaryIO, file: Path, columns: Sequence[str]) -> Iterator[tuple]:
-    """Yield rows of CSV. A cell has at most 131,072 characters, so an unclosed quotation mark spoils few rows."""
+    """Yield rows of CSV. An unclosed quotation mark spoils few rows."""
     rest = _lines(stream, file)
     first = next(rest, "")
     named = NAMED_DELIMITER.match(first)
@@ -138,7 +135,7 @@ def _csv_rows(stream: BinaryIO, file: Path, columns: Sequence[str]) -> Iterator[
 
 
 def _delimiter(header: str, columns: Sequence[str]) -> str:
-    """Return the first delimiter that splits the header into the wanted columns, or else a comma."""
+    """Return the first delimiter that gives the wanted columns, or a comma."""
     for delimiter in DELIMITERS:
         try:
             names = next(csv.reader([header], delimiter=delimiter, strict=True), [])
@@ -182,7 +179,7 @@ def _has_columns(names: Iterable[str], columns: Sequence[str]) -> bool:
 
 
 def _check_columns(file: Path, header: Sequence[str], columns: Sequence[str]) -> dict[str, int]:
-    """Return the index of each wanted column in the header. Raises InputError if a required column is missing or repeated."""
+    """Return each wanted column's index. Raises InputError."""
     names = list(map(_plain, header))
     found = [name for name in names if name in columns]
     if not _has_columns(names, columns) or len(found) > len({*found}):

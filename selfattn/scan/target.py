@@ -1,4 +1,4 @@
-"""Run `selfattn scan INPUT --target ...`: measure how words and heads change a class score or a similarity."""
+"""Measure how words and heads change a score (`selfattn scan --target`)."""
 
 import json
 from pathlib import Path
@@ -18,10 +18,9 @@ from selfattn.tidy_tables import csv_text
 
 
 def run_target(job: Job, target: str, progress: Progress) -> Counts:
-    """Measure in every text how much words and heads change `target` (from --target), and write the results.
+    """Measure all texts for --target, and write the tables into a new folder.
 
-    words.csv, heads.csv, sentences.csv, rejects.csv and target.json are written at the end, into a new or empty folder, so a
-    stopped run must start again. progress(done, total) counts each text twice. Raises InputError, ScanError, LoadError.
+    progress(done, total) counts each text twice. Raises InputError, ScanError, LoadError.
     """
     output = Path(job.output)
     if output.exists() and (not output.is_dir() or any(output.iterdir())):

@@ -1,6 +1,6 @@
-"""Read an uploaded CSV or JSON Lines table. Lines, cells, the number of rows and the whole table have limits.
+"""Read an uploaded table, within the operator's limits.
 
-Parquet is refused, because a Parquet file of 462 bytes can hold 500 MB of text. The command `selfattn scan` reads Parquet.
+Parquet is refused: 462 bytes can hold 500 MB of text.
 """
 
 import re
@@ -15,22 +15,19 @@ from selfattn.settings import Settings
 
 TAKEN = tuple(kind for kind in KINDS if kind != ".parquet")
 ELSEWHERE = "run selfattn scan on your own machine"
-LINE = 24  # bytes per line for each allowed character of a cell: three cells, six bytes per character ("\u00e9"), and some room
+LINE = 24  # bytes per allowed character: three cells, six bytes each ("\u00e9"), and some room
 EACH_LINE = re.compile(rb"[^\r\n]*(?:\r\n?|\n|\Z)")
 
 
 def read_upload(data: bytes, suffix: str) -> list[Row]:
-    """Return the rows of a CSV or JSON Lines file. Raises InputError, or TextError if the file exceeds the operator's limits.
-
-    suffix: the suffix of the file's name.
-    """
+    """Return the table's rows. Raises InputError, or TextError beyond a limit."""
     if suffix not in TAKEN:
         raise InputError(
             f"Expected a table ending in {', '.join(TAKEN)}, got {suffix or 'none'}. Save it as CSV, or {ELSEWHERE}, "
             "which reads Parquet."
         )
     most = LINE * Settings.read().max_characters
-    # A line of empty lists needs 23 times its size in memory, so check the lines before they are parsed.
+    # Parsing empty lists takes 23 times their size in memory.
     for number, line in enumerate(EACH_LINE.finditer(data), start=1):
         if line.end() - line.start() > most:
             raise _beyond(f"bytes in a line (line {number:,})", most)
@@ -42,7 +39,7 @@ def read_upload(data: bytes, suffix: str) -> list[Row]:
 
 
 def read_table(data: bytes, suffix: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the rows of `read_upload` as two tables: usable rows with their `line`, and the other rows with a `reason`."""
+    """Return the usable rows with `line`, and the other rows with `reason`."""
     rows, columns = read_upload(data, suffix), ["line", "sentence", "word", "sense", "pair"]
     good = pd.DataFrame([[getattr(row, name) for name in columns] for row in rows if not row.problem], columns=columns)
     broken = [[r.line, *map(_as_shown, (r.sentence, r.word, r.sense, r.pair)), r.problem] for r in rows if r.problem]
@@ -50,12 +47,12 @@ def read_table(data: bytes, suffix: str) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def _as_shown(cell: object) -> str | None:
-    """Return a broken row's cell as text, with question marks for lone surrogates, which JSON can contain."""
+    """Return text, with question marks for lone surrogates."""
     return None if cell is None else str(cell).encode("utf-8", "replace").decode("utf-8")
 
 
 def _within_limits(rows: Iterator[Row]) -> Iterator[Row]:
-    """Yield the rows one by one, and read nothing after a row that exceeds a limit."""
+    """Yield rows. Raises TextError at the first row beyond a limit."""
     limits, characters = Settings.read(), 0
     for count, row in enumerate(rows, start=1):
         cells = [len(cell) for cell in (row.sentence, row.word, row.sense, row.pair) if isinstance(cell, str)]

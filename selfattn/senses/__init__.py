@@ -1,4 +1,4 @@
-"""Report which words and heads give a word its sense, measured over many labelled sentences and compared with baselines."""
+"""Report which words and heads give a word its sense, over many sentences."""
 
 from selfattn.analysis.usable_rows import check_rows
 from selfattn.senses.checkpoints import CheckpointsReport, compare_checkpoints

@@ -1,7 +1,6 @@
-"""Compare two checkpoints of one architecture head by head, over many texts.
+"""Compare two checkpoints of one architecture head by head.
 
-A head's counterpart is the head with the same layer and number in the other checkpoint. The distance of two heads is a
-difference of their attention weights.
+A head's counterpart has the same layer and number in the other checkpoint.
 """
 
 from collections.abc import Iterable
@@ -19,26 +18,27 @@ from selfattn.senses.resampling import interval
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CheckpointsReport(OfTables):
-    """The result of `compare_checkpoints`: each head's distance from its counterpart, over the same texts."""
+    """Each head's distance from its counterpart, over the same texts."""
 
     heads: pd.DataFrame
-    # layer, head, n (number of texts)
-    # distance: from the counterpart, 0 (equal weights) to 1 (mean over texts); low, high: its 95 % interval (NaN for one text)
-    # others: for comparison, the mean distance from the other heads of the counterpart's layer
-    # nearer: True if `high` (for one text, `distance`) is less than `others`
+    # layer, head
+    # n: number of texts
+    # distance: from the counterpart, 0 (equal weights) to 1, mean over texts
+    # low, high: 95 % interval of the distance
+    # others: mean distance from the rest of the counterpart's layer
+    # nearer: True if `high` is less than `others`
     by_chance: pd.DataFrame
-    # shift: for a chance level, each head is compared with the head this many places after its counterpart (cyclically)
-    # nearer: how many heads are nearer to that head than to the other heads of its layer
-    rejected: pd.DataFrame  # row (the text's index in `texts`, from 0), reason
+    # shift: the compared head is this many places after the counterpart (cyclically)
+    # nearer: number of heads nearer to that head than to the layer's rest
+    rejected: pd.DataFrame  # row (index in `texts`, from 0), reason
 
 
 def compare_checkpoints(
     first: Encoder, second: Encoder, texts: Iterable[str], progress: Progress = silent
 ) -> CheckpointsReport:
-    """Measure how much each head's weights differ from those of its counterpart, and of the other heads in that head's layer.
+    """Measure how far each head's weights differ from its counterpart's.
 
-    If a head isn't nearer to its counterpart than to the other heads, the two heads no longer correspond. Raises ValueError if
-    the encoders' heads have no counterparts or no text can be used, TypeError for one string instead of a list.
+    Raises ValueError if heads don't correspond or no text is usable, TypeError for a string.
     """
     if isinstance(texts, str):
         raise TypeError(f"Expected a list of texts, got one text ({texts[:40]!r}). Put it in a list.")

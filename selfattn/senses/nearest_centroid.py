@@ -1,11 +1,7 @@
-"""Measure how well each layer's and each head's vectors separate a word's senses, and how much attention improves this.
+"""Measure how well each layer and head separates a word's senses.
 
-The method is leave-one-out classification by the nearest centroid. A sentence gets the sense whose centroid has the largest
-cosine with the word's vector. A sense's centroid is the normalised mean of the unit vectors of the sense's *other* sentences
-(Manning, Raghavan and Schuetze 2008, "Introduction to Information Retrieval", section 14.2, Rocchio). A head's accuracy is
-compared with four baselines: the word's own value vector, equal weights, an encoder with random parameters, and shuffled labels.
-Heads are ranked by how much they exceed the better of the first two baselines. One half of the sentences chooses the better
-baseline and the other half scores it, because a baseline's score on the half that chose it is biased upward.
+A sentence gets the sense with the nearest centroid of the other sentences.
+Source: Manning, Raghavan and Schuetze 2008, "Introduction to Information Retrieval", section 14.2 (Rocchio).
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,41 +20,43 @@ from selfattn.senses.resampling import interval, p_values, threshold
 from selfattn.senses.word_vectors import word_vectors
 
 SHUFFLES = 1000
-KINDS = ("layers", "bag", "context", "uniform", "own_value")  # kinds of vectors: the fields of WordVectors
-SHUFFLED = ("layers", "context")  # the kinds that are also measured with shuffled labels
-TIE = 1e-9  # cosines closer than this count as equal, because of rounding
-CANCELLED = 1e-12  # a centroid with a smaller squared length counts as zero, because its vectors cancel out
-BLOCK = 4_000_000  # the largest number of tensor elements in memory while labels are shuffled
+KINDS = ("layers", "bag", "context", "uniform", "own_value")  # fields of WordVectors
+SHUFFLED = ("layers", "context")  # also measured with shuffled labels
+TIE = 1e-9  # closer cosines count as equal, because of rounding
+CANCELLED = 1e-12  # a centroid with a smaller squared length counts as zero
+BLOCK = 4_000_000  # most tensor elements in memory while labels are shuffled
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SeparationReport(OfTables):
-    """The result of `separation`. Accuracies are from 0 to 1; low and high are 95 % bootstrap intervals over words."""
+    """Accuracies, 0 to 1, with 95 % intervals (low, high) over words."""
 
     layers: pd.DataFrame
-    # layer: "embedding" (the input of layer 0), or 0 ... n_layers - 1 (the output of that layer)
+    # layer: "embedding", or the index of the layer
     # accuracy, low, high
-    # each_left_out: the accuracy if one sentence of *each* sense is left out, so that all centroids change equally
-    # shuffled: the mean accuracy with shuffled labels. floor: the accuracy of an encoder with random parameters
+    # each_left_out: accuracy if one sentence of every sense is left out
+    # shuffled: mean accuracy with shuffled labels
+    # floor: accuracy of an encoder with random parameters
     heads: pd.DataFrame  # empty if heads' outputs can't be read
     # layer, head, accuracy, low, high, p_value
-    # uniform, own_value, shuffled, floor: the accuracies of the four baselines
-    # adds, adds_low, adds_high: the accuracy minus that of the better baseline (`beyond_baselines`), with its interval
-    words: pd.DataFrame  # word, layer, accuracy, senses (their number), sentences (their number)
-    items: pd.DataFrame  # the usable sentences: the input's columns, plus start and stop (the token span of the word)
+    # uniform: accuracy with equal attention weights
+    # own_value: accuracy of the word's own value vector
+    # shuffled, floor: as in `layers`
+    # adds, adds_low, adds_high: accuracy minus the better baseline's (`beyond_baselines`)
+    words: pd.DataFrame  # word, layer, accuracy, senses and sentences (numbers)
+    items: pd.DataFrame  # the usable sentences, with start and stop (the word's token span)
     rejected: pd.DataFrame  # the rejected rows, with the column reason
     bag: tuple[float, float, float]  # accuracy, low, high for the mean of the other words' static vectors
-    chance: float  # mean over words of 1 / number of senses; with a sentence left out, guessing is right a little less often
-    threshold: float  # a head with a larger accuracy than this has p < .05; NaN if heads' outputs can't be read
+    chance: float  # mean over words of 1 / number of senses
+    threshold: float  # heads with a larger accuracy have p < .05
     shuffles: int
-    _nearest: np.ndarray = field(repr=False)  # (n_layers, n_heads, n_items): index in the word's sorted senses
-    _scores: np.ndarray = field(repr=False)  # (n_layers, n_heads, n_items): from `score`
+    _nearest: np.ndarray = field(repr=False)  # (n_layers, n_heads, n_items), index in the word's sorted senses
+    _scores: np.ndarray = field(repr=False)  # (n_layers, n_heads, n_items), from `score`
 
     def sentences(self, layer: int, head: int) -> pd.DataFrame:
-        """Return one head's result on each usable sentence: the columns of `items`, nearest and score.
+        """Return `items` with one head's results, nearest and score.
 
-        nearest: the sense with the nearest centroid. score: 1 if this sense is right, 0 if it is wrong, 1/k if the right sense
-        ties with k - 1 other senses.
+        nearest: the sense with the nearest centroid. score: as in `score`.
         """
         senses = {word: sorted(set(rows)) for word, rows in self.items.groupby("word")["sense"]}
         nearest = [senses[word][code] for word, code in zip(self.items["word"], self._nearest[layer, head])]
@@ -69,12 +67,12 @@ class SeparationReport(OfTables):
 def separation(
     encoder: Encoder, frame: pd.DataFrame, shuffles: int = SHUFFLES, floor: bool = True, progress: Progress = silent
 ) -> SeparationReport:
-    """Measure how often the centroid nearest to a word's vector is that of the word's sense, for every layer and head.
+    """Measure how often the nearest centroid gives the right sense, in each layer and head.
 
-    frame: a table of labelled sentences with the columns sentence, word and sense. Accuracy is the mean over a word's sentences,
-    then over words. A tie between two senses counts half. floor=False skips one baseline, the encoder with random parameters;
-    the column floor of `layers` and of `heads` is then NaN. progress(done, total) is called after each word; an exception that
-    it raises ends the computation. Raises ValueError for a missing column, or if no word can be used.
+    frame: labelled sentences (columns sentence, word, sense)
+    floor: False skips the encoder with random parameters
+    progress(done, total): called after each word; may raise, to stop
+    Raises ValueError for a missing column, or if no word can be used.
     """
     if shuffles < 1:
         raise ValueError(f"shuffles must be at least 1 (1,000 is usual), got {shuffles}.")
@@ -82,7 +80,7 @@ def separation(
     items = items.sort_values("word", kind="stable")
     groups = [rows for _, rows in items.groupby("word")]
     runs = [(encoder, shuffles)] + ([(random_twin(encoder), 0)] if floor else [])
-    # Measure all words with the encoder, then all words again with the encoder of random parameters.
+    # all words with the encoder, then all words with random parameters
     tasks = [(*run, seed, rows) for run in runs for seed, rows in enumerate(groups, start=1)]
     results = [_one_word(model, rows, n, seed) for model, n, seed, rows in followed(tasks, progress)]
     words, twins = results[: len(groups)], results[len(groups) :]
@@ -123,12 +121,7 @@ def separation(
 
 
 def _one_word(encoder: Encoder, rows: pd.DataFrame, shuffles: int, seed: int) -> dict[str, Tensor]:
-    """Return the results of one word. A feature is a layer or a head; n is the number of the word's sentences.
-
-    Keys of the result: each of KINDS (the sentences' scores, (features, n)); "each_left_out" (that function, for layers);
-    "adds" (`beyond_baselines` of the heads); "nearest" (the index of the nearest sense, (heads, n)); "shuffled layers" and
-    "shuffled context" (the accuracy with shuffled labels, (features, shuffles)).
-    """
+    """Return one word's results by kind: (layers or heads, n)."""
     senses, codes = np.unique(rows["sense"].to_numpy(dtype=str), return_inverse=True)
     labels = torch.from_numpy(codes)
     vectors = word_vectors(encoder, list(rows["placed"]))
@@ -149,7 +142,7 @@ def _one_word(encoder: Encoder, rows: pd.DataFrame, shuffles: int, seed: int) ->
 
 
 def _per_word(words: Sequence[Mapping[str, Tensor]], kind: str) -> np.ndarray:
-    """Return each word's accuracy for each feature (a layer or a head): (n_words, features)."""
+    """Return each word's accuracy in each layer or head: (n_words, features)."""
     return np.stack([word[kind].mean(dim=-1).numpy() for word in words])
 
 
@@ -160,19 +153,17 @@ def _estimate(words: Sequence[Mapping[str, Tensor]], kind: str) -> dict[str, np.
 
 
 def cosines(vectors: Tensor) -> Tensor:
-    """Return the cosines between n vectors, for each index `...` (a layer or a head): (n, ..., d) -> (..., n, n) float64.
-
-    A zero vector has the cosine 0.
-    """
+    """Return cosines (0 for a zero vector): (n, ..., d) -> (..., n, n) float64."""
     unit = torch.nn.functional.normalize(vectors.double(), dim=-1).movedim(0, -2)
     return unit @ unit.transpose(-2, -1)
 
 
 def centroid_cosines(between: Tensor, labels: Tensor, n_senses: int) -> Tensor:
-    """Return each sentence's cosine with each sense's centroid over the other sentences: (features, labellings, n, n_senses).
+    """Return each sentence's cosine with each sense's centroid over the other sentences.
 
-    between: (features, n, n), from `cosines`; a feature is a layer or a head. labels: (labellings, n), the index of each
-    sentence's sense; a labelling is the true labels or shuffled labels.
+    between (features, n, n): from `cosines`; a feature is a layer or a head
+    labels (labellings, n): index of each sentence's sense
+    The result is (features, labellings, n, n_senses).
     """
     in_sense = torch.nn.functional.one_hot(labels, n_senses).double()  # (labellings, n, n_senses)
     self_cosine = between.diagonal(dim1=-2, dim2=-1)[:, None, :, None]
@@ -185,11 +176,10 @@ def centroid_cosines(between: Tensor, labels: Tensor, n_senses: int) -> Tensor:
 
 
 def each_left_out(between: Tensor, labels: Tensor, n_senses: int, starts: Tensor) -> Tensor:
-    """Return each sentence's `score` if its centroids leave out this sentence and one sentence of every other sense.
+    """Return each sentence's `score` without one sentence of every sense: (features, n).
 
-    So all senses lose one sentence. The sentences that are left out together have the word at about the same position.
-    between: (features, n, n), from `cosines`. labels: (n,). starts: (n,), the position of the word's first token in each
-    sentence. Returns (features, n).
+    between (features, n, n): from `cosines`. labels (n,).
+    starts (n,): position of the word; similar positions are left out together
     """
     in_sense = torch.nn.functional.one_hot(labels, n_senses).double()
     sums = between @ in_sense  # (features, n, n_senses)
@@ -208,10 +198,9 @@ def each_left_out(between: Tensor, labels: Tensor, n_senses: int, starts: Tensor
 
 
 def score(to_centroids: Tensor, labels: Tensor) -> Tensor:
-    """Return 1 if the centroid of the sentence's sense is nearest, 0 if another centroid is nearer, 1/k for a tie of k centroids.
+    """Return 1 if the right sense's centroid is nearest, 0 if not, 1/k for a tie of k.
 
-    to_centroids: the cosines from `centroid_cosines`, (features, labellings, n, n_senses). labels: (labellings, n).
-    Returns (features, labellings, n).
+    to_centroids (features, labellings, n, n_senses), labels (labellings, n) -> (features, labellings, n)
     """
     to_right = to_centroids.gather(-1, labels[None, :, :, None].expand(*to_centroids.shape[:-1], 1))
     beaten = (to_centroids > to_right + TIE).any(dim=-1)
@@ -220,11 +209,10 @@ def score(to_centroids: Tensor, labels: Tensor) -> Tensor:
 
 
 def beyond_baselines(scores: Tensor, baselines: Tensor, labels: Tensor) -> Tensor:
-    """Return each head's score on each sentence minus the score of the better of two baselines: (heads, n), -1 to 1.
+    """Return each head's scores minus the better baseline's: (heads, n), -1 to 1.
 
-    The sentences are split into two halves: each sense's sentences go to one half and the other in turn. The half without a
-    sentence decides which baseline is better for it. If both are equally good there, the mean of the two is subtracted.
-    scores: (heads, n). baselines: (2, heads, n), float64. labels: (n,).
+    scores (heads, n), baselines (2, heads, n) float64, labels (n,)
+    One half of the sentences chooses the baseline for the other half.
     """
     in_sense = torch.nn.functional.one_hot(labels)
     half = (in_sense.cumsum(0) * in_sense).sum(1) % 2
@@ -234,9 +222,9 @@ def beyond_baselines(scores: Tensor, baselines: Tensor, labels: Tensor) -> Tenso
 
 
 def shuffled_accuracy(between: Tensor, labels: Tensor, n_senses: int, shuffles: int, seed: int) -> Tensor:
-    """Return one word's accuracy with shuffled labels: (features, shuffles). Every feature (layer or head) has the same shuffles.
+    """Return one word's accuracy with shuffled labels: (features, shuffles).
 
-    between: (features, n, n), from `cosines`. labels: (n,).
+    between (features, n, n), labels (n,)
     """
     n_features, n = between.shape[:2]
     if not n_features or not shuffles:

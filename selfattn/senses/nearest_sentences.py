@@ -1,4 +1,4 @@
-"""Rank a word's labelled sentences: compare the word's vector in each sentence with a given vector, by cosine."""
+"""Rank a word's labelled sentences by cosine with a vector."""
 
 import pandas as pd
 from torch import Tensor
@@ -11,20 +11,20 @@ from selfattn.encoders.placed_word import PlacedWord
 from selfattn.senses.word_vectors import word_vectors
 from selfattn.words import Word
 
-DIGITS = 4  # cosines that are equal after rounding to this many digits count as equal
+DIGITS = 4  # cosines equal in this many digits count as equal
 
 
 @rejecting_what_breaks_down
 def labelled_vectors(encoder: Encoder, frame: pd.DataFrame) -> tuple[pd.DataFrame, Tensor]:
-    """Return the usable rows of `frame` (columns sentence, word, sense) and their words' vectors: (n, n_layers + 1, d_model)."""
+    """Return usable rows and their words' vectors: (n, n_layers + 1, d_model)."""
     rows, _ = check_rows(encoder, frame)
     return rows, word_vectors(encoder, rows["placed"].tolist()).layers
 
 
 def ranked_sentences(rows: pd.DataFrame, vectors: Tensor, vector: Tensor, but: str = "") -> pd.DataFrame:
-    """Return a table with the columns sentence, sense and cosine, the largest cosine first. At equal cosines, senses alternate.
+    """Return the sentences by falling cosine. At equal cosines, senses alternate.
 
-    vectors: (len(rows), d), the word's vector in each sentence. vector: (d,), compared with them. but: a sentence to leave out.
+    vectors (len(rows), d), vector (d,). but: a sentence to leave out.
     """
     found = rows[["sentence", "sense"]].assign(cosine=similarity(vectors, vector).tolist())
     found = found[found["sentence"] != but]
@@ -37,10 +37,9 @@ def ranked_sentences(rows: pd.DataFrame, vectors: Tensor, vector: Tensor, but: s
 def nearest_by_stage(
     encoder: Encoder, word: PlacedWord, labelled: tuple[pd.DataFrame, Tensor], hidden: Word | None = None
 ) -> dict[str, pd.DataFrame]:
-    """Return `ranked_sentences` for two or three vectors of the word, keyed by a name of the vector.
+    """Rank the sentences for two or three vectors of a word.
 
-    The vectors: the word's embedding output, its last hidden state, and (if `hidden` is given) its last hidden state when that
-    word is hidden from it. labelled: `labelled_vectors` of the word. hidden: one of `word.others`.
+    labelled: from `labelled_vectors`. hidden: one of `word.others`, to hide.
     Raises TextError, NotRecomputable.
     """
     (rows, layers), encoding = labelled, encoder.encoded(word)

@@ -1,8 +1,7 @@
-"""Compute the noise level: how far hiding a word must move a target word toward its other senses, to be more than noise.
+"""Compute the smallest move toward other senses that is more than noise.
 
-A move is measured as a share of the distance between the means of the senses. Hiding a word that gives the target its sense
-moves the target's vector toward the other senses. A move away from them is no evidence about the sense: its size is noise.
-Source: Barber and Candès 2015, "Controlling the False Discovery Rate via Knockoffs" (a mirror statistic).
+A share is a move as a fraction of the distance between the sense means.
+Source: Barber and Candès 2015, "Controlling the False Discovery Rate via Knockoffs".
 """
 
 from typing import NamedTuple
@@ -13,14 +12,14 @@ import pandas as pd
 from selfattn.senses.resampling import SEED, percentiles
 
 ROWS = 300  # least number of sentences for a stable level
-TOWARD = 20  # the level must be a share by which at least this many sentences move toward the other senses
-CHANCE = 8  # for one sentence that moves away from the other senses, at least this many must move toward them
+TOWARD = 20  # least number of sentences that move this far toward the other senses
+CHANCE = 8  # least number of moves toward the other senses for each move away
 
 
 class NoiseLevel(NamedTuple):
-    """The smallest share that is more than noise, with its 95 % interval over resamples of sentences.
+    """The smallest share that is more than noise, with a 95 % interval.
 
-    Findings mention only words whose share reaches the level. All numbers are NaN if no share is more than noise.
+    All numbers are NaN if no share is more than noise.
     """
 
     level: float
@@ -29,21 +28,19 @@ class NoiseLevel(NamedTuple):
 
 
 def noise_counts(largest: np.ndarray, smallest: np.ndarray) -> pd.DataFrame:
-    """For each share, count the sentences in which hiding some word moves the target at least this far.
+    """Count the sentences in which hiding some word moves the target at least this far.
 
-    Columns: share (.01, .02 ... to beyond the longest move), toward (sentences with such a move toward the other senses), away
-    (with such a move away from them). largest, smallest: the largest and smallest share in each of n sentences, (n,).
+    largest, smallest (n,): the extreme shares in each sentence
+    toward, away: number of sentences with such a move toward, or away from, the other senses
     """
     grid = _grid(largest, smallest)
     return pd.DataFrame({"share": grid, "toward": _reach(grid, largest), "away": _reach(grid, -smallest)})
 
 
 def noise_level(largest: np.ndarray, smallest: np.ndarray, resamples: int) -> NoiseLevel:
-    """Return the smallest share beyond which moves toward the other senses are at least eight times as frequent as moves away.
+    """Return the smallest share from which moves toward other senses win eight to one.
 
-    Sentences are counted as by `noise_counts`; largest, smallest: as there. A share counts only if hiding a word moves the
-    target that far toward the other senses in at least 20 sentences. The interval leaves out resamples without such a share.
-    NaN for fewer than 300 sentences.
+    largest, smallest (n,): as in `noise_counts`. NaN for fewer than 300 sentences.
     """
     n, grid = len(largest), _grid(largest, smallest)
     if n < ROWS:
@@ -59,13 +56,13 @@ def _grid(largest: np.ndarray, smallest: np.ndarray) -> np.ndarray:
 
 
 def _reach(grid: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Return the number of shares at or above each value of the grid."""
+    """Count the shares at or above each value of the grid."""
     return len(shares) - np.searchsorted(np.sort(shares), grid, side="left")
 
 
 def _level(grid: np.ndarray, largest: np.ndarray, smallest: np.ndarray) -> float:
     toward, away = _reach(grid, largest), _reach(grid, -smallest)
-    judged = int((toward >= TOWARD).sum())  # `toward` decreases along the grid, so the shares to consider come first
+    judged = int((toward >= TOWARD).sum())  # `toward` decreases along the grid
     wrong = np.flatnonzero(CHANCE * away[:judged] > toward[:judged])
     first = wrong[-1] + 1 if len(wrong) else 0
     return float(grid[first]) if first < judged else np.nan

@@ -1,4 +1,4 @@
-"""Make a baseline encoder: the same architecture with random parameters."""
+"""Make a baseline encoder with random parameters."""
 
 import copy
 from dataclasses import replace
@@ -10,7 +10,7 @@ from selfattn.encoders.hooks import install
 
 
 def random_twin(encoder: Encoder, seed: int = 0) -> Encoder:
-    """Return an encoder with the same configuration and tokeniser but random parameters. Leave torch's random state unchanged."""
+    """Return the encoder with random parameters, keeping torch's random state."""
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)  # torch.manual_seed would seed the GPU too
         model = type(encoder.model)(copy.deepcopy(encoder.model.config))

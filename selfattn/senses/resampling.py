@@ -1,8 +1,7 @@
-"""Compute bootstrap intervals over words, and permutation p-values that control the family-wise error over all heads.
+"""Compute bootstrap intervals over words, and permutation p-values of heads.
 
-Words are resampled, not sentences, so that an interval also holds for other words.
-Sources: Efron and Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13 (percentiles); Westfall and Young
-1993, "Resampling-Based Multiple Testing" (the maximum over all tests); Phipson and Smyth 2010 (the 1 + in p-values).
+Sources: Efron and Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13; Westfall and Young 1993,
+"Resampling-Based Multiple Testing"; Phipson and Smyth 2010 (the 1 + in p-values).
 """
 
 import numpy as np
@@ -12,23 +11,23 @@ SEED = 0
 
 
 def interval(per_word: np.ndarray, size: int = DRAWS) -> np.ndarray:
-    """Return the 95 % bootstrap interval of the mean over words: (n_words, features) -> (2, features); NaN for one word."""
+    """Return the mean's 95 % interval: (n_words, features) -> (2, features); NaN for one word."""
     n_words = len(per_word)
     return percentiles(word_draws(n_words, size if n_words > 1 else 0) @ per_word)
 
 
 def word_draws(n_words: int, size: int) -> np.ndarray:
-    """Return `size` bootstrap resamples of words, each as weights of the words that sum to 1: (size, n_words)."""
+    """Return resamples as weights of the words, which sum to 1: (size, n_words)."""
     return np.random.default_rng(SEED).multinomial(n_words, np.full(n_words, 1 / n_words), size=size) / n_words
 
 
 def percentiles(draws: np.ndarray) -> np.ndarray:
-    """Return the 2.5th and 97.5th percentiles over the first dimension: (size, ...) -> (2, ...); NaN for size 0."""
+    """Return the 2.5th and 97.5th percentiles: (size, ...) -> (2, ...)."""
     return np.percentile(draws, [2.5, 97.5], axis=0) if len(draws) else np.full((2, *draws.shape[1:]), np.nan)
 
 
 def rank_correlations(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return Spearman's correlation of row i of `first` with row i of `second`: (m, n) or (1, n) each -> (m,)."""
+    """Return Spearman's correlation of matching rows: (m, n) or (1, n) each -> (m,)."""
     from scipy.stats import rankdata  # a slow import that the dashboard's first page doesn't need
 
     ranks = [rankdata(side, axis=1) for side in (first, second)]
@@ -38,10 +37,9 @@ def rank_correlations(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def p_values(observed: np.ndarray, shuffled: np.ndarray) -> np.ndarray:
-    """Return the p-value (1 + b) / (1 + m) of each head: in b of m shuffles, the *best* head reaches this head's accuracy.
+    """Return each head's p-value, (1 + b) / (1 + m): the best head reaches `observed` in b shuffles.
 
-    Comparison with the best head controls the family-wise error. observed: accuracies, (heads,). shuffled: accuracies with
-    shuffled labels, (heads, m).
+    observed (heads,): accuracies. shuffled (heads, m): accuracies with shuffled labels.
     """
     best = shuffled.max(axis=0)
     reached = (best[None] >= observed[:, None] - 1e-12).sum(axis=1)
@@ -49,7 +47,7 @@ def p_values(observed: np.ndarray, shuffled: np.ndarray) -> np.ndarray:
 
 
 def threshold(shuffled: np.ndarray) -> float:
-    """Return the accuracy that a head must exceed for p < .05. shuffled: (heads, m), as in `p_values`."""
+    """Return the accuracy to exceed for p < .05. shuffled: (heads, m)."""
     best = np.sort(shuffled.max(axis=0))
     allowed = int(np.ceil(0.05 * (1 + len(best)))) - 2  # the largest b with (1 + b) / (1 + m) < .05
     return float(best[len(best) - 1 - allowed]) if allowed >= 0 else 1.0

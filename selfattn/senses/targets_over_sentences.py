@@ -1,4 +1,4 @@
-"""Measure which words and heads an encoder's prediction depends on: mean effects over many sentences, with intervals."""
+"""Measure which words and heads a prediction depends on, over many sentences."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,22 +18,28 @@ from selfattn.words import fold
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TargetReport(OfTables):
-    """Mean effects of words and heads on a target: a number that the encoder predicts, such as a class score.
+    """Mean effects of words and heads on a target, such as a class score.
 
-    An effect is the target with a word hidden or a head removed, minus the target of the unchanged sentence.
-    low, high: 95 % bootstrap interval of the mean over n sentences; NaN for one sentence.
+    An effect is the target with a word hidden or a head removed, minus the unchanged target.
+    low, high: 95 % interval of the mean over n sentences
     """
 
     words: pd.DataFrame
-    # word (case-folded), n (sentences with the word), effect, low, high
-    # text (only if there are two texts): which text has the word, "sentence" or "pair"
-    # Order: words that occur in several sentences, then the other words; the largest effects come first in both groups.
+    # word: case-folded
+    # n: number of sentences with the word
+    # effect, low, high
+    # text: "sentence" or "pair" (only with two texts)
     heads: pd.DataFrame
-    # layer, head, n. effect, low, high: of removing the head; only eight heads are removed, the others have NaN
-    # by_gradient: the estimated effect of removing the head, for all heads
+    # layer, head, n
+    # effect, low, high: of removing the head; known for eight heads
+    # by_gradient: estimated effect
     sentences: pd.DataFrame
-    # row (index label), sentence, pair (the second text, if there are two), number (the target's value), words (their number)
-    # sum: the sum of the effects of hiding single words. together: the effect of hiding all words at once
+    # row: the table's index label
+    # sentence, pair: the texts
+    # number: the target's value
+    # sum: of the effects of single words
+    # together: effect of hiding all words at once
+    # words: number of words
     rejected: pd.DataFrame  # row, reason
     note: str  # the reason why heads have no effects, or ""
 
@@ -41,15 +47,13 @@ class TargetReport(OfTables):
 def over_sentences(
     encoder: Encoder, frame: pd.DataFrame | pd.Series | Sequence[str], asked: Asked, *, progress: Progress = silent
 ) -> TargetReport:
-    """Measure the mean effects of words and heads on a target (such as a class score), over many sentences.
+    """Measure the mean effects of words and heads on a target, over many sentences.
 
-    frame: a table with the column sentence (and pair, for a second text), or a Series or list of sentences. A repeated sentence
-    counts once. asked: a function that returns a sentence's target, such as `class_score(load_class_head(encoder), "POSITIVE")`
-    of analysis/targets.py. Words are hidden one by one. If a sentence repeats a word, the word's effect is the mean over its
-    occurrences. The eight heads with the largest mean effects by gradient are removed one by one in every sentence.
-    progress(done, total) counts each sentence twice. Limits: effects of single words don't add up (compare `together` with
-    `sum`). The same sentences choose and measure the eight heads, so the interval of the first head is slightly too narrow.
+    frame: a table (columns sentence, pair), a Series or a list; repeated sentences count once
+    asked: returns a sentence's target, such as `class_score(load_class_head(encoder), "POSITIVE")`
+    progress(done, total): counts each sentence twice
     Raises ValueError for a missing column, or if no row can be used.
+    Limits: effects of single words don't add up. The first head's interval is slightly too narrow.
     """
     if not isinstance(frame, pd.DataFrame):
         if isinstance(frame, str):

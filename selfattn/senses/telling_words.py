@@ -1,12 +1,9 @@
-"""Find the word that gives a target word its sense, over labelled sentences: hide the other words one by one, then all but one.
+"""Find the word that gives a target word its sense, over labelled sentences.
 
-For each sentence, one half of the other labelled sentences gives an axis: from the mean of the target's vectors in this sense
-to the mean in the other senses. The picked word is the word whose hiding moves the target farthest along this axis. The second
-half then tests it: is the right sense's mean nearer, if the target sees only the picked word (sufficiency), and if only the
-picked word is hidden (comprehensiveness)? The most attended word, the nearest word and the other words are tested in the same
-way. A share is a move along the axis, as a part of the axis's length: negative if it leads away from the other senses.
-Sources: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5 (attention
-knockout); DeYoung et al. 2020, "ERASER", section 4 (comprehensiveness, sufficiency).
+The picked word is the word whose hiding moves the target farthest toward the mean of its other senses.
+A share is such a move as a fraction of the distance between the sense means.
+Sources: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5;
+DeYoung et al. 2020, "ERASER", section 4.
 """
 
 import math
@@ -36,53 +33,56 @@ from selfattn.words import Word
 
 PER_SENSE = 4  # least number of rows (labelled sentences) for each sense
 MOST = 128  # largest number of rows for a word
-OTHERS = 2  # least number of words besides the target in a sentence: one to pick, and one to compare with
-DEALS = 5  # number of random splits of the rows into halves; each half picks a word
+OTHERS = 2  # least number of other words in a sentence
+DEALS = 5  # number of random splits of the rows into halves
 RESAMPLES = 1000
 NEAR = 0.025  # `chance_of` counts moves whose share differs by less than this
-# For two sentences without sense labels, a move is a part of the distance from the target's vector in one to its vector in the
-# other. A finding mentions ("names") a word only if hiding it moves the target by at least NAMED, and at least CLEAR times as far
-# as hiding any other word does.
+# Without sense labels, a finding names a word whose share is at least NAMED, and CLEAR times the second largest.
 NAMED, CLEAR = 0.1, 1.5
-GUESS = 0.5  # accuracy of guessing between the right sense and the mean of the other senses
+GUESS = 0.5  # accuracy of guessing
 ALL = "all"  # value of the column `word` in rows about all words
 PICKS = ("the word", "any other", "most attended", "nearest")
-# The conditions that are tested: nothing is hidden; this word is hidden from the target; the target sees only this word.
+# Conditions: nothing hidden, this word hidden, only this word visible
 WHAT = ("as it is", *(f"{pick} {how}" for how in ("hidden", "alone") for pick in PICKS))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HiddenWordsReport(OfTables):
-    """The result of `hidden_words`. Rows with the word "all", and `agreement`, are means over words.
+    """The result of `hidden_words`. Rows with the word "all" are means over words.
 
-    low, high: the 95 % interval over resamples of a word's rows; for means over words, over resamples of words (NaN for one
-    word). The leading word of a row (a labelled sentence) is the word with the largest share.
+    low, high: 95 % interval over resamples of sentences, or of words for means over words
+    The leading word of a row (a labelled sentence) has the largest share.
     """
 
     words: pd.DataFrame
-    # row (the table's index label), word (the target), start (position of the hidden word's first token), text (the hidden word)
-    # share: how far hiding the word moves the target toward its other senses, as a part of the distance between the senses
-    # picked: the fraction of the ten random halves of the other rows that pick this word, 0 to 1
-    accuracy: pd.DataFrame  # word, what (one of WHAT), accuracy (0 to 1: the right sense is nearer), low, high
+    # row: the table's index label
+    # word: the target
+    # start: position of the hidden word's first token
+    # text: the hidden word
+    # share: distance moved / distance between the senses
+    # picked: fraction of the ten random halves that pick this word
+    accuracy: pd.DataFrame  # word, what (one of WHAT), accuracy (0 to 1), low, high
     agreement: pd.DataFrame
-    # way: a method of ranking words. The last two, "value zeroing" and "[MASK]" (or a similar token), are there to check hiding.
-    # agreement, low, high: how often the method ranks the picked word first, 0 to 1; NaN: see `reason`
-    # rank: the mean rank correlation of the method's numbers with the shares
+    # way: a method of ranking words
+    # agreement, low, high: how often the method ranks the picked word first, 0 to 1
+    # rank: mean rank correlation with the shares
     between: pd.DataFrame
-    # word, senses: "one" for pairs of sentences in which the word has the same sense, else "two"; n: number of such pairs
-    # named, low, high: the fraction of these pairs, 0 to 1, in which both sentences have a word that passes NAMED and CLEAR
+    # word
+    # senses: "one" for pairs of sentences with the same sense, else "two"
+    # named, low, high: fraction of pairs in which both sentences have a word that passes NAMED and CLEAR
+    # n: number of pairs
     heads: pd.DataFrame
     # word, layer, head
-    # share, low, high: the share if the leading word (see above) is hidden in this head alone, estimated by gradient. It is the
-    # mean over a sense's rows, then over senses. The shares of all heads sum to less than the share for hiding in all heads.
-    # leads: how often this head has the largest share in the resamples, 0 to 1
+    # share, low, high: estimated share if only this head hides the leading word
+    # leads: how often this head has the largest share, 0 to 1
     one_head: pd.DataFrame
-    # word, row; largest, smallest: the extreme shares over heads, if the row's leading word is hidden in a single head; or NaN
-    rejected: pd.DataFrame  # row (the table's index label), reason, and the row's own columns
+    # word, row
+    # largest, smallest: extreme shares if one head hides the leading word
+    rejected: pd.DataFrame  # the rejected rows, with the columns row and reason
     reason: str  # why a method of ranking words has no numbers, or ""
 
     def of(self, word: str = "") -> pd.DataFrame:
-        """Return accuracy, low and high for each condition in WHAT (the index). word: "" means the only word, or all words."""
+        """Return accuracy, low and high of each condition. word: "" for all words."""
         words = self.accuracy.iloc[: -len(WHAT)]  # the last rows are means over all words
         if word or len(words) == len(WHAT):
             return words[words["word"] == (word or words["word"].iloc[0])].set_index("what")
@@ -101,60 +101,55 @@ class HiddenWordsReport(OfTables):
 
     @property
     def noise(self) -> pd.DataFrame:
-        """For each share, the number of sentences in which hiding a word moves the target that far (`noise_counts`)."""
+        """How many sentences move at least this far (`noise_counts`)."""
         return noise_counts(*self._extremes)
 
     @cached_property
     def level(self) -> NoiseLevel:
-        """The smallest share that is more than noise (`noise_level`). Findings mention only words whose share reaches it."""
+        """The smallest share that is more than noise (`noise_level`)."""
         return noise_level(*self._extremes, RESAMPLES)
 
     @cached_property
     def head_level(self) -> NoiseLevel:
-        """The noise level for hiding a word in one head alone. (`level` is for hiding it in all heads.)"""
+        """The noise level for hiding a word in one head alone."""
         known = self.one_head.dropna()
         return noise_level(known["largest"].to_numpy(), known["smallest"].to_numpy(), RESAMPLES)
 
     def chance_of(self, share: float) -> float:
-        """Return which fraction of the moves of about this size leads away from the other senses, 0 to 1; NaN if none."""
+        """Return how often moves of about this size lead away from other senses, 0 to 1."""
         moves = self.named["share"].to_numpy()
         similar = moves[(abs(moves) >= share - NEAR) & (abs(moves) < share + NEAR)]
         return float((similar < 0).mean()) if len(similar) else math.nan
 
     @cached_property
     def _extremes(self) -> tuple[np.ndarray, np.ndarray]:
-        """The largest and the smallest share in each sentence, over its words. Sentences without known shares are left out."""
+        """The largest and the smallest known share in each sentence."""
         shares = self.named.dropna(subset="share").groupby(["word", "row"])["share"]
         return shares.max().to_numpy(), shares.min().to_numpy()
 
     @property
     def luck(self) -> float:
-        """The chance, 0 to 1, that a random word of a sentence is the picked word; a mean over rows, then over targets."""
+        """The chance, 0 to 1, that a random word is the picked word."""
         return float((1 / self.named.groupby(["word", "row"]).size()).groupby("word").mean().mean())
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Judged:
-    """The numbers of one row for the report."""
-
     words: list[tuple[int, str, float, float]]  # start, text, share, picked
     right: list[float]  # accuracy for each of WHAT, mean over the ten halves
     ways: list[tuple[str, float, float]]  # ranking method, agreement, rank
-    named: (
-        np.ndarray
-    )  # (n_rows,): for the way to each row's vector, True if one word passes NAMED and CLEAR (see there)
-    by_head: np.ndarray  # (n_layers * n_heads,): the share if the leading word is hidden in one head; NaN if unknown
+    named: np.ndarray  # (n_rows,) True if a word passes NAMED and CLEAR toward that row's vector
+    by_head: np.ndarray  # (n_layers * n_heads,) share if one head hides the leading word; NaN if unknown
 
 
 @rejecting_what_breaks_down
 def hidden_words(encoder: Encoder, frame: pd.DataFrame, progress: Progress = silent) -> HiddenWordsReport:
-    """Hide the other words of labelled sentences one by one from the labelled word, and measure how far its vector moves.
+    """Measure how far hiding each other word moves a labelled word's vector.
 
-    frame: a table with the columns sentence, word, sense. A word needs two senses with four rows each; each sentence needs two
-    other words. The encoder reads about four copies of a sentence for each of its words. progress(done, total) is called after
-    each sentence; an exception that it raises ends the computation. Limits: other words still pass on information from the
-    hidden word. The word whose hiding moves the labelled word farthest can carry topic as well as sense.
-    Raises ValueError if a column is missing or no row can be used, and NotRecomputable if no word can be hidden.
+    frame: columns sentence, word, sense; a word needs two senses with four rows each, a sentence two other words
+    progress(done, total): called after each sentence; may raise, to stop
+    Raises ValueError for a missing column or if no row can be used, NotRecomputable if no word can be hidden.
+    Limit: other words still pass on information from the hidden word.
     """
     encoder.check_hideable()
     items, rejected = require_rows(encoder, frame, per_sense=PER_SENSE, most=MOST, others=OTHERS)
@@ -168,7 +163,7 @@ def hidden_words(encoder: Encoder, frame: pd.DataFrame, progress: Progress = sil
 
 
 def over_words(reports: Sequence[HiddenWordsReport], rejected: pd.DataFrame, reason: str = "") -> HiddenWordsReport:
-    """Join the reports of single target words. If one report has no numbers for a ranking method, the joined report has none."""
+    """Join the reports of single target words."""
     keys = {"accuracy": ["what"], "between": ["senses"], "heads": ["layer", "head"]}
     by_word = {name: [getattr(each, name).drop_duplicates(key) for each in reports] for name, key in keys.items()}
     right = np.stack([each["accuracy"] for each in by_word["accuracy"]])
@@ -227,11 +222,7 @@ def _judged(
     i: int,
     halves: Sequence[np.ndarray],
 ) -> _Judged:
-    """Pick and test a word of row i ten times. Each time, half of the other rows picks the word, and the second half tests it.
-
-    units: the target's unit vectors in all rows, (n_rows, d_model). attention: `WordRankings.by_attention` of the row. halves:
-    from `_halves`.
-    """
+    """Pick and test a word of row i ten times. units: (n_rows, d_model)."""
     encoder, words, unit = rankings.encoder, placed.others, units[i]
     named = [at for at, word in enumerate(words) if not word.is_punctuation]  # the m words to pick from
     groups = _groups(placed)
@@ -242,7 +233,7 @@ def _judged(
     judge = np.arange(len(halves)) ^ 1  # each half's second half
 
     def right(vectors: np.ndarray) -> np.ndarray:
-        """For each half and vector, return 1 if the right sense is nearer, 0 if not, 1/2 for a tie: (k, d_model) -> (10, k)."""
+        """Return 1 if the right sense is nearer, else 0: (k, d_model) -> (10, k)."""
         return (np.sign(np.einsum("hkd,hd->hk", middle[judge][:, None] - vectors, axes[judge])) + 1) / 2
 
     moved = hidden - unit
@@ -273,7 +264,7 @@ def _judged(
 
 
 def _by_head(rankings: WordRankings, placed: PlacedWord, at: int, axis: np.ndarray) -> np.ndarray:
-    """Estimate by gradient the share along the axis if word `at` is hidden in a single head, for each head; NaN if unknown."""
+    """Estimate each head's share if only this head hides word `at`."""
     if "gradient" in rankings.reasons or axis @ axis < SAME**2:
         return np.full(len(rankings.encoder.all_heads), np.nan)
     (found,) = hidden_by_head(rankings.encoder, [placed], [Along(placed.positions, torch.from_numpy(axis))])
@@ -287,10 +278,7 @@ def _groups(placed: PlacedWord) -> list[tuple[int, ...]]:
 def _with_hidden(
     encoder: Encoder, placed: PlacedWord, groups: Sequence[Sequence[int]]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the target's unit vectors, first with one other word hidden, then with all other words hidden but one of m groups.
-
-    groups: token positions of words. Shapes: (n_words, d_model), (m, d_model). Special tokens are never hidden.
-    """
+    """Hide each other word, then all but each group: (n_words, d_model), (m, d_model)."""
     special = placed.sentence.special
     others = [p for p, is_special in enumerate(special) if not is_special and p not in placed.positions]
     keys = [word.positions for word in placed.others]
@@ -301,7 +289,7 @@ def _with_hidden(
 
 
 def _halves(senses: np.ndarray, i: int, generator: np.random.Generator) -> list[np.ndarray]:
-    """Split all rows except row i into random halves, five times. Return the ten halves as masks, (n_rows,) each."""
+    """Split the rows except i into ten random halves, (n_rows,) each."""
     others, halves = np.arange(len(senses)) != i, []
     for _ in range(DEALS):
         first = np.zeros(len(senses), dtype=bool)
@@ -313,7 +301,7 @@ def _halves(senses: np.ndarray, i: int, generator: np.random.Generator) -> list[
 
 
 def _means(units: np.ndarray, senses: np.ndarray, i: int, among: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Over the rows in `among`, return the mean of row i's sense and the mean of the other senses' means: (d_model,) each."""
+    """Return the means of row i's sense and of other senses, (d_model,) each."""
     means = {sense: units[among & (senses == sense)].mean(axis=0) for sense in np.unique(senses)}
     return means.pop(senses[i]), np.mean(list(means.values()), axis=0)
 
@@ -323,21 +311,17 @@ def _units(vectors: Tensor) -> np.ndarray:
 
 
 def _first(numbers: np.ndarray) -> np.ndarray:
-    """Return a (k, m) array with 1 at each row's (first) largest number, else 0. NaN stays NaN."""
+    """Mark each row's largest number with 1, other numbers with 0: (k, m)."""
     return np.eye(numbers.shape[1])[numbers.argmax(axis=1)] + 0 * numbers
 
 
 def _rank(numbers: np.ndarray, share: np.ndarray) -> float:
-    """Return the rank correlation of two rows; NaN if all numbers of a row are equal."""
     with np.errstate(invalid="ignore"):
         return float(rank_correlations(numbers[None], share[None])[0])
 
 
 def _named(moved: np.ndarray, ways: np.ndarray) -> np.ndarray:
-    """For each way, return True if hiding one of m words moves the target far along this way (see NAMED and CLEAR).
-
-    moved: the moves for each hidden word, (m, d_model). ways: from the target's vector to that in each row, (n_rows, d_model).
-    """
+    """Return which ways (n_rows, d_model) have a word that passes NAMED and CLEAR."""
     length = (ways**2).sum(axis=1)
     second, first = np.sort(moved @ ways.T / np.where(length >= SAME**2, length, np.nan), axis=0)[-2:]
     return (first >= NAMED) & (first >= CLEAR * second)
@@ -369,11 +353,7 @@ def _agreement(words: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _head_shares(word: str, heads: pd.DataFrame, by_head: np.ndarray, groups: np.ndarray) -> pd.DataFrame:
-    """Return the rows of `HiddenWordsReport.heads`: each head's mean over a group's rows, then over groups.
-
-    by_head: shares, (n, heads). groups: the group of each of the n rows, such as its sense. Rows of NaN are left out. For a
-    single row, low, high and leads are NaN.
-    """
+    """Return each head's mean share over a group's rows, then over groups."""
     known, generator = ~np.isnan(by_head).any(axis=1), np.random.default_rng(SEED)
     by_group = [by_head[known & (groups == name)] for name in np.unique(groups[known])]
     found = {name: np.full(len(heads), np.nan) for name in ("share", "low", "high", "leads")}

@@ -1,4 +1,4 @@
-"""Tests of lessons that need an encoder, with the bundled encoder and with hand-made weights."""
+"""Test the lessons that need an encoder or attention weights."""
 
 import pytest
 import torch
@@ -15,17 +15,16 @@ from selfattn.words import Word
 
 
 def made_up(pronoun, antecedent, distractor, weights):
-    """Return PronounRows with one layer and one head, in which the pronoun has these attention weights."""
     words = [Word("", place, place + 1) for place in (pronoun, antecedent, distractor)]
     return PronounRows(torch.tensor(weights).reshape(1, 1, -1), *words)
 
 
-def test_accuracy_counts_a_tie_as_half_a_win():
+def test_accuracy_counts_tie_as_half():
     preferences = torch.tensor([0.3, -0.1, 0.0, 0.2]).reshape(4, 1, 1)
     assert float(pronouns.accuracy(preferences)) == pytest.approx(0.625)
 
 
-def test_position_only_gives_the_preferences_of_a_head_that_attends_by_distance_alone():
+def test_position_only_depends_on_distance():
     one_back = [0.0, 0.1, 0.9, 0.0]
     looks = [made_up(3, 2, 1, one_back), made_up(3, 2, 1, one_back), made_up(3, 1, 2, one_back)]
     preferences = torch.stack([look.preference for look in looks])
@@ -35,7 +34,7 @@ def test_position_only_gives_the_preferences_of_a_head_that_attends_by_distance_
     assert pronouns.position_only(both).flatten().tolist() == pytest.approx([-0.4, 0.8])  # each from the other sentence
 
 
-def test_the_pronoun_is_the_occurrence_after_both_nouns(encoder):
+def test_pronoun_follows_both_nouns(encoder):
     encoding = encoder.encode("The dog, it seems, chased the cat until it fell.")
     rows = pronouns.pronoun_rows(encoding, PronounSentence("", "it", "dog", "cat", None))
     words = (encoding.places("it")[1], encoding.places("dog")[0], encoding.places("cat")[0])
@@ -45,13 +44,13 @@ def test_the_pronoun_is_the_occurrence_after_both_nouns(encoder):
     assert float(rows.preference[2, 5]) == pytest.approx(float(weights[nouns[0]] - weights[nouns[1]]))
 
 
-def test_the_best_of_many_random_heads_is_right_more_often_than_one_random_head():
+def test_luck_grows_with_number_of_heads():
     noise = torch.randn(40, 6, 12, generator=torch.Generator().manual_seed(0))
     assert 0.65 < pronouns.luck(noise) < 0.85
     assert 0.55 < pronouns.luck(noise[:, :1, :1]) < 0.65  # in 95 of 100 tries, at most 25 of 40 coin tosses are right
 
 
-def test_two_sentences_that_differ_in_one_word_are_in_the_same_half():
+def test_halves_keep_twins_together():
     halves = pronouns.halves(PRONOUNS)
     assert sorted(halves[0] + halves[1]) == list(range(len(PRONOUNS)))
     twins = [{PRONOUNS[place].twin for place in half} - {None} for half in halves]
@@ -59,7 +58,7 @@ def test_two_sentences_that_differ_in_one_word_are_in_the_same_half():
     assert abs(len(halves[0]) - len(halves[1])) <= 2
 
 
-def test_the_p_value_and_interval_of_the_chosen_head_are_those_of_coin_tosses():
+def test_chosen_head_matches_binomial_test():
     weights = [torch.rand(41, 6, 12, generator=torch.Generator().manual_seed(seed)).numpy() for seed in range(3)]
     found = pronouns.choose_head(pronouns.PronounWeights(*weights), range(20), range(20, 41))
     assert found.n == 21 and found.position_only == pytest.approx((weights[2][20:][:, *found.head] > 0).mean())
@@ -75,14 +74,14 @@ def test_the_p_value_and_interval_of_the_chosen_head_are_those_of_coin_tosses():
     assert found.interval == pytest.approx(tuple(binomtest(right, found.n).proportion_ci(method="wilson")))
 
 
-def test_favourites_has_the_token_with_the_largest_weight():
+def test_favourites_have_largest_weight():
     rows = torch.tensor([[[0.6, 0.2, 0.1, 0.1], [0.1, 0.7, 0.1, 0.1], [0.1, 0.1, 0.7, 0.1], [0.1, 0.1, 0.1, 0.7]]])
     found = many_heads.favourites(rows, 2, ("[CLS]", "a", "a", "b"), (True, False, False, False))
     assert found["kind"].tolist() == ["a special token", "the token before", "itself", "the token after"]
     assert found["token"].tolist() == ["[CLS]", "a", "a", "b"]
 
 
-def test_bank_has_one_static_vector_and_many_contextual_vectors(encoder):
+def test_bank_has_one_static_vector(encoder):
     encodings = [encoder.encode(sentence) for sentence in STATIC_WORD_SENTENCES]
     places = [each.places("bank")[0] for each in encodings]
     static = one_word_one_vector.vectors(places, one_word_one_vector.TABLE)
@@ -99,7 +98,7 @@ def test_bank_has_one_static_vector_and_many_contextual_vectors(encoder):
     assert [n for n, each in enumerate(ahead[1]) if each > 0] == [0, 1, 5]  # the sentences about water
 
 
-def test_weights_from_a_words_tokens_are_averaged_and_weights_to_them_summed(encoder):
+def test_weights_of_split_word(encoder):
     encoding = encoder.encode("It was well-capitalized by the bank, it was.")
     split = encoded_words.first_word(encoding, "Well-capitalized")
     places = list(split.positions)
@@ -114,7 +113,7 @@ def test_weights_from_a_words_tokens_are_averaged_and_weights_to_them_summed(enc
         encoded_words.first_word(encoding, "it", after=len(encoding.tokens) - 1)
 
 
-def test_compare_finds_the_head_with_the_textbooks_numbers():
+def test_compare_finds_textbook_head():
     weights = torch.rand(2, 3, 1, 3, generator=torch.Generator().manual_seed(0)).double()
     found = textbook_weights.compare(weights, weights[1, 2].tolist())
     assert (found["layer"][0], found["head"][0]) == (1, 2)
@@ -122,7 +121,7 @@ def test_compare_finds_the_head_with_the_textbooks_numbers():
     assert found["distance"].is_monotonic_increasing
 
 
-def test_between_words_averages_weights_from_tokens_and_sums_weights_to_tokens(encoder):
+def test_between_words_of_split_word(encoder):
     textbook = TextbookWeights("", "It was well-capitalized by the bank.", (2, 0), (2, 5), ((1, 1), (1, 1)), "")
     encoding = encoder.encode(textbook.sentence)
     split, bank, it = (list(encoding.words[index].positions) for index in (2, 5, 0))
@@ -132,7 +131,7 @@ def test_between_words_averages_weights_from_tokens_and_sums_weights_to_tokens(e
     assert torch.allclose(textbook_weights.between_words(encoding, textbook)[3, 7], torch.tensor(expected))
 
 
-def test_without_positions_word_order_does_not_change_a_vector(encoder):
+def test_vector_without_positions_ignores_order(encoder):
     usual, same = word_order.compare_orders(encoder, "dog bites man", "man bites dog", "dog")
     assert float((same[0] - same[1]).abs().max()) < 1e-5
     assert float(similarity(*usual)) < 0.99 < float(similarity(*same))

@@ -1,4 +1,4 @@
-"""Typed numbers are parsed. Bad numbers raise an error with the expectation, the input and a remedy."""
+"""Test how typed numbers are read and refused."""
 
 import pytest
 import torch
@@ -7,7 +7,7 @@ from selfattn.lessons import tiny_model, typed_numbers
 
 
 @pytest.mark.parametrize(("text", "expected"), [("3, 1", [3, 1]), ("[3 1]", [3, 1]), ("-1.5;2e1", [-1.5, 20])])
-def test_numbers_are_read_as_people_type_them(text, expected):
+def test_numbers_are_parsed(text, expected):
     found = typed_numbers.parse("Query", text, 2)
     assert found.tolist() == expected and found.dtype == torch.float64
 
@@ -30,7 +30,7 @@ def test_unusable_numbers_are_refused(text, message):
 
 
 @pytest.mark.parametrize("text", ["1, 2, 3, 4, 5, 51", "0, 2, 3, 4, 5, 6", "1, 2, 3, 4, 5, 1.5"])
-def test_a_sentence_of_the_tiny_model_has_whole_numbers_from_1_to_50(text):
+def test_tiny_model_needs_whole_numbers(text):
     assert tiny_model.sentence("1, 2, 3, 4, 5, 50").tolist() == [[0, 1, 2, 3, 4, 5, 50]]
     with pytest.raises(ValueError, match="whole numbers from 1 to 50"):
         tiny_model.sentence(text)

@@ -1,4 +1,4 @@
-"""The lessons reproduce all digits of every published number."""
+"""Test that the lessons reproduce every published number."""
 
 import pytest
 import torch
@@ -16,23 +16,23 @@ def rounded(tensor, decimals=2):
     ("a", "b", "expected"),
     [((2, 0), (3, 0), 1), ((2, 0), (0, 2), 0), ((2, 0), (-1, 0), -1), ((2, 0), (1, 1), 0.5**0.5)],
 )
-def test_the_cosine_has_the_sign_of_the_angle(a, b, expected):
+def test_cosine_follows_angle(a, b, expected):
     assert scores.cosine(torch.tensor(a).float(), torch.tensor(b).float()) == pytest.approx(expected, abs=1e-6)
 
 
-def test_the_dot_product_of_the_lesson_is_7():
+def test_dot_product_is_7():
     a, b = map(torch.tensor, scores.SOURCE.values())
     assert float(a.norm() * b.norm()) * scores.cosine(a, b) == pytest.approx(7) == float(a @ b)
 
 
-def test_a_long_misaligned_key_outscores_a_short_aligned_key():
+def test_long_key_outscores_aligned_key():
     query, keys = scores.LENGTHS["the source's"]
     found = scores.compare(torch.tensor(query), *map(torch.tensor, keys.values()), names=list(keys))
     found = found.set_index("token")["score"]
     assert found.to_dict() == {"short, aligned": 5, "long, misaligned": 7, "long, aligned": 10}
 
 
-def test_the_worked_examples_have_the_published_numbers():
+def test_worked_examples_match_published_numbers():
     trace = worked_example.compute()
     assert trace.scores[0].tolist() == [10, 7, 5] and round(1 / trace.scale, 2) == 1.41
     assert [f"{weight:.0%}" for weight in trace.weights[0].tolist()] == ["87%", "10%", "3%"]
@@ -45,7 +45,7 @@ def test_the_worked_examples_have_the_published_numbers():
     assert rounded(trace.context[1], 4) == [0.3061, 0.8210]
 
 
-def test_the_token_good_attends_only_to_the_tokens_not_and_amazing():
+def test_good_attends_to_not_and_amazing():
     trace = twelve_tokens.compute()
     assert rounded(trace.weights[4]) == [0, 0, 0, 0.67, 0, 0, 0, 0, 0, 0, 0.33, 0]
     assert rounded(trace.context[4], 8) == [0.99999467, 0.33023767]
@@ -53,7 +53,7 @@ def test_the_token_good_attends_only_to_the_tokens_not_and_amazing():
     assert f"{float(weights[3]):.2f}" == "1.00" and weights[5:].tolist() == [0] * 7
 
 
-def test_the_annotated_heatmap_has_the_published_weights():
+def test_heatmap_has_published_weights():
     weights = twelve_tokens.compute(twelve_tokens.OF_THE_MAP, causal=True).weights
     assert rounded(weights[3]) == [0.20, 0.20, 0.20, 0.40] + [0] * 8
     assert rounded(weights[4]) == [0.14, 0.14, 0.14, 0.29, 0.29] + [0] * 7
@@ -64,7 +64,7 @@ def test_the_annotated_heatmap_has_the_published_weights():
 ANSWERS = ("0.46", "0.32", "0.22", "1,177", "141", "34", "87%", "10%", "3%", "[1.79, 1.44]")
 
 
-def test_the_worksheet_has_no_answers_and_the_answer_sheet_has_all():
+def test_only_answer_sheet_has_answers():
     answered, blank = (worksheet.page(answers) for answers in (True, False))
     for answer in ANSWERS:
         assert f">{answer}<" in answered and f">{answer}<" not in blank

@@ -1,4 +1,4 @@
-"""The small models of the lessons do what the lessons claim. Published numbers are in test_published_figures.py."""
+"""Test the small models of the lessons."""
 
 import pytest
 import torch
@@ -17,7 +17,7 @@ from selfattn.lessons import one_head_by_hand, worked_example
 from selfattn.views.kernel_lines import source
 
 
-def test_random_scores_have_variance_d_k_and_scaled_scores_have_variance_one():
+def test_scaled_scores_have_variance_one():
     found = scores.measure()
     raw, scaled = found[~found["scaled"]], found[found["scaled"]]
     for d_k, variance in zip(raw["d_k"], raw["variance"]):
@@ -27,13 +27,13 @@ def test_random_scores_have_variance_d_k_and_scaled_scores_have_variance_one():
     assert raw["gradient"].iloc[-1] < scaled["gradient"].iloc[-1] / 2
 
 
-def test_the_jacobian_norm_equals_that_of_autograd():
+def test_jacobian_norm_matches_autograd():
     row = torch.tensor([2.0, -1.0, 0.5, 0.0], dtype=torch.float64)
     jacobian = torch.autograd.functional.jacobian(lambda s: s.softmax(-1), row)
     assert float(scores.jacobian_norm(row.softmax(-1))) == pytest.approx(float(jacobian.norm()))
 
 
-def test_the_hand_made_head_adds_its_output_to_the_embedding():
+def test_head_adds_output_to_embedding():
     for hidden in (None, 4):
         bank = one_head_by_hand.compute("river", hidden=hidden)
         weights = (bank.trace.scores[1] / 2**0.5).exp() * torch.tensor([1, 1, 1, 1, float(hidden is None)])
@@ -42,7 +42,7 @@ def test_the_hand_made_head_adds_its_output_to_the_embedding():
         assert bank.total.tolist() == pytest.approx((bank.embeddings[1] + added).tolist())
 
 
-def test_word_order_changes_contexts_only_with_a_mask_or_positions():
+def test_order_matters_with_mask_or_positions():
     one, other = word_order.both_orders(("dog", "bites", "man"), positions=False)
     assert torch.allclose(one.context, other.context.flip(0), atol=1e-12, rtol=0)
     hidden = [kernel.attend(each.query, each.key, each.value, causal_mask(3)).context for each in (one, other)]
@@ -53,13 +53,13 @@ def test_word_order_changes_contexts_only_with_a_mask_or_positions():
     assert float(one.weights.max()) < 0.9  # no weight is close to 1
 
 
-def test_of_four_ways_to_mask_only_minus_infinity_and_renormalising_are_correct():
+def test_two_of_four_masks_are_correct():
     ways = four_ways(twelve_tokens.compute(), causal_mask(12))
     assert [float(way.leaked.max()) for way in ways] == pytest.approx([0, 11 / 12, 0, 0], abs=1e-6)
     assert [float(way.weights.sum(-1).min()) for way in ways] == pytest.approx([1, 1, 1 / 12, 1], abs=1e-6)
 
 
-def test_the_displayed_kernel_source_compiles_and_is_short():
+def test_kernel_source_compiles():
     for part in kernel_source.PARTS:
         shown = source(part)
         assert '"""' not in shown and "check_inputs(" not in shown
@@ -67,7 +67,7 @@ def test_the_displayed_kernel_source_compiles_and_is_short():
     assert len(source(kernel.attend).splitlines()) < 20
 
 
-def test_the_lessons_gradient_matches_finite_differences():
+def test_gradient_matches_finite_differences():
     step = 1e-6
     gradient, _ = gradients.learn(1, 0, 0.1)
     queries = [worked_example.QUERY + torch.tensor([by, 0.0]) for by in (0, step)]

@@ -1,4 +1,4 @@
-"""On the published data, the tiny model learns to attend to position 4, and fails without this position."""
+"""Test that the tiny model learns to attend to position 4."""
 
 import pytest
 import torch
@@ -14,11 +14,10 @@ def data():
 
 @pytest.fixture(scope="module")
 def run():
-    """Train once on the published data, and return the state of each epoch."""
     return list(tiny_model.train(Settings()))
 
 
-def test_the_data_equal_the_published_data(data):
+def test_data_match_published_data(data):
     assert data.tokens.shape == (8000, 7)
     assert data.tokens[0].tolist() == [0, 45, 48, 1, 4, 4, 40]
     assert data.tokens[103].tolist() == [0, 34, 13, 33, 42, 17, 3]
@@ -27,7 +26,7 @@ def test_the_data_equal_the_published_data(data):
 
 
 @pytest.mark.slow
-def test_the_published_training_run_learns_the_rule(run, data):
+def test_published_run_learns_rule(run, data):
     first, last = run[0], run[-1]
     assert [state.epoch for state in run] == list(range(11))
     assert last.score.accuracy == last.score.recall == 1.0 and last.score.loss < 0.001
@@ -41,7 +40,7 @@ def test_the_published_training_run_learns_the_rule(run, data):
 
 
 @pytest.mark.slow
-def test_loss_accuracy_and_recall_equal_those_with_torchs_attention(run, data):
+def test_score_matches_torch(run, data):
     model = run[2].model
     states = model.tokens(data.tokens) + model.positions.weight
     projected = (project(states) for project in (model.query, model.key, model.value))
@@ -55,7 +54,7 @@ def test_loss_accuracy_and_recall_equal_those_with_torchs_attention(run, data):
 
 
 @pytest.mark.slow
-def test_a_training_state_has_the_mean_weights_of_positives_and_of_as_many_negatives(run, data):
+def test_state_has_mean_weights(run, data):
     model, state = run[-1].model, run[-1]
     _, trace = model.attention(data.tokens)
     assert torch.allclose(state.weights, trace.weights[data.labels == 1].mean(0), atol=1e-6)
@@ -63,7 +62,7 @@ def test_a_training_state_has_the_mean_weights_of_positives_and_of_as_many_negat
     assert state.target_weight == float(state.weights[0, 4])
 
 
-def test_with_another_magic_number_other_sentences_are_positive():
+def test_magic_number_decides_labels():
     data = tiny_model.samples(Settings(magic=7))
     assert torch.equal(data.labels == 1, data.tokens[:, 4] == 7)
     fresh = tiny_model.samples(Settings(magic=7), fresh=True)
@@ -71,7 +70,7 @@ def test_with_another_magic_number_other_sentences_are_positive():
 
 
 @pytest.mark.slow
-def test_training_can_be_stopped_and_keeps_torchs_random_state(run):
+def test_training_keeps_random_state(run):
     torch.manual_seed(5)
     expected = torch.rand(1)
     torch.manual_seed(5)

@@ -24,7 +24,6 @@ class Mark:
         return self.records[self.field(channel)].tolist()
 
     def labels(self, channel):
-        """Return the axis's labels, ordered by position."""
         listed = re.match(r"(\[.*\])\[", self.channels[channel]["axis"]["labelExpr"], re.S)
         return json.loads(listed[1])
 
@@ -33,11 +32,11 @@ class Mark:
 
 
 def charts(at):
-    """Return the marks of every chart on the page, in order. Each part of a concatenated chart counts as one chart."""
+    """Return the marks of every chart, and of every part of a chart."""
     return [marks for chart in at.get("vega_lite_chart") for marks in _marks(chart)]
 
 
-# For each component, a field that only the data of this component have.
+# A field that only this component's data have
 ONLY = {
     "way": "guess",
     "kernel": "code",
@@ -50,7 +49,7 @@ ONLY = {
 
 
 def live(at, name):
-    """Return the data of the page's component of this name. If there are several, return those with attention maps."""
+    """Return a component's data. Of several, prefer those with attention maps."""
     every = [json.loads(component.proto.json) for component in at.get("bidi_component")]
     found = [data for data in every if ONLY[name] in data]
     (data,) = [data for data in found if data.get("maps")] or found
@@ -62,7 +61,6 @@ def mark(chart, kind):
 
 
 def matrix(chart):
-    """Return a heatmap's values as a matrix. tests/charts checks that each record is drawn in its row and column."""
     cells = mark(chart, "rect")
     table = cells.records.pivot(index="row", columns="column", values=cells.field("color"))
     return table.sort_index().sort_index(axis=1).to_numpy()
@@ -76,7 +74,7 @@ def bars(chart):
 
 
 def kernel(at):
-    """Return the printed columns of the figure of a head's steps, and weight × value of each token and their sum, times 1,000."""
+    """Return the printed columns, and weight × value, times 1,000."""
     (side,) = live(at, "kernel")["sides"]
     cells = {name: [row["cells"][name] for row in side["rows"]] for name in side["rows"][0]["cells"]}
     strips = [*(row["handed"] for row in side["rows"]), side["context"]]
@@ -84,7 +82,7 @@ def kernel(at):
 
 
 def stage(at):
-    """Return the arrays of a lesson's figure by name: columns X, matrices above ("above X"), rows below ("foot X"), marks."""
+    """Return the arrays of a lesson's figure, keyed by name."""
     data = live(at, "stage")
     drawn = {column["name"]: np.array(column["rows"]) for column in data["columns"] if column["rows"]}
     drawn = {name: rows[:, 0] if rows.shape[1] == 1 else rows for name, rows in drawn.items()}
@@ -98,7 +96,7 @@ def stage(at):
 
 
 def lines(chart):
-    """Return each of the chart's lines by its name, as a dict from x to y."""
+    """Return each line by its name, as a dict from x to y."""
     line = mark(chart, "line")
     records = line.records
     series = records[line.field("color")] if "color" in line.channels else pd.Series("", index=records.index)
@@ -131,7 +129,6 @@ def records_of(chart, name):
 
 
 def everything(chart):
-    """Return a chart's spec and datasets as one text."""
     tables = {name: frame.to_dict("list") for name, frame in _tables(chart.proto).items()}
     return json.dumps([spec_of(chart), tables], ensure_ascii=False, default=str)
 

@@ -1,4 +1,4 @@
-"""The local engine and the Ray engine give the same rows. These tests need requirements-ray.txt."""
+"""Test the Ray engine. Needs requirements-ray.txt."""
 
 import threading
 import time
@@ -24,7 +24,7 @@ def table(tmp_path):
     return write(tmp_path / "table.csv", 600, bad=(77,))
 
 
-def test_the_local_and_the_ray_engine_give_the_same_rows(tmp_path, table):
+def test_ray_engine_gives_same_rows(tmp_path, table):
     import ray
 
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
@@ -49,12 +49,12 @@ def test_the_local_and_the_ray_engine_give_the_same_rows(tmp_path, table):
     pd.testing.assert_frame_equal(one[plain], other[plain])
     for name in ("top_weight", "entropy", "special_share"):
         assert np.allclose(np.stack(one[name]), np.stack(other[name]), atol=2e-5), name
-    # The word with the largest weight may differ if two words have the same weight.
+    # Two words may have the same weight.
     assert (np.stack(one["top_word"]) == np.stack(other["top_word"])).mean() > 0.999
     pd.testing.assert_frame_equal(ours.rejects(), theirs.rejects())
 
 
-def test_the_command_starts_and_stops_its_own_ray(tmp_path, table):
+def test_command_starts_and_stops_ray(tmp_path, table):
     import ray
 
     ray.shutdown()
@@ -64,7 +64,7 @@ def test_the_command_starts_and_stops_its_own_ray(tmp_path, table):
     assert read_scan(tmp_path / "scan").n_rows == 2 * 599
 
 
-def test_the_command_returns_status_2_if_no_cluster_runs(tmp_path, table, capsys):
+def test_missing_cluster_returns_status_2(tmp_path, table, capsys):
     import ray
 
     ray.shutdown()

@@ -1,4 +1,4 @@
-"""`selfattn scan` writes a scan, continues after it was killed, rejects bad rows and returns the right exit status."""
+"""Test the command `selfattn scan`."""
 
 import csv
 import json
@@ -31,7 +31,6 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module", autouse=True)
 def bundled_encoder_is_loaded_once(encoder):
-    """Use one bundled encoder in all jobs. Other encoders, devices and precisions load as usual."""
     load = job.load_encoder
 
     def once(name, **options):
@@ -51,7 +50,7 @@ def write(path, n, bad=()):
 
 
 def scan(table, output, *more):
-    """Run `selfattn scan`, and return its exit status."""
+    """Return the exit status of `selfattn scan`."""
     try:
         return main([str(table), "--output", str(output), "--device", "cpu", *more])
     except SystemExit as ended:
@@ -60,7 +59,7 @@ def scan(table, output, *more):
 
 @pytest.fixture(scope="module")
 def three_parts(tmp_path_factory):
-    """Return a folder with a table of twelve rows and its scan in three parts. Tests must copy the folder."""
+    """Scan a table in three parts. Tests must copy the folder."""
     folder = tmp_path_factory.mktemp("three")
     table = write(folder / "table.csv", 12, bad=(5,))
     assert scan(table, folder / "scan", "--part-rows", "4") == 0
@@ -69,12 +68,12 @@ def three_parts(tmp_path_factory):
 
 @pytest.fixture
 def made(three_parts, tmp_path):
-    """Copy `three_parts`. Return the table, the scan's folder, and the options of the command."""
+    """Return copies of the table and scan, and the options."""
     shutil.copy(three_parts / "table.csv", tmp_path)
     return tmp_path / "table.csv", shutil.copytree(three_parts / "scan", tmp_path / "scan"), ["--part-rows", "4"]
 
 
-def test_a_scan_has_the_expected_rows_and_means(tmp_path, capsys):
+def test_scan_has_expected_rows_and_means(tmp_path, capsys):
     table, output = write(tmp_path / "table.csv", 23, bad=(4, 17)), tmp_path / "scan"
     assert scan(table, output, "--part-rows", "10") == 0
     assert "42 occurrence(s) in 21 text(s), 2 rejected (see rejects/)" in capsys.readouterr().err
@@ -98,7 +97,7 @@ def test_a_scan_has_the_expected_rows_and_means(tmp_path, capsys):
     assert sorted(path.name for path in output.glob("rejects/*")) == ["part-000000.csv", "part-000001.csv"]
 
 
-def test_rejected_rows_are_stored_with_formulas_escaped_and_read_back_unchanged(tmp_path):
+def test_rejects_escape_formulas(tmp_path):
     sentences = ["=HYPERLINK(1)", "'=1", "'tis", "a-b", "a\r=1", "a\r\n\uff1d1", "a\0b", "No such word."]
     with open(tmp_path / "table.csv", "w", encoding="utf-8", newline="") as stream:
         csv.writer(stream).writerows([("sentence", "word"), *((sentence, "=bank") for sentence in sentences)])
@@ -112,18 +111,18 @@ def test_rejected_rows_are_stored_with_formulas_escaped_and_read_back_unchanged(
     assert "'=HYPERLINK(1)" in cells
 
 
-def test_the_exit_status_depends_on_the_share_of_rejected_rows(tmp_path, capsys):
+def test_exit_status_of_rejected_rows(tmp_path, capsys):
     table, output = write(tmp_path / "table.csv", 5, bad=(1,)), tmp_path / "scan"
     for more, status in [("", 3), ("--max-rejects 0.2", 0), ("--max-rejects 0.19", 3), ("--max-rejects 1 --strict", 1)]:
         assert scan(table, output, *more.split()) == status  # from the second run on, all parts are already scanned
-    # Texts without the word don't lower the share of rejected texts.
+    # Texts without the word don't count.
     (tmp_path / "corpus.txt").write_text("A bank.\n" + "bank " * 600 + "\n" + "Nothing here.\n" * 18, "utf-8")
     assert scan(tmp_path / "corpus.txt", tmp_path / "second", "--word", "bank") == 3
     counted = "1 occurrence(s) in 1 text(s), 1 rejected (see rejects/), 18 text(s) without any of the words"
     assert counted in capsys.readouterr().err
 
 
-def test_a_wrong_option_or_folder_returns_status_2_and_writes_nothing(tmp_path, capsys):
+def test_wrong_option_writes_nothing(tmp_path, capsys):
     folder, out = tmp_path / "folder", tmp_path / "out"
     for name in ("thesis.docx", ".hidden", "parts"):  # a user's files, each in a separate folder
         (tmp_path / f"with {name}").mkdir()
@@ -158,7 +157,7 @@ def test_a_wrong_option_or_folder_returns_status_2_and_writes_nothing(tmp_path, 
 
 
 @pytest.mark.slow
-def test_a_scan_with_other_options_or_input_is_refused_in_the_same_folder(made, capsys):
+def test_other_options_are_refused(made, capsys):
     table, output, more = made
     before = {path: path.read_bytes() for path in output.rglob("*") if path.is_file()}
     for other, message in {
@@ -177,7 +176,7 @@ def test_a_scan_with_other_options_or_input_is_refused_in_the_same_folder(made, 
 
 
 @pytest.mark.slow
-def test_a_second_run_writes_only_missing_parts(made):
+def test_second_run_writes_missing_parts(made):
     table, output, _ = made
     parts, frame, rejects = read_scan(output).parts, read_scan(output).frame(), read_scan(output).rejects()
     before = [part.stat().st_mtime_ns for part in parts]
@@ -196,7 +195,7 @@ def test_a_second_run_writes_only_missing_parts(made):
 
 @pytest.mark.parametrize("file", ["scan.json", "parts/part-000001.parquet", "rejects/part-000001.csv", "heads.csv"])
 @pytest.mark.slow
-def test_after_a_full_disk_the_same_command_continues_the_scan(tmp_path, capsys, file):
+def test_scan_continues_after_full_disk(tmp_path, capsys, file):
     more = ["--target", "similarity=A bank."] if file == "heads.csv" else ["--part-rows", "4"]
     table, output, whole = write(tmp_path / "table.csv", 8, bad=(4, 5, 6, 7)), tmp_path / "scan", tmp_path / "whole"
     assert scan(table, whole, *more, "--max-rejects", "1") == 0
@@ -214,7 +213,7 @@ def test_after_a_full_disk_the_same_command_continues_the_scan(tmp_path, capsys,
 
 
 @pytest.mark.long
-def test_a_scan_that_is_killed_twice_and_resumed_has_the_parts_of_an_uninterrupted_scan(tmp_path):
+def test_killed_scan_resumes(tmp_path):
     table, output, whole = write(tmp_path / "table.csv", 72, bad=(5, 32)), tmp_path / "scan", tmp_path / "whole"
     more = ["--part-rows", "8", "--batch-tokens", "64"]
     assert scan(table, whole, *more) == 0
@@ -234,7 +233,7 @@ def test_a_scan_that_is_killed_twice_and_resumed_has_the_parts_of_an_uninterrupt
     pd.testing.assert_frame_equal(read_scan(output).rejects(), read_scan(whole).rejects())
 
 
-def test_an_interrupt_returns_status_130(tmp_path, monkeypatch, capsys):
+def test_interrupt_returns_status_130(tmp_path, monkeypatch, capsys):
     def interrupt(*_):
         raise KeyboardInterrupt
 
@@ -243,7 +242,7 @@ def test_an_interrupt_returns_status_130(tmp_path, monkeypatch, capsys):
     assert "Give the same command again to continue." in capsys.readouterr().err
 
 
-def test_an_empty_table_gives_a_finished_scan(tmp_path):
+def test_empty_table(tmp_path):
     assert scan(write(tmp_path / "table.csv", 0), tmp_path / "scan") == 0
     found = read_scan(tmp_path / "scan")
     assert found.finished and {found.n_rows, found.n_texts, *found.counts} == {0}
@@ -251,7 +250,7 @@ def test_an_empty_table_gives_a_finished_scan(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_scan_continues_with_a_copy_of_the_encoder_but_not_with_a_changed_encoder(tmp_path, capsys):
+def test_changed_encoder_is_refused(tmp_path, capsys):
     table, output = write(tmp_path / "table.csv", 2), tmp_path / "scan"
     folder = save_tiny(FAMILIES["BERT"], tmp_path / "encoder")
     assert scan(table, output, "--model", str(folder)) == 0
@@ -270,7 +269,7 @@ def test_a_scan_continues_with_a_copy_of_the_encoder_but_not_with_a_changed_enco
     assert "another scan, with content = '" in capsys.readouterr().err
 
 
-def test_read_scan_reads_an_older_scan_json_that_has_digests_of_the_encoders_files(tmp_path, encoder):
+def test_read_scan_accepts_older_digests(tmp_path, encoder):
     assert scan(write(tmp_path / "table.csv", 2), tmp_path / "scan") == 0
     about = json.loads((tmp_path / "scan/scan.json").read_text())
     assert about.pop("content") == encoder.content
@@ -280,7 +279,7 @@ def test_read_scan_reads_an_older_scan_json_that_has_digests_of_the_encoders_fil
 
 
 @pytest.mark.parametrize("length", [-9, 0])
-def test_an_error_names_a_truncated_part(made, capsys, length):
+def test_error_names_truncated_part(made, capsys, length):
     table, output, more = made
     part = read_scan(output).parts[1]
     part.write_bytes(part.read_bytes()[:length])
@@ -292,7 +291,7 @@ def test_an_error_names_a_truncated_part(made, capsys, length):
     assert scan(table, output, *more) == 0 and read_scan(output).finished
 
 
-def test_a_checksum_detects_a_damaged_parquet_page(made):
+def test_checksum_detects_damage(made):
     part = read_scan(made[1]).parts[1]
     data = bytearray(part.read_bytes())
     data[len(data) // 4] ^= 1
@@ -308,7 +307,7 @@ OLD = {
 }  # fmt: skip
 
 
-def test_a_scan_written_by_an_older_version_is_refused_and_not_changed(tmp_path, capsys):
+def test_older_version_is_refused(tmp_path, capsys):
     part = tmp_path / "old/parts/part-000000-0123456789abcdef.parquet"
     part.parent.mkdir(parents=True)
     (tmp_path / "old/scan.json").write_text(json.dumps(OLD))
@@ -328,7 +327,7 @@ def test_a_scan_written_by_an_older_version_is_refused_and_not_changed(tmp_path,
     "text",
     ["{}", "no json", "[" * 100_000, '{"format": 4}', '{"format": 4, "heads": [7]}', '{"format": 4, "heads": 7}'],
 )
-def test_an_invalid_scan_json_is_refused(made, text):
+def test_invalid_scan_json_is_refused(made, text):
     (made[1] / "scan.json").write_text(text)
     with pytest.raises(ScanError, match="holds no scan that selfattn can read"):
         read_scan(made[1])
@@ -339,12 +338,12 @@ def test_an_invalid_scan_json_is_refused(made, text):
 
 
 @pytest.mark.parametrize("word", ["New York", "", " ", "bank.", "a,b"])
-def test_a_word_to_search_for_must_be_a_single_word(word):
+def test_search_needs_single_words(word):
     with pytest.raises(InputError, match="Expected one word to search for"):
         words_to_find(["bank", word])
 
 
-def test_a_scan_finds_words_in_a_text_file_and_measures_only_the_chosen_heads(tmp_path, capsys, encoder):
+def test_search_in_text_file(tmp_path, capsys, encoder):
     text, output = tmp_path / "corpus.txt", tmp_path / "scan"
     text.write_text("The bank of the river.\nNothing here.\n\nA Bank beside a bank.\n" + "bank " * 600 + "\nA river.\n")
     (tmp_path / "words.txt").write_text("\ufeff Lake\n\nRiver \n", "utf-8")
@@ -370,7 +369,7 @@ def test_a_scan_finds_words_in_a_text_file_and_measures_only_the_chosen_heads(tm
 
 
 @pytest.mark.slow
-def test_the_table_of_sources_equals_an_aggregation_by_pandas(made, tmp_path):
+def test_sources_match_pandas(made, tmp_path):
     rows = labelled_sentences().query("word in ['bank', 'bat']").groupby("word").head(16)
     lone = pd.DataFrame({"sentence": ["Bank!"], "word": ["bank"], "sense": [None]})
     pd.concat([rows, lone]).to_csv(tmp_path / "some.csv", index=False)

@@ -1,4 +1,4 @@
-"""`measure`, which batches sentences, gives the same numbers as one forward pass per sentence, in several model families."""
+"""Test `measure` against one pass per sentence."""
 
 from dataclasses import replace
 
@@ -34,7 +34,6 @@ def rows_of(pairs):
 
 
 def expected(encoder, text, word):
-    """Yield the numbers of each occurrence of the word, computed in a forward pass of this sentence alone, without padding."""
     encoding = encoder.encode(text)
     for place in encoding.places(word):
         rows = torch.stack([encoding.rows(position) for position in place.positions]).mean(0)
@@ -62,12 +61,12 @@ def check(encoder, pairs, tolerance=2e-5, batch_tokens=40):
     assert next(lines, None) is None
 
 
-def test_in_a_batch_every_sentence_has_the_numbers_of_a_pass_of_its_own(encoder):
+def test_batch_matches_single_passes(encoder):
     check(encoder, SENTENCES)
 
 
 @pytest.mark.parametrize("until", [0, 2, 5])
-def test_a_scan_runs_no_layer_after_the_layer_of_the_last_measured_head(encoder, until):
+def test_layers_after_last_head_are_skipped(encoder, until):
     ran = []
     layers = encoder.model.encoder.layer
     handles = [layer.register_forward_pre_hook(lambda *_, at=at: ran.append(at)) for at, layer in enumerate(layers)]
@@ -85,7 +84,7 @@ def test_a_scan_runs_no_layer_after_the_layer_of_the_last_measured_head(encoder,
 
 @pytest.mark.parametrize("name", ["ModernBERT", "DeBERTa-v3", "MPNet", "RoFormer", "XLNet"])
 @pytest.mark.slow
-def test_a_forward_pass_that_ends_early_gives_the_weights_of_a_complete_pass(encoder_of, name):
+def test_early_end_gives_same_weights(encoder_of, name):
     encoder = encoder_of(name)
     full, _ = measure(encoder, rows_of(SHORT_AND_LONG), vectors=True)
     table, _ = measure(encoder, rows_of(SHORT_AND_LONG), heads=[Head(0, 1)])
@@ -96,12 +95,12 @@ def test_a_forward_pass_that_ends_early_gives_the_weights_of_a_complete_pass(enc
 
 @pytest.mark.parametrize("name", ["ModernBERT", "RoBERTa", "DeBERTa-v3", "XLNet"])
 @pytest.mark.slow
-def test_in_other_families_too_a_batch_gives_the_numbers_of_single_sentences(encoder_of, name):
-    """ModernBERT attends in windows, DeBERTa adds terms to scores, RoBERTa has byte tokens, XLNet can't be recomputed."""
+def test_batch_matches_in_other_families(encoder_of, name):
+    """Test windows, score terms, byte tokens and an encoder without recomputation."""
     check(encoder_of(name), SHORT_AND_LONG, tolerance=1e-4, batch_tokens=1000)
 
 
-def test_sense_labels_are_converted_to_strings_and_bad_rows_are_rejected(encoder):
+def test_bad_rows_are_rejected(encoder):
     good = [Row(at, "t", 2, "The bank opened.", "bank", sense) for at, sense in enumerate((" money ", 7, float("nan")))]
     bad = {
         "missing": (None, "bank", None),
@@ -123,8 +122,8 @@ def test_sense_labels_are_converted_to_strings_and_bad_rows_are_rejected(encoder
 
 @pytest.mark.parametrize(("name", "heads"), [("BERT", None), ("BERT", [Head(0, 0)]), ("XLNet", None)])
 @pytest.mark.slow
-def test_a_text_with_nan_results_is_rejected_and_other_texts_are_measured(tmp_path, name, heads):
-    """The embedding of "loan" has numbers so large that their sum is infinite. XLNet's attention isn't recomputed."""
+def test_text_with_nan_is_rejected(tmp_path, name, heads):
+    """The embedding of "loan" is so large that its sum is infinite."""
     encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)), device="cpu")
     tokens = encoder.tokenize("loan")
     with torch.no_grad():
@@ -140,7 +139,7 @@ def test_a_text_with_nan_results_is_rejected_and_other_texts_are_measured(tmp_pa
     assert all("in float32 computes NaN or infinity for this text" in reject.reason for reject in rejects[:2])
 
 
-def test_batches_hold_items_of_similar_length_up_to_a_number_of_tokens():
+def test_batches_have_similar_lengths():
     batches = list(length_batches([5, 1, 9, 2, 2, 9, 40, 3], lambda n: n, 20))
     assert batches == [[40], [9, 9], [5, 3, 2, 2], [1]]
 
@@ -156,7 +155,7 @@ WITH_SOURCES = [
 
 
 def moves_one_by_one(encoder, text, word):
-    """For each occurrence, yield a list of (1 - cosine, label): the effect of hiding each of the other words alone."""
+    """Yield the effect (1 - cosine, label) of hiding each other word."""
     plain = encoder.encode(text)
     for place in plain.places(word):
         at = list(place.positions)
@@ -186,7 +185,7 @@ def check_sources(encoder, pairs, **options):
 
 
 @pytest.mark.slow
-def test_the_column_sources_has_the_words_with_the_largest_effects_when_hidden(encoder):
+def test_sources_have_largest_effects(encoder):
     table = check_sources(encoder, WITH_SOURCES, batch_tokens=40)
     words = dict(zip(table["sentence"].to_pylist(), table["sources"].to_pylist()))
     assert words["bank"] == words["Bank!"] == [] and words["Muddy bank."] == ["Muddy"]
@@ -196,13 +195,13 @@ def test_the_column_sources_has_the_words_with_the_largest_effects_when_hidden(e
 
 @pytest.mark.parametrize("name", ["ModernBERT", "DeBERTa-v3", "XLM"])
 @pytest.mark.slow
-def test_in_other_families_too_sources_are_the_words_with_the_largest_effects_when_hidden(encoder_of, name):
-    """The short text is padded. ModernBERT's window is shorter than the long text, and XLM's mask has no dimension for heads."""
+def test_sources_in_other_families(encoder_of, name):
+    """The long text exceeds ModernBERT's window."""
     check_sources(encoder_of(name), SHORT_AND_LONG, batch_tokens=1000)
 
 
-def test_copies_of_sentences_with_hidden_words_are_batched_within_the_token_limit(encoder_of, monkeypatch):
-    """If padding changes an encoder's numbers, a batch has copies of equal length. If memory runs out, the batch is split."""
+def test_sources_respect_token_limit(encoder_of, monkeypatch):
+    """Padding changes the numbers of some encoders."""
     encoder, passes, most, in_copies = encoder_of("BERT"), [], 1000, Encoder.in_copies
     texts = ("The bank.", "A bank of the river.", "The river " * 12 + "bank", "My bank leapt.")
     pairs = [(text, "bank") for text in texts]
@@ -225,7 +224,7 @@ def test_copies_of_sentences_with_hidden_words_are_batched_within_the_token_limi
     assert max(map(len, passes)) > 4
 
 
-def test_measure_rejects_a_text_whose_results_are_nan_if_a_word_is_hidden(encoder_of, monkeypatch):
+def test_nan_after_hiding_is_rejected(encoder_of, monkeypatch):
     def broken(self, copies, layers=False):
         return torch.tensor([[torch.nan if "rain" in copy.word.sentence.text else 1.0] for copy in copies])
 
@@ -235,12 +234,12 @@ def test_measure_rejects_a_text_whose_results_are_nan_if_a_word_is_hidden(encode
     assert table["row"].to_pylist() == [0] and [reject.row.row for reject in rejects] == [1]
 
 
-def test_measure_with_sources_needs_an_encoder_that_can_hide_words(encoder_of):
+def test_sources_need_hideable_encoder(encoder_of):
     with pytest.raises(NotRecomputable, match="No word can be hidden in xlnet"):
         measure(encoder_of("XLNet"), rows_of(SENTENCES[:1]), sources=True)
 
 
-def test_a_searched_word_of_several_tokens_is_one_word(encoder):
+def test_searched_word_of_several_tokens(encoder):
     texts = ("我中国大", "大 a bank 中国")
     table, rejects = measure(encoder, rows_of([(text, "中国") for text in texts]), sources=True)
     assert not rejects and table["word"].to_pylist() == ["中国"] * 2 and table["start"].to_pylist() == [1, 9]

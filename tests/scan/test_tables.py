@@ -1,4 +1,4 @@
-"""`read_rows` gives the same rows for every file format, says why a row is malformed, and refuses files that aren't tables."""
+"""Test how tables of every file format are read."""
 
 import json
 
@@ -20,7 +20,6 @@ NAMES = ("sentence", "word", "sense")
 
 
 def written(path, rows=ROWS, newline="\n"):
-    """Write `rows` in the format of the path's suffix, and return the path."""
     if path.suffix == ".csv":
         lines = [",".join('"{}"'.format(cell.replace('"', '""')) for cell in row) for row in rows]
         path.write_bytes(newline.join([",".join(NAMES), *lines]).encode())
@@ -37,21 +36,21 @@ def odd(tmp_path, name, data, searched=False):
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
-def test_every_format_gives_the_same_rows(tmp_path, kind):
+def test_formats_give_same_rows(tmp_path, kind):
     rows = list(read_rows(written(tmp_path / f"table.{kind}")))
     assert [(row.sentence, row.word, row.sense, row.problem) for row in rows] == [(*cells, None) for cells in ROWS]
-    # A row's line is its last line in the file. The second row's sentence has a line break.
+    # The second row of the CSV file has two lines.
     assert [row.line for row in rows] == ([2, 4, 5, 6, 7] if kind == "csv" else [1, 2, 3, 4, 5])
 
 
 @pytest.mark.parametrize("newline", ["\r\n", "\r"])
-def test_csv_may_have_any_line_end_and_a_byte_order_mark(tmp_path, newline):
+def test_csv_line_ends_and_byte_order_mark(tmp_path, newline):
     table = written(tmp_path / "table.csv", ROWS, newline=newline)
     table.write_bytes(b"\xef\xbb\xbf" + table.read_bytes())
     assert [tuple(row[3:6]) for row in read_rows(table)] == ROWS
 
 
-def test_files_of_a_folder_are_read_in_order_of_their_names_and_no_part_spans_two_files(tmp_path):
+def test_folder_is_read_in_order(tmp_path):
     for folder in ("b", ".hidden", "b/.hidden"):
         (tmp_path / folder).mkdir()
         written(tmp_path / folder / "two.jsonl", ROWS[2:])
@@ -74,7 +73,7 @@ def test_files_of_a_folder_are_read_in_order_of_their_names_and_no_part_spans_tw
     ],
 )
 @pytest.mark.parametrize("searched", [False, True])
-def test_csv_may_have_any_of_four_delimiters_and_column_names_in_any_letter_case(tmp_path, name, text, searched):
+def test_csv_delimiters_and_column_names(tmp_path, name, text, searched):
     mark = next(mark for mark in ";,\t|" if mark in text)
     end = "\r" if "\r" in text else "\n"
     cells = ['"A bank; its, river\t| side."', "bank", "water"]
@@ -86,13 +85,13 @@ def test_csv_may_have_any_of_four_delimiters_and_column_names_in_any_letter_case
     assert f"2 columns, the header 3. A sentence with {marks} needs" in broken.problem
 
 
-def test_json_may_have_keys_in_any_letter_case(tmp_path):
+def test_json_keys_in_any_case(tmp_path):
     data = '{"Sentence": "A bank.", " WORD": "bank", "Id": 1, "ID": 2}\n{"Word": "bank", "word": "bank"}'
     first, twice = odd(tmp_path, "a.jsonl", data)
     assert first[3:7] == ("A bank.", "bank", None, None) and "the key 'word' occurs twice" in twice.problem
 
 
-def test_a_malformed_csv_row_says_what_is_wrong(tmp_path):
+def test_malformed_csv_row_explains_problem(tmp_path):
     lines = b"Well, the bank opened.,bank", b"", b"The b\xe4nk.,bank", b"only one column", b"The bank opened.,bank"
     rows = odd(tmp_path, "table.csv", b"\n".join([b"sentence,word", *lines]))
     assert "3 columns, the header 2" in rows[0].problem
@@ -103,15 +102,15 @@ def test_a_malformed_csv_row_says_what_is_wrong(tmp_path):
 
 
 @pytest.mark.parametrize("broken", ['The bank "opened"".,bank', '"The bank "opened".",bank'])
-def test_a_malformed_csv_line_spoils_no_other_row(tmp_path, broken):
+def test_malformed_csv_line_spoils_no_other(tmp_path, broken):
     first, bad, last = odd(tmp_path, "table.csv", f"sentence,word\nA bank.,bank\n{broken}\nThe bank.,bank\n")
     assert (first.sentence, last.sentence, first.problem, last.problem) == ("A bank.", "The bank.", None, None)
     assert "uotation mark" in bad.problem and (bad.line, bad.sentence.strip()) == (3, broken)
 
 
 @pytest.mark.parametrize(("others", "n_bad"), [("The bank opened.,bank", 5700), ('"Well, a bank.","bank"', 2)])
-def test_each_line_inside_an_unclosed_quotation_is_rejected(tmp_path, others, n_bad):
-    """Lines are rejected up to the next quotation mark, but at most 131,072 characters."""
+def test_unclosed_quotation_is_rejected(tmp_path, others, n_bad):
+    """Lines are rejected up to the next quotation mark, or for 131,072 characters."""
     rows = odd(tmp_path, "table.csv", "sentence,word\n" + '"An open mark.,bank\n' + f"{others}\n" * 10_000)
     bad = [row for row in rows if row.problem]
     assert len(rows) == 10_001 and [row.line for row in rows] == list(range(2, 10_003))
@@ -139,7 +138,7 @@ def json_line(**cells):
         (b'{"sentence": "\xe4", "word": "bank"}', "bytes that are not UTF-8"),
     ],
 )
-def test_a_malformed_json_line_spoils_no_other_row(tmp_path, line, problem):
+def test_malformed_json_line_spoils_no_other(tmp_path, line, problem):
     lines = json_line(sense="first"), line, json_line(sense="last")
     first, bad, last = odd(tmp_path, "table.jsonl", b"\n".join(lines))
     assert [first.problem, last.problem, first.sense, last.sense] == [None, None, "first", "last"]
@@ -164,13 +163,13 @@ def test_a_malformed_json_line_spoils_no_other_row(tmp_path, line, problem):
         ("table.jsonl", '{"sentence": "a"}'.encode("utf-32-le"), "is written in UTF-16 or UTF-32"),
     ],
 )
-def test_an_error_names_a_file_that_is_not_a_table(tmp_path, name, data, message):
+def test_error_names_unreadable_file(tmp_path, name, data, message):
     with pytest.raises(InputError, match=message) as caught:
         odd(tmp_path, name, data)
     assert str(tmp_path / name) in str(caught.value)
 
 
-def test_a_parquet_file_with_wrong_columns_or_invalid_text_is_refused(tmp_path):
+def test_unusable_parquet_file_is_refused(tmp_path):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table([["bank"], ["A bank."], ["loan"]], names=["word", "sentence", "word"]), path)
     with pytest.raises(InputError, match="each once, got word, sentence, word"):
@@ -187,7 +186,7 @@ def test_a_parquet_file_with_wrong_columns_or_invalid_text_is_refused(tmp_path):
         list(read_rows(path))
 
 
-def test_a_folder_without_tables_is_refused(tmp_path):
+def test_folder_without_tables_is_refused(tmp_path):
     (tmp_path / "table.txt").write_text("A bank.")
     with pytest.raises(InputError, match=r"Expected a file ending in .* \(\.txt needs --word\)"):
         input_files(tmp_path)
@@ -196,7 +195,7 @@ def test_a_folder_without_tables_is_refused(tmp_path):
         input_files(tmp_path / "absent")
 
 
-def test_a_search_for_words_reads_texts_from_every_file_format(tmp_path):
+def test_search_reads_every_format(tmp_path):
     jsonl = b'{"text": "The b\xe4nk."}\n[1]\n{"text": 7}\n{"other": "bank"}\n'
     problems = [row.problem for row in odd(tmp_path, "a.jsonl", jsonl, searched=True)]
     assert "not UTF-8" in problems[0] and 'the keys "sentence" or "text"' in problems[1] and problems[2:] == [None] * 2

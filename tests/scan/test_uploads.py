@@ -1,4 +1,4 @@
-"""Test that a server reads an uploaded table only up to its limits, in limited memory."""
+"""Test the limits on uploaded tables."""
 
 import json
 import tracemalloc
@@ -24,8 +24,8 @@ JSON = "\n".join(json.dumps(dict(zip(("sentence", "word", "sense"), row))) for r
     ],
 )
 @pytest.mark.parametrize(("suffix", "data"), [(".csv", CSV), (".ndjson", JSON)])
-def test_an_error_names_the_exceeded_limit_and_a_remedy(monkeypatch, suffix, data, variable, fits, words):
-    """The table is exactly as large as the first limit allows, and exceeds the second limit, which is lower by one."""
+def test_error_names_exceeded_limit(monkeypatch, suffix, data, variable, fits, words):
+    """The table just fits the first limit."""
     monkeypatch.setenv(variable, str(fits))
     assert [(row.sentence, row.word, row.sense) for row in read_upload(data, suffix)] == ROWS
     monkeypatch.setenv(variable, str(fits - 1))
@@ -34,7 +34,7 @@ def test_an_error_names_the_exceeded_limit_and_a_remedy(monkeypatch, suffix, dat
         read_upload(data, suffix)
 
 
-def test_reading_stops_once_the_limit_on_rows_is_exceeded(monkeypatch):
+def test_reading_stops_at_row_limit(monkeypatch):
     def endless(path, content):
         for line in range(4):
             yield Row(line, str(path), line, "The bank.", "bank", None)
@@ -47,7 +47,7 @@ def test_reading_stops_once_the_limit_on_rows_is_exceeded(monkeypatch):
 
 
 @pytest.mark.parametrize(("suffix", "begin", "cell"), [(".jsonl", b'{"x": [', b"[],"), (".csv", b"sentence,", b",")])
-def test_a_line_of_many_empty_cells_is_refused_in_bounded_memory(suffix, begin, cell):
+def test_empty_cells_need_bounded_memory(suffix, begin, cell):
     """Parsing this line would take many times its size in memory."""
     data = begin + cell * 5_000_000
     tracemalloc.start()
@@ -57,7 +57,7 @@ def test_a_line_of_many_empty_cells_is_refused_in_bounded_memory(suffix, begin, 
     tracemalloc.stop()
 
 
-def test_a_json_line_with_texts_of_the_maximum_length_is_accepted(monkeypatch):
+def test_longest_json_cells_are_accepted(monkeypatch):
     monkeypatch.setenv("SELFATTN_MAX_CHARACTERS", "500")
     text = "\u00e9" * 500
     (row,) = read_upload(json.dumps({"sentence": text, "word": text, "sense": text}).encode(), ".jsonl")
@@ -65,14 +65,14 @@ def test_a_json_line_with_texts_of_the_maximum_length_is_accepted(monkeypatch):
 
 
 def test_csv_lines_may_end_in_cr(monkeypatch):
-    """The whole file is longer than one line may be, but each of its lines is short enough."""
+    """The file is longer than one line may be."""
     monkeypatch.setenv("SELFATTN_MAX_CHARACTERS", "30")
     rows = read_upload(CSV.replace(b"\n", b"\r") + b"\r" * 720, ".csv")
     assert [row[2:6] for row in rows] == [(n, *row) for n, row in enumerate(ROWS, 2)]
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".txt", ""])
-def test_an_upload_that_is_neither_csv_nor_json_lines_is_refused(suffix):
+def test_other_formats_are_refused(suffix):
     refusal = f"ending in .csv, .tsv, .jsonl, .ndjson, got {suffix or 'none'}. Save it as CSV, or run selfattn scan"
     with pytest.raises(InputError, match=refusal):
         read_upload(b"PAR1", suffix)

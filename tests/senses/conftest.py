@@ -1,4 +1,4 @@
-"""Small tables of labelled sentences, with a split word and a third sense."""
+"""Make small tables of labelled sentences."""
 
 import pandas as pd
 import pytest
@@ -26,7 +26,7 @@ RIVERBANKS = {
     "row": ["Morning, and a riverbank of it.", "A well-known riverbank waited.", "After the riverbank, rain.",
             "It sat in the riverbank."],
 }  # fmt: skip
-# A word of several tokens in the bundled encoder's vocabulary.
+# "swashbuckler" has several tokens in the bundled encoder.
 SPLIT = {
     "person": ["A swashbuckler leapt across the deck.", "Her uncle was a loud swashbuckler with a hat."],
     "film": ["We watched an old swashbuckler on television.", "The Swashbuckler won two prizes at the festival."],
@@ -34,7 +34,7 @@ SPLIT = {
 
 
 def tiny_table(*senses, words=("riverbank", "bank")):
-    """Return a table of sentences for tiny encoders, with the rows in random order."""
+    """Return sentences for tiny encoders, in random order."""
     rows = [
         (sentence.replace("riverbank", word), word, sense)
         for word in words

@@ -1,12 +1,11 @@
-"""A second, plain implementation of hiding a word: a transformers model with the attention function of this file.
+"""Hide words with a second, plain implementation, in float64.
 
-The model runs in float64, on a batch of copies of one sentence with a different word hidden in each. This file shares with
-selfattn only the tokeniser and the words that a sentence is split into. "Interpretation:" marks what a definition leaves open.
+    u           (d_model,) the word's unit vector, with nothing hidden
+    hidden[w]   (m, d_model) u with word w hidden; m: number of other words
+    alone[w]    (m, d_model) u if the word sees only w, itself and special tokens
+    way         vector along which a share is measured: ((u without w) - u) . way / |way|^2
 
-    u           (d_model,) the word's unit vector, with nothing hidden; the sentence has m other words
-    hidden[w]   (m, d_model) u with word w hidden: no token of the word attends to a token of w, in any head of any layer
-    alone[w]    (m, d_model) u if the word attends only to w, to itself and to the special tokens
-    way         the vector along which a share is measured: ((u without w) - u) . way / |way|^2
+"Interpretation:" marks what a definition leaves open.
 """
 
 import itertools
@@ -28,14 +27,14 @@ WHAT += ["the word alone", "any other alone", "most attended alone", "nearest al
 
 @dataclass(frozen=True)
 class Row:
-    """One sentence with the labelled word ("the word" in this file)."""
+    """A sentence with its labelled word."""
 
     ids: Tensor  # (n,)
     word: tuple[int, ...]  # the positions of its tokens
-    others: list[tuple[int, ...]]  # the positions of the other words and punctuation marks
+    others: list[tuple[int, ...]]  # positions of the other words and punctuation marks
     texts: list[str]
-    named: list[int]  # the indices in `others` of the words that aren't punctuation marks
-    distance: list[int]  # the distance of each named word from the word, in words
+    named: list[int]  # indices in `others` of words that aren't punctuation
+    distance: list[int]  # of each named word from the word, in words
     special: list[int]
     sense: str
 
@@ -49,16 +48,16 @@ class Vectors:
 
 @dataclass(frozen=True)
 class Hiding:
-    """Arguments of the attention function, and the (weights, values) that it records in each layer."""
+    """Arguments of `attention`, and each layer's (weights, values)."""
 
     edges: Tensor  # (copies, n_layers, n_heads, n, n), True: the query can't attend to the key
-    strength: float  # 1: hidden. Near 0: hidden a little, for first-order effects
+    strength: float  # 1: hidden; near 0: hidden a little, for derivatives
     renormalised: bool  # False: the other tokens' weights don't change (value zeroing)
     seen: list[tuple[Tensor, Tensor]] = field(default_factory=list)
 
 
 def attention(module, query, key, value, attention_mask, scaling, hiding=None, position_bias=None, **options):
-    """Compute softmax(Q K^T scale + position bias + mask) V, with scores of hidden edges at minus infinity."""
+    """Compute softmax(Q K^T scale + bias + mask) V without the hidden edges."""
     # Grouped-query attention shares keys and values.
     key, value = (each.repeat_interleave(query.shape[1] // each.shape[1], dim=1) for each in (key, value))
     scaled = query @ key.transpose(-1, -2) * scaling
@@ -80,15 +79,14 @@ AttentionMaskInterface.register("plain_hiding", eager_mask)
 
 
 def load(folder):
-    """Load the folder's model with transformers, in float64."""
     model = AutoModel.from_pretrained(folder, attn_implementation="plain_hiding").double().requires_grad_(False).eval()
     return model.encoder if hasattr(model, "decoder") else model  # T5's encoder half
 
 
 def run(model, ids: Tensor, edges: Tensor, strength: float = 1.0, renormalised: bool = True):
-    """Run copies of the sentence as one batch: one copy for each of `edges`. ids: (n,), or (copies, n) for different copies.
+    """Run one copy of the sentence for each of `edges`. ids: (n,) or (copies, n).
 
-    Return the hidden states, (copies, n_layers + 1, n, d_model), and the Hiding, which holds the weights and values.
+    Returns states (copies, n_layers + 1, n, d_model), and the Hiding.
     """
     hiding = Hiding(edges, strength, renormalised)
     states = model(ids.expand(len(edges), -1), output_hidden_states=True, hiding=hiding).hidden_states
@@ -98,7 +96,7 @@ def run(model, ids: Tensor, edges: Tensor, strength: float = 1.0, renormalised: 
 
 
 def edges_of(model, row: Row, keys: Sequence[Collection[int]], heads=None) -> Tensor:
-    """Return edges for `Hiding`. In copy i, heads[i] (all heads if `heads` is None) can't attend from the word to keys[i]."""
+    """Hide keys[i] from the word in copy i, in heads[i] (None: all)."""
     n, shape = len(row.ids), (model.config.num_hidden_layers, model.config.num_attention_heads)
     edges = torch.zeros(len(keys), *shape, n, n, dtype=torch.bool)
     for copy, positions in enumerate(keys):
@@ -109,24 +107,24 @@ def edges_of(model, row: Row, keys: Sequence[Collection[int]], heads=None) -> Te
 
 
 def unit_vectors(row: Row, states: np.ndarray) -> np.ndarray:
-    """Return the unit vector of the mean over the word's tokens: (..., n, d_model) -> (..., d_model)."""
+    """Return the word's unit vector: (..., n, d_model) -> (..., d_model)."""
     mean = states[..., list(row.word), :].mean(axis=-2)
     return mean / np.linalg.norm(mean, axis=-1, keepdims=True)
 
 
 def without(model, row: Row, keys: Sequence[Collection[int]], heads=None, **how) -> np.ndarray:
-    """Return the word's unit vector u with the positions keys[i] hidden, for each i: (len(keys), d_model)."""
+    """Return u with the positions keys[i] hidden: (len(keys), d_model)."""
     return unit_vectors(row, run(model, row.ids, edges_of(model, row, keys, heads), **how)[0][:, -1])
 
 
 def first_order(model, row: Row, keys: Sequence[Collection[int]], step: float = 1e-4) -> np.ndarray:
-    """Return the derivative of `without` with respect to `strength`, at strength 0: (len(keys), d_model)."""
+    """Return the derivative of `without` by `strength` at 0: (len(keys), d_model)."""
     ends = [without(model, row, keys, strength=sign * step) for sign in (1, -1)]
     return (ends[0] - ends[1]) / (2 * step)
 
 
 def rows_of(encoder: Encoder, frame: pd.DataFrame) -> list[Row]:
-    """Return the rows of a table with the columns sentence, word, sense. Each sentence must have its word once."""
+    """Return a table's rows. Each sentence must have its word once."""
     return [placed(encoder, *each) for each in frame[["sentence", "word", "sense"]].itertuples(index=False)]
 
 
@@ -156,29 +154,29 @@ def vectors(model, row: Row) -> Vectors:
 
 
 def shares(u: np.ndarray, u_without: np.ndarray, way: np.ndarray) -> np.ndarray:
-    """Return how far hiding each word moves u along `way`, in lengths of `way`; NaN if `way` is shorter than 1e-6."""
+    """Return how far u moves along `way`, in lengths of `way`."""
     length = np.linalg.norm(way)
     return (u_without - u) @ way / length**2 if length >= 1e-6 else np.full(len(u_without), np.nan)
 
 
 def largest(row: Row, scores: np.ndarray) -> int:
-    """Return the index in `others` of the word (no punctuation) with the largest score. Of equal scores, the first wins."""
+    """Return the index of the word with the largest score."""
     return max(row.named, key=lambda w: scores[w])
 
 
 def cosines(a: Vectors, b: Vectors) -> np.ndarray:
-    """Return cosines with one word hidden in A and one in B: (m_A + 1, m_B + 1). Row 0 hides no word of A, column 0 none of B."""
+    """Return cosines (m_A + 1, m_B + 1); row and column 0 hide nothing."""
     return np.vstack([a.u, a.hidden]) @ np.vstack([b.u, b.hidden]).T
 
 
 def both_hidden(a: Row, b: Row, cosine: np.ndarray, i: int, j: int):
-    """Return the cosine with word i of A and word j of B hidden. Also return the largest cosine with two other words hidden."""
+    """Return the cosine with i and j hidden, and the largest other cosine."""
     others = [cosine[v + 1, w + 1] for v in a.named for w in b.named if v != i and w != j]
     return cosine[i + 1, j + 1], max(others, default=np.nan)
 
 
 def by_head(model, row: Row, word: int, way: np.ndarray, **how) -> np.ndarray:
-    """Return the share of `way` by which u moves if one head hides row.others[word]: (n_layers, n_heads). how: see `run`."""
+    """Return u's move along `way` if one head hides a word: (n_layers, n_heads)."""
     shape = model.config.num_hidden_layers, model.config.num_attention_heads
     heads = [[head] for head in np.ndindex(shape)]
     moved = without(model, row, [row.others[word]] * len(heads), heads, **how) - without(model, row, [()])[0]
@@ -186,28 +184,28 @@ def by_head(model, row: Row, word: int, way: np.ndarray, **how) -> np.ndarray:
 
 
 def is_named(row: Row, share: np.ndarray) -> bool:
-    """Return True if the finding would name a word: the largest share is at least 0.1 and 1.5 times the second largest."""
+    """Return True if one share is large and clearly the largest."""
     first = largest(row, share)
     runner_up = max((share[w] for w in row.named if w != first), default=-np.inf)
     return share[first] >= max(0.1, 1.5 * runner_up)
 
 
 def own_and_other(u: np.ndarray, senses: Sequence[str], sense: str, among: Collection[int]):
-    """Return the mean of u over the rows of `sense`, and the mean of the other senses' means. Only rows in `among` count."""
+    """Return the mean of `sense`, and the mean of the other senses' means."""
     mean = {each: np.mean([u[j] for j in among if senses[j] == each], axis=0) for each in sorted(set(senses))}
     return mean[sense], np.mean([mean[each] for each in mean if each != sense], axis=0)
 
 
 def axis_without(u: np.ndarray, senses: Sequence[str], sense: str, i: int | None) -> np.ndarray:
-    """Return the vector from the mean of `sense` to the mean of the other senses, with row i left out."""
+    """Return the vector to the other senses' mean, without row i."""
     own, other = own_and_other(u, senses, sense, [j for j in range(len(u)) if j != i])
     return other - own
 
 
 def taken_for(typed: np.ndarray, u: np.ndarray, senses: Sequence[str], i: int | None):
-    """Return the sense with the mean nearest to `typed`, the squared distance to this mean, and the 95 % quantile of distances.
+    """Return the nearest sense, its squared distance, and the 95 % quantile.
 
-    Interpretation: the quantile is over the squared distances of all rows (row i too) to the means of their own senses.
+    Interpretation: the quantile is over all rows, row i too.
     """
 
     def squared(vector, sense, left_out):
@@ -220,7 +218,7 @@ def taken_for(typed: np.ndarray, u: np.ndarray, senses: Sequence[str], i: int | 
 
 
 def deals(senses: Sequence[str]) -> Iterator[tuple[int, list[int], list[int]]]:
-    """Yield each row i five times, each time with two random halves of the other rows."""
+    """Yield each row five times, with random halves of the other rows."""
     generator = np.random.default_rng(0)
     for i in range(len(senses)):
         for _ in range(5):
@@ -233,13 +231,13 @@ def deals(senses: Sequence[str]) -> Iterator[tuple[int, list[int], list[int]]]:
 
 
 def judgements(rows: Sequence[Row], found: Sequence[Vectors], weight: Sequence[np.ndarray]) -> pd.DataFrame:
-    """Return ten judgements per row. For each, the other rows are split into halves, and each half has its own sense means.
+    """Return ten judgements per row: one half picks a word, the other half judges.
 
-    `way` is the vector between the sense means of one half. The word with the largest share along `way` is picked. Then each
-    kind of vector in WHAT is judged by the other half: 1 if it is nearer to the mean of its own sense, else 0. Columns: row,
-    picked (an index in `others`), way, *WHAT. weight: the word's attention to the other words, (m,) per row; at least two
-    aren't punctuation.
-    Interpretation: the sense of a sentence is its label, not the nearest sense.
+    picked: index in `others` of the word with the largest share
+    way: vector between the picking half's sense means
+    *WHAT: 1 if the vector is nearer to its own sense, else 0
+    weight: attention to the other words, (m,) per row
+    Interpretation: the sense of a sentence is its label.
     """
     senses, u = [row.sense for row in rows], np.stack([each.u for each in found])
     table = []
@@ -265,15 +263,15 @@ def judgements(rows: Sequence[Row], found: Sequence[Vectors], weight: Sequence[n
 
 
 def nearest(row: Row) -> list[int]:
-    """Return the indices in `others` of the words (no punctuation) nearest to the word: one, or one on each side."""
+    """Return the indices of the nearest words: one, or one on each side."""
     return [w for w, distance in zip(row.named, row.distance) if distance == min(row.distance)]
 
 
 def between(rows: Sequence[Row], found: Sequence[Vectors]) -> dict[bool, float]:
-    """Return the fraction of sentence pairs in which `is_named` is True for both sentences.
+    """Return the fraction of sentence pairs in which both sentences name a word.
 
-    The key is True for pairs of one sense, and False for pairs of two senses.
-    Interpretation: shares are measured between the two sentences, and all pairs count instead of random pairs.
+    The key is True for pairs of one sense.
+    Interpretation: all pairs count.
     """
     named: dict[bool, list[bool]] = {False: [], True: []}
     for a, b in itertools.combinations(range(len(rows)), 2):
@@ -284,14 +282,14 @@ def between(rows: Sequence[Row], found: Sequence[Vectors]) -> dict[bool, float]:
 
 
 def moves(largest: Sequence[float], smallest: Sequence[float], t: float) -> tuple[int, int]:
-    """Return how many sentences have a largest share of at least t, and how many have a smallest share of at most -t."""
+    """Count shares of at least t, and of at most -t."""
     return sum(share >= t for share in largest), sum(share <= -t for share in smallest)
 
 
 def noise_level(largest: Sequence[float], smallest: Sequence[float]) -> float:
-    """Return the smallest t of .01, .02, ... such that away <= toward / 8 at this t and at every larger t.
+    """Return the smallest t of .01, .02 ... from which on away <= toward / 8.
 
-    toward, away = moves(largest, smallest, t). Values of t with toward < 20 are left out.
+    toward, away = moves(largest, smallest, t). Only t with toward >= 20 count.
     """
     grid = [step / 100 for step in range(1, 1000)]
     judged = [(t, away <= toward / 8) for t in grid for toward, away in [moves(largest, smallest, t)] if toward >= 20]
@@ -300,31 +298,31 @@ def noise_level(largest: Sequence[float], smallest: Sequence[float]) -> float:
 
 
 def first_order_by_head(model, row: Row, word: int, way: np.ndarray) -> np.ndarray:
-    """Return the derivative of `by_head` with respect to `strength`, at strength 0: (n_layers, n_heads)."""
+    """Return the derivative of `by_head` by `strength` at 0: (n_layers, n_heads)."""
     ends = [by_head(model, row, word, way, strength=strength) for strength in (1e-4, -1e-4)]
     return (ends[0] - ends[1]) / 2e-4
 
 
 def mean_over_senses(values: np.ndarray, senses: Sequence[str]) -> np.ndarray:
-    """Return the mean over each sense's rows, then over the senses: (n_rows, ...) -> (...)."""
+    """Return the mean over the senses' means."""
     of_sense = [np.mean([v for v, own in zip(values, senses) if own == each], axis=0) for each in sorted(set(senses))]
     return np.mean(of_sense, axis=0)
 
 
 def to_words(row: Row, from_word: Tensor) -> np.ndarray:
-    """Return the word's weights to the other words: (..., n, n) -> (..., m). Rows are averaged, and columns are summed."""
+    """Return the word's weights to the other words: (..., n, n) -> (..., m)."""
     mean = from_word[..., list(row.word), :].mean(dim=-2)
     return torch.stack([mean[..., list(positions)].sum(dim=-1) for positions in row.others], dim=-1).numpy()
 
 
 def attended(model, row: Row) -> np.ndarray:
-    """Return the word's weights to the other words, (n_layers, n_heads, m)."""
+    """Return the word's weights, (n_layers, n_heads, m)."""
     _, hiding = run(model, row.ids, edges_of(model, row, [()]))
     return np.stack([to_words(row, weights[0]) for weights, _ in hiding.seen])
 
 
 def without_axis(model, row: Row) -> dict[str, np.ndarray]:
-    """Score the other words, (m,), by each ranking method that doesn't use a vector `way`. Only for BERT."""
+    """Score the other words, (m,), without `way`. Only for BERT."""
     _, hiding = run(model, row.ids, edges_of(model, row, [()]))
     norm, rollout = np.zeros(len(row.others)), torch.eye(len(row.ids), dtype=torch.float64)
     for layer, (weights, values) in enumerate(hiding.seen):
@@ -339,7 +337,7 @@ def without_axis(model, row: Row) -> dict[str, np.ndarray]:
 
 
 def along_axis(model, row: Row, mask_id: int) -> dict[str, np.ndarray]:
-    """Return the changes of u by "gradient", "value zeroing" and "[MASK]", each (m, d_model)."""
+    """Return u's changes by three other methods, each (m, d_model)."""
     u = without(model, row, [()])[0]
     masked = row.ids.repeat(len(row.others), 1)
     for copy, positions in enumerate(row.others):

@@ -1,6 +1,6 @@
-"""Show the guided path through self-attention. Each page of the path is a stop: a picture, an idea, and a question.
+"""Show the lesson pages ("stops") of From scratch.
 
-The address names the stop (?stop=hide-a-word), so that a link can open any stop.
+The address names the page: ?stop=hide-a-word
 """
 
 import zlib
@@ -22,8 +22,8 @@ from selfattn.views.stage import Scene, stage_data, stage_panel
 
 
 def go(slug: str) -> None:
-    """Put a lesson page ("stop") into the address. Remove ?reveal=yes, which shows the answer of the previous page."""
-    st.query_params["stop"] = slug  # set this first, so that the history keeps ?reveal=yes for the previous stop
+    """Put a lesson page into the address, and close the answer."""
+    st.query_params["stop"] = slug  # set first: the history then keeps ?reveal=yes for the previous page
     st.query_params.pop("reveal", None)
 
 
@@ -33,7 +33,7 @@ def step(way: str, slug: str | None) -> None:
 
 
 def show_strip() -> None:
-    """Draw the bar that doesn't scroll: Previous, the list of lesson pages, Next, and the switch Projector."""
+    """Draw the fixed bar with the list of lesson pages."""
     behind = f"[data-testid=stLayoutWrapper]:has(>.st-key-strip){{background:{current_look().theme.background}}}"
     looks = Path(__file__).with_suffix(".html").read_text("utf-8")
     st.html(f"<style>{behind}</style>{looks}", unsafe_allow_javascript=True)
@@ -48,7 +48,7 @@ def show_strip() -> None:
 
 
 def outline() -> list[dict[str, Any]]:
-    """Return the parts of the course, each with its first lesson page and whether it is past, current or to come."""
+    """Return the course's parts, with their first lesson page and state."""
     now = PARTS.index(stop.part)
     first = {STOPS[slug].part: slug for slug in reversed(CORE)}
     states = ("past" if at < now else "now" if at == now else "to come" for at in range(len(PARTS)))
@@ -56,13 +56,12 @@ def outline() -> list[dict[str, Any]]:
 
 
 def choose(_: str, clicked: Any) -> None:
-    """Go to the lesson page that a visitor clicked in the outline. `clicked` comes from a browser, so check it."""
+    """Go to the lesson page `clicked`. Ignore unknown values from the browser."""
     if clicked in STOPS:
         go(clicked)
 
 
 def show_stage(scene: Scene | None, answered: bool) -> None:
-    """Show the outline and the page's figure, if any. All pages share a component, so that arrows can move to the next figure."""
     if scene and answered:
         show_panel(stage_panel(scene, outline(), here), choose=choose, states=("stop",))
     else:
@@ -71,10 +70,10 @@ def show_stage(scene: Scene | None, answered: bool) -> None:
 
 
 def ask() -> bool:
-    """Show the page's idea, question and new terms. Return True if the visitor has answered the question."""
+    """Ask the page's question. Return True once the visitor has answered."""
     if not projected:
         teaching.prose(stop.idea)
-    # Shuffle the options, because the right option is first in the file.
+    # The right option is first in the file.
     options = sorted(stop.options, key=lambda option: zlib.crc32(option.encode()))
     answered = teaching.predict(here, stop.question, options, stop.answer, stop.reason)
     if projected:  # on a projector, students should see the question first
@@ -84,7 +83,7 @@ def ask() -> bool:
 
 
 def show_ways_on() -> None:
-    """Draw links to the optional pages beside this lesson page. On the last main page, also draw a link to the main view."""
+    """Draw links to related pages, and at the end to the main view."""
     if here == CORE[-1]:
         guess = {"model": "all-MiniLM-L6-v2", **dict(zip("abc", REAL.sentences)), "word": REAL.word, "guess": "yes"}
         show_link("", "Next: guess which word changes “bank” most, in any sentence", "arrow_forward", **guess)
@@ -107,7 +106,7 @@ heading(stop.title)
 picture, numbers = teaching.sides()
 draw, scene = stop.function(), None
 with picture:
-    place = st.container()  # the stage keeps this place at all stops
+    place = st.container()  # the figure has the same place on all pages
 with numbers:
     answered = ask()
     if here in CORE[:-1]:
@@ -118,7 +117,7 @@ with numbers:
     if here not in CORE:
         draw(picture, answered)
 with place:
-    if here in CORE or not projected:  # on a projector, a side stop has no outline above its picture
+    if here in CORE or not projected:  # on a projector, optional pages have no outline
         show_stage(scene, answered)
     if here == CORE[-1]:
         draw(answered)

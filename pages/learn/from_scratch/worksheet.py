@@ -1,4 +1,4 @@
-"""Make the worksheet and its answer sheet, each as one self-contained HTML file."""
+"""Make the worksheet and its answer sheet as HTML files."""
 
 import math
 import re
@@ -16,7 +16,7 @@ from selfattn.lessons.worked_example import KEYS, QUERY, VALUES
 
 
 def page(answers: bool) -> str:
-    """Return the sheet as one HTML file. answers: True to fill in the answers."""
+    """Return the sheet as one HTML file, with or without answers."""
     trace, made = worked_example.compute(), one_head_by_hand.compute()
     three = worked_example.steps(worked_example.compute(softmax.QUERY, softmax.KEYS), softmax.TOKENS)
     sheet = Template(Path(__file__).with_suffix(".html").read_text("utf-8").strip()).substitute(
@@ -31,10 +31,7 @@ def page(answers: bool) -> str:
 
 
 def _by_hand(given: Mapping[str, Tensor], found: pd.DataFrame, power: str, weight: str) -> str:
-    """Return a table to fill in: each word's given vectors, then its score, scaled score, e^x and weight.
-
-    power, weight: the formats of e^x and of the weight.
-    """
+    """Return a table to fill in. power, weight: formats of e^x and weights."""
     rows = []
     for row, *vectors in zip(found.itertuples(), *given.values()):
         numbers = row.score, row.scaled, math.exp(row.scaled), row.weight
@@ -45,7 +42,7 @@ def _by_hand(given: Mapping[str, Tensor], found: pd.DataFrame, power: str, weigh
 
 
 def _map_row(at: int, word: str, weights: Tensor) -> str:
-    """Return one word's row of the attention map, with shaded cells. The worksheet leaves the row of "bank" blank."""
+    """Return one row of the map. The worksheet hides the row of "bank"."""
     kind = ' class="answer"' if at == BANK else ""
     shades = (f"background:rgba(8, 48, 107, {w:.2f});color:{'#fff' if w > 0.5 else '#111'}" for w in weights.tolist())
     cells = (f'<td{kind} style="{shade}">{w:.2f}</td>' for shade, w in zip(shades, weights.tolist()))

@@ -1,6 +1,6 @@
-"""Test the claim "one head, one relation": show, for every head, the token that one word attends to most.
+"""Test the claim "one head, one relation" of published lessons.
 
-Source: published lessons make this claim. The patterns (KINDS) are those of Clark et al. 2019, section 3.
+Source: Clark et al. 2019, section 3 (KINDS).
 """
 
 from collections.abc import Sequence
@@ -58,9 +58,9 @@ def show(encoder: Encoder) -> None:
 
 
 def favourites(rows: Tensor, position: int, tokens: Sequence[str], special: Sequence[bool]) -> pd.DataFrame:
-    """Return the token with the most weight in each head: columns layer, head, token, weight, kind.
+    """Return the token with the most weight in each head.
 
-    rows (n_layers, n_heads, n): the weights from the token at `position`.
+    rows (n_layers, n_heads, n): weights from the token at `position`
     """
     weights, places = rows.max(-1)
     nearby = {position: "itself", position - 1: "the token before", position + 1: "the token after"}

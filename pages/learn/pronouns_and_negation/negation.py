@@ -1,6 +1,6 @@
-"""Test whether a negated word ("good" in "not good") attends to its negator, or to any word at the negator's position.
+"""Test whether a negated word attends to its negator, such as "not".
 
-Source: a published lesson prints made-up weights of "good" in the sentence MOVIE. The comparison with other sentences is ours.
+Source: a published lesson (ILLUSTRATIVE_ROW).
 """
 
 import math
@@ -29,7 +29,7 @@ OPTIONS = (
     "no, more than half the weight that “good” gives “not”",
 )
 GOOD, AMAZING, NOT = 4, 10, 3  # indices of these words in MOVIE
-# The attention weights of "good" that the published lesson prints, one for each word of MOVIE.
+# The lesson's made-up weights of "good", one for each word of MOVIE
 ILLUSTRATIVE_ROW = (0.01, 0.02, 0.03, 0.55, 0.10, 0.02, 0.05, 0.02, 0.03, 0.05, 0.11, 0.01)
 POSITIVE, NEGATIVE = ("good", "amazing", "great"), ("bad", "boring", "awful")
 
@@ -105,9 +105,9 @@ def _movie(movie: Encoding, head: Head, rows: Mapping[str, Tensor], answered: bo
 
 
 def negator_weights(negated: Encoding, plain: Encoding, pair: Negation) -> Tensor:
-    """Return two weights that the negated word gives: to its negator, and to the word at that position in the plain sentence.
+    """Return a word's weights on its negator and, in the plain sentence, at the same distance.
 
-    The result has shape (2, n_layers, n_heads). Raises ValueError if a word is missing.
+    The result is (2, n_layers, n_heads). Raises ValueError if a word is missing.
     """
     target, negator = first_word(negated, pair.target_word), first_word(negated, pair.negator)
     plain_target = first_word(plain, pair.target_word)
@@ -118,5 +118,5 @@ def negator_weights(negated: Encoding, plain: Encoding, pair: Negation) -> Tenso
 
 
 def row_by_words(encoding: Encoding, index: int) -> Tensor:
-    """Return the weights from the word at `index` to each word, without special tokens: (n_layers, n_heads, n_words)."""
+    """Return the weights from word `index` to each word: (n_layers, n_heads, n_words)."""
     return to_groups(encoding.word_rows(encoding.words[index].positions), [word.positions for word in encoding.words])

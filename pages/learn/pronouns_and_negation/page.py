@@ -1,4 +1,4 @@
-"""Draw a page of three tests of attention heads: on pronouns, on negation, and on the claim "one head, one relation"."""
+"""Test attention heads on pronouns, on negation, and on "one head, one relation"."""
 
 from pages.learn.pronouns_and_negation import many_heads, negation, pronouns
 from selfattn.dashboard import session, teaching

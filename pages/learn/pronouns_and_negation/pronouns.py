@@ -1,4 +1,4 @@
-"""For every head, count how often a pronoun attends more to the noun that it refers to than to another noun."""
+"""Count how often each head links a pronoun to the right noun."""
 
 import math
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from selfattn.numbers import share, span, weight
 from selfattn.views.lesson import drawing
 from selfattn.words import to_groups
 
-LEAN = 0.05  # a head "leans to" one of two nouns if it gives this noun at least so much more weight
+LEAN = 0.05  # a head "leans to" a noun with at least this much more weight
 OPTIONS = (
     "no, the head gives the animal more weight",
     "yes, the head gives the street more weight",
@@ -62,14 +62,13 @@ def show(encoder: Encoder) -> None:
 
 
 def _best(weights: pronouns.PronounWeights, twin: str) -> Head:
-    """Return the head that prefers the right noun most, over all sentences except the pair `twin`, which the page shows."""
+    """Return the head that prefers the right noun most, without pair `twin`."""
     others = [place for place, sentence in enumerate(PRONOUNS) if sentence.twin != twin]
     preference = weights.preference[others].mean(0)
     return Head(*divmod(int(preference.argmax()), preference.shape[1]))
 
 
 def _twins(encoder: Encoder, head: Head, twins: Sequence[PronounSentence], answered: bool) -> None:
-    """Draw the pronoun's weights in both sentences, the right noun in deep blue. Before an answer, the second chart is empty."""
     charts, right = {}, []
     for twin in twins:
         encoding = cached_encode(encoder, twin.sentence)

@@ -1,8 +1,6 @@
-"""Draw the lesson pages about scores: the dot product, a key's length, and the division by √d_k.
+"""Draw the lesson pages about attention scores.
 
-Sources: a . b = sum over k of a_k b_k = |a| |b| cos(angle). The example of a long key is from a public lesson, which suggests
-that dividing by √d_k removes the effect of a key's length. Vaswani et al. 2017, section 3.2.1, footnote 4: the dot product of
-two vectors whose d_k components are independent with mean 0 and variance 1 has mean 0 and variance d_k.
+Source: Vaswani et al. 2017, section 3.2.1, footnote 4; a public lesson (the long key).
 """
 
 import math
@@ -44,7 +42,7 @@ N_KEYS, N_QUERIES = 32, 256
 
 
 def dot_product() -> Scene:
-    """Return the figure's data: dot products, which are larger if directions agree, and if vectors are longer."""
+    """Return the figure's data for the page about dot products."""
     made = compute()
     which = teaching.example("dot-product", ("bank", "a and b", "two to turn"))
     if which == "two to turn":
@@ -63,7 +61,7 @@ def dot_product() -> Scene:
 def _compared(
     named: dict[str, Tensor], names: Sequence[str], keys: Tensor, shown: int, asks: int = 0, ends: tuple | None = None
 ) -> Scene:
-    """Return the figure's data. `named` starts with the query. Of the keys (n, 2), the plane has only key `shown`."""
+    """Draw the query (first in `named`) and key `shown` of keys (n, 2)."""
     (title, query), key = next(iter(named.items())), keys[shown]
     scores, angle = keys @ query, cosine(query, key)
     marks = (
@@ -90,7 +88,7 @@ def _compared(
 
 
 def cosine(a: Tensor, b: Tensor) -> float:
-    """Return the cosine of the angle between two vectors (d,), −1 to 1. Raises ValueError for a zero vector."""
+    """Return the cosine of two vectors (d,). Raises ValueError for a zero vector."""
     lengths = float(a.norm() * b.norm())
     if lengths == 0:
         raise ValueError("Expected vectors with a direction, got a zero vector. Change one number.")
@@ -98,7 +96,7 @@ def cosine(a: Tensor, b: Tensor) -> float:
 
 
 def magnitude(picture, answered: bool) -> None:
-    """Draw keys: a long key with another direction outscores a short key with the query's direction."""
+    """Draw a long, misaligned key that outscores a short, aligned key."""
     query, published = LENGTHS[teaching.example("magnitude", tuple(LENGTHS))]
     compared = partial(compare, names=list(published))
     named = teaching.vectors("magnitude", {"query": query, **published}, check=compared)
@@ -125,13 +123,13 @@ def magnitude(picture, answered: bool) -> None:
 
 
 def compare(query: Tensor, *keys: Tensor, names: Sequence[str]) -> pd.DataFrame:
-    """Return the table of `worked_example.steps`, with each key's cosine to the query. Raises ValueError for a zero vector."""
+    """Return `worked_example.steps` with the column cosine. Raises ValueError for a zero vector."""
     trace = worked_example.compute(query, keys := torch.stack(keys), keys)
     return worked_example.steps(trace, names).assign(cosine=[cosine(query, each) for each in keys])
 
 
 def scaling() -> Scene:
-    """Return the figure's data at a chosen d_k: weights of "bank" from scores ÷ √d_k, from scores, and from scores × √d_k."""
+    """Return the figure's data for the page about the division by √d_k."""
     words, name = WORDS["river"], "scores of bank at d_k = 2"
     d_k = st.select_slider("d_k", (2, 8, 32, 64, 512), 512, key="scaling.d_k")
     typed = teaching.own_numbers("scaling", {name: compute().trace.scores[BANK]}, 220)[name]
@@ -199,10 +197,11 @@ def scaling_details() -> None:
 
 @st.cache_data(max_entries=1, show_spinner="Measuring ...")
 def measure() -> pd.DataFrame:
-    """Return two rows for each d_k: d_k, scaled (True: divided by √d_k), variance, entropy, gradient, series (the curve's name).
+    """Measure how the division by √d_k changes the attention of random vectors.
 
-    variance: of the scores that softmax receives. entropy: of a row of weights, in bits, averaged over rows. gradient: the
-    Frobenius norm of the softmax's Jacobian, which says how much a change of scores changes the weights, averaged over rows.
+    variance: of the scores that softmax receives
+    entropy: of a row of weights, in bits
+    gradient: Frobenius norm of softmax's Jacobian
     """
     rows = []
     for depth in DEPTHS:
@@ -217,5 +216,5 @@ def measure() -> pd.DataFrame:
 
 
 def jacobian_norm(weights: Tensor) -> Tensor:
-    """Return the Frobenius norm of diag(w) - w w^T, the softmax's Jacobian, for each row of weights (..., n) -> (...)."""
+    """Return the norm of softmax's Jacobian, diag(w) - w w^T: (..., n) -> (...)."""
     return (weights.diag_embed() - weights[..., None] * weights[..., None, :]).norm(dim=(-2, -1))

@@ -1,6 +1,6 @@
-"""Draw the lesson pages about softmax: a row that sums to 1, weights in both directions, the causal mask, and padding.
+"""Draw the lesson pages about softmax and masks.
 
-Source: a public lesson's numeric example: scores 1, 0.5 and 0 give weights .46, .32 and .22. The example has no value vectors.
+Source: a public lesson.
 """
 
 import streamlit as st
@@ -38,7 +38,7 @@ SOURCES = {
 
 
 def three_words() -> Scene:
-    """Return the figure's data: the steps that compute one row of attention weights."""
+    """Return the figure's data for one row of attention weights."""
     bank = one_head_by_hand.compute().trace
     examples = {  # the query's token, the query, the tokens, and their keys
         "bank": (BANK, bank.query[BANK], WORDS["river"], bank.key),
@@ -55,7 +55,7 @@ def three_words() -> Scene:
     trace = worked_example.compute(query, keys, torch.zeros_like(keys), [Term("raised by", raised)])
 
     def together(row: Tensor) -> Tensor:
-        """Return the row with one entry for each of the example's tokens, and one for the sum over all extra words."""
+        """Replace the numbers of all extra words by their sum."""
         return torch.cat([row[:n], row[n:].sum().reshape(1)]) if others else row
 
     shown = [*tokens, *([f"{others} more"] if others else [])]
@@ -83,7 +83,7 @@ def three_words() -> Scene:
 
 
 def not_symmetric(picture, answered: bool) -> None:
-    """Draw scores that are equal in both directions, and weights that aren't, because softmax divides each row by its own sum."""
+    """Draw scores that are equal in both directions, and weights that aren't."""
     if teaching.example("not-symmetric", ("equal scores", "a real head")) == "a real head":
         _, encoding, head = teaching.choose_head("not-symmetric", "The bank of the river was muddy after the rain.")
         trace, tokens = encoding.trace(*head), encoding.tokens
@@ -109,7 +109,7 @@ def not_symmetric(picture, answered: bool) -> None:
 
 
 def causal_mask(picture, answered: bool) -> None:
-    """Draw the attention weights under a causal mask, and under three other ways to mask later words."""
+    """Draw attention weights for four ways to mask later words."""
     source = teaching.example("causal-mask", SOURCES, "Take the queries and keys of", "source")
     if source == "real":
         _, encoding, head = teaching.choose_head("causal-mask", "The cat sat on the mat because it was tired.")
@@ -140,7 +140,7 @@ def causal_mask(picture, answered: bool) -> None:
 
 
 def padding_mask(picture, answered: bool) -> None:
-    """Draw the attention map of a sentence with padding, as in a batch with longer sentences."""
+    """Draw the attention map of a sentence with padding."""
     encoder, encoding, head = teaching.choose_head("padding-mask", teaching.REAL)
     n = len(encoding.tokens)
     room = min(16, encoder.max_tokens - n)

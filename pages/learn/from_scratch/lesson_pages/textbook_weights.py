@@ -1,6 +1,6 @@
-"""Draw made-up attention weights from public lessons, and a real encoder's weights for comparison.
+"""Compare made-up attention weights from public lessons with a real encoder.
 
-textbook_weights.toml has these weights. If a lesson prints no sentence, the sentence is ours, and the page says so in a note.
+Source: textbook_weights.toml
 """
 
 import math
@@ -27,13 +27,13 @@ from selfattn.tidy_tables import heads_frame
 from selfattn.views.lesson import drawing
 from selfattn.words import between_groups
 
-shares = partial(normalize, p=1, dim=-1)  # scales each row to sum to 1; a row of zeros stays as it is
-# A head counts as near if its distance is below NEAR, and at least KEPT of its weight falls on the textbook's words.
+shares = partial(normalize, p=1, dim=-1)  # scales each row to sum to 1, except rows of zeros
+# A near head has distance < NEAR and kept >= KEPT.
 NEAR, KEPT = 0.1, 0.25
 
 
 class TextbookWeights(NamedTuple):
-    """Made-up weights: a row for each word that attends, a column for each word attended to. Words are numbered from 0."""
+    """Made-up attention weights. queries, keys: word indices of rows and columns."""
 
     title: str
     sentence: str
@@ -49,7 +49,7 @@ TEXTBOOK = [
 
 
 def drawn_numbers(picture, answered: bool) -> None:
-    """Draw the made-up weights, the mean over all heads, the head nearest to the made-up weights, and a median head."""
+    """Draw the made-up weights, and those of a mean, nearest and median head."""
     encoder = current_encoder()
     textbooks = {textbook.title: textbook for textbook in TEXTBOOK}
     textbook = textbooks[st.selectbox("Made-up numbers for", list(textbooks), key="drawn-numbers.which")]
@@ -91,7 +91,6 @@ def drawn_numbers(picture, answered: bool) -> None:
 
 
 def _whole(encoding: Encoding, textbook: TextbookWeights, head: Head) -> None:
-    """Draw two maps of the complete sentence: the made-up weights of one word, and the head's weights of every word."""
     words = [word.text for word in encoding.words]
     drawn = torch.full((len(words), len(words)), math.nan)
     drawn[textbook.queries[0], list(textbook.keys)] = torch.tensor(textbook.weights[0])
@@ -103,23 +102,23 @@ def _whole(encoding: Encoding, textbook: TextbookWeights, head: Head) -> None:
 
 
 def answer(options: Sequence[str]) -> str:
-    """Return the option with the word that "bank" attends to most, on average over all heads."""
+    """Return the word that "bank" attends to most, on average over heads."""
     own = between_words(cached_encode(current_encoder(), TEXTBOOK[0].sentence), TEXTBOOK[0])
     return options[int(own.mean((0, 1, 2)).argmax())]
 
 
 def between_words(encoding: Encoding, textbook: TextbookWeights) -> Tensor:
-    """Return the encoder's attention weights between the textbook's words: (n_layers, n_heads, n_queries, n_keys)."""
+    """Return the weights between the textbook's words: (n_layers, n_heads, n_queries, n_keys)."""
     queries, keys = ([encoding.words[n].positions for n in places] for places in (textbook.queries, textbook.keys))
     return torch.stack([between_groups(encoding.weights(layer), queries, keys) for layer in range(encoding.n_layers)])
 
 
 def compare(weights: Tensor, textbook: Sequence[Sequence[float]]) -> pd.DataFrame:
-    """Return one row per head, the nearest to the textbook's weights first: layer, head, name, distance, kept.
+    """Return each head's distance from the textbook's weights, nearest first.
 
-    weights (n_layers, n_heads, n_queries, n_keys) from `between_words`. distance: the total variation between the textbook's
-    shares and the head's shares, averaged over the rows (each row sums to 1); 0 = the same, 1 = nothing in common. kept: the
-    part of a head's weight that falls on the textbook's words, before its rows are scaled to sum to 1.
+    weights (n_layers, n_heads, n_queries, n_keys): from `between_words`
+    distance: total variation of rows scaled to sum to 1; 0 (equal) to 1 (nothing in common)
+    kept: the head's weight on the textbook's words before scaling, 0 to 1
     """
     printed = torch.tensor(textbook, dtype=torch.float64)
     distance = (shares(weights) - shares(printed)).abs().sum(-1).mean(-1) / 2

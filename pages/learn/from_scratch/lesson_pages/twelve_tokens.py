@@ -1,7 +1,6 @@
-"""Draw the attention map of twelve tokens with hand-made queries, keys and values.
+"""Draw the attention map of twelve tokens with hand-made vectors.
 
-Sources: an example of a public lesson (d = 2; all tokens except three have zeros), and the lesson's heatmap (causal, weights
-with two decimals). The example's heading says "masked", but the lesson computes the example's context without a mask.
+Source: a public lesson. The lesson computes no mask, despite the heading "masked".
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,13 +20,13 @@ TOKENS = ("The", "movie", "was", "not", "good", ",", "but", "the", "soundtrack",
 NOT, GOOD, SOUNDTRACK, AMAZING = 3, 4, 8, 10
 QUERIES_AND_KEYS = {NOT: (20.0, 20.0), GOOD: (0.0, 1.0), AMAZING: (19.0, 19.0)}
 VALUES = {NOT: (1.0, 0.0), GOOD: (0.0, 1.0), AMAZING: (1.0, 1.0)}
-# The queries, keys and values of the lesson's heatmap
+# The vectors of the lesson's heatmap
 OF_THE_MAP = {NOT: (0.0, 1.0), GOOD: (0.0, 1.0), SOUNDTRACK: (19.0, 19.0), AMAZING: (19.0, 19.0)}
 VALUES_OF_THE_MAP = {NOT: (-1.0, 0.0), GOOD: (0.0, 1.0), SOUNDTRACK: (1.0, 1.0), AMAZING: (1.0, 1.0)}
 
 
 def twelve_tokens(picture, answered: bool) -> None:
-    """Draw the map of twelve tokens; before the answer, the row of "good" is empty."""
+    """Draw the map. Before the answer, the row of "good" is empty."""
     examples = {"what changes “good”?": (QUERIES_AND_KEYS, VALUES), "the source’s map": (OF_THE_MAP, VALUES_OF_THE_MAP)}
     which = teaching.example("twelve-tokens", tuple(examples))
     both, values = examples[which]
@@ -52,7 +51,6 @@ Rows = Mapping[int, Sequence[float] | Tensor]  # rows by the token's position; a
 
 
 def compute(queries_and_keys: Rows = QUERIES_AND_KEYS, values: Rows = VALUES, causal: bool = False) -> AttentionTrace:
-    """Return the attention trace of all twelve tokens. causal: True if no token may attend to a later token."""
     both, value = torch.zeros(2, len(TOKENS), 2, dtype=torch.float64)
     for matrix, rows in ((both, queries_and_keys), (value, values)):
         for place, row in rows.items():

@@ -1,7 +1,6 @@
-"""Draw the lesson page about word order: without positions, shuffling the words only shuffles the vectors.
+"""Draw the lesson page about word order.
 
-Sources: Vaswani et al. 2017, section 3.5 (why positions are added); Lee et al. 2019, "Set Transformer", property 1
-(self-attention is permutation equivariant).
+Sources: Vaswani et al. 2017, section 3.5; Lee et al. 2019, "Set Transformer", property 1.
 """
 
 from collections.abc import Sequence
@@ -29,7 +28,7 @@ D_MODEL = 8
 
 
 def order(picture, answered: bool) -> None:
-    """Draw the words' context vectors in two word orders. Two switches add positions and a causal mask."""
+    """Draw the words' context vectors in two word orders."""
     published = {"order.words": "dog bites man"}
     for key, value in published.items():
         st.session_state.setdefault(key, value)
@@ -79,9 +78,9 @@ def _on_encoder() -> None:
 
 
 def both_orders(words: Sequence[str], positions: bool, causal: bool = False) -> tuple[AttentionTrace, AttentionTrace]:
-    """Return the attention traces of the words and of the reversed words. positions: add a vector for each position first."""
+    """Return the traces of the words and of the reversed words."""
     vectors, places = word_vectors(words, D_MODEL), torch.zeros(len(words), D_MODEL)
-    if positions:  # half as long as a word's vector, because longer position vectors would decide the scores alone
+    if positions:  # half a word vector's length: longer ones would decide the scores alone
         places = 0.5 * normalize(_random(1, len(words), D_MODEL), dim=-1)
     matrices = _random(0, 3, D_MODEL, D_MODEL)
     mask = causal_mask(len(words)) if causal else None
@@ -95,9 +94,9 @@ def _random(seed: int, *shape: int) -> Tensor:
 
 
 def compare_orders(encoder: Encoder, first: str, second: str, word: str) -> tuple[list[Tensor], list[Tensor]]:
-    """Return the word's last-layer vectors in both sentences: with positions as usual, and with position 0 for every token.
+    """Return the word's last-layer vectors in both sentences, with and without positions.
 
-    Raises ValueError if a sentence lacks the word, the encoder takes no positions, or the sentences have different tokens.
+    Raises ValueError if the word is missing, the tokens differ, or the encoder takes no positions.
     """
     placed = [first_word(encoder.encode(text), word) for text in (first, second)]
     ids = [each.sentence.ids for each in placed]
