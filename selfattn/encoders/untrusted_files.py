@@ -36,10 +36,7 @@ def read_plain(path: Path, most_bytes: int) -> bytes:
 
 
 def read_json(path: Path, otherwise: dict | None = None, of: type = dict) -> Any:
-    """Return the JSON object (or list) in a file. Raises LoadError.
-
-    otherwise: the value for a missing file
-    """
+    """Return the JSON object (or list) in a file. Raises LoadError. otherwise: the value for a missing file."""
     if otherwise is not None and not path.exists():
         return otherwise
     try:

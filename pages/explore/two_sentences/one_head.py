@@ -1,4 +1,4 @@
-"""Show the chosen head: its attention maps of sentences A and B, and how it computes the chosen word's row of weights."""
+"""Show the chosen head: its attention maps and the chosen word's weights."""
 
 from functools import partial
 
@@ -33,7 +33,7 @@ def pick(encoder: Encoder) -> None:
 
 
 def show(encoder: Encoder, answer: Answer) -> None:
-    """Show the head's maps and its computation step by step. Words that the visitor hides are hidden here too."""
+    """Show the head's maps and its computation step by step."""
     head = this_page().head = chosen_head(encoder, this_page().leading)
     sides = dict(answer.pair.sides)
     hidden = {} if encoder.hide_reason else hidden_words_now(answer)
