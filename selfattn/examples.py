@@ -1,6 +1,6 @@
-"""Hand-written English examples from data/*.csv: senses, pronouns, negations and plain sentences.
+"""English examples from data/*.csv.
 
-The sentences are ours, except the animal and the street, the movie, and the artist's score.
+We wrote the sentences, except a few well-known ones, such as the animal and the street.
 """
 
 from collections.abc import Hashable
@@ -95,8 +95,8 @@ MOVIE = "The movie was not good , but the soundtrack was amazing ."
 def labelled_sentences() -> pd.DataFrame:
     """Return the table data/senses.csv, with columns sentence, word and sense.
 
-    Each word has two senses with twelve sentences each, and occurs once in a sentence.
-    In the bundled encoder, a word has the same twelve token positions in both senses.
+    Each word has two senses, with twelve sentences each.
+    In the bundled encoder, both senses have the same token positions.
     """
     return _table("senses")
 

@@ -1,6 +1,7 @@
-"""Attention from scratch: softmax(Q K^T / sqrt(d_head)) V. The result keeps every step of the computation.
+"""Attention from scratch, with every step: softmax(Q K^T / sqrt(d_head)) V.
 
-Source: Vaswani et al. 2017, "Attention Is All You Need", section 3.2.1 (scaled dot-product attention)."""
+Source: Vaswani et al. 2017, "Attention Is All You Need", section 3.2.1 (scaled dot-product attention).
+"""
 
 import math
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ class AttentionTrace(OfSteps):
 def attend(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, scale: float | None = None, terms: Terms = ()
 ) -> AttentionTrace:
-    """Compute attention for one head or a batch of heads. Shapes: as in `AttentionTrace`.
+    """Compute attention for any batch of heads. Shapes: as in `AttentionTrace`.
 
     A fully masked row has weights 0 and context 0.
     16-bit inputs are computed in float32, and each step is rounded at the end.

@@ -24,9 +24,9 @@ def check_inputs(
 ) -> None:
     """Raise ValueError if the inputs of `attend` don't fit together.
 
-    query: (..., n_query, d_head), float
-    key: (..., n_key, d_head), the query's dtype
-    value: (..., n_key, d_value), the query's dtype
+    query, key: (..., n_query, d_head), (..., n_key, d_head)
+    value: (..., n_key, d_value)
+    query, key and value share one floating-point dtype.
     mask, terms: broadcast to (..., n_query, n_key)
     """
     shapes = f"query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}"

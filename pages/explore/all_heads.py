@@ -50,14 +50,13 @@ def segments(page: Page) -> PlacedWord:
 def show_grid(page: Page, name: str, side: PlacedWord, rows: Sequence[int]) -> None:
     """Show every head's map. A click chooses a head.
 
-    name: the sentence, "A" or "B"; "" for both as one text
-    side: the chosen word in this sentence
-    rows: rows of the map to outline
+    name: the sentence, or "" for A and B as one text
+    side: the chosen word in the sentence
     """
     encoder, pair = page.encoder, page.pair
     sides = {name: word for name, word in zip(("A", "B", "control"), pair) if word}
     compared = Compared(sides, partial(cached_effect, encoder))
-    # Two segments of one text have no second text to compare with.
+    # As one text, A and B have no second text to compare with.
     measures = offered(sides if side.sentence.pair is None and encoder.patchable else ())
     labels = {key: each.label for key, each in measures.items()}
     if (asked := linked(session.MEASURE)) in labels:  # a link from an older version
@@ -89,7 +88,7 @@ def show_grid(page: Page, name: str, side: PlacedWord, rows: Sequence[int]) -> N
 
 
 def show_row(page: Page, name: str, side: PlacedWord, query: int) -> None:
-    """Show how the chosen head computes the weights of the token `query`. name, side: as in `show_grid`."""
+    """Show how the chosen head computes the weights of one token."""
     sides = {name: side}
     row = word_row(side, page.head, name, query=query)
     panel = kernel_panel(row, head=page.head, errors=errors_of(page.encoder, [side], page.head))
@@ -97,7 +96,6 @@ def show_row(page: Page, name: str, side: PlacedWord, query: int) -> None:
 
 
 def show_what_it_does(page: Page, encoding: Encoding) -> None:
-    """Show what the chosen head does over the labelled sentences."""
     encoder, head = page.encoder, page.head
     found, moves = stored_report(HeadProfiles, encoder), stored_report(HiddenWordsReport, encoder)
     if found is None:

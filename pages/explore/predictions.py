@@ -1,4 +1,4 @@
-"""Draw the page Predictions: a model's answer, and the words behind the answer."""
+"""Show a model's answer, and the words that the answer depends on."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -45,10 +45,7 @@ T = TypeVar("T")
 
 
 def pick_question(encoder: Encoder) -> list[Question]:
-    """Draw the pickers and the prediction. Return a question for each text.
-
-    If no prediction is possible, ends the page.
-    """
+    """Draw the pickers and the prediction. Return a question for each text."""
     first = views.first_asked(encoder, session.GAP in st.query_params)
     previous = session.DEFAULT_OF.of(session.ASKED)
     if session.ASKED.get() is not None and session.ASKED.get() == previous.get():
@@ -100,11 +97,7 @@ def _pick(label: str, options: Sequence[Any], first: int, key: str, **more: Any)
 
 
 def _linked(key: session.Key, options: Sequence[str], shown: str, missing: str) -> int | None:
-    """Return the index of the option in the URL, or None.
-
-    shown: the option that the page shows instead
-    missing: the warning, with {} for the missing option
-    """
+    """Return the index of the option in the URL, or None. shown: the option on the page. missing: the warning."""
     named = st.query_params.get(key, "")
     offered = named in options
     say_what_is_missing(key, options, named if offered else shown, missing.format)
@@ -119,7 +112,7 @@ def _link(key: session.Key, options: Sequence[str], index: Any) -> None:
 
 
 def _class(encoder: Encoder, text: str, pairs: Sequence[str | None] = (None,)) -> list[Question]:
-    """Return a question about the class for each text in `pairs`."""
+    """Return a question for each second text in `pairs`."""
     head = _load_or_stop(encoder, "classification head", load_class_head)
     names = ["The sentence" if pair is None else f"Document {n}" for n, pair in enumerate(pairs, 1)]
     encodings = [encode_or_stop(encoder, text, name, pair=pair) for name, pair in zip(names, pairs)]
@@ -133,13 +126,12 @@ def _class(encoder: Encoder, text: str, pairs: Sequence[str | None] = (None,)) -
 
 
 def _pair(encoder: Encoder, query: str) -> list[Question]:
-    """Return a question for each document, about the class or score."""
+    """Return a question for each document."""
     texts = [_field("Document", FIRST.second, session.B), _field("Second document", "", session.DOCUMENT)]
     return _class(encoder, query, [text for text in texts if text.strip()] or texts[:1])
 
 
 def _similarity(encoder: Encoder, text: str) -> list[Question]:
-    """Return a question about the cosine for each text."""
     pooling = _load_or_stop(encoder, "pooling", load_pooling)
     other = _field("Sentence B", FIRST.second, session.B)
     st.pills(
@@ -162,7 +154,7 @@ def _similarity(encoder: Encoder, text: str) -> list[Question]:
 
 
 def _as_read(encoder: Encoder, pooling: Pooling, text: str, name: str) -> tuple[Encoding, Tokens]:
-    """Return the text cut as the embedder reads it, and uncut."""
+    """Return the text, cut for the embedder, and the uncut text."""
     check_length(text)
     read, whole = pooling.read(encoder, text)
     if len(read.ids) == len(whole.ids):
@@ -181,7 +173,6 @@ def _use_example() -> None:
 
 
 def _tag(encoder: Encoder, text: str) -> list[Question]:
-    """Show every word's tag. Return a question about one tag."""
     head = _load_or_stop(encoder, "token-classification head", load_tag_head)
     sentence = encode_or_stop(encoder, text, "The sentence")
     words, tags = _labels_or_stop(sentence), head.tags(sentence)
@@ -216,7 +207,6 @@ def _labels_or_stop(tokens: Tokens) -> list[str]:
 
 
 def _gap(encoder: Encoder, text: str) -> list[Question]:
-    """Mask a word. Return a question about a predicted word."""
     head = _load_or_stop(encoder, "masked-language head", load_masked_head)
     check_length(text)
     tokens = encoder.tokenize(text)
@@ -243,7 +233,6 @@ KINDS: dict[str, tuple[str, str, Ask]] = {  # name, first field's label, functio
 
 
 def show_similar(encoder: Encoder, first: Question, second: Question) -> None:
-    """Show which words make two texts similar."""
     place, key = st.container(), encoder_key(encoder)
     kept = stored_report(UnrelatedPairs, encoder)
     unrelated = kept and kept.report
@@ -270,7 +259,7 @@ def show_similar(encoder: Encoder, first: Question, second: Question) -> None:
 
 
 def _hidden_now(names: Sequence[Sequence[str]]) -> list[int | None]:
-    """Return the index of the hidden word in each text, or None."""
+    """Return the index of the hidden word in each text."""
     return [
         _linked(key, labels, "nothing hidden", f'The link hides "{{}}", which {name} doesn\'t have.')
         for labels, (name, key) in zip(names, session.HIDE.items())
@@ -278,7 +267,7 @@ def _hidden_now(names: Sequence[Sequence[str]]) -> list[int | None]:
 
 
 def _hide(panel: Panel, names: Sequence[Sequence[str]], _: str, given: Any) -> None:
-    """Store the hidden words in the URL. given: [figure's key, word index in A, in B], from the browser."""
+    """Store the hidden words in the URL. given: the figure's key, a word's index in A and in B."""
     shown, *hidden = given if isinstance(given, list) and len(given) == 3 else [None]
     if panel.live is None or shown != panel.live.data["key"]:
         return
@@ -288,7 +277,7 @@ def _hide(panel: Panel, names: Sequence[Sequence[str]], _: str, given: Any) -> N
 
 
 def show_words(panel: Panel) -> None:
-    """Show the effects of the words, or of a long text's sentences."""
+    """Show the effects of words, or of a long text's sentences."""
     rows = panel.live.data["rows"] if panel.live else []
     places = [[n, at] for n, row in enumerate(rows) for at in range(len(row["words"])) if "read" in row]
     named = [f"{n + 1}.{at + 1}" for n, at in places]
@@ -309,11 +298,7 @@ def show_words(panel: Panel) -> None:
 
 
 def explained(encoder: Encoder, question: Question, long: bool, words: tuple | None = None) -> Explained:
-    """Return `explain`'s result, with the chosen head's effect.
-
-    long: hide sentences first
-    words: the words to hide (None: all)
-    """
+    """Return `explain`'s result, with the chosen head's effect. long: hide sentences first."""
     sentence, target, head = question.sentence, question.asked(question.sentence), this_page().head
     make = partial(explain, encoder, sentence, target, sentences=sentences_of(sentence) if long else (), words=words)
     key = (sentence.text, sentence.pair, len(sentence.ids), *question.key, long, words)

@@ -1,4 +1,4 @@
-"""Draw the page Two encoders, which compares the heads of two encoders."""
+"""Compare the heads of two encoders."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -26,7 +26,6 @@ from selfattn.views import two_encoders as views
 
 
 def show_over_many(first: Encoder, second: Encoder, chosen: Head, partner: str) -> None:
-    """Show how far each head's weights differ between two checkpoints."""
     (left, right), limits = side_by_side(key="halves_many"), Settings.read()
     drawn = left.container()
     _, table, *_ = session.TABLE_READ.get()

@@ -1,4 +1,4 @@
-"""Draw the page Before attention, which compares a recurrence with attention."""
+"""Compare a recurrence with attention."""
 
 import pandas as pd
 import streamlit as st
@@ -21,7 +21,7 @@ LONGEST = 60  # words; the page leaves out each word in turn, which is slow
 
 
 def choose() -> tuple[tuple[str, ...], int, int]:
-    """Draw the input fields. Return the words and two positions, from 1."""
+    """Return the typed words, and the positions of two, from 1."""
     with st.container(horizontal=True):
         for example in EXAMPLES:
             _, first, second = example
@@ -50,7 +50,6 @@ def _use(sentence: str, first: str, second: str) -> None:
 
 
 def show_path(words: tuple[str, ...], start: int, stop: int, signal: pd.DataFrame) -> None:
-    """Draw the recurrence's steps between two words, and attention's single step."""
     steps = stop - start
     moving = "".join(
         f".st-key-path [class*=pathgroup]>g:nth-child({n}){{animation-delay:{n / 4}s}}" for n in range(1, steps + 1)

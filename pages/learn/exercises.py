@@ -39,8 +39,6 @@ TASKS = (
 
 
 class Given(NamedTuple):
-    """The visitor's answer to one exercise, checked."""
-
     right: bool
     said: str  # what the values give, in words
     bars: dict[str, float]  # numbers to draw, by label
@@ -48,7 +46,7 @@ class Given(NamedTuple):
 
 
 def ask(number: int) -> Given:
-    """Draw the input fields of an exercise, and check the values."""
+    """Draw an exercise's input fields, and check the values."""
     field: dict[str, Any] = {"key": f"exercise.{number}", "bind": "query-params"}
     thread = compute()
     if number == 1:

@@ -1,4 +1,4 @@
-"""Tokenise texts for an encoder, find words among the tokens, and make the model's inputs."""
+"""Tokenise texts for an encoder, and find words among the tokens."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ class TextReader:
     files: Mapping[str, str] = field(default_factory=dict)  # sha256 by path
 
     def tokenize(self, text: str | Tokens, pair: str | None = None) -> Tokens:
-        """Return a text's tokens. Raises TextError if the encoder can't read the text."""
+        """Return a text's tokens. Raises TextError for an unreadable text."""
         if isinstance(text, Tokens):
             if text.reader != self.reader or text.padding or pair is not None:
                 raise ValueError(
@@ -91,28 +91,26 @@ class TextReader:
 
     @cached_property
     def _rows(self) -> int:
-        """The number of tokens with an embedding."""
         return self.model.get_input_embeddings().weight.shape[0]
 
     @cached_property
     def _segments(self) -> int | None:
-        """The number of segments with an embedding (None: no segments)."""
+        """The number of segments, or None for a model without segment ids."""
         tables = [m for name, m in self.model.named_modules() if name.endswith("token_type_embeddings")]
         takes_segments = tables and "token_type_ids" in self.tokenizer.model_input_names
         return min(table.weight.shape[0] for table in tables) if takes_segments else None
 
     @cached_property
     def pad_id(self) -> int:
-        """The id that pads a batch, always one with an embedding."""
+        """The id that pads a batch."""
         pad = self.tokenizer.pad_token_id
         return pad if self.has_vector(pad) else 0
 
     def has_vector(self, token_id: int | None) -> bool:
-        """Return True if the model has an embedding for this token."""
         return token_id is not None and token_id < self._rows
 
     def locate(self, sentence: str, word: str, *more: str) -> tuple[PlacedWord, ...]:
-        """Return every occurrence of these words. Raises TextError if there is none."""
+        """Return every occurrence of these words. Raises TextError."""
         if not isinstance(sentence, str):
             raise TextError(f"The sentence is missing (expected text, got {_quoted(sentence)}).")
         if not isinstance(word, str) or not word.strip():
@@ -133,7 +131,6 @@ class TextReader:
     def placed(self, where: PlacedWord | tuple) -> PlacedWord:
         """Return a PlacedWord for (text, positions) or (text, positions, pair).
 
-        positions: as in `knock_out`
         Raises TextError, IndexError, and ValueError for another encoder's tokens.
         """
         if isinstance(where, PlacedWord):
@@ -167,7 +164,7 @@ class TextReader:
 
     @cached_property
     def reader(self) -> str:
-        """The tokeniser's identity: the digest of tokenizer.json, or the encoder's name."""
+        """The digest of tokenizer.json, or the encoder's name."""
         return self.files.get("tokenizer.json", self.name)
 
     def inputs(self, batch: Sequence[Tokens]) -> dict[str, Tensor]:

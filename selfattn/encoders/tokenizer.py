@@ -13,7 +13,7 @@ CAPITALISED = re.compile("[A-Z][a-z]*")
 
 
 class Tokenizer:
-    """A fast tokeniser with attributes of transformers, such as pad_token. Raises LoadError."""
+    """A fast tokeniser, with attributes as in transformers. Raises LoadError."""
 
     def __init__(self, folder: Path, name: str):
         with failing_as(
@@ -47,7 +47,7 @@ class Tokenizer:
         return self._backend.encode(text, pair)
 
     def special(self, read: Encoding) -> tuple[bool, ...]:
-        """Return which tokens are special, including those typed in the text."""
+        """Return which tokens are special, even if typed in the text."""
         return tuple(bool(mask) or number in self._special for mask, number in zip(read.special_tokens_mask, read.ids))
 
     def _note_on_case(self, folder: Path) -> str:
@@ -64,7 +64,7 @@ class Tokenizer:
         )
 
     def check(self, name: str) -> None:
-        """Raise LoadError if the tokeniser fails on plain text, or gives random tokens."""
+        """Raise LoadError if the tokeniser fails, or gives random tokens."""
         with failing_as(
             lambda reason: LoadError(f"{name}'s tokeniser can't read {SAMPLE!r}: {reason}. Save it again.")
         ):

@@ -1,4 +1,4 @@
-"""Write a view as one ZIP of figures, tables, arrays and a report."""
+"""Write a view as one ZIP."""
 
 import io
 import re
@@ -9,11 +9,7 @@ from selfattn.export.files import View
 
 
 def zipped(view: View, scale: float, width: float | None) -> bytes:
-    """Return the view as a ZIP.
-
-    scale: PNG pixels per SVG pixel
-    width: of the pictures, in SVG pixels (None: as drawn)
-    """
+    """Return the view as a ZIP. scale, width: as for `files.png`."""
     parts: dict[str, str | bytes] = {"provenance.json": view.provenance.json(), "report.html": report.html(view, width)}
     for name, spec in view.pictures.items():
         parts[f"figures/{safe_name(name)}.png"] = files.png(spec, view.origin(name), scale, width)

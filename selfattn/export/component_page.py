@@ -1,6 +1,6 @@
-"""Put dashboard components with their data into an offline HTML page.
+"""Put dashboard components into an offline HTML page.
 
-The data is JSON with every "<" escaped, so that no text can end the block.
+Every "<" in the data is escaped, so that no text can end a script.
 """
 
 import json
@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # for types only: the import is slow
+if TYPE_CHECKING:  # for types only, because the import is slow
     from selfattn.panel import Live
 
 FOLDER = Path(__file__).parents[1] / "dashboard" / "components"
@@ -40,7 +40,7 @@ def module(name: str) -> str:
 
 
 def place(live: "Live", without_script: str) -> str:
-    """Return the HTML element of a component, with its data. without_script: HTML to show if no script runs."""
+    """Return a component's HTML element, with its data. without_script: HTML to show if no script runs."""
     # Leave out links and clicks that need the dashboard.
     data = {
         key: {name: each for name, each in part.items() if name != "link"} if isinstance(part, dict) else part

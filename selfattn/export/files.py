@@ -1,4 +1,4 @@
-"""Write charts and data to files with their provenance: PNG, SVG, CSV, Parquet, NPZ."""
+"""Write charts and data to files with their provenance."""
 
 import io
 import re
@@ -36,7 +36,7 @@ NUMBER = re.compile(r"^\d+\. ")  # the number before a figure's name
 SUBTITLE_LINES = 12  # most lines of one sentence above a chart
 painter: ContextVar[Any] = ContextVar("painter", default=vlc)  # vl-convert, or a stand-in in another process
 NO_CHARACTER = "\U0001fffe"  # Unicode never assigns it, so no font has it
-BLANK = {"Cc", "Cf", "Mn", "Zs"}  # characters that a font may draw as nothing
+BLANK = {"Cc", "Cf", "Mn", "Zs"}  # categories of characters that a font may draw as nothing
 CELL, COLUMNS = 32, 50  # of the font test: pixels per cell, cells per row
 NAMED = 5  # characters that a note names
 PNG_HEADER = 8 + 25  # bytes: signature and IHDR chunk (PNG specification, 11.2.2)
@@ -55,12 +55,11 @@ class View:
 
     @property
     def pictures(self) -> dict[str, Spec]:
-        """The picture of each panel."""
         return {name: panel.picture(self.look) for name, panel in self.panels.items()}
 
     @property
     def tables(self) -> dict[str, tuple[Callable[[], pd.DataFrame], Provenance]]:
-        """Each table's function and provenance, by the table's name. A panel's first table has the panel's name."""
+        """Each table's function and provenance, by the table's name."""
         found = {}
         for name, panel in self.panels.items():
             for at, table in enumerate(panel.tables):
@@ -69,7 +68,6 @@ class View:
         return found | {name: (make, self._origin(name)) for name, make in self.more.items()}
 
     def origin(self, name: str) -> Provenance:
-        """Return the provenance of a panel's picture."""
         return self._origin(name, self.panels[name])
 
     def _origin(self, name: str, panel: Panel | None = None) -> Provenance:
@@ -78,12 +76,12 @@ class View:
 
 
 def numbered(panels: Sequence[Panel]) -> dict[str, Panel]:
-    """Return the panels by name, with a number before each name."""
+    """Return the panels by numbered name."""
     return {f"{number}. {panel.name}": panel for number, panel in enumerate(panels, start=1)}
 
 
 def titled(spec: Spec, provenance: Provenance, width: float) -> Spec:
-    """Return the spec with the provenance above the chart. width: of the chart, in SVG pixels."""
+    """Return the spec with the provenance above the chart."""
     sentences = [line for name, text in provenance.sentences.items() for line in _lines(f"{name}: {text}", width)]
     note = _lines(provenance.note, width) if provenance.note else []
     subtitle = [*sentences, *_lines(provenance.line(), width), *note]
@@ -126,7 +124,7 @@ def png(
 
     scale: PNG pixels per SVG pixel; the resolution is 72 * scale dots per inch
     width, plain: as for `svg`
-    Characters without a font become U+FFFD, and the provenance names them.
+    Characters without a font are drawn as U+FFFD, and the provenance names them.
     Raises ValueError for more than MAX_PIXELS pixels.
     """
     picture = _drawn(spec, provenance, width, plain)
@@ -146,7 +144,7 @@ def png(
 
 
 def without_font(text: str) -> str:
-    """Return the characters that no font on this machine has."""
+    """Return the characters that no font here has."""
     foreign = {each for each in drawable(text) if not each.isascii() and unicodedata.category(each) not in BLANK}
     return _undrawn("".join(sorted(foreign))) if foreign else ""
 
@@ -166,7 +164,6 @@ def _undrawn(foreign: str) -> str:
 
 
 def font_note(lacking: str) -> str:
-    """Describe the missing characters and the remedy."""
     named = ", ".join(f"{each} (U+{ord(each):04X})" for each in lacking[:NAMED])
     more = f" and {len(lacking) - NAMED:,} more" if lacking[NAMED:] else ""
     return (
@@ -228,7 +225,7 @@ def csv(frame: pd.DataFrame, provenance: Provenance) -> str:
 
 
 def parquet(frame: pd.DataFrame, provenance: Provenance) -> bytes:
-    """Return a table as Parquet, with "provenance" as JSON in the metadata."""
+    """Return a table as Parquet, with the provenance in the metadata."""
     table = pa.Table.from_pandas(frame, preserve_index=False)
     table = table.replace_schema_metadata({**table.schema.metadata, "provenance": provenance.json()})
     buffer = io.BytesIO()
@@ -237,7 +234,7 @@ def parquet(frame: pd.DataFrame, provenance: Provenance) -> bytes:
 
 
 def npz(arrays: Mapping[str, Any], provenance: Provenance) -> bytes:
-    """Return arrays as a compressed NPZ without pickles, with "provenance" as JSON."""
+    """Return arrays as a compressed NPZ without pickles, with the provenance."""
     buffer, plain = io.BytesIO(), {name: np.asarray(array) for name, array in arrays.items()}
     np.savez_compressed(buffer, allow_pickle=False, **plain, provenance=np.array(provenance.json()))
     return buffer.getvalue()

@@ -59,7 +59,7 @@ class Provenance:
         )  # fmt: skip
 
     def of_figure(self, name: str, *, one_head: bool, sentences: Collection[str] | None = None) -> "Provenance":
-        """Return a copy with this name as its title.
+        """Return a copy with this name as the title.
 
         one_head: keep layer, head and error
         sentences: the names of the sentences to keep (None: all)
@@ -84,18 +84,16 @@ class Provenance:
         return f"{origin}; {check}" if (check := self.check()) else origin
 
     def check(self) -> str:
-        """Describe the difference to the model's own weights, if measured."""
+        """Describe the difference to the model's own weights."""
         if not self.recomputed:
             return "weights from the model itself, not recomputed"
         return "" if self.error is None else f"largest difference to the model's weights {numbers.error(self.error)}"
 
     def json(self) -> str:
-        """Return all fields as JSON."""
         return json.dumps(asdict(self), ensure_ascii=False, indent=1)
 
 
 @cache
 def versions() -> tuple[tuple[str, str], ...]:
-    """Return the versions of Python, selfattn and its packages."""
     packages = ((package, version(package)) for package in PACKAGES)
     return ("python", platform.python_version()), ("selfattn", selfattn.__version__), *packages

@@ -32,7 +32,7 @@ td { unicode-bidi: isolate; overflow-wrap: anywhere } .scroll { max-height: 24re
 
 
 def html(view: View, width: float | None = None) -> str:
-    """Return the view as an HTML page with all text escaped. width: of the pictures, in SVG pixels (None: as drawn)."""
+    """Return the view as an HTML page with all text escaped."""
     parts = [
         paragraph(view.provenance.line()),
         *(f"<p><b>{_text(name)}</b> <bdi>{_text(text)}</bdi></p>" for name, text in view.provenance.sentences.items()),
@@ -49,7 +49,7 @@ def html(view: View, width: float | None = None) -> str:
 
 
 def document(title: str, parts: Iterable[str], components: Collection[str] = ()) -> str:
-    """Return a page with these HTML parts. components: names of the dashboard components in the parts."""
+    """Return a page. components: names of the components in the parts."""
     title, names = _text(title), sorted(components)
     style = STYLE + stylesheet(*names) if names else STYLE
     modules = [module(name) for name in names]
@@ -68,17 +68,15 @@ def document(title: str, parts: Iterable[str], components: Collection[str] = ())
 
 
 def paragraph(text: str) -> str:
-    """Return a paragraph in small grey type."""
     return f'<p class="quiet">{_text(text)}</p>'
 
 
 def link(file: str, title: str) -> str:
-    """Return a link to a file in the same folder."""
     return f'<p><a href="{_text(file)}">{_text(title)}</a></p>'
 
 
 def entry(file: str, title: str, sentences: Iterable[str], finding: str) -> str:
-    """Return a page's entry in an index: title, sentences and finding."""
+    """Return a page's entry in an index."""
     lines = "<br>".join(f"<bdi>{_text(text)}</bdi>" for text in sentences)
     return f'<h2><a href="{_text(file)}">{_text(title)}</a></h2><p>{lines}</p>{paragraph(finding)}'
 

@@ -47,7 +47,7 @@ REFUSED = {
 
 @pytest.fixture(scope="module")
 def answers(stand_in, tmp_path_factory):
-    """Return the results of a download, an offline load, and each of REFUSED."""
+    """Return the results of a download, an offline load, and REFUSED."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(constants, "HF_HUB_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield ask(stand_in.url, ("some/good", None, ""), ("some/good", None, "1"), *REFUSED)
@@ -102,7 +102,7 @@ def test_progress_reports_each_percent_once():
 
 @pytest.mark.slow
 def test_incomplete_download_is_not_loaded(stand_in, tmp_path, monkeypatch):
-    """Break the download at each of the six files in turn."""
+    """Break the download at each of the six files."""
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     fetch, fetched = hub.hf_hub_download, []
 
@@ -127,7 +127,7 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 @pytest.fixture
 def cached(monkeypatch, tmp_path):
-    """Return the folder of a model in a Hub cache, without a network."""
+    """Return a model's folder in a Hub cache."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setenv("SELFATTN_OFFLINE", "1")
     folder = tmp_path / "hub" / "models--some--good"

@@ -64,7 +64,7 @@ def test_relevant_changes_change_digest(sentence_embedder, file, values):
 
 
 def test_pooling_in_old_layout_changes_digest(tmp_path):
-    """Before version 2, sentence-transformers saved the pooling beside the model's folder."""
+    """Before version 2, sentence-transformers saved the pooling in a neighbouring folder."""
     around = embedder(tmp_path, first="0_Transformer")
     folder = save_tiny(FAMILIES["BERT"], around / "0_Transformer")
     files, before = file_digests(folder), configuration(folder)

@@ -19,14 +19,13 @@ ALL_ROWS = (
 
 @pytest.fixture(autouse=True)
 def join_few(monkeypatch):
-    """Let even a single copy skip layers."""
+    """Let a single copy skip layers."""
     monkeypatch.setattr("selfattn.encoders.encoder.FEW", 1)
 
 
 @pytest.mark.parametrize("name", [name for name in RECOMPUTED if name not in ONE_MASK])
 @pytest.mark.slow
 def test_skipping_layers_keeps_vectors(encoder_of, monkeypatch, name):
-    """Compare hidden words and removed heads with complete passes."""
     encoder = encoder_of(name)
     sets = [*([head] for head in reversed(encoder.all_heads)), [Head(0, 0), Head(1, 1)]]
     zero = [[Patch(*head, None, torch.zeros(encoder.d_head)) for head in some] for some in sets]
@@ -47,7 +46,7 @@ def test_skipping_layers_keeps_vectors(encoder_of, monkeypatch, name):
 
 
 def test_copies_compute_only_needed_positions(encoder, monkeypatch):
-    """In the layer of its change, a copy computes only the word's position."""
+    """In the layer of the change, only the word's position is computed."""
     batches, receive = [], encoder.model.encoder.layer[0].output.dense.forward.__func__
     for layer in encoder.model.encoder.layer:
         dense = layer.output.dense

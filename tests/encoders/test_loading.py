@@ -17,7 +17,6 @@ pytestmark = pytest.mark.slow
 
 
 def refused(name, *words, **options) -> LoadError:
-    """Check that loading fails with these words. Return the error."""
     with pytest.raises(LoadError) as caught:
         load_encoder(str(name), **options)
     assert all(each in str(caught.value) for each in words), str(caught.value)

@@ -1,4 +1,4 @@
-"""Test the check that compares a loaded encoder with the plain model."""
+"""Test the check of a loaded encoder against the plain model."""
 
 from itertools import product
 from types import SimpleNamespace
@@ -75,7 +75,7 @@ def test_texts_of_equal_length_share_pass(convbert, encoder_of):
 
 
 def off(monkeypatch, when, change):
-    """Apply `change` to the recorded contexts for which `when` is true."""
+    """Apply `change` to the recorded contexts selected by `when`."""
     receive = Recorder.receive
 
     def wrong(recorder, context, inputs):

@@ -1,4 +1,4 @@
-"""Compare replaced head outputs (patches) with plain hooks, in every family."""
+"""Compare replaced head outputs (patches) with plain hooks."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Compare each head's projections with the recorded query, key and value."""
+"""Compare each head's projections with the recording."""
 
 import pytest
 import torch

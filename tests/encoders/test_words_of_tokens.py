@@ -16,7 +16,6 @@ CHINESE = ["我去银行取钱", "银行在河边", "中国银行很大"]
 
 
 def reader_of(folder, model, normalizer) -> TextReader:
-    """Return a reader with this tokeniser, saved and loaded."""
     backend = tokenizers.Tokenizer(model)
     backend.pre_tokenizer, backend.normalizer = pre_tokenizers.WhitespaceSplit(), normalizer
     saved = PreTrainedTokenizerFast(
@@ -45,7 +44,7 @@ def at_spaces(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def by_characters(tmp_path_factory):
-    """Return a reader with one token per character, plus 银行 and 在银."""
+    """Return a reader of single characters, with tokens for 银行 and 在银."""
     letters = "abcdefghijklmnopqrstuvwxyzT[]@<>/1,.我去取钱银行在河边中国很大ธนาครฉไปน"
     model = models.BPE(vocabulary(*letters, "银行", "在银"), [("银", "行"), ("在", "银")], unk_token="[UNK]")
     return reader_of(tmp_path_factory.mktemp("characters"), model, normalizers.Replace("\u200b", ""))

@@ -1,4 +1,4 @@
-"""Test that data in exported pages never becomes markup or script."""
+"""Test that exported data never becomes markup or script."""
 
 import base64
 import hashlib
@@ -23,7 +23,6 @@ HOSTILE = '</script><script>alert(1)</script><!-- <script> ]]> & &lt; " \\ \u202
 
 @pytest.fixture
 def components(monkeypatch, tmp_path):
-    """Replace the dashboard's components with two small ones."""
     for name, text in {
         "base.js": "const shared = 1;",
         "base.css": ".shared {}",
@@ -43,7 +42,6 @@ def components(monkeypatch, tmp_path):
 
 
 def scripts(page: str) -> list[tuple[dict, str]]:
-    """Return the attributes and content of each script element."""
     starts = [attributes for name, attributes in Elements(page).found if name == "script"]
     contents = re.findall(r"<script\b[^>]*>(.*?)</script\b", page, re.DOTALL | re.IGNORECASE)
     assert len(starts) == len(contents)
@@ -51,7 +49,6 @@ def scripts(page: str) -> list[tuple[dict, str]]:
 
 
 def policy(page: str) -> dict[str, str]:
-    """Return the Content-Security-Policy: the sources of each directive."""
     found = {attributes.get("http-equiv"): attributes for _, attributes in Elements(page).found}
     content = found["Content-Security-Policy"]["content"]
     return dict(directive.strip().split(" ", 1) for directive in content.split(";"))

@@ -19,7 +19,6 @@ DEMO = Path(__file__).parents[2] / "docs" / "demo.html"
 
 @pytest.fixture(scope="module")
 def site(encoder, tmp_path_factory):
-    """Return the folder of a site with one pair, and its files."""
     folder, wrote = tmp_path_factory.mktemp("web") / "new" / "site", []
     write_site(encoder, [SPRING], folder, wrote.append)
     return folder, wrote

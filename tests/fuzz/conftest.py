@@ -1,4 +1,4 @@
-"""A fixture for checks on generated inputs: few, or many in `make test-long`."""
+"""A fixture for checks on generated inputs."""
 
 from collections.abc import Callable
 

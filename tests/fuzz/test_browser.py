@@ -14,7 +14,7 @@ from tests.fuzz.hostile import MARKUP, queries
 
 pytestmark = pytest.mark.slow
 
-# The page Senses is slow, because it computes a report for each link.
+# The page Senses computes a report for each link.
 LINKED = [pytest.param(page, marks=pytest.mark.long if page == "senses" else ()) for page in ENTRIES]
 INJECTED = (
     "img[src='x'], img[src*='127.0.0.1:9'], iframe, object, embed, [onerror], [onload],"
@@ -65,5 +65,4 @@ def test_markup_stays_text(server, page):
 
 
 def harmless(text: str) -> str:
-    """Return the text as one line, without characters that links can't have."""
     return " ".join("".join(c for c in text if c.isprintable()).split())

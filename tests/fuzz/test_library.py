@@ -25,9 +25,9 @@ from tests.small_panel import panel_of, view_of
 
 pytestmark = pytest.mark.slow
 
-# The SVG elements of our charts. Markup would add other elements.
+# SVG elements of our charts. Markup would add others.
 DRAWN = {"svg", "metadata", "rect", "g", "path", "text", "tspan", "defs", "clipPath", "linearGradient", "stop", "line"}
-# One encoder for each kind of tokeniser, and one with one segment.
+# One encoder per kind of tokeniser, and one with one segment.
 BERT, *OTHERS = (FAMILIES[name] for name in ("BERT", "RoBERTa", "XLM-R"))
 ONE_SEGMENT = replace(BERT, name="BERT of one segment", settings={**BERT.settings, "type_vocab_size": 1})
 

@@ -24,7 +24,6 @@ HEADERS = [
 
 
 def csvs() -> st.SearchStrategy[bytes]:
-    """Return a strategy for CSV files, right or broken."""
     cell = st.one_of(st.sampled_from(["The bank of the river.", "bank", "a", '"', ",,,", "\r"]), texts())
     line = st.lists(cell, max_size=5).map(",".join)
     lines = st.lists(line, max_size=8).map("\n".join)
@@ -37,7 +36,6 @@ def csvs() -> st.SearchStrategy[bytes]:
 
 
 def lines_of_json() -> st.SearchStrategy[bytes]:
-    """Return a strategy for lines of JSON, right or broken."""
     number = st.builds(lambda digits, n: digits * n, st.sampled_from(["7", "-1", "1e9", "NaN"]), st.integers(1, 6000))
     nested = st.integers(1, 2000).map(lambda depth: "[" * depth + "]" * depth)
     fixed = st.sampled_from(["null", "true", '"bank"', '{"a": 1, "a": 2}'])

@@ -1,4 +1,4 @@
-"""Show a finished corpus scan on the page Senses."""
+"""Show a finished scan on the page Senses."""
 
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,6 @@ from selfattn.views import scanned as views
 
 
 def show_scan(encoder: Encoder, head: Head) -> None:
-    """Show the scan in a folder on the server."""
     folder = st.text_input("Folder of the scan", key="scan", bind="query-params", placeholder="scan")
     st.caption("`python -m selfattn.scan INPUT --output DIR --sources` makes a scan of a table of any size.")
     if not folder.strip():
@@ -65,7 +64,6 @@ def show_scan(encoder: Encoder, head: Head) -> None:
 
 
 def _show_sources(encoder: Encoder, sources: pd.DataFrame) -> None:
-    """Show the words that move the chosen word most when hidden."""
     words = list(sources["word"].unique())
     word = st.selectbox("Word", words, key="scan_word", width=240) if len(words) > 1 else words[0]
     table = sources[sources["word"] == word].reset_index(drop=True)
@@ -79,7 +77,7 @@ def _open(table: pd.DataFrame, word: str, state: str, at: Any) -> None:
 
 
 def _read(encoder: Encoder, folder: Path) -> tuple[Scan, pd.DataFrame, pd.DataFrame | None, pd.DataFrame, pd.DataFrame]:
-    """Return the scan, its means, sources, first rows and rejected rows. Raises ScanError."""
+    """Return the scan, its means, sources, first rows and rejected rows."""
     try:
         changed = tuple((folder / name).stat().st_mtime_ns for name in ("scan.json", "parts"))
     except (OSError, ValueError):
@@ -91,7 +89,7 @@ def _read(encoder: Encoder, folder: Path) -> tuple[Scan, pd.DataFrame, pd.DataFr
             first = scan.frame(["row", "word", "start", "sense", "sentence"], limit=200)
             rejected = scan.rejects().head(Settings.read().max_rows)
             return scan, scan.heads(), scan.sources() if scan.has_sources else None, first, rejected
-        except Exception as error:  # damage can raise any error
+        except Exception as error:  # a damaged scan can raise any error
             known = isinstance(error, ScanError)
             raise error if known else ScanError(f"{folder} can't be read: {brief(error)}. Make a new scan.") from None
 

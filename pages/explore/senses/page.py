@@ -29,7 +29,6 @@ SOURCES = {"labelled": "the labelled set", "table": "your own table", "scan": "a
 
 
 def show_hidden_words(asked: Labelled, word: str, head: Head) -> None:
-    """Show which other word gives `word` its sense."""
     if why := asked.encoder.hide_reason:
         say(f"No word can be hidden in this encoder: {why} Choose another encoder.")
         return
@@ -52,7 +51,6 @@ def show_hidden_words(asked: Labelled, word: str, head: Head) -> None:
 
 
 def show_separation(asked: Labelled, head: Head) -> None:
-    """Show in which layers and heads the senses separate."""
     label, is_table = "In which layers the senses separate, and how much heads contribute", asked.key != BUILT_IN
     key = "separation of a table" if is_table else "separation"
     place = st.expander(label, expanded=is_table, key=key, on_change="rerun")
@@ -78,7 +76,7 @@ def _others(asked: Labelled) -> dict[str, HiddenWordsReport]:
 
 
 def _open(report: HiddenWordsReport, frame: pd.DataFrame, word: str, state: str, at: Any) -> None:
-    """Open row `at`'s sentence, a sentence of another sense, and a control."""
+    """Open row `at`'s sentence, one of another sense, and a control."""
     rows = views.opened(report, frame, word)
     if isinstance(at, int) and 0 <= at < len(rows):
         table = leading_words_frame(report, frame)

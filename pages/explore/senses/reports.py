@@ -1,4 +1,4 @@
-"""Draw parts of the page Senses: reports, tables and the word picker."""
+"""Draw the reports, tables and word picker of the page Senses."""
 
 import hashlib
 from collections.abc import Callable, Hashable
@@ -28,21 +28,15 @@ BUILT_IN = "labelled"  # the key of the built-in sentences
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """Labelled sentences and the encoder that reads them."""
-
     encoder: Encoder
     frame: pd.DataFrame  # columns: sentence, word, sense
     key: Hashable  # BUILT_IN, or the digest of the visitor's table
 
     def stored(self, kind: type[T]) -> Stored[T] | None:
-        """Return the stored report about these sentences, or None."""
         return stored_report(kind, self.encoder) if self.key == BUILT_IN else None
 
     def report(self, kind: type[T], what: str, title: str, make: Callable[..., T]) -> T:
-        """Return the stored report, or make one and show the progress.
-
-        make: called as make(encoder, frame, progress=...); the result is cached
-        """
+        """Return the stored report, or make one and show the progress."""
         if kept := self.stored(kind):
             return kept.report
 
@@ -73,7 +67,7 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
         )
         sample = labelled().groupby(["word", "sense"]).head(2).head(16)
         st.download_button("Download a sample", csv_text(sample), "sample.csv", "text/csv", on_click="ignore")
-    # The uploader accepts any type, because read_table names the remedy.
+    # Any type is accepted, because read_table names the remedy.
     upload = st.file_uploader(f"Table: {', '.join(TAKEN)}", key="table")
     if upload is None:
         return None
@@ -90,10 +84,7 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
 
 
 def _read_once(upload) -> tuple[pd.DataFrame | None, pd.DataFrame | str, str]:
-    """Return the usable rows, the broken rows and a digest.
-
-    For a file without usable rows, returns None, the reason and "".
-    """
+    """Return usable rows, broken rows and a digest, or (None, reason, "")."""
     data, kind = upload.getvalue(), Path(upload.name).suffix.lower()
     try:
         frame, broken = read_table(data, kind)
@@ -113,7 +104,7 @@ def open_pair(a: str, b: str, control: str, word: str) -> None:
 
 
 def show_opened() -> None:
-    """Open the sentences of `open_pair`. Call this before drawing anything."""
+    """Open the sentences of `open_pair`, before anything is drawn."""
     if opened := session.OPENED.get():
         session.OPENED.set(None)
         st.switch_page(ENTRIES[""].path, query_params=opened)

@@ -1,4 +1,4 @@
-"""Let the visitor guess which hidden word moves the chosen word most."""
+"""Let the visitor guess the hidden word with the largest effect."""
 
 import streamlit as st
 
@@ -20,7 +20,6 @@ def asked() -> bool:
 
 
 def show(pair: HiddenPair) -> None:
-    """Show the buttons for guessing, and the last guess."""
     guessed, page = session.GUESS.get(), this_page()
     if guessed == ASKED:
         page.address[LINK] = "yes"
@@ -35,7 +34,7 @@ def show(pair: HiddenPair) -> None:
 
 
 def _beside(pair: HiddenPair, side: int, at: int) -> str:
-    """Compare the guess with the answer. Return "" for a missing word."""
+    """Compare the guess with the answer, or return an empty text."""
     words, share, top = pair.words[side], pair.share[side], pair.top[side]
     if at >= len(words):
         return ""

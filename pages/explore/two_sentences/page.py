@@ -1,4 +1,4 @@
-"""Draw the main view: which words and heads give a word its meaning."""
+"""Draw the main view, "A word in two sentences"."""
 
 import streamlit as st
 
@@ -23,7 +23,6 @@ from selfattn.views.nearest_sentences import nearest_sentences
 
 
 def answer_now() -> Answer:
-    """Return the effect of hiding each word."""
     page = this_page()
     answer = answers.answer_of(page.encoder, page.pair)
     if answer.found.senses is None:
@@ -34,7 +33,6 @@ def answer_now() -> Answer:
 
 
 def show_layers(encoder: Encoder, answer: Answer) -> None:
-    """Show the cosine of the word's two vectors after each layer."""
     panel, asked = layer_by_layer(answer.found), st.expander("Layer by layer", key="layers", on_change="rerun")
     if not asked.open:
         note_panel(panel)
@@ -46,7 +44,7 @@ def show_layers(encoder: Encoder, answer: Answer) -> None:
 
 
 def show_nearest(encoder: Encoder, answer: Answer) -> None:
-    """Show the labelled sentences whose vectors are nearest to the word's."""
+    """Show the labelled sentences nearest to the word's vector."""
     asked = st.expander("The sentences with the nearest vectors", key="nearest", on_change="rerun")
     if not asked.open:
         return

@@ -1,9 +1,8 @@
-"""List the lesson pages ("stops") of From scratch, with the texts of stops.toml.
+"""List the lesson pages ("stops") of From scratch.
 
-A core stop has an exercise, `do`. Its side stops follow it in the file.
-A stop's function has the stop's name, such as soft_lookup for soft-lookup.
-A core stop's function returns the figure's data (`Scene`).
-A side stop's function draws into the container `picture`, and shows the answer if `answered`.
+A core stop has an exercise, `do`. The side stops of a core stop follow in stops.toml.
+A core stop's function returns the figure's data (`Scene`). A side stop's function draws
+into the container `picture`, and shows the answer if `answered`.
 """
 
 import tomllib
@@ -17,7 +16,7 @@ from selfattn.lessons.terms import TERMS
 
 @dataclass(frozen=True)
 class Stop:
-    """A lesson page: its texts, and the module that draws the page."""
+    """A lesson page: its texts and its module."""
 
     slug: str
     file: str
@@ -25,7 +24,7 @@ class Stop:
     part: str  # section of the lesson
     idea: str
     question: str
-    # The right option is first, unless the module has `answer(options)`.
+    # The right option is first, unless the module has `answer`.
     options: list[str]
     reason: str
     take: str
@@ -33,7 +32,7 @@ class Stop:
     do: str  # exercise in class; "" for a side stop
 
     def function(self, name: str = "") -> Any:
-        """Return the module's function `name` ("": the one that draws the page), or None."""
+        """Return the module's function `name`, or the page's function for ""."""
         module = import_module(f"{__name__}.{self.file}")
         return getattr(module, name or self.slug.replace("-", "_"), None)
 
@@ -52,7 +51,7 @@ def _read() -> dict[str, Stop]:
 
 
 STOPS = _read()
-# Removed stops, and the stops that replace them.
+# Removed stops, and their replacements.
 MERGED = {"worked-example": "geometry", "annotated-heatmap": "twelve-tokens"}
 ROWS: list[list[str]] = []  # each core stop with its side stops
 for _slug, _stop in STOPS.items():
@@ -72,7 +71,7 @@ def beside(slug: str) -> list[str]:
 
 
 def neighbours(slug: str) -> tuple[str | None, str | None]:
-    """Return the previous and the next stop, or None. The neighbours of a core stop are core stops."""
+    """Return the previous and the next stop. A core stop has core stops as neighbours."""
     slugs = [None, *(CORE if slug in CORE else STOPS), None]
     place = slugs.index(slug)
     return slugs[place - 1], slugs[place + 1]

@@ -17,7 +17,6 @@ from selfattn.views.lesson import drawing
 
 
 def learned(picture, answered: bool) -> None:
-    """Draw a weight's gradient, and all weights after steps along the gradient."""
     token = st.radio("Make “it” attend to", TOKENS, index=1, key="learned.target", horizontal=True)
     n_steps = st.slider("Steps of learning", 0, 60, 20, key="learned.steps")
     rate = st.slider("Learning rate", 0.0, 1.0, 0.1, 0.05, key="learned.rate")
@@ -42,9 +41,9 @@ def learned(picture, answered: bool) -> None:
 
 
 def learn(target: int, n_steps: int, rate: float) -> tuple[Tensor, pd.DataFrame]:
-    """Move the query and keys along the gradient of log(weight of key `target`).
+    """Move query and keys along the gradient of log(weight of key `target`).
 
-    Returns the weight's first gradient, (1 + n_keys, d_head), with the query's row first,
+    Returns the weight's first gradient, (1 + n_keys, d_head), with the query first,
     and a frame with the columns step, token, weight.
     """
     vectors = torch.cat([QUERY[None], KEYS])

@@ -33,7 +33,6 @@ SEED = 123
 
 
 def soft_lookup() -> Scene:
-    """Return the figure's data for a hard and a soft lookup."""
     made, drawers = compute().trace, WORDS["river"]
     st.markdown(
         "| | filing cabinet | library | in attention |\n|---|---|---|---|\n| I look for | sticky note | question | query |\n"
@@ -67,7 +66,7 @@ def soft_lookup() -> Scene:
 
 
 def by_place(words: Sequence[str], rows: Tensor) -> dict[str, Tensor]:
-    """Return the rows by position and word ("2 bank"), because words repeat."""
+    """Return the rows by position and word, because words repeat."""
     return {f"{place} {word}": row for place, (word, row) in enumerate(zip(words, rows), start=1)}
 
 
@@ -78,7 +77,6 @@ def product(one: Tensor, other: Tensor, result: float | Tensor) -> str:
 
 
 def projections() -> Scene:
-    """Return the figure's data for the query, key and value matrices."""
     if teaching.example("projections", {"bank": "bank", "raschka": "six words of a book"}) == "bank":
         made = compute("river", teaching.own_numbers("projections", embeddings_of("river")))
         scene = _projected(made.words, made.embeddings, MATRICES, made.trace)
@@ -120,7 +118,6 @@ def _projected(words: Sequence[str], embeddings: Tensor, matrices: Sequence[Tens
 
 
 def mix() -> Scene:
-    """Return the figure's data for the weighted average of the values."""
     made = compute(other_word("mix"))
     trace, words = made.trace, made.words
     query, scores, weights, context = (each[BANK] for each in (trace.query, trace.scores, trace.weights, trace.context))
@@ -162,7 +159,7 @@ def mix() -> Scene:
 
 
 def other_word(stop: str) -> str:
-    """Draw the choice of sentence. Return its last word, a key of WORDS."""
+    """Draw the choice of sentence. Return its last word."""
     return st.radio("The other word", list(WORDS), key=f"{stop}.sentence", horizontal=True)
 
 
@@ -175,7 +172,6 @@ def _handed(made: Bank) -> list[str]:
 
 
 def residual() -> Scene:
-    """Return the figure's data for the new vector of "bank" after the head."""
     sentence = other_word("residual")
     made = compute(sentence, teaching.own_numbers("residual", embeddings_of(sentence)))
     encoder = current_encoder()
@@ -221,7 +217,7 @@ def meaning(made: Bank, start: Tensor, end: Tensor, was: str) -> Plane:
 
 
 def _real(encoder: Encoder) -> None:
-    """Show how long a vector a real head adds to "bank", for comparison."""
+    """Show the length of the vector that a real head adds."""
     encoding, head = cached_encode(encoder, teaching.REAL), Head(0, min(10, encoder.n_heads - 1))
     steps, place = head_steps(encoder, encoding, *head), encoding.words[1].start
     if "output" in steps:
@@ -232,7 +228,6 @@ def _real(encoder: Encoder) -> None:
 
 
 def hide_a_word() -> Scene:
-    """Return the figure's data for the mask that hides a word from "bank"."""
     sentence = other_word("hide-a-word")
     words = WORDS[sentence]
     others = [at for at in range(len(words)) if at != BANK]

@@ -23,7 +23,6 @@ LAYER = "all heads of a real layer"
 
 
 def geometry(picture, answered: bool) -> None:
-    """Draw the query and keys in one plane, the values in another."""
     published = {"query of “it”": QUERY}
     for name, rows in (("key", KEYS), ("value", VALUES)):
         published |= {f"{name} of “{token}”": row for token, row in zip(TOKENS, rows)}
@@ -44,7 +43,6 @@ def geometry(picture, answered: bool) -> None:
 
 
 def kernel(picture, answered: bool) -> None:
-    """Show the kernel's source with an example's shapes and numbers."""
     made = one_head_by_hand.compute()
     examples = {  # trace, tokens, position of the query (-1: not a token), name of the query
         "bank": (made.trace, made.words, one_head_by_hand.BANK, ""),

@@ -1,7 +1,6 @@
-"""Draw the first page of the lesson: a word's static vector, changed by each sentence.
+"""Draw the first page of the lesson: one word, one static vector.
 
-Source: Ethayarajh 2019, "How contextual are contextualized word representations?" (self-similarity and its baseline);
-Wiedemann et al. 2019 (senses).
+Source: Ethayarajh 2019, "How contextual are contextualized word representations?"; Wiedemann et al. 2019 (senses).
 """
 
 from collections.abc import Sequence
@@ -40,7 +39,6 @@ Places = Sequence[tuple[Encoding, Sequence[int]]]  # sentence and token position
 
 
 def one_vector() -> Scene:
-    """Return the figure's data for the word's vector in each sentence."""
     encoder = current_encoder()
     show_encoder(encoder)
     stages = range(TABLE, encoder.n_layers + 1)
@@ -108,7 +106,7 @@ def _landmarks(encoder: Encoder) -> dict[str, Encoding]:
 
 
 def typed(encoder: Encoder) -> tuple[str, list[PlacedWord[Encoding]], list[str]]:
-    """Return the word, its place in each sentence, and the senses. Raises ValueError."""
+    """Return the word, its places and the senses. Raises ValueError."""
     word = st.session_state[WORD].strip()
     lines = [line for line in st.session_state[TEXT].splitlines() if line.strip()]
     if not 2 <= len(lines) <= MOST:
@@ -127,23 +125,21 @@ def typed(encoder: Encoder) -> tuple[str, list[PlacedWord[Encoding]], list[str]]
 
 
 def vectors(places: Places, stage: int) -> Tensor:
-    """Return the word's vectors at a stage, (k, d) for k sentences. A split word has the mean over its tokens."""
+    """Return the word's vectors at a stage, (k, d). A split word has the mean over its tokens."""
     rows = (encoding.static if stage == TABLE else encoding.hidden[stage] for encoding, _ in places)
     return torch.stack([row[list(at)].mean(0) for row, (_, at) in zip(rows, places)])
 
 
 def near(places: Places, marks: Places, stage: int) -> Tensor:
-    """Return the cosines with two other words at a stage, (k, 2) for k sentences."""
+    """Return the cosines with two other words at a stage, (k, 2)."""
     ours, theirs = vectors(places, stage).double(), vectors(marks, stage).double()
     return cosine_similarity(ours[:, None], theirs[None], dim=-1)
 
 
 def baselines(places: Places, senses: Sequence[str], others: Places, n_layers: int) -> pd.DataFrame:
-    """Return the mean cosine between pairs of vectors at each stage.
+    """Return the mean cosine of pairs of vectors at each stage.
 
-    columns: stage, pairs, cosine
-    pairs: "same sense", "different senses", or "two other words" for comparison
-    senses: a label for each sentence
+    columns: stage, pairs ("same sense", "different senses", "two other words"), cosine
     """
     same, n = torch.tensor([[one == other for one in senses] for other in senses]), len(others)
     compared = {"same sense": (places, same), "different senses": (places, ~same)}

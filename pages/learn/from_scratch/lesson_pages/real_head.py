@@ -17,7 +17,6 @@ from selfattn.lessons.one_head_by_hand import REAL
 
 
 def real_head(answered: bool) -> None:
-    """Show the main view's figure. A click on a word reveals the answer."""
     encoder, found = current_encoder(), _answer()
     for note in found.found.notes:
         st.text(note)
@@ -33,7 +32,7 @@ def real_head(answered: bool) -> None:
 
 
 def answer(options: Sequence[str]) -> str:
-    """Return the right option: how far hiding "river" moves "bank" in this encoder."""
+    """Return the right option for this encoder."""
     pair = _answer().found
     river = next(at for at, word in enumerate(pair.words[0]) if word.text == "river")
     share = float(pair.share[0][river])
