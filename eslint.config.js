@@ -5,7 +5,7 @@ import globals from "globals";
 const FOLDER = "selfattn/dashboard/components";
 const ENTRY = /export default/;
 
-// The dashboard joins a component's files into one module, so a file may use names that another file defines at its top level.
+// A component's files become one module, so a file may use another file's names.
 const texts = Object.fromEntries(
   readdirSync(FOLDER)
     .filter((name) => name.endsWith(".js"))

@@ -1,7 +1,6 @@
-"""Hand-written English examples, read from data/*.csv: word senses, pronouns, negations and plain sentences.
+"""English examples from data/*.csv.
 
-The sentences were written for this library, except a few well-known ones: the animal and the street, the movie and its
-soundtrack, the artist's score.
+We wrote the sentences, except a few well-known ones, such as the animal and the street.
 """
 
 from collections.abc import Hashable
@@ -15,34 +14,32 @@ DATA = files("selfattn") / "data"
 
 @dataclass(frozen=True)
 class Example:
-    """One word in two senses, and a control: another sentence in which the word has the first sense.
+    """A word in two senses, and a control sentence with the first sense.
 
-    In all three sentences, the same number of words precedes the word. `control` and `second` share equally many words with
-    `first`, so that shared words don't make the control's vector more similar. (In the first pair of PAIRS, `control` shares one
-    word more.)
+    The same number of words precedes the word in each sentence.
+    `control` and `second` share equally many words with `first`, except in the first pair.
     """
 
     word: str
     first: str
     second: str
     control: str
-    senses: tuple[str, str]  # the word's meaning in `first` and `control`, then in `second`
+    senses: tuple[str, str]  # the sense in `first` and `control`, then in `second`
 
     @property
     def sentences(self) -> tuple[str, str, str]:
-        """The first sentence, the second and the control."""
         return self.first, self.second, self.control
 
 
 @dataclass(frozen=True)
 class PronounSentence:
-    """A sentence with a pronoun after two nouns. Grammatically it could refer to either noun; readers agree on one."""
+    """A sentence with a pronoun that grammatically fits two nouns."""
 
     sentence: str
     pronoun: str
     antecedent: str  # the noun that the pronoun refers to
-    distractor: str  # the other noun, with the same number and a compatible gender
-    twin: str | None  # a key that this sentence shares with another: the two differ in one word and in the antecedent
+    distractor: str  # the other noun
+    twin: str | None  # a key shared by two sentences that differ in one word
 
 
 @dataclass(frozen=True)
@@ -51,7 +48,7 @@ class Negation:
 
     plain: str
     negated: str
-    target_word: str  # the word whose meaning the negator reverses
+    target_word: str  # the negated word
     negator: str
 
 
@@ -74,38 +71,38 @@ PAIRS = tuple(
     Example(senses=(row.pop("first_sense"), row.pop("second_sense")), **row)
     for row in _table("pairs").to_dict("records")
 )
-# For each pronoun, the antecedent is the first noun in half of the sentences.
+# For each pronoun, half of the antecedents are the first noun.
 PRONOUNS = tuple(
     PronounSentence(**row | {"twin": row["twin"] or None}) for row in _table("pronouns").to_dict("records")
 )
 NEGATION_PAIRS = tuple(Negation(**row) for row in _table("negations").to_dict("records"))
 TEXT_PAIRS = tuple(TextPair(**row) for row in _table("text_pairs").to_dict("records"))
 _BY_USE = _table("sentences").set_index("use")["sentence"]
-# The senses of "bank" in these sentences: river, money, river.
+# The senses of "bank": river, money, river.
 STATIC_WORD_SENTENCES = tuple(_BY_USE["one word"])
 # Sentences that share hardly any words.
 NEUTRAL_SENTENCES = tuple(_BY_USE["neutral"])
 
-# A page shows this sentence without a score, because readers disagree whether "she" is the artist or the musician.
+# Shown without a score, because readers disagree whom "she" means.
 UNRESOLVED = PronounSentence(
     "The artist gave the musician a score because she loved her composition.", "she", "artist", "musician", None
 )
 
-# Spaces surround punctuation, as in a treebank. "not" negates only the first clause.
+# Spaces surround punctuation, as in a treebank.
 MOVIE = "The movie was not good , but the soundtrack was amazing ."
 
 
 def labelled_sentences() -> pd.DataFrame:
-    """Return the table data/senses.csv. Columns: sentence, word (an ambiguous word of the sentence), sense (of that word).
+    """Return the table data/senses.csv, with columns sentence, word and sense.
 
-    Every word has two senses with twelve sentences each. The word occurs once in each sentence, in lower case. In the bundled
-    encoder's tokens, the word has the same twelve positions in both senses, so that position embeddings don't separate them.
+    Each word has two senses, with twelve sentences each.
+    In the bundled encoder, both senses have the same token positions.
     """
     return _table("senses")
 
 
 def other_sentences(frame: pd.DataFrame, row: Hashable) -> tuple[str, str]:
-    """Return two other sentences with this row's word: one in which it has another sense, then one with this row's sense."""
+    """Return two sentences with this row's word: in another sense, in this sense."""
     word, sense = frame.loc[row, ["word", "sense"]]
     others = frame[(frame["word"] == word) & (frame.index != row)]
     same = others["sense"] == sense

@@ -1,6 +1,7 @@
-"""Attention from scratch: softmax(Q K^T / sqrt(d_head)) V. The result keeps every step of the computation.
+"""Attention from scratch, with every step: softmax(Q K^T / sqrt(d_head)) V.
 
-Source: Vaswani et al. 2017, "Attention Is All You Need", section 3.2.1 (scaled dot-product attention)."""
+Source: Vaswani et al. 2017, "Attention Is All You Need", section 3.2.1 (scaled dot-product attention).
+"""
 
 import math
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from selfattn.notebook_repr import OfSteps
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class AttentionTrace(OfSteps):
-    """Every step of one attention computation. Rows are queries ("from"), columns are keys ("to")."""
+    """Every step of one attention computation. Rows are queries, columns are keys."""
 
     query: Tensor  # (..., n_query, d_head)        what each token looks for
     key: Tensor  # (..., n_key, d_head)            what a query is compared with
@@ -36,11 +37,12 @@ class AttentionTrace(OfSteps):
 def attend(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, scale: float | None = None, terms: Terms = ()
 ) -> AttentionTrace:
-    """Compute attention for one head or any batch of heads, with the shapes of `AttentionTrace`.
+    """Compute attention for any batch of heads. Shapes: as in `AttentionTrace`.
 
-    A fully masked row has weights 0 and context 0. Every step has the inputs' dtype. For 16-bit inputs, attention is computed in
-    float32. Each step is then rounded to 16 bits, but stays in float32 if a number is too large. Raises ValueError for inputs
-    that don't fit together.
+    A fully masked row has weights 0 and context 0.
+    16-bit inputs are computed in float32, and each step is rounded at the end.
+    A step with a number too large for 16 bits stays in float32.
+    Raises ValueError for inputs that don't fit together.
     """
     check_inputs(query, key, value, mask, scale, terms)
     if torch.finfo(query.dtype).bits == 16:  # float16's maximum is 65,504; a larger score would be infinite
@@ -48,8 +50,8 @@ def attend(
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
     scores = query @ key.transpose(-2, -1)
     scaled = scores * scale
-    masked = add_mask(scaled, mask, terms)  # -inf where a query may not attend: e^-inf is 0, so the weight is 0
-    # Softmax of each row. Subtracting the row's maximum doesn't change the weights, and e^x then can't overflow.
+    masked = add_mask(scaled, mask, terms)  # -inf where a query may not attend, because e^-inf is 0
+    # Softmax of each row. Subtracting the maximum keeps e^x from overflowing.
     maximum = masked.amax(dim=-1, keepdim=True)
     shifted = masked - maximum.clamp(min=torch.finfo(masked.dtype).min)  # avoid -inf - -inf in a fully masked row
     exponentials = shifted.exp()
@@ -60,17 +62,20 @@ def attend(
 
 
 def add_mask(scaled: Tensor, mask: Tensor | None, terms: Terms = ()) -> Tensor:
-    """Return the scaled scores plus the terms and the mask: -inf where a query may not attend to a key."""
+    """Add the terms and the mask: -inf where a query may not attend."""
     summed = sum((term.values for term in terms), start=scaled)
     if mask is not None and mask.dtype == torch.bool:
         return summed.masked_fill(~mask, -math.inf)
-    # A float mask of -1e9 gives the weight 0 too, except in a row with -1e9 at every key. In float32 such a row gets equal
-    # weights, because adding -1e9 rounds the scores away. In float64 it gets the same weights as without a mask.
+    # A mask of -1e9 gives the weight 0 too, except in a row of nothing but -1e9.
+    # In float32, such a row gets equal weights, because adding -1e9 rounds the scores away.
     return summed if mask is None else summed + mask.to(summed.dtype)
 
 
 def rounded(trace: AttentionTrace, dtype: torch.dtype) -> AttentionTrace:
-    """Convert the steps to another dtype. Boolean masks stay unchanged. So do steps with a number too large for 16 bits."""
+    """Convert the steps to another dtype, except boolean masks.
+
+    A step with a number too large for 16 bits stays unchanged.
+    """
 
     def fit(step):
         if not isinstance(step, Tensor) or step.dtype == torch.bool:

@@ -1,4 +1,4 @@
-"""Check the inputs of `selfattn.kernel.attend`. Define `Term`: numbers that some model families add to the scaled scores."""
+"""Check the inputs of `selfattn.kernel.attend`."""
 
 import math
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from torch import Tensor
 
 @dataclass(frozen=True, eq=False)
 class Term:
-    """Numbers that a model family adds to the scaled scores, such as a learned bias for the distance between two tokens."""
+    """Numbers that a model adds to the scaled scores, such as a position bias."""
 
     name: str
     values: Tensor  # float, broadcasts to (..., n_query, n_key)
@@ -22,10 +22,12 @@ Terms = Sequence[Term]
 def check_inputs(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float | None, terms: Terms
 ) -> None:
-    """Raise ValueError if the inputs of `attend` don't fit together. The message names their shapes or dtypes.
+    """Raise ValueError if the inputs of `attend` don't fit together.
 
-    query (..., n_query, d_head), key (..., n_key, d_head) and value (..., n_key, d_value) are floats of one dtype. The mask
-    (bool, or float without NaN and plus infinity) and the terms broadcast to (..., n_query, n_key).
+    query, key: (..., n_query, d_head), (..., n_key, d_head)
+    value: (..., n_key, d_value)
+    query, key and value share one floating-point dtype.
+    mask, terms: broadcast to (..., n_query, n_key)
     """
     shapes = f"query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}"
     if min(query.dim(), key.dim(), value.dim()) < 2:

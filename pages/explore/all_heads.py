@@ -1,4 +1,4 @@
-"""Show every head's map for one sentence, how the chosen head computes one row, and what this head does over many sentences."""
+"""Draw the page All heads: one sentence's attention in every head."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -40,22 +40,23 @@ def step(number: int, text: str) -> None:
 
 
 def segments(page: Page) -> PlacedWord:
-    """Encode sentences A and B as the two segments of one text. Return the chosen word in A's segment."""
+    """Encode A and B as one text. Return the chosen word in A."""
     pair = page.pair
     a, b = (side.sentence.text for _, side in pair.sides)
     encoding = encode_or_stop(page.encoder, a, "A and B together", pair=b)
-    return encoding.places(pair.first.word.text)[pair.first.number - 1]  # the words of A come before the words of B
+    return encoding.places(pair.first.word.text)[pair.first.number - 1]  # the words of A come first
 
 
 def show_grid(page: Page, name: str, side: PlacedWord, rows: Sequence[int]) -> None:
-    """Show every head's map in one picture. A click chooses a head and shows its map large, with `rows` outlined.
+    """Show every head's map. A click chooses a head.
 
-    name: the sentence, "A" or "B"; "" if the encoder reads both as one text. side: the chosen word in this sentence.
+    name: the sentence, or "" for A and B as one text
+    side: the chosen word in the sentence
     """
     encoder, pair = page.encoder, page.pair
     sides = {name: word for name, word in zip(("A", "B", "control"), pair) if word}
     compared = Compared(sides, partial(cached_effect, encoder))
-    # If A and B are two segments of one text, there is no second text to compare with.
+    # As one text, A and B have no second text to compare with.
     measures = offered(sides if side.sentence.pair is None and encoder.patchable else ())
     labels = {key: each.label for key, each in measures.items()}
     if (asked := linked(session.MEASURE)) in labels:  # a link from an older version
@@ -87,7 +88,7 @@ def show_grid(page: Page, name: str, side: PlacedWord, rows: Sequence[int]) -> N
 
 
 def show_row(page: Page, name: str, side: PlacedWord, query: int) -> None:
-    """Show how the chosen head computes the attention weights of the token `query`. name, side: as in `show_grid`."""
+    """Show how the chosen head computes the weights of one token."""
     sides = {name: side}
     row = word_row(side, page.head, name, query=query)
     panel = kernel_panel(row, head=page.head, errors=errors_of(page.encoder, [side], page.head))
@@ -95,7 +96,6 @@ def show_row(page: Page, name: str, side: PlacedWord, query: int) -> None:
 
 
 def show_what_it_does(page: Page, encoding: Encoding) -> None:
-    """Show what the chosen head does over the labelled sentences, or, if no report is stored, in the visitor's sentence."""
     encoder, head = page.encoder, page.head
     found, moves = stored_report(HeadProfiles, encoder), stored_report(HiddenWordsReport, encoder)
     if found is None:
@@ -111,7 +111,7 @@ def show_what_it_does(page: Page, encoding: Encoding) -> None:
 
 
 def _open(head: Head, table: pd.DataFrame, _: str, at: Any) -> None:
-    """Show this head for the sentence in row `at` of the table (A), and one with the word's other sense (B)."""
+    """Open the sentence of row `at` with this head."""
     if isinstance(at, int) and 0 <= at < len(table):
         session.HEAD.set(str(head))
         number = table["row"].iloc[at]

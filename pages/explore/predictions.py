@@ -1,4 +1,4 @@
-"""Show a model's prediction (a class, score, cosine, tag, or word in a gap), and the words and heads behind it."""
+"""Show a model's answer, and the words that the answer depends on."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -45,11 +45,11 @@ T = TypeVar("T")
 
 
 def pick_question(encoder: Encoder) -> list[Question]:
-    """Draw the pickers and the prediction. Return a question for each text. If no prediction is possible, end the page."""
+    """Draw the pickers and the prediction. Return a question for each text."""
     first = views.first_asked(encoder, session.GAP in st.query_params)
     previous = session.DEFAULT_OF.of(session.ASKED)
     if session.ASKED.get() is not None and session.ASKED.get() == previous.get():
-        session.ASKED.set(first)  # the visitor hasn't chosen a kind: ask what this encoder was trained for
+        session.ASKED.set(first)  # no choice yet: ask what the encoder was trained for
     previous.set(first)
     with this_page().beside:
         names = {kind: name for kind, (name, *_) in KINDS.items()}
@@ -70,12 +70,12 @@ def pick_question(encoder: Encoder) -> list[Question]:
 
 
 def _field(label: str, first: str, key: session.Key) -> str:
-    """Draw a text area, because a one-line field would join pasted lines."""
+    """Draw a text area; a one-line field would join pasted lines."""
     return this_page().own.text_area(label, first, key=key, bind="query-params", width=350, height=90)
 
 
 def _load_or_stop(encoder: Encoder, what: str, load: Callable[[Encoder], T]) -> T:
-    """Load a task head (such as a classifier) or the pooling of an encoder. If the encoder has none, say why and end the page."""
+    """Load a task head or the pooling, or end the page."""
 
     def make(_: object) -> T | str:
         try:
@@ -97,10 +97,7 @@ def _pick(label: str, options: Sequence[Any], first: int, key: str, **more: Any)
 
 
 def _linked(key: session.Key, options: Sequence[str], shown: str, missing: str) -> int | None:
-    """Return the index of the option that the page's URL names, or None. Warn if the URL names an option that doesn't exist.
-
-    shown: the option that the page shows instead. missing: the warning, with {} for the missing option.
-    """
+    """Return the index of the option in the URL, or None. shown: the option on the page. missing: the warning."""
     named = st.query_params.get(key, "")
     offered = named in options
     say_what_is_missing(key, options, named if offered else shown, missing.format)
@@ -109,13 +106,13 @@ def _linked(key: session.Key, options: Sequence[str], shown: str, missing: str) 
 
 
 def _link(key: session.Key, options: Sequence[str], index: Any) -> None:
-    """Store a figure's choice in the page's URL. index: from the browser, so it is ignored if it is out of range."""
+    """Store a choice in the URL. index: unchecked, from the browser."""
     if index is None or (type(index) is int and 0 <= index < len(options)):
         note_in_address({key: None if index is None else options[index]})
 
 
 def _class(encoder: Encoder, text: str, pairs: Sequence[str | None] = (None,)) -> list[Question]:
-    """For each second text in `pairs`, return a question about the class of the two texts (None: of `text` alone)."""
+    """Return a question for each second text in `pairs`."""
     head = _load_or_stop(encoder, "classification head", load_class_head)
     names = ["The sentence" if pair is None else f"Document {n}" for n, pair in enumerate(pairs, 1)]
     encodings = [encode_or_stop(encoder, text, name, pair=pair) for name, pair in zip(names, pairs)]
@@ -129,13 +126,12 @@ def _class(encoder: Encoder, text: str, pairs: Sequence[str | None] = (None,)) -
 
 
 def _pair(encoder: Encoder, query: str) -> list[Question]:
-    """Return a question for each document, one or two: about the class of query and document, or a cross-encoder's score."""
+    """Return a question for each document."""
     texts = [_field("Document", FIRST.second, session.B), _field("Second document", "", session.DOCUMENT)]
     return _class(encoder, query, [text for text in texts if text.strip()] or texts[:1])
 
 
 def _similarity(encoder: Encoder, text: str) -> list[Question]:
-    """Return a question about the cosine for each of two texts. If it cuts a text, also show the cosine of the uncut texts."""
     pooling = _load_or_stop(encoder, "pooling", load_pooling)
     other = _field("Sentence B", FIRST.second, session.B)
     st.pills(
@@ -158,7 +154,7 @@ def _similarity(encoder: Encoder, text: str) -> list[Question]:
 
 
 def _as_read(encoder: Encoder, pooling: Pooling, text: str, name: str) -> tuple[Encoding, Tokens]:
-    """Return the text as the embedder reads it, and the uncut text. Warn if the embedder cuts off the text's end."""
+    """Return the text, cut for the embedder, and the uncut text."""
     check_length(text)
     read, whole = pooling.read(encoder, text)
     if len(read.ids) == len(whole.ids):
@@ -177,7 +173,6 @@ def _use_example() -> None:
 
 
 def _tag(encoder: Encoder, text: str) -> list[Question]:
-    """Show every word's tag. Return a question about one tag of one word."""
     head = _load_or_stop(encoder, "token-classification head", load_tag_head)
     sentence = encode_or_stop(encoder, text, "The sentence")
     words, tags = _labels_or_stop(sentence), head.tags(sentence)
@@ -212,7 +207,6 @@ def _labels_or_stop(tokens: Tokens) -> list[str]:
 
 
 def _gap(encoder: Encoder, text: str) -> list[Question]:
-    """Mask a word. Return a question about one of the words that the encoder predicts for the mask."""
     head = _load_or_stop(encoder, "masked-language head", load_masked_head)
     check_length(text)
     tokens = encoder.tokenize(text)
@@ -229,7 +223,7 @@ def _gap(encoder: Encoder, text: str) -> list[Question]:
 
 
 Ask = Callable[[Encoder, str], list[Question]]
-KINDS: dict[str, tuple[str, str, Ask]] = {  # by kind of prediction: name, first field's label, function
+KINDS: dict[str, tuple[str, str, Ask]] = {  # name, first field's label, function
     "class": ("A class", "Sentence", _class),
     "pair": ("Query and document", "Query", _pair),
     "similarity": ("Two sentences", "Sentence A", _similarity),
@@ -239,7 +233,6 @@ KINDS: dict[str, tuple[str, str, Ask]] = {  # by kind of prediction: name, first
 
 
 def show_similar(encoder: Encoder, first: Question, second: Question) -> None:
-    """Show which words make two texts similar. If unrelated pairs are stored or requested, compare with their cosines."""
     place, key = st.container(), encoder_key(encoder)
     kept = stored_report(UnrelatedPairs, encoder)
     unrelated = kept and kept.report
@@ -266,7 +259,7 @@ def show_similar(encoder: Encoder, first: Question, second: Question) -> None:
 
 
 def _hidden_now(names: Sequence[Sequence[str]]) -> list[int | None]:
-    """Return the index of the word in A, and in B, that the page's URL hides, or None. names: the labels of both texts' words."""
+    """Return the index of the hidden word in each text."""
     return [
         _linked(key, labels, "nothing hidden", f'The link hides "{{}}", which {name} doesn\'t have.')
         for labels, (name, key) in zip(names, session.HIDE.items())
@@ -274,7 +267,7 @@ def _hidden_now(names: Sequence[Sequence[str]]) -> list[int | None]:
 
 
 def _hide(panel: Panel, names: Sequence[Sequence[str]], _: str, given: Any) -> None:
-    """Store in the page's URL which words are hidden. given: what the browser sent, [figure's key, word index in A, in B]."""
+    """Store the hidden words in the URL. given: the figure's key, a word's index in A and in B."""
     shown, *hidden = given if isinstance(given, list) and len(given) == 3 else [None]
     if panel.live is None or shown != panel.live.data["key"]:
         return
@@ -284,7 +277,7 @@ def _hide(panel: Panel, names: Sequence[Sequence[str]], _: str, given: Any) -> N
 
 
 def show_words(panel: Panel) -> None:
-    """Show the effects of a short text's words, or of a long text's sentences. Open the sentence that the page's URL names."""
+    """Show the effects of words, or of a long text's sentences."""
     rows = panel.live.data["rows"] if panel.live else []
     places = [[n, at] for n, row in enumerate(rows) for at in range(len(row["words"])) if "read" in row]
     named = [f"{n + 1}.{at + 1}" for n, at in places]
@@ -305,7 +298,7 @@ def show_words(panel: Panel) -> None:
 
 
 def explained(encoder: Encoder, question: Question, long: bool, words: tuple | None = None) -> Explained:
-    """Return `explain`'s result, with the chosen head's effect. long: True hides sentences first. words: to hide; None: all."""
+    """Return `explain`'s result, with the chosen head's effect. long: hide sentences first."""
     sentence, target, head = question.sentence, question.asked(question.sentence), this_page().head
     make = partial(explain, encoder, sentence, target, sentences=sentences_of(sentence) if long else (), words=words)
     key = (sentence.text, sentence.pair, len(sentence.ids), *question.key, long, words)

@@ -1,4 +1,4 @@
-"""Compare two encoders: one head of each on a sentence, and all heads of two checkpoints over many sentences."""
+"""Compare the heads of two encoders."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -26,7 +26,6 @@ from selfattn.views import two_encoders as views
 
 
 def show_over_many(first: Encoder, second: Encoder, chosen: Head, partner: str) -> None:
-    """Show how much each head's weights differ between two checkpoints over the visitor's sentences, compared with chance."""
     (left, right), limits = side_by_side(key="halves_many"), Settings.read()
     drawn = left.container()
     _, table, *_ = session.TABLE_READ.get()
@@ -85,7 +84,7 @@ if why:
     with st.container(horizontal=True, gap="large"):
         pick_head(first, chosen, "Head of the first")
         pick_head(second, partner, "Head of the second", session.SECOND_HEAD)
-# If other computers can connect, show no part of a folder's path.
+# Other computers must not see a folder's path.
 names = [short_name(each.name) for each in (first, second)] if beyond_localhost() else [*told_apart(first, second)]
 if not second.digest:
     names = [short_name(first.name), "the untrained twin"]

@@ -1,4 +1,4 @@
-"""Compare a recurrence with attention: the path between two words, the cost, and what a weighted mean loses."""
+"""Compare a recurrence with attention."""
 
 import pandas as pd
 import streamlit as st
@@ -17,11 +17,11 @@ from selfattn.words import split_words
 EXAMPLES = (recurrence.LONG_SENTENCE, "cat", "ran"), (recurrence.SENTENCE, "bank", "it")
 SENTENCE, START, STOP = "recurrence.sentence", "recurrence.start", "recurrence.stop"
 PUBLISHED = {"recurrence.gain": 0.9, "recurrence.gate": 0.05, "recurrence.asking": 18.0}
-LONGEST = 60  # words; to measure shares, the page leaves out every word in turn, which takes time
+LONGEST = 60  # words; the page leaves out each word in turn, which is slow
 
 
 def choose() -> tuple[tuple[str, ...], int, int]:
-    """Draw the input fields. Return the sentence's words and the positions of the two chosen words, counted from 1."""
+    """Return the typed words, and the positions of two, from 1."""
     with st.container(horizontal=True):
         for example in EXAMPLES:
             _, first, second = example
@@ -36,7 +36,7 @@ def choose() -> tuple[tuple[str, ...], int, int]:
         if st.session_state.get(key) not in places:
             st.session_state[key] = place
     with st.container(horizontal=True):
-        # The options are numbers, because words repeat. A select box doesn't read its labels as Markdown.
+        # The options are numbers, because words repeat.
         start = st.selectbox("From", places, format_func=lambda n: f"{n} {words[n - 1]}", key=START, width=220)
         stop = st.selectbox("To", places, format_func=lambda n: f"{n} {words[n - 1]}", key=STOP, width=220)
     if start == stop:
@@ -50,7 +50,6 @@ def _use(sentence: str, first: str, second: str) -> None:
 
 
 def show_path(words: tuple[str, ...], start: int, stop: int, signal: pd.DataFrame) -> None:
-    """Draw the steps of a recurrence from word `start` to word `stop`, one after another, and attention's single step."""
     steps = stop - start
     moving = "".join(
         f".st-key-path [class*=pathgroup]>g:nth-child({n}){{animation-delay:{n / 4}s}}" for n in range(1, steps + 1)
@@ -75,7 +74,7 @@ def show_path(words: tuple[str, ...], start: int, stop: int, signal: pd.DataFram
 
 
 def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
-    """Show how much of word `start` reaches each word up to `stop`, as gradient and share, with sliders for three networks."""
+    """Show how much of word `start` reaches each word up to `stop`."""
     for key, value in PUBLISHED.items():
         st.session_state.setdefault(key, value)
     path = st.container()
@@ -150,10 +149,7 @@ def show_costs() -> None:
 
 
 def verdict(table: pd.DataFrame) -> str:
-    """Say at which lengths the recurrence was quicker than attention as one matrix product.
-
-    table: milliseconds; a row for each way to compute, a column for each number of words.
-    """
+    """Say at which lengths the recurrence was quicker. table: milliseconds, with a column for each number of words."""
     quicker = table.loc["recurrent, word by word"] < table.loc["one matrix product"]
     lengths = " and ".join(f"{n:,}" for n in table.columns[quicker])
     if not lengths:

@@ -1,4 +1,4 @@
-"""Show five exercises. The page checks an exercise as soon as the visitor changes an input."""
+"""Draw the page of five exercises."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,16 +39,14 @@ TASKS = (
 
 
 class Given(NamedTuple):
-    """The visitor's answer to one exercise, checked."""
-
     right: bool
-    said: str  # what the visitor's values give, in words
+    said: str  # what the values give, in words
     bars: dict[str, float]  # numbers to draw, by label
     changed: bool  # True if the visitor has changed an input
 
 
 def ask(number: int) -> Given:
-    """Draw the input fields of one exercise, and check the visitor's values. The page's URL keeps them."""
+    """Draw an exercise's input fields, and check the values."""
     field: dict[str, Any] = {"key": f"exercise.{number}", "bind": "query-params"}
     thread = compute()
     if number == 1:

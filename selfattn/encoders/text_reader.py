@@ -1,4 +1,4 @@
-"""Tokenise texts for an encoder, find words among the tokens, and make the model's inputs."""
+"""Tokenise texts for an encoder, and find words among the tokens."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from selfattn.words import character_spans
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TextReader:
-    """A tokeniser and the model that reads its tokens. `Encoder` is a subclass."""
+    """A tokeniser and the model that reads its tokens."""
 
     name: str
     revision: str | None  # None for folders
@@ -25,23 +25,23 @@ class TextReader:
     device: str
     model: nn.Module
     tokenizer: Tokenizer
-    files: Mapping[str, str] = field(default_factory=dict)  # sha256 of each file, by its path
+    files: Mapping[str, str] = field(default_factory=dict)  # sha256 by path
 
     def tokenize(self, text: str | Tokens, pair: str | None = None) -> Tokens:
-        """Return a string's tokens; return Tokens unchanged. Raises TextError if the encoder can't read the text."""
+        """Return a text's tokens. Raises TextError for an unreadable text."""
         if isinstance(text, Tokens):
             if text.reader != self.reader or text.padding or pair is not None:
                 raise ValueError(
                     f"Expected tokens from {self.title}'s tokeniser, without padding and without pair. Give the text as a string."
                 )
-            self._check_indices(text)  # the tokens may come from an encoder with the same tokeniser but larger tables
+            self._check_indices(text)  # a larger encoder may have made these tokens
             return text
         tokens = self.uncut(text, pair)
         self._check_indices(tokens)
         return tokens
 
     def uncut(self, text: str, pair: str | None = None) -> Tokens:
-        """Return all tokens of a text, even more than the encoder can read (see `Tokens.cut`). Raises TextError."""
+        """Return all tokens, even more than the encoder can read. Raises TextError."""
         for part in (text,) if pair is None else (text, pair):
             _check_text(part)
         with failing_as(
@@ -58,7 +58,7 @@ class TextReader:
         return Tokens(
             text=text,
             pair=pair,
-            # A unigram tokeniser returns the spelling of an unknown token, but the model gets only the id of the unknown token.
+            # Some tokenisers return the spelling of an unknown token.
             tokens=tuple(self.tokenizer.unk_token if at in unknown else one for at, one in enumerate(read.tokens)),
             ids=tuple(read.ids),
             types=tuple(read.type_ids),
@@ -70,7 +70,7 @@ class TextReader:
         )
 
     def _check_indices(self, tokens: Tokens) -> None:
-        """Raise TextError for positions, tokens or segments without an embedding, which would crash the process on a GPU."""
+        """Raise TextError for ids without an embedding, which crash a GPU."""
         if (n := len(tokens.ids)) > self.max_tokens:
             raise TextError(
                 f"This text has {n:,} tokens and {self.title} reads at most {self.max_tokens:,} (special tokens included)."
@@ -91,31 +91,26 @@ class TextReader:
 
     @cached_property
     def _rows(self) -> int:
-        """The number of tokens with an embedding."""
         return self.model.get_input_embeddings().weight.shape[0]
 
     @cached_property
     def _segments(self) -> int | None:
-        """The number of segments with an embedding; None if the model has no segment ids."""
+        """The number of segments, or None for a model without segment ids."""
         tables = [m for name, m in self.model.named_modules() if name.endswith("token_type_embeddings")]
         takes_segments = tables and "token_type_ids" in self.tokenizer.model_input_names
         return min(table.weight.shape[0] for table in tables) if takes_segments else None
 
     @cached_property
     def pad_id(self) -> int:
-        """The id that pads a batch: the padding token's id, or 0 if this token has no embedding. Padding is always masked."""
+        """The id that pads a batch."""
         pad = self.tokenizer.pad_token_id
         return pad if self.has_vector(pad) else 0
 
     def has_vector(self, token_id: int | None) -> bool:
-        """Return True if the model has an embedding for this token."""
         return token_id is not None and token_id < self._rows
 
     def locate(self, sentence: str, word: str, *more: str) -> tuple[PlacedWord, ...]:
-        """Return every occurrence of `word`, or of any word in `more`, in `sentence`.
-
-        Raises TextError if none occurs, or if the sentence or the word can't be read.
-        """
+        """Return every occurrence of these words. Raises TextError."""
         if not isinstance(sentence, str):
             raise TextError(f"The sentence is missing (expected text, got {_quoted(sentence)}).")
         if not isinstance(word, str) or not word.strip():
@@ -134,9 +129,9 @@ class TextReader:
         return places
 
     def placed(self, where: PlacedWord | tuple) -> PlacedWord:
-        """Return a PlacedWord, given a PlacedWord or a tuple (text, positions) or (text, positions, pair).
+        """Return a PlacedWord for (text, positions) or (text, positions, pair).
 
-        positions: as in `knock_out`. Raises TextError, IndexError, and ValueError for another encoder's tokens.
+        Raises TextError, IndexError, and ValueError for another encoder's tokens.
         """
         if isinstance(where, PlacedWord):
             self.tokenize(where.sentence)
@@ -164,16 +159,16 @@ class TextReader:
 
     @cached_property
     def title(self) -> str:
-        """The name to show: a Hub id; a folder's repository if the folder is in the Hub's cache; else the folder's name."""
+        """The name to show: a Hub id or a folder's name."""
         return self.name if self.revision else repository(Path(self.name)) or Path(self.name).name
 
     @cached_property
     def reader(self) -> str:
-        """The identity of the tokeniser: the digest of tokenizer.json or, without that file, the encoder's name."""
+        """The digest of tokenizer.json, or the encoder's name."""
         return self.files.get("tokenizer.json", self.name)
 
     def inputs(self, batch: Sequence[Tokens]) -> dict[str, Tensor]:
-        """Return token ids, attention mask and segment ids, padded on the right, on the model's device: (batch, length) each."""
+        """Return the model's inputs, padded on the right: (batch, length) each."""
         length = max(len(tokens.ids) for tokens in batch)
 
         def padded(rows, fill):

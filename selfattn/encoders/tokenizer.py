@@ -1,4 +1,4 @@
-"""Load an encoder's fast tokeniser from a checked folder with transformers."""
+"""Load an encoder's fast tokeniser with transformers."""
 
 import re
 from pathlib import Path
@@ -8,12 +8,12 @@ from transformers import AutoTokenizer
 
 from selfattn.encoders.errors import LoadError, failing_as
 
-SAMPLE = "The bank of the river."  # the short text on which an encoder is measured at load
+SAMPLE = "The bank of the river."  # the text on which a loaded encoder is checked
 CAPITALISED = re.compile("[A-Z][a-z]*")
 
 
 class Tokenizer:
-    """A fast tokeniser. Attributes such as pad_token and decode are those of transformers. Raises LoadError."""
+    """A fast tokeniser, with attributes as in transformers. Raises LoadError."""
 
     def __init__(self, folder: Path, name: str):
         with failing_as(
@@ -28,7 +28,7 @@ class Tokenizer:
                 "comes from. selfattn needs a fast tokeniser (tokenizer.json), and transformers has no fast version of this "
                 "tokeniser. Choose another encoder."
             )
-        # Switch truncation and padding off once. To switch them for each text would disturb other threads.
+        # Switched off once, because threads share these settings.
         loaded.backend_tokenizer.no_truncation()
         loaded.backend_tokenizer.no_padding()
         self._backend = loaded.backend_tokenizer
@@ -43,15 +43,15 @@ class Tokenizer:
         self.convert_ids_to_tokens = loaded.convert_ids_to_tokens
 
     def read(self, text: str, pair: str | None = None) -> Encoding:
-        """Tokenise a text with the Rust tokeniser. transformers' wrapper would change settings that threads share."""
+        """Tokenise a text without changing settings that threads share."""
         return self._backend.encode(text, pair)
 
     def special(self, read: Encoding) -> tuple[bool, ...]:
-        """Return whether each token is special. Special tokens that were typed in the text count too."""
+        """Return which tokens are special, even if typed in the text."""
         return tuple(bool(mask) or number in self._special for mask, number in zip(read.special_tokens_mask, read.ids))
 
     def _note_on_case(self, folder: Path) -> str:
-        """Return a note if transformers' default lower-cases texts although the vocabulary is cased, or ""."""
+        """Return a note if a cased vocabulary is read in lower case."""
         stated = (folder / "tokenizer.json").exists() or (folder / "tokenizer_config.json").exists()
         if stated or not (folder / "vocab.txt").exists():
             return ""
@@ -64,7 +64,7 @@ class Tokenizer:
         )
 
     def check(self, name: str) -> None:
-        """Raise LoadError if the tokeniser can't read plain text, or reads it differently each time."""
+        """Raise LoadError if the tokeniser fails, or gives random tokens."""
         with failing_as(
             lambda reason: LoadError(f"{name}'s tokeniser can't read {SAMPLE!r}: {reason}. Save it again.")
         ):

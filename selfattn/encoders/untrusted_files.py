@@ -1,4 +1,4 @@
-"""Read an untrusted file. Raise LoadError unless it is a plain file of limited size with valid JSON."""
+"""Read unchecked files, with limits on kind and size."""
 
 import json
 import os
@@ -14,7 +14,7 @@ MOST_BYTES = 16 * 2**20  # in a JSON file
 
 
 def open_plain(path: Path) -> BinaryIO:
-    """Open a plain file for reading. Raises LoadError for a pipe, a device, a loop of links, or an unreadable file."""
+    """Open a plain file. Raises LoadError for a pipe or a device."""
     with reading(path):
         file = open(path, "rb", opener=_without_waiting)  # noqa: SIM115 (the caller closes it)
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -24,7 +24,7 @@ def open_plain(path: Path) -> BinaryIO:
 
 
 def read_plain(path: Path, most_bytes: int) -> bytes:
-    """Return the content of a plain file of at most `most_bytes`. Raises LoadError."""
+    """Return the content of a plain file. Raises LoadError."""
     with open_plain(path) as file, reading(path):
         size = os.fstat(file.fileno()).st_size
         data = file.read(most_bytes + 1) if size <= most_bytes else b""
@@ -36,7 +36,7 @@ def read_plain(path: Path, most_bytes: int) -> bytes:
 
 
 def read_json(path: Path, otherwise: dict | None = None, of: type = dict) -> Any:
-    """Return the JSON object (or list) in a file. otherwise: the value for a missing file. Raises LoadError."""
+    """Return the JSON in a file, or `otherwise` without a file. Raises LoadError."""
     if otherwise is not None and not path.exists():
         return otherwise
     try:
@@ -46,7 +46,7 @@ def read_json(path: Path, otherwise: dict | None = None, of: type = dict) -> Any
 
 
 def parse_object(data: bytes, of: type = dict) -> Any:
-    """Return the JSON object (or list) in these bytes. Raises ValueError or RecursionError."""
+    """Return the JSON in these bytes. Raises ValueError or RecursionError."""
     value = json.loads(data.decode("utf-8"), object_pairs_hook=each_key_once)
     if not isinstance(value, of):
         raise ValueError(f"expected one JSON {'object' if of is dict else 'list'}, got {type(value).__name__}")
@@ -55,10 +55,10 @@ def parse_object(data: bytes, of: type = dict) -> Any:
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Turn the system's errors about a file or folder into a LoadError."""
+    """Turn the system's errors about a file into a LoadError."""
     try:
         yield
-    except (OSError, RuntimeError) as error:  # some versions of Python raise a RuntimeError for a loop of links
+    except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links, in some versions of Python
         reason = getattr(error, "strerror", None) or str(error)
         raise LoadError(
             f"{_shown(path)} can't be read: {reason[:200]}. Check the path, its links and permissions."
@@ -71,7 +71,7 @@ def _without_waiting(path: str, flags: int) -> int:
 
 
 def each_key_once(pairs: list[tuple[str, object]]) -> dict:
-    """Return a JSON object's values. Raises ValueError for a repeated key, because programs differ in which value they use."""
+    """Return a JSON object's values. Raises ValueError for a repeated key."""
     held: dict[str, object] = {}
     for key, value in pairs:
         if key in held:

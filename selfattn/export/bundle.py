@@ -1,4 +1,4 @@
-"""Write a view as one ZIP: figures, tables, arrays, an HTML report, and the provenance as JSON."""
+"""Write a view as one ZIP."""
 
 import io
 import re
@@ -9,7 +9,7 @@ from selfattn.export.files import View
 
 
 def zipped(view: View, scale: float, width: float | None) -> bytes:
-    """Return the view as a ZIP. width: the pictures' width in SVG pixels (None: as drawn). scale: PNG pixels per SVG pixel."""
+    """Return the view as a ZIP. scale, width: as for `files.png`."""
     parts: dict[str, str | bytes] = {"provenance.json": view.provenance.json(), "report.html": report.html(view, width)}
     for name, spec in view.pictures.items():
         parts[f"figures/{safe_name(name)}.png"] = files.png(spec, view.origin(name), scale, width)
@@ -27,5 +27,5 @@ def zipped(view: View, scale: float, width: float | None) -> bytes:
 
 
 def safe_name(name: str) -> str:
-    """Return a file name that is valid on every system: only letters, digits, "-" and "_"."""
+    """Return a file name that every system accepts."""
     return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-") or "unnamed"

@@ -1,6 +1,6 @@
-"""Put dashboard components with their data into an HTML page that works offline.
+"""Put dashboard components into an offline HTML page.
 
-The data is a JSON block in ASCII with every "<" escaped, so that no text in the block can end it.
+Every "<" in the data is escaped, so that no text can end a script.
 """
 
 import json
@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # for types only, because the dashboard shows a component before the slow imports
+if TYPE_CHECKING:  # for types only, because the import is slow
     from selfattn.panel import Live
 
 FOLDER = Path(__file__).parents[1] / "dashboard" / "components"
@@ -24,24 +24,24 @@ for (const place of document.querySelectorAll('[data-component="{name}"]')) {{
 
 @cache
 def javascript(name: str) -> str:
-    """Return a component's JavaScript as one module: base.js, NAME_*.js, and NAME.js, which exports the component."""
+    """Return a component's JavaScript as one module."""
     return _joined(["base.js", *sorted(path.name for path in FOLDER.glob(f"{name}_*.js")), f"{name}.js"])
 
 
 @cache
 def stylesheet(*names: str) -> str:
-    """Return the shared CSS (base.css), then the components' CSS."""
+    """Return the shared CSS, then the components' CSS."""
     return _joined(["base.css", *(f"{name}.css" for name in names)])
 
 
 def module(name: str) -> str:
-    """Return a JavaScript module that draws every component of this name in a page."""
+    """Return a JavaScript module that draws all components of this name."""
     return javascript(name) + _START.format(name=name)
 
 
 def place(live: "Live", without_script: str) -> str:
-    """Return the HTML element that a component fills, with its data. without_script: HTML to show if no script runs."""
-    # Leave out links to dashboard pages, and turn off clicks that need the dashboard: a file has no connection to it.
+    """Return a component's HTML element, with its data. without_script: HTML to show if no script runs."""
+    # Leave out links and clicks that need the dashboard.
     data = {
         key: {name: each for name, each in part.items() if name != "link"} if isinstance(part, dict) else part
         for key, part in live.data.items()
@@ -55,7 +55,7 @@ def place(live: "Live", without_script: str) -> str:
 
 
 def _joined(files: list[str]) -> str:
-    """Join files, without indentation and without comments on lines of their own, so that a page of one figure stays small."""
+    """Join the files, without indentation and comment lines."""
     text = "\n".join((FOLDER / file).read_text("utf-8") for file in files)
     code = re.sub(r"^[ \t]*(?:/\*.*?\*/|//[^\n]*)\n", "", text, flags=re.MULTILINE | re.DOTALL)
     return re.sub(r"^[ \t]+", "", code, flags=re.MULTILINE)

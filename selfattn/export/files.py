@@ -1,4 +1,4 @@
-"""Write charts and data to files with their provenance: PNG, SVG, CSV, Parquet, NPZ."""
+"""Write charts and data to files with their provenance."""
 
 import io
 import re
@@ -28,39 +28,38 @@ from selfattn.panel import Look, Panel
 from selfattn.tidy_tables import csv_text
 
 PARQUET = "application/vnd.apache.parquet"
-UNITS_PER_INCH = 72  # a unit is a pixel of the SVG
-MAX_PIXELS = 64_000_000  # in a PNG: 256 MB while it is drawn
-LETTER = 5.9  # SVG pixels: the average width of a letter under a title, rounded up
-NARROWEST = 260  # SVG pixels: the least width of the text above a chart
+UNITS_PER_INCH = 72  # SVG pixels
+MAX_PIXELS = 64_000_000  # 256 MB while a PNG is drawn
+LETTER = 5.9  # SVG pixels: average width of a letter, rounded up
+NARROWEST = 260  # SVG pixels: least width of the text above a chart
 NUMBER = re.compile(r"^\d+\. ")  # the number before a figure's name
-SUBTITLE_LINES = 12  # the most lines of one sentence under a figure's title
-painter: ContextVar[Any] = ContextVar("painter", default=vlc)  # vl-convert, or a stand-in that draws in another process
+SUBTITLE_LINES = 12  # most lines of one sentence above a chart
+painter: ContextVar[Any] = ContextVar("painter", default=vlc)  # vl-convert, or a stand-in in another process
 NO_CHARACTER = "\U0001fffe"  # Unicode never assigns it, so no font has it
 BLANK = {"Cc", "Cf", "Mn", "Zs"}  # categories of characters that a font may draw as nothing
-CELL, COLUMNS = 32, 50  # of the sheet that tests which characters a font has: pixels per cell, cells per row
-NAMED = 5  # the number of characters that a note names
-PNG_HEADER = 8 + 25  # bytes: the signature and the IHDR chunk (PNG specification, 11.2.2)
+CELL, COLUMNS = 32, 50  # of the font test: pixels per cell, cells per row
+NAMED = 5  # characters that a note names
+PNG_HEADER = 8 + 25  # bytes: signature and IHDR chunk (PNG specification, 11.2.2)
 
 
 @dataclass(frozen=True)
 class View:
-    """A page's panels, further tables and weights, for download."""
+    """A page's panels, tables and weights, for download."""
 
-    name: str  # the file name without its suffix
+    name: str  # file name without suffix
     provenance: Provenance
-    panels: Mapping[str, Panel]  # by numbered name, as from numbered()
-    more: Mapping[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)  # tables that belong to no panel
-    arrays: Mapping[str, Callable[[], Any]] = field(default_factory=dict)  # each function returns an array or tensor
+    panels: Mapping[str, Panel]  # by name, from numbered()
+    more: Mapping[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)  # tables of no panel
+    arrays: Mapping[str, Callable[[], Any]] = field(default_factory=dict)  # functions that return an array or tensor
     look: Look = field(default_factory=Look)  # of the pictures
 
     @property
     def pictures(self) -> dict[str, Spec]:
-        """The picture of each panel, drawn in this view's `look`."""
         return {name: panel.picture(self.look) for name, panel in self.panels.items()}
 
     @property
     def tables(self) -> dict[str, tuple[Callable[[], pd.DataFrame], Provenance]]:
-        """A dict from names to (function that returns the table, provenance). A panel's first table has its panel's name."""
+        """Each table's function and provenance, by the table's name."""
         found = {}
         for name, panel in self.panels.items():
             for at, table in enumerate(panel.tables):
@@ -69,7 +68,6 @@ class View:
         return found | {name: (make, self._origin(name)) for name, make in self.more.items()}
 
     def origin(self, name: str) -> Provenance:
-        """Return the provenance of a panel's picture, with the picture's own title, head and sentences."""
         return self._origin(name, self.panels[name])
 
     def _origin(self, name: str, panel: Panel | None = None) -> Provenance:
@@ -78,12 +76,12 @@ class View:
 
 
 def numbered(panels: Sequence[Panel]) -> dict[str, Panel]:
-    """Return the panels keyed by name, with a number before each name."""
+    """Return the panels by numbered name."""
     return {f"{number}. {panel.name}": panel for number, panel in enumerate(panels, start=1)}
 
 
 def titled(spec: Spec, provenance: Provenance, width: float) -> Spec:
-    """Return the spec with the provenance as text above the chart. width: the chart's width in SVG pixels."""
+    """Return the spec with the provenance above the chart."""
     sentences = [line for name, text in provenance.sentences.items() for line in _lines(f"{name}: {text}", width)]
     note = _lines(provenance.note, width) if provenance.note else []
     subtitle = [*sentences, *_lines(provenance.line(), width), *note]
@@ -101,18 +99,19 @@ def _lines(text: str, width: float, letter: float = LETTER) -> list[str]:
 
 
 def svg(spec: Spec, provenance: Provenance, width: float | None = None, plain: bool = False) -> str:
-    """Draw the chart as SVG, with the provenance above the chart and in <metadata>. width: in SVG pixels (None: as drawn).
+    """Draw the chart as SVG, with the provenance above and in <metadata>.
 
-    plain: leave out the provenance above the chart, for print and slides.
+    width: in SVG pixels (None: as drawn)
+    plain: leave out the text above the chart
     """
     head, rest = _drawn(spec, provenance, width, plain).split(">", 1)
     return f"{head}><metadata>{escape(drawable(provenance.json()))}</metadata>{rest}"
 
 
 def _drawn(spec: Spec, provenance: Provenance, width: float | None, plain: bool) -> str:
-    """Draw the chart as `svg` does, but without metadata, so that equal pictures give equal SVG."""
+    """Draw the chart as SVG without metadata."""
     if not plain:
-        plot = spec.get("width")  # if the width is known, the chart needn't be drawn to measure it
+        plot = spec.get("width")  # a known width saves drawing the chart twice
         spec = titled(spec, provenance, plot if isinstance(plot, int | float) else svg_size(draw_svg(spec))[0])
     picture = draw_svg(spec)
     return picture if width is None else _resized(picture, width)
@@ -121,11 +120,12 @@ def _drawn(spec: Spec, provenance: Provenance, width: float | None, plain: bool)
 def png(
     spec: Spec, provenance: Provenance, scale: float = 2.0, width: float | None = None, plain: bool = False
 ) -> bytes:
-    """Draw the chart as PNG, with the provenance above the chart and in the metadata.
+    """Draw the chart as PNG, with the provenance above and in the metadata.
 
-    width: in SVG pixels (None: as drawn). scale: PNG pixels per SVG pixel. plain: as for `svg`. The resolution
-    is 72 * scale dots per inch, so a larger scale prints sharper, not larger. Characters that no font on this machine has are
-    drawn as U+FFFD, and the provenance names them. Raises ValueError for more than MAX_PIXELS pixels.
+    scale: PNG pixels per SVG pixel; the resolution is 72 * scale dots per inch
+    width, plain: as for `svg`
+    Characters without a font are drawn as U+FFFD, and the provenance names them.
+    Raises ValueError for more than MAX_PIXELS pixels.
     """
     picture = _drawn(spec, provenance, width, plain)
     texts = ("".join(each.itertext()) for each in ElementTree.fromstring(picture).iterfind(".//{*}text"))
@@ -144,7 +144,7 @@ def png(
 
 
 def without_font(text: str) -> str:
-    """Return the text's characters that no font on this machine has. Each is drawn as the same placeholder."""
+    """Return the characters that no font here has."""
     foreign = {each for each in drawable(text) if not each.isascii() and unicodedata.category(each) not in BLANK}
     return _undrawn("".join(sorted(foreign))) if foreign else ""
 
@@ -164,7 +164,6 @@ def _undrawn(foreign: str) -> str:
 
 
 def font_note(lacking: str) -> str:
-    """Describe the characters that no font on this machine has, and the remedy."""
     named = ", ".join(f"{each} (U+{ord(each):04X})" for each in lacking[:NAMED])
     more = f" and {len(lacking) - NAMED:,} more" if lacking[NAMED:] else ""
     return (
@@ -174,19 +173,19 @@ def font_note(lacking: str) -> str:
 
 
 def draw_svg(spec: Spec) -> str:
-    """Draw a Vega-Lite spec as SVG, without fetching any address in the spec."""
+    """Draw a Vega-Lite spec as SVG, without fetching any address."""
     spec = drawable_spec(spec)
     try:
         return painter.get().vegalite_to_svg(spec, allowed_base_urls=[])
     except ValueError as error:
         if "deserialize text info" not in str(error):
             raise
-        # Vega may cut a label between the two halves of an emoji, which vl-convert can't read. Draw uncut labels.
+        # Vega may cut a label inside an emoji. Draw uncut labels.
         return painter.get().vegalite_to_svg(unlimited_spec(spec), allowed_base_urls=[])
 
 
 def svg_size(picture: str) -> tuple[float, float]:
-    """Return the width and height of an SVG from `draw_svg`, in SVG pixels."""
+    """Return the width and height of an SVG, in SVG pixels."""
     found = re.match(r'<svg[^>]*? width="([\d.]+)" height="([\d.]+)"', picture)
     return float(found[1]), float(found[2])
 
@@ -199,7 +198,7 @@ def _resized(picture: str, width: float) -> str:
 
 
 def _with_texts(raw: bytes, texts: Mapping[str, str]) -> bytes:
-    """Add texts to a PNG in iTXt chunks after its header, without decoding the picture."""
+    """Add texts to a PNG in iTXt chunks after the header."""
     info = PngInfo()
     for keyword, text in texts.items():
         info.add_itxt(keyword, text.encode("utf-8", "backslashreplace"))
@@ -210,10 +209,9 @@ def _with_texts(raw: bytes, texts: Mapping[str, str]) -> bytes:
 
 
 def csv(frame: pd.DataFrame, provenance: Provenance) -> str:
-    """Return a tidy table as CSV, with added columns for model, revision, layer, head and error.
+    """Return a table as CSV, with model, revision, layer, head and error.
 
-    A column that the table already has stays unchanged: a table of all heads has its own layer and head. A text that a
-    spreadsheet would run as a formula is escaped, unlike in Parquet. Numbers stay numbers.
+    Existing columns stay unchanged. Texts that a spreadsheet would run as formulas are escaped.
     """
     origin = {
         "layer": provenance.layer,
@@ -227,7 +225,7 @@ def csv(frame: pd.DataFrame, provenance: Provenance) -> str:
 
 
 def parquet(frame: pd.DataFrame, provenance: Provenance) -> bytes:
-    """Return a tidy table as Parquet, with the provenance's JSON under "provenance" in the file's metadata."""
+    """Return a table as Parquet, with the provenance in the metadata."""
     table = pa.Table.from_pandas(frame, preserve_index=False)
     table = table.replace_schema_metadata({**table.schema.metadata, "provenance": provenance.json()})
     buffer = io.BytesIO()
@@ -236,7 +234,7 @@ def parquet(frame: pd.DataFrame, provenance: Provenance) -> bytes:
 
 
 def npz(arrays: Mapping[str, Any], provenance: Provenance) -> bytes:
-    """Return arrays or tensors as a compressed NPZ without pickles, with the provenance's JSON under "provenance"."""
+    """Return arrays as a compressed NPZ without pickles, with the provenance."""
     buffer, plain = io.BytesIO(), {name: np.asarray(array) for name, array in arrays.items()}
     np.savez_compressed(buffer, allow_pickle=False, **plain, provenance=np.array(provenance.json()))
     return buffer.getvalue()

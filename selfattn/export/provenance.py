@@ -1,4 +1,4 @@
-"""Describe where a figure or table comes from (encoder, sentences, head, versions), to write it into the file."""
+"""Describe where a figure or table comes from."""
 
 import json
 import platform
@@ -18,23 +18,23 @@ PACKAGES = ("torch", "transformers", "altair", "vl-convert-python")
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """The encoder, sentences, head and versions behind a figure. A lesson's figure may have no encoder."""
+    """The encoder, sentences, head and versions behind a figure."""
 
     title: str
     link: str = ""
     model: str = ""
     revision: str | None = None
     digest: str = ""  # the weights' sha256
-    content: str = ""  # `Encoder.content`, the identity of the encoder
+    content: str = ""  # `Encoder.content`
     device: str = "cpu"
     dtype: str = ""
-    sentences: dict[str, str] = field(default_factory=dict)  # name ("A", "B"): text
+    sentences: dict[str, str] = field(default_factory=dict)  # by name: "A", "B"
     tokens: dict[str, list[str]] = field(default_factory=dict)
     layer: int | None = None  # None: all layers
     head: int | None = None  # None: all heads
-    error: float | None = None  # largest difference between selfattn's weights and the model's own; None: not measured
+    error: float | None = None  # largest difference to the model's own weights (None: not measured)
     recomputed: bool = True  # False: the model itself returned the weights
-    note: str = ""  # how the file's picture differs from the figure
+    note: str = ""  # how the picture differs from the figure
     versions: dict[str, str] = field(default_factory=lambda: dict(versions()))
 
     @classmethod
@@ -49,7 +49,7 @@ class Provenance:
         error: float | None = None,
         link: str = "",
     ) -> "Provenance":
-        """Return the provenance of a figure. encodings: the encoded sentences by name ("A", "B" ...)."""
+        """Return the provenance of a figure. encodings: by name ("A", "B")."""
         facts = {name: getattr(encoder, name) for name in ("revision", "digest", "content", "device", "dtype")}
         return cls(
             title=title, link=link, layer=layer, head=head, error=error, model=encoder.title, recomputed=encoder.recomputable,
@@ -59,7 +59,11 @@ class Provenance:
         )  # fmt: skip
 
     def of_figure(self, name: str, *, one_head: bool, sentences: Collection[str] | None = None) -> "Provenance":
-        """Return a copy titled `name`. sentences: the names to keep (None: all). one_head=False removes layer, head and error."""
+        """Return a copy with this name as the title.
+
+        one_head: keep layer, head and error
+        sentences: the names of the sentences to keep (None: all)
+        """
         head = str(Head(self.layer, self.head)) if one_head and None not in (self.layer, self.head) else ""
         title = name[:1].upper() + name[1:]
         shown = {"title": title if not head or head in title else f"{title}, {head}"}
@@ -71,7 +75,7 @@ class Provenance:
         return replace(self, **shown)
 
     def line(self) -> str:
-        """Describe the origin in one line, to print with the figure."""
+        """Describe the origin in one line."""
         if not self.model:
             return "computed by selfattn from scratch, without a pretrained encoder"
         revision = f" @ {self.revision[:7]}" if self.revision else ""
@@ -80,18 +84,16 @@ class Provenance:
         return f"{origin}; {check}" if (check := self.check()) else origin
 
     def check(self) -> str:
-        """Describe the largest difference between selfattn's weights and the model's own; "" if it wasn't measured."""
+        """Describe the difference to the model's own weights."""
         if not self.recomputed:
             return "weights from the model itself, not recomputed"
         return "" if self.error is None else f"largest difference to the model's weights {numbers.error(self.error)}"
 
     def json(self) -> str:
-        """Return all fields as JSON."""
         return json.dumps(asdict(self), ensure_ascii=False, indent=1)
 
 
 @cache
 def versions() -> tuple[tuple[str, str], ...]:
-    """Return the versions of Python, selfattn and the packages that compute and draw."""
     packages = ((package, version(package)) for package in PACKAGES)
     return ("python", platform.python_version()), ("selfattn", selfattn.__version__), *packages

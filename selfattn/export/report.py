@@ -1,7 +1,6 @@
-"""Write a view as one HTML file that works offline: pictures, numbers and their provenance.
+"""Write a view as one HTML file that works offline.
 
-Data URIs hold each chart as SVG and each table as CSV. A live figure is a component with its data, or a picture if scripts
-don't run. The file's Content-Security-Policy forbids fetching, and allows only the components' scripts.
+The Content-Security-Policy forbids fetching, and allows only the components' scripts.
 """
 
 import base64
@@ -15,7 +14,7 @@ from selfattn.export import files
 from selfattn.export.component_page import module, place, stylesheet
 from selfattn.export.files import View
 
-SHOWN_ROWS = 100  # rows of a table that are shown; the table's CSV in the same file has all rows
+SHOWN_ROWS = 100  # shown rows of a table; the CSV has all rows
 
 STYLE = """
 :root { color-scheme: light dark; --ink: light-dark(#1b2330, #eef1f6); --muted: light-dark(#5c6675, #a3adbd);
@@ -35,7 +34,7 @@ td { unicode-bidi: isolate; overflow-wrap: anywhere } .scroll { max-height: 24re
 
 
 def html(view: View, width: float | None = None) -> str:
-    """Return the view as a page, with all text escaped. width: the pictures' width in SVG pixels (None: as drawn)."""
+    """Return the view as an HTML page with all text escaped."""
     parts = [
         paragraph(view.provenance.line()),
         *(f"<p><b>{_text(name)}</b> <bdi>{_text(text)}</bdi></p>" for name, text in view.provenance.sentences.items()),
@@ -52,7 +51,7 @@ def html(view: View, width: float | None = None) -> str:
 
 
 def document(title: str, parts: Iterable[str], components: Collection[str] = ()) -> str:
-    """Return a page with this title and these HTML parts. components: the names of the dashboard components in the parts."""
+    """Return a page. components: names of the components in the parts."""
     title, names = _text(title), sorted(components)
     style = STYLE + stylesheet(*names) if names else STYLE
     modules = [module(name) for name in names]
@@ -71,23 +70,21 @@ def document(title: str, parts: Iterable[str], components: Collection[str] = ())
 
 
 def paragraph(text: str) -> str:
-    """Return a paragraph in small grey type."""
     return f'<p class="quiet">{_text(text)}</p>'
 
 
 def link(file: str, title: str) -> str:
-    """Return a link to a file in the same folder."""
     return f'<p><a href="{_text(file)}">{_text(title)}</a></p>'
 
 
 def entry(file: str, title: str, sentences: Iterable[str], finding: str) -> str:
-    """Return a page's entry in an index: the title as a link to the page's file, the sentences and the finding."""
+    """Return a page's entry in an index."""
     lines = "<br>".join(f"<bdi>{_text(text)}</bdi>" for text in sentences)
     return f'<h2><a href="{_text(file)}">{_text(title)}</a></h2><p>{lines}</p>{paragraph(finding)}'
 
 
 def method(text: str) -> str:
-    """Return a folded description of how a figure was measured."""
+    """Return a folded description of a measurement."""
     parts = text.split("\n\n")
     return f"<details><summary>How this was measured</summary>{''.join(map(paragraph, parts))}</details>"
 
@@ -105,7 +102,7 @@ def _figures(view: View, width: float | None) -> Iterable[str]:
 
 
 def _hash(text: str) -> str:
-    """Return the hash by which a Content-Security-Policy allows an inline style or script."""
+    """Return the hash that allows an inline style or script."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 

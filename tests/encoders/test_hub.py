@@ -1,4 +1,4 @@
-"""Models are downloaded from a local server in place of the Hub, found in the cache without a network, or refused."""
+"""Load models from a local stand-in for the Hub, or from the cache."""
 
 import contextlib
 import io
@@ -15,7 +15,7 @@ NOWHERE = "http://127.0.0.1:9"
 
 
 def ask(endpoint: str, *questions: tuple[str, str | None, str]) -> list[dict]:
-    """Load each (name, revision, offline) from the Hub at `endpoint`. Return the encoder's properties or the error for each."""
+    """Load each (name, revision, offline). Return the properties or errors."""
     answers = []
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stderr(io.StringIO()) as printed:
         patch.setattr(constants, "ENDPOINT", endpoint)
@@ -47,14 +47,14 @@ REFUSED = {
 
 @pytest.fixture(scope="module")
 def answers(stand_in, tmp_path_factory):
-    """Load a model into an empty cache, the same model offline, and each of REFUSED. Return the results of `ask`."""
+    """Return the results of a download, an offline load, and REFUSED."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(constants, "HF_HUB_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield ask(stand_in.url, ("some/good", None, ""), ("some/good", None, "1"), *REFUSED)
 
 
 @pytest.mark.slow
-def test_a_downloaded_model_is_found_in_the_cache_without_a_network(stand_in, answers):
+def test_downloaded_model_loads_offline(stand_in, answers):
     fetched, again, *_ = answers
     assert fetched["revision"] == again["revision"] == stand_in.commit
     assert fetched["digest"] == again["digest"] == weights_digest(stand_in.models["some/good"])
@@ -75,12 +75,12 @@ def test_a_downloaded_model_is_found_in_the_cache_without_a_network(stand_in, an
 
 
 @pytest.mark.slow
-def test_each_error_of_the_hub_has_its_own_message(answers):
+def test_hub_errors_have_own_messages(answers):
     for refused, words in zip(answers[2:], REFUSED.values(), strict=True):
         assert words in refused.get("message", ""), refused
 
 
-def test_an_interrupted_download_raises_a_load_error(monkeypatch):
+def test_interrupted_download_raises_load_error(monkeypatch):
     def broken(*arguments, **options):
         raise OSError("[Errno 28] No space left on device")
 
@@ -92,7 +92,7 @@ def test_an_interrupted_download_raises_a_load_error(monkeypatch):
     assert stages == ["Downloading some/good: model.safetensors (1 of 1, 2.5 MB)"]
 
 
-def test_download_progress_reports_each_whole_percent_once():
+def test_progress_reports_each_percent_once():
     stages: list[str] = []
     bar = hub._reporting("File", 200, stages.append)()
     for n in (1, 1, 1, None, 3, 300):
@@ -101,8 +101,8 @@ def test_download_progress_reports_each_whole_percent_once():
 
 
 @pytest.mark.slow
-def test_an_incomplete_download_is_not_loaded_offline(stand_in, tmp_path, monkeypatch):
-    """Let the download fail at the first file, then at the second, and so on for all six files."""
+def test_incomplete_download_is_not_loaded(stand_in, tmp_path, monkeypatch):
+    """Break the download at each of the six files."""
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     fetch, fetched = hub.hf_hub_download, []
 
@@ -127,7 +127,7 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 @pytest.fixture
 def cached(monkeypatch, tmp_path):
-    """Make a Hub cache with one model, forbid the network, and return the model's folder."""
+    """Return a model's folder in a Hub cache."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setenv("SELFATTN_OFFLINE", "1")
     folder = tmp_path / "hub" / "models--some--good"
@@ -143,14 +143,14 @@ def in_cache(folder: Path, revision: str, commit: str) -> None:
 
 
 @pytest.mark.parametrize("revision", ["main", "refs/pr/1", "a-branch/of_mine", "1.0+cpu", COMMIT])
-def test_branches_tags_pull_requests_and_commits_are_accepted_as_revisions(cached, revision):
+def test_every_kind_of_revision_is_accepted(cached, revision):
     in_cache(cached, revision, COMMIT)
     assert hub.fetch("some/good", revision, print) == (cached / "snapshots" / COMMIT, COMMIT)
 
 
 @pytest.mark.parametrize("revision", ["../../../secret", "main/../../secret", "./main", "a//b", "-x", "a b", "x" * 201])
-def test_a_revision_never_leads_out_of_the_cache(cached, tmp_path, revision):
-    """The cache has a file for each revision. Once, "../" in a revision made selfattn read /dev/zero until memory was full."""
+def test_revision_cannot_leave_cache(cached, tmp_path, revision):
+    """A revision with "../" once made selfattn read /dev/zero."""
     in_cache(cached, "main", COMMIT)
     (tmp_path / "secret").write_text("../../../elsewhere")
     (tmp_path / "elsewhere").mkdir()
@@ -161,6 +161,6 @@ def test_a_revision_never_leads_out_of_the_cache(cached, tmp_path, revision):
 @pytest.mark.parametrize(
     "name", ["../good", "some/../../secret", "models--some--good", "some/good.git", "/etc", "sömé/good"]
 )
-def test_an_invalid_hub_id_is_refused(cached, name):
+def test_invalid_hub_id_is_refused(cached, name):
     with pytest.raises(LoadError, match="nor a Hub id"):
         hub.fetch(name, None, print)

@@ -1,4 +1,4 @@
-"""`Encoder.content` identifies an encoder: copies have the same one, and any change that affects its numbers changes it."""
+"""Test `Encoder.content`, the identity of an encoder."""
 
 import json
 import shutil
@@ -24,7 +24,7 @@ def sentence_embedder(folder):
 
 
 @pytest.mark.slow
-def test_a_copy_of_the_bundled_encoder_has_the_same_content(encoder, tmp_path):
+def test_copy_has_same_content(encoder, tmp_path):
     assert encoder.content == BUNDLED_CONTENT
     copy = shutil.copytree(resolve().folder, tmp_path / "snapshot")
     for file in (".gitattributes", "README.md", "data_config.json"):  # these files don't affect the numbers
@@ -35,7 +35,7 @@ def test_a_copy_of_the_bundled_encoder_has_the_same_content(encoder, tmp_path):
     assert other.digest == encoder.digest and other.content != encoder.content
 
 
-def test_changes_that_do_not_affect_numbers_keep_the_configurations_digest(sentence_embedder):
+def test_neutral_changes_keep_digest(sentence_embedder):
     before = configuration(sentence_embedder)
     config = json.loads((sentence_embedder / "config.json").read_text())
     config |= {"_name_or_path": "elsewhere", "transformers_version": "4", "dtype": "float16", "torch_dtype": "float16"}
@@ -57,14 +57,14 @@ def test_changes_that_do_not_affect_numbers_keep_the_configurations_digest(sente
         ("config_sentence_transformers.json", {"default_prompt_name": "query"}),
     ],
 )
-def test_changes_that_affect_numbers_change_the_configurations_digest(sentence_embedder, file, values):
+def test_relevant_changes_change_digest(sentence_embedder, file, values):
     before = configuration(sentence_embedder)
     change_config(sentence_embedder, file, **values)
     assert configuration(sentence_embedder) != before
 
 
-def test_a_changed_pooling_in_an_old_folder_layout_changes_the_configurations_digest(tmp_path):
-    """Before version 2, sentence-transformers saved the model and the pooling in two folders next to each other."""
+def test_pooling_in_old_layout_changes_digest(tmp_path):
+    """Before version 2, sentence-transformers saved the pooling in a neighbouring folder."""
     around = embedder(tmp_path, first="0_Transformer")
     folder = save_tiny(FAMILIES["BERT"], around / "0_Transformer")
     files, before = file_digests(folder), configuration(folder)
@@ -73,5 +73,5 @@ def test_a_changed_pooling_in_an_old_folder_layout_changes_the_configurations_di
     assert configuration(folder) != before
 
 
-def test_content_does_not_depend_on_the_precision(encoder_of, checkpoint):
+def test_content_ignores_precision(encoder_of, checkpoint):
     assert load_encoder(checkpoint("BERT"), dtype="bfloat16").content == encoder_of("BERT").content

@@ -1,7 +1,4 @@
-"""Changed copies of a sentence skip the layers before their first change. Their numbers equal those of complete passes.
-
-The copies join the batch of the unchanged sentence at the layer of their first change.
-"""
+"""Changed copies of a sentence skip the layers before their first change."""
 
 from dataclasses import replace
 
@@ -13,7 +10,7 @@ from selfattn.encoders.encoder import Encoder
 from tests.encoders.test_families import RECOMPUTED
 from tests.encoders.test_hiding import ONE_MASK, TEXT
 
-# In these families, every layer computes all positions, because a layer changes attention's input, or a hook needs them.
+# In these families, every layer computes all positions.
 ALL_ROWS = (
     "MobileBERT", "ModernBERT", "EuroBERT", "T5 (encoder half)", "mT5 (encoder half)", "DeBERTa", "DeBERTa-v2",
     "DeBERTa-v3", "RoFormer", "RemBERT", "MegatronBERT", "LUKE",
@@ -22,14 +19,13 @@ ALL_ROWS = (
 
 @pytest.fixture(autouse=True)
 def join_few(monkeypatch):
-    """Let copies skip layers even if there are only a few copies."""
+    """Let a single copy skip layers."""
     monkeypatch.setattr("selfattn.encoders.encoder.FEW", 1)
 
 
 @pytest.mark.parametrize("name", [name for name in RECOMPUTED if name not in ONE_MASK])
 @pytest.mark.slow
-def test_changed_copies_that_skip_layers_get_the_vectors_of_complete_passes(encoder_of, monkeypatch, name):
-    """Hide a word of two tokens in each head, last head first, then in two heads together. Then remove the same heads."""
+def test_skipping_layers_keeps_vectors(encoder_of, monkeypatch, name):
     encoder = encoder_of(name)
     sets = [*([head] for head in reversed(encoder.all_heads)), [Head(0, 0), Head(1, 1)]]
     zero = [[Patch(*head, None, torch.zeros(encoder.d_head)) for head in some] for some in sets]
@@ -49,8 +45,8 @@ def test_changed_copies_that_skip_layers_get_the_vectors_of_complete_passes(enco
         assert len({tuple(row) for row in ours.tolist()}) == len(sets)  # all changes have different effects
 
 
-def test_changed_copies_compute_only_the_positions_that_are_needed(encoder, monkeypatch):
-    """A copy computes only the word's position in the layer of its change. In the last layer, all sentences do so."""
+def test_copies_compute_only_needed_positions(encoder, monkeypatch):
+    """In the layer of the change, only the word's position is computed."""
     batches, receive = [], encoder.model.encoder.layer[0].output.dense.forward.__func__
     for layer in encoder.model.encoder.layer:
         dense = layer.output.dense
@@ -63,8 +59,8 @@ def test_changed_copies_compute_only_the_positions_that_are_needed(encoder, monk
     assert batches == [[1, n], [1, n], [1, n], [1, 1], [2, n], [2, n], [2, 1], [4, 1]]
 
 
-def test_xlm_computes_each_changed_copy_of_a_text_in_a_complete_pass(encoder_of):
-    """XLM has no module for a complete layer, so copies can't start at a later layer."""
+def test_xlm_copies_need_complete_passes(encoder_of):
+    """XLM has no module for a complete layer."""
     encoder = encoder_of("XLM")
     assert not encoder.joinable
     vectors = encoder.knock_out(TEXT, 4, heads=[Head(1, 0)])
@@ -72,7 +68,7 @@ def test_xlm_computes_each_changed_copy_of_a_text_in_a_complete_pass(encoder_of)
     torch.testing.assert_close(vectors[0], removed.hidden[-1, 4], atol=1e-5, rtol=0)
 
 
-def test_skipping_layers_is_checked_only_if_a_text_has_enough_changed_copies(encoder_of, monkeypatch):
+def test_skipping_is_checked_for_enough_copies(encoder_of, monkeypatch):
     monkeypatch.setattr("selfattn.encoders.encoder.FEW", 3)
     encoder = replace(encoder_of("BERT"))  # not checked yet
     encoder.hide(TEXT, 4, [6] * 2, heads=[[Head(1, 0)]] * 2)

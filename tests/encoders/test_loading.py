@@ -1,4 +1,4 @@
-"""Each loading error has its own message. Loading never runs a model's code or pickles."""
+"""Test the loading of encoder folders, and the message of each error."""
 
 import json
 import pickle
@@ -17,7 +17,6 @@ pytestmark = pytest.mark.slow
 
 
 def refused(name, *words, **options) -> LoadError:
-    """Check that loading raises a LoadError with these words in its message, and return it."""
     with pytest.raises(LoadError) as caught:
         load_encoder(str(name), **options)
     assert all(each in str(caught.value) for each in words), str(caught.value)
@@ -37,7 +36,7 @@ def change_weights(folder, change):
 
 
 class Canary:
-    """Create a file when the pickle of this object is loaded."""
+    """An object whose pickle creates a file when loaded."""
 
     def __init__(self, path):
         self.path = str(path)
@@ -46,14 +45,14 @@ class Canary:
         return (open, (self.path, "w"))
 
 
-def test_an_encoder_folder_loads(folder):
+def test_encoder_folder_loads(folder):
     encoder = load_encoder(str(folder))
     assert (encoder.family, encoder.n_layers, encoder.n_heads, encoder.d_model, encoder.d_head) == ("bert", 3, 4, 32, 8)
     assert (encoder.max_tokens, encoder.revision, encoder.dtype, encoder.recomputable) == (64, None, "float32", True)
     assert encoder.digest == file_digest(folder / "model.safetensors")
 
 
-def test_loading_prints_nothing_and_reports_its_steps(folder, capfd):
+def test_loading_reports_steps(folder, capfd):
     stages = []
     load_encoder(str(folder), report=stages.append)
     shown = capfd.readouterr()
@@ -62,12 +61,12 @@ def test_loading_prints_nothing_and_reports_its_steps(folder, capfd):
 
 
 @pytest.mark.parametrize("trusted", [True, False])
-def test_the_removed_argument_trusted_is_refused(folder, trusted):
+def test_argument_trusted_is_refused(folder, trusted):
     with pytest.raises(TypeError, match=r"no longer has trusted=.* Leave trusted out"):
         load_encoder(str(folder), trusted=trusted)
 
 
-def test_missing_folders_and_invalid_names_are_refused():
+def test_missing_folder_is_refused():
     for name in ("/no/such/folder", "~nobody-here/folder"):
         refused(name, "There is no folder")
     refused(" ", "No encoder was named")
@@ -86,7 +85,7 @@ def test_pickles_are_never_read(folder, tmp_path, file):
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "null", "[" * 100_000])
-def test_a_config_that_is_not_a_json_object_is_refused(folder, text):
+def test_config_must_be_json_object(folder, text):
     (folder / "config.json").write_text(text)
     refused(folder, "config.json can't be read as JSON")
 
@@ -95,7 +94,7 @@ DISTANCES = "encoder.layer.0.attention.self.distance_embedding.weight"
 
 
 def old_bert(prefix):
-    """Return a change that adds an old BERT's relative position weights, which transformers would ignore."""
+    """Return a function that adds an old BERT's relative position weights."""
 
     def change(tensors):
         for key in list(tensors):
@@ -116,19 +115,19 @@ def old_bert(prefix):
     ],
     ids=["missing", "not finite", "left out", "left out of a model with a head"],
 )
-def test_missing_invalid_or_unused_weights_are_refused(folder, change, words):
+def test_bad_weights_are_refused(folder, change, words):
     change_weights(folder, change)
     refused(folder, words)
 
 
-def test_a_weight_too_large_for_float16_is_refused(folder):
+def test_weight_too_large_for_float16_is_refused(folder):
     change_weights(folder, lambda tensors: tensors["pooler.dense.bias"].fill_(6e4))
     assert load_encoder(str(folder), dtype="float16").dtype == "float16"  # only the sum of weights is too large
     change_weights(folder, lambda tensors: tensors["pooler.dense.bias"][0].fill_(1e6))
     refused(folder, "NaN or infinity in float16", dtype="float16")
 
 
-def test_unused_weights_of_a_task_head_are_accepted_and_those_of_a_pooler_are_noted(folder):
+def test_unused_pooler_weights_are_noted(folder):
     others = {"lm_head.bias": torch.zeros(80), "pooler.extra.weight": torch.zeros(4)}
     change_weights(folder, lambda tensors: tensors.update(others))
     encoder = load_encoder(str(folder))
@@ -136,18 +135,18 @@ def test_unused_weights_of_a_task_head_are_accepted_and_those_of_a_pooler_are_no
 
 
 @pytest.mark.parametrize("keep", [0, 4, 100, -1000])
-def test_a_truncated_weights_file_is_refused(folder, keep):
+def test_truncated_weights_are_refused(folder, keep):
     file = folder / "model.safetensors"
     file.write_bytes(file.read_bytes()[:keep])
     refused(folder, "or the file is damaged")
 
 
-def test_a_broken_tokeniser_is_refused(folder):
+def test_broken_tokeniser_is_refused(folder):
     (folder / "tokenizer.json").write_text("{}")
     refused(folder, "tokeniser can't be loaded")
 
 
-def test_a_tokeniser_of_another_model_is_refused(folder):
+def test_foreign_tokeniser_is_refused(folder):
     other = save_tiny(FAMILIES["RoBERTa"], folder.parent / "other")
     for file in ("tokenizer.json", "tokenizer_config.json"):
         (folder / file).write_bytes((other / file).read_bytes())
@@ -160,7 +159,7 @@ def test_invalid_options_are_refused(folder):
     refused(folder, "has no revisions", revision="main")
 
 
-def test_an_out_of_memory_error_suggests_a_smaller_encoder(folder, monkeypatch):
+def test_out_of_memory_suggests_smaller_encoder(folder, monkeypatch):
     def fail(*arguments, **options):
         raise MemoryError
 
@@ -169,20 +168,20 @@ def test_an_out_of_memory_error_suggests_a_smaller_encoder(folder, monkeypatch):
 
 
 @pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json"])
-def test_a_bundled_file_that_was_changed_is_not_read(monkeypatch, file):
+def test_changed_bundled_file_is_not_read(monkeypatch, file):
     monkeypatch.setattr(loading, "Tokenizer", lambda *args: pytest.fail("The tokeniser was read."))
     monkeypatch.setitem(sources.BUNDLED_DIGESTS, file, "0" * 64)
     with pytest.raises(LoadError, match=f"{file} is not the published file.*--force-reinstall"):
         load_encoder()
 
 
-def test_only_encoders_on_the_operators_list_are_loaded(folder, monkeypatch):
+def test_only_listed_encoders_are_loaded(folder, monkeypatch):
     monkeypatch.setenv("SELFATTN_MODELS", f"{folder}, some/model")
     load_encoder(str(folder))
     refused("bert-base-uncased", "some/model")
 
 
-def test_paths_outside_the_operators_folder_are_refused(folder, tmp_path, monkeypatch):
+def test_paths_outside_folder_are_refused(folder, tmp_path, monkeypatch):
     outside = save_tiny(FAMILIES["BERT"], tmp_path / "outside")
     shelf = folder.parent / "shelf"
     shelf.mkdir()
@@ -201,7 +200,7 @@ def test_paths_outside_the_operators_folder_are_refused(folder, tmp_path, monkey
     refused("mine", "leads out of the folder")
 
 
-def test_a_deleted_encoder_is_freed_at_once(folder):
+def test_deleted_encoder_is_freed(folder):
     encoder = load_encoder(str(folder))
     encoder.reference_weights("the bank")  # makes the eager copy of the model
     encoding = encoder.encode("the bank")
@@ -211,7 +210,7 @@ def test_a_deleted_encoder_is_freed_at_once(folder):
 
 
 @pytest.mark.parametrize("confined", [False, True])
-def test_a_name_too_long_for_a_file_system_is_refused(monkeypatch, tmp_path, confined):
+def test_too_long_name_is_refused(monkeypatch, tmp_path, confined):
     if confined:
         monkeypatch.setenv("SELFATTN_MODEL_DIR", str(tmp_path))
     for name in ("¡" * 200, "a" * 256, f"./{'b' * 300}", f"owner/{'c' * 300}"):

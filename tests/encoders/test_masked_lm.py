@@ -1,4 +1,4 @@
-"""Predictions for a masked word equal those of the model family's own masked-language model."""
+"""Compare predictions for a masked word with those of transformers."""
 
 from functools import cache
 
@@ -28,7 +28,7 @@ def encoder_of(tmp_path_factory):
 
 @pytest.mark.parametrize("name", WITH_HEAD)
 @pytest.mark.slow
-def test_predictions_equal_those_of_the_familys_masked_language_model(encoder_of, name):
+def test_predictions_equal_transformers(encoder_of, name):
     encoder = encoder_of(name)
     head = load_masked_head(encoder)
     encoding = encoder.encode(replace_word(encoder.tokenize(TEXT), 1, head.mask_token))
@@ -44,37 +44,37 @@ def test_predictions_equal_those_of_the_familys_masked_language_model(encoder_of
     assert table["probability"].tolist() == pytest.approx(expected[ids].exp().tolist(), rel=1e-3)
 
 
-def test_a_masked_language_head_shares_the_embeddings_of_its_encoder(encoder_of):
+def test_head_shares_embeddings(encoder_of):
     encoder = encoder_of("BERT")
     head = load_masked_head(encoder)
     names = {id(parameter) for parameter in encoder.model.parameters()}
     not_shared = sum(parameter.numel() for parameter in head._model.parameters() if id(parameter) not in names)
-    assert not_shared < 2_000  # the transform and the biases, without the 82 x 32 embeddings
+    assert not_shared < 2_000  # without the 82 x 32 embeddings
 
 
 @pytest.mark.slow
-def test_an_encoder_without_a_masked_language_head_is_refused(encoder, tmp_path):
+def test_encoder_without_head_is_refused(encoder, tmp_path):
     others = [load_encoder(save_tiny(FAMILIES[name], tmp_path / name)) for name in ("DistilBERT", "T5 (encoder half)")]
     for each in (encoder, *others):
         with pytest.raises(NoHead, match=r"no masked-language head.*bert-base-uncased"):
             load_masked_head(each)
 
 
-def test_a_tokeniser_without_a_mask_token_is_refused(tmp_path):
+def test_tokeniser_without_mask_is_refused(tmp_path):
     encoder = load_encoder(save_tiny(FAMILIES["BERT"], tmp_path, masked_head=True))
     encoder.tokenizer.mask_token_id = None
     with pytest.raises(NoHead, match="masked-language head is left out: its tokeniser has no mask token"):
         load_masked_head(encoder)
 
 
-def test_a_text_without_exactly_one_mask_is_refused(encoder_of):
+def test_text_needs_exactly_one_mask(encoder_of):
     head = load_masked_head(encoder_of("BERT"))
     for text in (TEXT, "The [MASK] of the [MASK]."):
         with pytest.raises(TextError, match="one \\[MASK\\], got"):
             head.predictions(head.encoder.encode(text))
 
 
-def test_predicting_nan_raises_an_error(encoder_of):
+def test_nan_prediction_raises_error(encoder_of):
     head = load_masked_head(encoder_of("BERT"))
     states = torch.full((1, head.encoder.d_model), torch.inf)
     with pytest.raises(
@@ -83,7 +83,7 @@ def test_predicting_nan_raises_an_error(encoder_of):
         head.log_probabilities(states)
 
 
-def test_replace_word_keeps_the_rest_of_the_text(encoder):
+def test_replace_word_keeps_other_text(encoder):
     tokens = encoder.tokenize("Didn't she, well?")
     assert replace_word(tokens, 0, "Could") == "Could she, well?"
     assert replace_word(tokens, 4, "!") == "Didn't she, well!"

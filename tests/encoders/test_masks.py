@@ -1,4 +1,4 @@
-"""Masks and position biases change scores as in torch. DeBERTa's score terms follow equation 4 of its paper."""
+"""Compare masked and biased scores with torch and the DeBERTa paper."""
 
 import pytest
 import torch
@@ -17,7 +17,7 @@ MASKS = {
 
 @pytest.mark.parametrize("mask", MASKS)
 @pytest.mark.parametrize("biased", [False, True])
-def test_weights_with_a_mask_and_a_position_bias_equal_those_of_torch(mask, biased):
+def test_masked_biased_weights_equal_torch(mask, biased):
     query, key, value, context = torch.randn(4, 1, 2, 3, 4, generator=torch.Generator().manual_seed(0))
     bias = torch.tensor([[[0.3, -0.2, 1.0]], [[-1.0, 0.0, 2.0]]]).expand(2, 3, 3)[None] if biased else None
     model_mask = None if MASKS[mask] is None else MASKS[mask][None, None]
@@ -35,7 +35,7 @@ def test_weights_with_a_mask_and_a_position_bias_equal_those_of_torch(mask, bias
     torch.testing.assert_close(part.context, expected[1, 1:] @ value[0, 1], atol=1e-6, rtol=0)
 
 
-def test_debertas_score_terms_equal_equation_4_of_the_paper():
+def test_deberta_terms_equal_equation_4():
     query, key, positions = random(2, 5, 4), random(2, 5, 4, seed=1), random(2, 9, 4, seed=2)
     distance = torch.arange(5)[2:, None] - torch.arange(5) + 4
     found = content_to_position(query[:, 2:], positions, distance, 0.5)
@@ -50,7 +50,7 @@ def test_debertas_score_terms_equal_equation_4_of_the_paper():
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 1, 2), (1, 3, 2, 2), (2, 1, 1, 2), (2, 3, 2, 2), (4, 1, 5, 5)])
-def test_the_function_mask_rows_broadcasts_a_mask_of_one_row_or_one_sentence(shape):
+def test_mask_rows_broadcasts(shape):
     mask, sentence, position = random(*shape), torch.tensor([1, 0, 1]), torch.tensor([1, 1, 0])
     every = mask.expand(max(shape[0], 2), -1, max(shape[2], 2), -1)
     wanted = [every[s, :, p] for s, p in zip(sentence.tolist(), position.tolist())]

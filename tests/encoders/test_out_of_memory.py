@@ -1,4 +1,4 @@
-"""Test that a batch that ran out of memory is run again as two halves, and which device is chosen."""
+"""Test running out of memory, and the choice of a device."""
 
 import weakref
 
@@ -28,7 +28,7 @@ ERRORS = [
 ]
 
 
-def test_only_out_of_memory_errors_are_recognised():
+def test_out_of_memory_errors_are_recognised():
     assert all(map(memory.is_out_of_memory, ERRORS))
     for error in (RuntimeError("CUDA error: device-side assert triggered"), ValueError("out of range")):
         assert not memory.is_out_of_memory(error)
@@ -36,7 +36,7 @@ def test_only_out_of_memory_errors_are_recognised():
 
 @pytest.fixture
 def room_for(encoder, monkeypatch):
-    """Return a function: room_for(n) makes passes over more than n texts fail, and returns a list of the sizes of all passes."""
+    """Return a function that makes passes over more than `most` texts fail."""
 
     def limit(most):
         forward, sizes = encoder.model.forward, []
@@ -53,7 +53,7 @@ def room_for(encoder, monkeypatch):
     return limit
 
 
-def test_a_batch_that_runs_out_of_memory_is_run_again_as_two_halves(encoder, room_for):
+def test_too_large_batch_runs_in_halves(encoder, room_for):
     heads = encoder.all_heads[:5]
     expected = encoder.knock_out(TEXT, 2, heads=heads)
     sizes = room_for(3)
@@ -61,7 +61,7 @@ def test_a_batch_that_runs_out_of_memory_is_run_again_as_two_halves(encoder, roo
     assert sizes == [5, 3, 2]
 
 
-def test_half_a_batch_that_still_does_not_fit_raises_out_of_memory(encoder, room_for):
+def test_too_large_half_raises_error(encoder, room_for):
     sizes = room_for(1)
     with pytest.raises(OutOfMemory, match=r"3 text\(s\) of 10 tokens need more memory than cpu has left\. Shorten"):
         encoder.knock_out(TEXT, 2, heads=encoder.all_heads[:5])
@@ -72,7 +72,7 @@ def test_half_a_batch_that_still_does_not_fit_raises_out_of_memory(encoder, room
     assert len(sizes) == 1
 
 
-def test_a_scan_continues_with_half_batches_after_running_out_of_memory(encoder, room_for):
+def test_scan_continues_with_half_batches(encoder, room_for):
     rows = [Row(i, "table.csv", i + 2, TEXT, "bank", None) for i in range(5)]
     expected, _ = measure(encoder, rows)
     sizes = room_for(3)
@@ -81,7 +81,7 @@ def test_a_scan_continues_with_half_batches_after_running_out_of_memory(encoder,
     assert table.column("top_word") == expected.column("top_word")
 
 
-def test_gradients_that_run_out_of_memory_raise_out_of_memory(encoder, monkeypatch):
+def test_gradients_raise_out_of_memory(encoder, monkeypatch):
     def fail(*arguments, **options):
         raise ERRORS[0]
 
@@ -90,8 +90,8 @@ def test_gradients_that_run_out_of_memory_raise_out_of_memory(encoder, monkeypat
         context_gradients(encoder, [(TEXT, (2,))], torch.ones(1, 384))
 
 
-def test_tensors_of_a_failed_pass_are_freed_before_the_next_pass(monkeypatch):
-    """The exception's traceback would keep the tensors of the failed pass in memory."""
+def test_failed_pass_frees_tensors(monkeypatch):
+    """A traceback can keep the tensors of a failed pass in memory."""
     alive, seen = [], []
 
     def run(items):
@@ -112,7 +112,7 @@ def two_gpus(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
 
 
-def test_auto_chooses_the_fastest_device(two_gpus, monkeypatch):
+def test_auto_chooses_fastest_device(two_gpus, monkeypatch):
     assert [choose_device(name) for name in ("auto", "cuda", "cuda:1", "cpu")] == ["cuda", "cuda", "cuda:1", "cpu"]
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert choose_device("auto") in ("cpu", "mps")
@@ -121,14 +121,14 @@ def test_auto_chooses_the_fastest_device(two_gpus, monkeypatch):
 
 
 @pytest.mark.parametrize("device", ["cuda:7", "cuda:2", "cuda:", "cuda:-1", "cuda:x", "cpu:1", "mps", "tpu", ""])
-def test_an_unknown_device_is_refused(two_gpus, device):
+def test_unknown_device_is_refused(two_gpus, device):
     with pytest.raises(LoadError, match=r"it has cuda \(cuda:0 to cuda:1\), cpu") as caught:
         choose_device(device)
     assert repr(device) in str(caught.value)
 
 
-def test_seeding_does_not_touch_the_gpu(encoder, monkeypatch):
-    """torch.manual_seed would also seed the GPU, and so change the random numbers of other code that uses it."""
+def test_seeding_leaves_gpu_alone(encoder, monkeypatch):
+    """torch.manual_seed would change the GPU's random numbers for other code."""
     for device in (torch.cuda, torch.mps):
         name = "manual_seed_all" if device is torch.cuda else "manual_seed"
         monkeypatch.setattr(device, name, lambda seed: pytest.fail("a device was seeded"))

@@ -1,7 +1,4 @@
-"""Loading an encoder compares its recorded (SDPA) pass with a plain eager pass. If they differ, it is display-only.
-
-A display-only encoder isn't recomputable: selfattn shows its attention weights as the model reports them.
-"""
+"""Test the check of a loaded encoder against the plain model."""
 
 from itertools import product
 from types import SimpleNamespace
@@ -25,7 +22,7 @@ GEMMA = {"num_key_value_heads": 2, "head_dim": 8, "sliding_window": 8, "layer_ty
 
 
 @pytest.mark.parametrize(("is_causal", "causal"), [(None, False), (False, False), (True, True)])
-def test_is_causal_can_be_set_by_the_module_or_by_the_call(is_causal, causal):
+def test_is_causal_of_module_or_call(is_causal, causal):
     module = nn.Module()
     if is_causal is not None:
         module.is_causal = is_causal
@@ -37,14 +34,14 @@ def test_is_causal_can_be_set_by_the_module_or_by_the_call(is_causal, causal):
     assert (other - context).abs().max() > 0.1  # the argument of the call overrides the module
 
 
-def test_attention_without_a_given_scale_is_recorded_with_the_default_scale():
+def test_default_scale_is_recorded():
     query, key, value = torch.randn(3, 1, 2, 5, 4, generator=torch.Generator().manual_seed(0))
     recorder, inputs = Recorder(), {"module": nn.Module(), "attention_mask": None}
     context, _ = run(recorded_attention, inputs, recorder, query=query, key=key, value=value)
     torch.testing.assert_close(recorder.layers[0].trace().context, context[0].transpose(0, 1), atol=1e-6, rtol=0)
 
 
-def test_a_decoder_is_refused(tmp_path):
+def test_decoder_is_refused(tmp_path):
     save_tiny(Family("Gemma", "gemma3_text", "wordpiece", GEMMA), tmp_path)
     with pytest.raises(LoadError, match=r"is a decoder \(gemma3_text\): its tokens attend only to"):
         load_encoder(str(tmp_path))
@@ -55,8 +52,8 @@ def convbert(tmp_path_factory):
     return load_encoder(str(save_tiny(CONVBERT, tmp_path_factory.mktemp("convbert"))))
 
 
-def test_n_heads_is_the_number_of_attention_maps_even_if_the_config_counts_more_heads(convbert):
-    """Half of ConvBERT's heads are convolutions, but its config counts all four as heads."""
+def test_n_heads_counts_attention_maps(convbert):
+    """ConvBERT's config counts four heads, but two are convolutions."""
     assert convbert.model.config.num_attention_heads == 4
     assert (convbert.n_layers, convbert.n_heads, convbert.d_head) == (3, 2, 8)
     encoding = convbert.encode(TEXTS[1])
@@ -65,7 +62,7 @@ def test_n_heads_is_the_number_of_attention_maps_even_if_the_config_counts_more_
     assert encoding.rows(1).shape[:2] == (3, 2)
 
 
-def test_only_texts_of_equal_length_share_a_pass_if_padding_changes_the_models_numbers(convbert, encoder_of):
+def test_texts_of_equal_length_share_pass(convbert, encoder_of):
     assert convbert.equal_lengths
     assert "padding changes the results" in convbert.note
     assert not encoder_of("BERT").equal_lengths
@@ -78,7 +75,7 @@ def test_only_texts_of_equal_length_share_a_pass_if_padding_changes_the_models_n
 
 
 def off(monkeypatch, when, change):
-    """Falsify the recorded pass: use change(context) instead of each context for which when(recorder, context) is true."""
+    """Apply `change` to the recorded contexts selected by `when`."""
     receive = Recorder.receive
 
     def wrong(recorder, context, inputs):
@@ -99,7 +96,7 @@ CASES = [*product(["BERT"], PASSES, [1.01]), ("BERT", "padded", float("nan")), *
 
 @pytest.mark.parametrize(("name", "when", "factor"), CASES)
 @pytest.mark.slow
-def test_an_encoder_is_display_only_if_its_recorded_pass_is_wrong(checkpoint, monkeypatch, name, when, factor):
+def test_wrong_recorded_pass_is_found(checkpoint, monkeypatch, name, when, factor):
     off(monkeypatch, PASSES[when], lambda context: context * factor)
     encoder = load_encoder(name and str(checkpoint(name)), device="cpu")
     assert not encoder.recomputable
@@ -108,7 +105,7 @@ def test_an_encoder_is_display_only_if_its_recorded_pass_is_wrong(checkpoint, mo
 
 
 @pytest.mark.slow
-def test_the_short_check_of_the_bundled_encoder_equals_the_complete_check(encoder):
+def test_short_check_equals_complete_check(encoder):
     short = encoder.tokenize("The bank of the river.")
     measured = parity.measure(encoder, short)
     assert (measured.reason, measured.equal_lengths) == ("", False)
@@ -117,8 +114,8 @@ def test_the_short_check_of_the_bundled_encoder_equals_the_complete_check(encode
 
 
 @pytest.mark.parametrize(("n", "error"), [(8, float("nan")), (64, 1e-3)])
-def test_an_encoder_is_display_only_if_the_kernels_weights_are_wrong_in_one_layer(checkpoint, monkeypatch, n, error):
-    """For a text of 64 tokens, the check compares only some rows. Here, all rows except the first are wrong."""
+def test_wrong_weights_in_layer_are_found(checkpoint, monkeypatch, n, error):
+    """In a text of 64 tokens, the check compares only some rows."""
     right, layers = capture.attend_precisely, []
 
     def wrong(query, key, *others):
@@ -134,7 +131,7 @@ def test_an_encoder_is_display_only_if_the_kernels_weights_are_wrong_in_one_laye
 
 @pytest.mark.parametrize("layer", [1, 3])
 @pytest.mark.slow
-def test_an_encoder_is_display_only_in_bfloat16_if_bfloat16_gives_nan(checkpoint, monkeypatch, layer):
+def test_nan_in_bfloat16_is_found(checkpoint, monkeypatch, layer):
     def when(recorder, context):
         return recorder.n_calls == layer and context.dtype == torch.bfloat16
 
@@ -147,8 +144,8 @@ def test_an_encoder_is_display_only_in_bfloat16_if_bfloat16_gives_nan(checkpoint
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
-def test_a_model_that_does_not_run_in_a_low_precision_is_refused(checkpoint, dtype):
-    """For example, XLNet fails because its second layer adds float32 positions to states of the lower precision."""
+def test_model_without_low_precision_is_refused(checkpoint, dtype):
+    """XLNet adds float32 positions to states of the lower precision."""
     for name, family in (("XLNet", "xlnet"), ("DeBERTa", "deberta")):
         message = rf"\({family}\) runs in float32, but not in {dtype} \(RuntimeError: .*Load it in float32"
         with pytest.raises(LoadError, match=message):
@@ -158,7 +155,7 @@ def test_a_model_that_does_not_run_in_a_low_precision_is_refused(checkpoint, dty
 
 
 @pytest.mark.parametrize("error", [1e-3, float("nan")])
-def test_an_encoder_is_display_only_if_its_contexts_differ_from_those_of_the_kernel(checkpoint, monkeypatch, error):
+def test_wrong_contexts_are_found(checkpoint, monkeypatch, error):
     right = capture.sdpa_attention_forward
 
     def wrong(*inputs, **options):
@@ -169,7 +166,7 @@ def test_an_encoder_is_display_only_if_its_contexts_differ_from_those_of_the_ker
     assert "contexts differ" in load_encoder(str(checkpoint("BERT"))).reason
 
 
-def test_the_function_filled_lengthens_a_text_by_repeating_it(encoder_of):
+def test_filled_repeats_text(encoder_of):
     tokens = encoder_of("BERT").tokenize("the river bank")
     longer = filled(tokens, 10)
     assert (longer.ids[0], longer.ids[-1]) == (tokens.ids[0], tokens.ids[-1])
@@ -178,7 +175,7 @@ def test_the_function_filled_lengthens_a_text_by_repeating_it(encoder_of):
     assert filled(tokens, len(tokens.ids)).ids == tokens.ids
 
 
-def test_contexts_may_differ_more_from_the_models_own_if_scores_are_large():
+def test_large_scores_allow_larger_differences():
     value = torch.ones(1, 1, 2, 4)
     recording = SimpleNamespace(value=value, context=(value + 5e-5).transpose(1, 2))
     weights = torch.full((1, 2, 2), 0.5)

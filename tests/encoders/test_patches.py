@@ -1,4 +1,4 @@
-"""Replacing a head's output (a patch) gives the numbers of a hook before W_O, the output projection, in every family."""
+"""Compare replaced head outputs (patches) with plain hooks."""
 
 import pytest
 import torch
@@ -12,7 +12,7 @@ TEXT = "She sat by the river."
 
 
 def calls_of_w_o(encoder, text):
-    """For each layer, return its W_O, and which call of this module belongs to the layer. (ALBERT has one W_O for all layers.)"""
+    """For each layer, return W_O and the number of its call."""
     seen, counts = [], {}
 
     def watch(module, given):
@@ -65,7 +65,7 @@ def some_patches(encoder, seed=0):
 
 @pytest.mark.parametrize("name", [*RECOMPUTED, *PATCHABLE])
 @pytest.mark.slow
-def test_a_patch_replaces_the_heads_part_of_the_input_of_w_o(encoder_of, name):
+def test_patch_equals_hook(encoder_of, name):
     encoder = encoder_of(name)
     patches = some_patches(encoder)
     expected = patched_by_hooks(encoder, TEXT, patches)
@@ -79,7 +79,7 @@ def test_a_patch_replaces_the_heads_part_of_the_input_of_w_o(encoder_of, name):
     "name", ["BERT", "ALBERT", "DeBERTa-v3", "EuroBERT", "MobileBERT", "T5 (encoder half)", *PATCHABLE]
 )
 @pytest.mark.slow
-def test_the_gradient_equals_finite_differences_of_small_patches(encoder_of, name):
+def test_gradient_equals_finite_differences(encoder_of, name):
     encoder, place = encoder_of(name), (TEXT, (2, 3))
     generator = torch.Generator().manual_seed(0)
     toward = torch.nn.functional.normalize(torch.randn(2, encoder.d_model, generator=generator), dim=1)
@@ -102,7 +102,7 @@ def test_the_gradient_equals_finite_differences_of_small_patches(encoder_of, nam
         torch.testing.assert_close(beside.recordings[0].value, found.recordings[0].value, atol=1e-5, rtol=1e-5)
 
 
-def test_each_text_of_a_batch_has_its_own_patches(encoder):
+def test_batched_texts_have_own_patches(encoder):
     texts = ["Rain.", TEXT, "The bank of the river was muddy."]  # the longest text comes last, but runs first
     patches = [[Patch(5, 11, None, torch.ones(32))], (), some_patches(encoder, 1)]
     for text, of_text, batched in zip(texts, patches, encoder.encode_batch(texts, patches)):
@@ -112,7 +112,7 @@ def test_each_text_of_a_batch_has_its_own_patches(encoder):
         encoder.encode_batch(texts, patches[:1])
 
 
-def test_each_copy_of_a_text_has_its_own_patches(encoder, monkeypatch):
+def test_copies_have_own_patches(encoder, monkeypatch):
     patches = [some_patches(encoder, seed) for seed in range(3)]
     monkeypatch.setattr("selfattn.encoders.batches.COPIED_TOKENS", 20)
     vectors = encoder.changed_vectors((TEXT, (2, 5)), patches)

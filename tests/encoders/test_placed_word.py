@@ -1,4 +1,4 @@
-"""A PlacedWord is a word at its place in a sentence. It reuses the sentence's tokens or encoding. Unknown words are refused."""
+"""Test PlacedWord, a word at its place in a sentence."""
 
 import re
 
@@ -16,7 +16,7 @@ from selfattn.words import shared_words
 TEXT = "The bank by the river bank."
 
 
-def test_places_returns_each_occurrence_of_a_word_with_its_positions(encoder):
+def test_places_finds_every_occurrence(encoder):
     first, second = encoder.encode(TEXT).places("BANK")
     assert (first.word.text, first.positions, first.number, second.number) == ("bank", (2,), 1, 2)
     assert (second.rows, second.word.at) == (slice(6, 7), TEXT.rindex("bank"))
@@ -24,14 +24,14 @@ def test_places_returns_each_occurrence_of_a_word_with_its_positions(encoder):
     assert encoder.placed((TEXT, 2)).key == encoder.placed((TEXT, (2,))).key == first.key
 
 
-def test_an_encoding_is_reused_unless_it_was_patched(encoder):
+def test_unpatched_encoding_is_reused(encoder):
     encoding = encoder.encode(TEXT)
     assert encoder.encoded(encoding.places("river")[0]) is encoding
     patched = encoder.encode(TEXT, patches=encoder.removed([(0, 0)]))
     assert encoder.encoded(patched.places("river")[0]).patches == ()
 
 
-def test_padded_tokens_and_tokens_of_another_encoder_are_refused(encoder, encoder_of):
+def test_foreign_or_padded_tokens_are_refused(encoder, encoder_of):
     padded = encoder.encode(TEXT, pad_to=12)
     for text in (encoder_of("BERT").tokenize(TEXT), padded):
         for call in (encoder.encode, lambda tokens: encoder.placed(PlacedWord(tokens, (1,)))):
@@ -44,8 +44,8 @@ def test_padded_tokens_and_tokens_of_another_encoder_are_refused(encoder, encode
 GLUED = "The bank🏦 of the river, and a bank."
 
 
-def test_a_word_that_the_tokeniser_does_not_know_is_labelled_and_never_found(encoder, encoder_of):
-    """ "bank🏦" and "loan🏦" both become [UNK], so their numbers say nothing about "bank"."""
+def test_unknown_word_is_labelled(encoder, encoder_of):
+    """The tokeniser reads both "bank🏦" and "loan🏦" as [UNK]."""
     encoding, other = encoder.encode(GLUED), encoder.encode(GLUED.replace("bank🏦", "loan🏦"))
     assert torch.equal(encoding.hidden, other.hidden)
     assert encoding.unknown == {2} and encoding.tokens[2] == "[UNK]"
@@ -53,12 +53,12 @@ def test_a_word_that_the_tokeniser_does_not_know_is_labelled_and_never_found(enc
     assert places(encoding).labels[2] == "bank🏦 [UNK]" and places(encoding, words=False).labels[2] == "[UNK]"
     assert [place.positions for place in encoding.places("bank")] == [(9,)]  # only the known word
     assert "loan" not in shared_words(other.words, encoder.encode("A loan.").words)
-    # A unigram tokeniser keeps the spelling of unknown words. Byte-level and letter-level tokenisers know every word.
+    # XLM-R's tokeniser keeps unknown spellings; RoBERTa's knows every word.
     assert encoder_of("XLM-R").tokenize("naïve bank").words[0].label == "naïve <unk>"
     assert not encoder_of("RoBERTa").tokenize(GLUED).unknown and not encoder.tokenize("A naïve swashbuckler.").unknown
 
 
-def test_an_error_says_that_the_tokeniser_does_not_know_a_word(encoder):
+def test_error_names_unknown_word(encoder):
     reason = "doesn't know 'bank🏦' and reads \\[UNK\\]"
     for call in (
         lambda: encoder.locate(GLUED, "Bank"),
@@ -77,7 +77,7 @@ def test_an_error_says_that_the_tokeniser_does_not_know_a_word(encoder):
     assert 3 not in usable.index and re.search(reason, rejected["reason"][3]) and len(rejected) == 1
 
 
-def test_others_includes_further_occurrences_of_the_placed_word(encoder):
+def test_others_includes_repeated_word(encoder):
     bank, again = encoder.tokenize("The bank, a bank.").places("bank")
     assert [(word.text, word.start) for word in bank.others] == [("The", 1), (",", 3), ("a", 4), ("bank", 5), (".", 6)]
     assert [word.start for word in again.others] == [1, 2, 3, 4, 6]

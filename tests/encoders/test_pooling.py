@@ -1,4 +1,4 @@
-"""selfattn reads a sentence embedder's pooling from the files of every sentence-transformers version, or refuses it."""
+"""Test reading a sentence embedder's pooling from its files."""
 
 import json
 import os
@@ -26,7 +26,7 @@ def embedder(
     return folder
 
 
-def test_the_bundled_encoder_pools_the_mean_of_at_most_256_tokens(encoder):
+def test_bundled_encoder_pools_mean(encoder):
     pooling = load_pooling(encoder)
     assert pooling == Pooling("mean", 256)
     tokens = encoder.tokenize("The bank of the river.")
@@ -37,7 +37,7 @@ def test_the_bundled_encoder_pools_the_mean_of_at_most_256_tokens(encoder):
         pooling.positions(encoder.tokenize("bank " * 300))
 
 
-def test_pooling_files_that_changed_after_loading_are_refused(tmp_path):
+def test_changed_pooling_files_are_refused(tmp_path):
     encoder = load_encoder(embedder(save_tiny(FAMILIES["BERT"], tmp_path / "mine")))
     assert load_pooling(encoder) == Pooling("mean", None)
     (tmp_path / "mine/1_Pooling/config.json").write_text('{"pooling_mode": "cls"}')
@@ -52,12 +52,12 @@ def test_pooling_files_that_changed_after_loading_are_refused(tmp_path):
         ({"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}, "cls", (0,)),
         ({"pooling_mode_lasttoken": True}, "lasttoken", (3,)),
         ({"pooling_mode_mean_sqrt_len_tokens": True}, "mean_sqrt_len_tokens", (0, 1, 2, 3)),
-        # The keys of sentence-transformers 5.4 and later.
+        # Keys of sentence-transformers 5.4 and later.
         ({"pooling_mode": "cls", "embedding_dimension": 32}, "cls", (0,)),
         ({"pooling_mode": ["mean"]}, "mean", (0, 1, 2, 3)),
     ],
 )
-def test_each_supported_pooling_mode_is_read(encoder, tmp_path, settings, mode, positions):
+def test_supported_modes_are_read(encoder, tmp_path, settings, mode, positions):
     pooling = read_pooling(embedder(tmp_path, pooling=settings))
     assert pooling == Pooling(mode, None)
     assert pooling.positions(encoder.tokenize("Two words")) == positions
@@ -107,12 +107,12 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("changes", "message"), REFUSED, ids=range(len(REFUSED)))
-def test_an_error_names_the_pooling_setting_that_selfattn_does_not_support(tmp_path, changes, message):
+def test_error_names_unsupported_setting(tmp_path, changes, message):
     with pytest.raises(NoPooling, match=message):
         read_pooling(embedder(tmp_path, **changes))
 
 
-def test_an_embedder_that_normalises_single_tokens_is_refused(tmp_path):
+def test_normalised_tokens_are_refused(tmp_path):
     (embedder(tmp_path) / "2_Normalize").mkdir()
     (tmp_path / "2_Normalize" / "config.json").write_text('{"module_input_name": "token_embeddings"}')
     with pytest.raises(NoPooling, match="sets module_input_name = 'token_embeddings'"):
@@ -128,13 +128,13 @@ def test_an_embedder_that_normalises_single_tokens_is_refused(tmp_path):
         ({"transformer_task": "feature-extraction", "modality_config": TEXT_ONLY, "unpad_inputs": True}, None),
     ],
 )
-def test_settings_that_do_not_change_the_sentence_vector_are_accepted(tmp_path, settings, most):
+def test_harmless_settings_are_accepted(tmp_path, settings, most):
     general = {"prompts": {"query": "query: "}, "default_prompt_name": None, "similarity_fn_name": "dot"}
     folder = embedder(tmp_path, sentence_bert_config=settings, config_sentence_transformers=general)
     assert read_pooling(folder) == Pooling("mean", most)
 
 
-def test_a_folder_without_modules_json_is_refused(encoder_of):
+def test_folder_without_modules_is_refused(encoder_of):
     with pytest.raises(NoPooling, match=r"bert has no modules\.json, which describes how"):
         load_pooling(encoder_of("BERT"))
 
@@ -152,7 +152,7 @@ def test_broken_pooling_files_are_refused(tmp_path, content):
         read_pooling(tmp_path)
 
 
-def test_reading_the_pooling_from_a_deleted_folder_is_refused(checkpoint, tmp_path):
+def test_deleted_folder_is_refused(checkpoint, tmp_path):
     folder = embedder(shutil.copytree(checkpoint("BERT"), tmp_path / "gone"))
     encoder = load_encoder(str(folder))
     assert load_pooling(encoder) == Pooling("mean", None)

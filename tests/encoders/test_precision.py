@@ -1,4 +1,4 @@
-"""`attend_precisely` computes attention in double precision, and `rounded` converts its steps to single precision."""
+"""Test attention in double precision, and the rounding of its steps."""
 
 import pytest
 import torch
@@ -10,7 +10,7 @@ from tests.test_kernel import random
 
 
 @pytest.mark.parametrize("mask", [None, random(5, 5, seed=3), random(5, 5, seed=3) > 0], ids=["none", "float", "bool"])
-def test_the_function_rounded_converts_every_step_except_a_boolean_mask(mask):
+def test_rounded_keeps_boolean_mask(mask):
     double = attend(random(5, 4), random(5, 4, seed=1), random(5, 4, seed=2), mask, terms=[Term("bias", random(5, 5))])
     single = rounded(double, torch.float32)
     for name, step in vars(double).items():
@@ -21,7 +21,7 @@ def test_the_function_rounded_converts_every_step_except_a_boolean_mask(mask):
     assert torch.equal(single.terms[0].values, random(5, 5).float())
 
 
-def test_attend_precisely_uses_double_precision_unless_the_map_is_too_large(monkeypatch):
+def test_large_map_uses_single_precision(monkeypatch):
     query, key, value = (random(6, 4, seed=s).float() for s in range(3))
     exact = attend(query.double(), key.double(), value.double())
     assert torch.equal(attend_precisely(query, key, value).context, exact.context)

@@ -1,4 +1,4 @@
-"""`project` computes each head's query, key and value from the layer's input. The heads' outputs add up to W_O's output."""
+"""Compare each head's projections with the recording."""
 
 import pytest
 import torch
@@ -13,7 +13,7 @@ KNOWN = [name for name in RECOMPUTED if name not in ("DeBERTa", "RoFormer")]
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_projections_equal_the_recorded_query_key_and_value(encoder_of, name):
+def test_projections_equal_recording(encoder_of, name):
     encoder = encoder_of(name)
     encoding = encoder.encode(TEXT)
     outputs = []
@@ -57,19 +57,19 @@ def _output_matrices(encoder, encoding):
         ("T5 (encoder half)", "root mean square"),
     ],
 )
-def test_a_note_names_the_steps_before_the_projections(encoder_of, name, words):
+def test_note_names_earlier_steps(encoder_of, name, words):
     encoder = encoder_of(name)
     projected = project(encoder, encoder.encode(TEXT), 1, 0)
     assert words in projected.read_note
     assert (projected.read is projected.layer_input) == (projected.read_note == "")
 
 
-def test_rotate_turns_a_vector_by_a_quarter_turn():
+def test_rotate_by_quarter_turn():
     quarter_turn = rotate(torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 0.0]]), torch.tensor([[1.0, 1.0]]))
     assert quarter_turn.tolist() == [[0.0, 1.0]]
 
 
-def test_a_model_of_unknown_structure_has_no_projections(encoder_of):
+def test_unknown_structure_has_no_projections(encoder_of):
     encoder = encoder_of("DistilBERT")
     encoding = encoder.encode(TEXT)
     module = encoding.recordings[0].module
@@ -81,7 +81,7 @@ def test_a_model_of_unknown_structure_has_no_projections(encoder_of):
         module.q_lin = module.strange
 
 
-def test_projections_that_do_not_give_the_recorded_key_are_refused(tmp_path):
+def test_wrong_projections_are_refused(tmp_path):
     encoder = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path)))
     encoding = encoder.encode(TEXT)
     encoder.model.encoder.layer[1].attention.self.key.bias += 0.1

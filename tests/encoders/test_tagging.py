@@ -1,4 +1,4 @@
-"""A token-classification head gives the tags of transformers' pipeline. Hiding a word acts as an attention mask of 0."""
+"""Compare the tags of words with those of transformers' pipeline."""
 
 import pytest
 import torch
@@ -19,7 +19,7 @@ SAMPLE = ["BERT", "RoBERTa", "ModernBERT", "DeBERTa-v3"]
 
 @pytest.fixture
 def tagger(tmp_path):
-    """Return a function: tagger("BERT") saves a tiny tagger, and loads it with selfattn and with transformers."""
+    """Return a function that saves and loads a tiny tagger."""
 
     def made(family):
         folder = str(save_tiny(FAMILIES[family], tmp_path / "tiny", tags=TAGS))
@@ -37,7 +37,7 @@ def logits_by_transformers(encoder, model, sentence, hidden=()):
 
 
 @pytest.mark.parametrize("family", SAMPLE)
-def test_tags_equal_those_of_the_transformers_pipeline(tagger, family):
+def test_tags_equal_pipeline(tagger, family):
     encoder, model = tagger(family)
     sentence = encoder.encode(TEXT)
     found = load_tag_head(encoder).tags(sentence)
@@ -57,7 +57,7 @@ def test_tags_equal_those_of_the_transformers_pipeline(tagger, family):
 
 
 @pytest.mark.parametrize("family", SAMPLE)
-def test_hiding_another_word_gives_the_tag_score_with_an_attention_mask_of_0_there(tagger, family):
+def test_hiding_equals_attention_mask(tagger, family):
     encoder, model = tagger(family)
     sentence = encoder.encode(TEXT)
     word, other = sentence.words[4], sentence.words[1]

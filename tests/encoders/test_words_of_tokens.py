@@ -1,4 +1,4 @@
-"""Words are found for every tokeniser, even for tokens with several words, added tokens, emoji and scripts without spaces."""
+"""Find words among the tokens of every kind of tokeniser."""
 
 import pytest
 import tokenizers
@@ -16,7 +16,6 @@ CHINESE = ["我去银行取钱", "银行在河边", "中国银行很大"]
 
 
 def reader_of(folder, model, normalizer) -> TextReader:
-    """Return a TextReader (tokeniser that finds words) for this tokeniser model, saved and loaded like an encoder's."""
     backend = tokenizers.Tokenizer(model)
     backend.pre_tokenizer, backend.normalizer = pre_tokenizers.WhitespaceSplit(), normalizer
     saved = PreTrainedTokenizerFast(
@@ -38,20 +37,20 @@ def vocabulary(*pieces: str) -> dict[str, int]:
 
 @pytest.fixture(scope="module")
 def at_spaces(tmp_path_factory):
-    """Return a TextReader that makes one token of everything between two spaces."""
+    """Return a reader that splits texts only at spaces."""
     model = models.WordLevel(vocabulary(*WHOLE.split()), "[UNK]")
     return reader_of(tmp_path_factory.mktemp("spaces"), model, normalizers.NFC())
 
 
 @pytest.fixture(scope="module")
 def by_characters(tmp_path_factory):
-    """Return a TextReader with one token per character, and tokens for 银行 and 在银. It drops zero-width spaces."""
+    """Return a reader of single characters, with tokens for 银行 and 在银."""
     letters = "abcdefghijklmnopqrstuvwxyzT[]@<>/1,.我去取钱银行在河边中国很大ธนาครฉไปน"
     model = models.BPE(vocabulary(*letters, "银行", "在银"), [("银", "行"), ("在", "银")], unk_token="[UNK]")
     return reader_of(tmp_path_factory.mktemp("characters"), model, normalizers.Replace("\u200b", ""))
 
 
-def test_several_words_in_one_token_are_one_word_that_is_found_by_each_part(at_spaces):
+def test_several_words_in_one_token(at_spaces):
     tokens = at_spaces.tokenize(WHOLE)
     assert [word.text for word in tokens.words] == WHOLE.split()
     where = {"1": (6,), "000": (6,), "1,000": (6,), "24/7": (8,), "7": (8,), "5": (4,), "$5": (4,), "COM": (12,)}
@@ -65,7 +64,7 @@ def test_several_words_in_one_token_are_one_word_that_is_found_by_each_part(at_s
         at_spaces.locate(WHOLE, "$6")
 
 
-def test_a_word_is_found_by_any_equivalent_spelling(at_spaces):
+def test_equivalent_spellings_are_found(at_spaces):
     tokens = at_spaces.tokenize(WHOLE)
     for name in ("cafe\u0301", "CAFÉ", "caf\u00adé"):
         assert [place.word.text for place in tokens.places(name)] == ["café"]
@@ -75,7 +74,7 @@ def test_a_word_is_found_by_any_equivalent_spelling(at_spaces):
     assert [place.word.text for place in at_spaces.tokenize("cafe\u0301 bank").places("café")] == ["cafe\u0301"]
 
 
-def test_invisible_characters_do_not_split_a_word(by_characters, encoder):
+def test_invisible_characters_do_not_split(by_characters, encoder):
     for reader in (by_characters, encoder):
         for text in ("the ban\u200bk is", "the \u200bbank is"):
             (place,) = reader.locate(text, "bank")
@@ -83,7 +82,7 @@ def test_invisible_characters_do_not_split_a_word(by_characters, encoder):
     assert [word.text for word in encoder.tokenize("ban\u00adk an\x07d").words] == ["ban\u00adk", "an\x07d"]
 
 
-def test_added_tokens_are_not_split_and_only_some_are_special(at_spaces, by_characters):
+def test_added_tokens_are_not_split(at_spaces, by_characters):
     for reader in (at_spaces, by_characters):
         tokens = reader.tokenize("The [MASK] bank[SEP] @user [E1]bank <url> river")
         added = {token: special for token, special in zip(tokens.tokens, tokens.special) if token[0] in "[@<"}
@@ -95,14 +94,14 @@ def test_added_tokens_are_not_split_and_only_some_are_special(at_spaces, by_char
         assert len(tokens.places("bank")) == 2
 
 
-def test_an_unknown_token_is_not_special(at_spaces):
+def test_unknown_token_is_not_special(at_spaces):
     tokens = at_spaces.tokenize("The [UNK] strange river")
     assert tokens.special == (False,) * 4 and tokens.unknown == {1, 2}
     assert [word.label for word in tokens.words] == ["The", "[UNK] [UNK]", "strange [UNK]", "river"]
     assert "doesn't know 'strange'" in tokens.why_unknown("strange") and not tokens.places("strange")
 
 
-def test_a_word_in_a_script_without_spaces_may_have_several_tokens(by_characters):
+def test_word_without_spaces_has_several_tokens(by_characters):
     places = [by_characters.locate(text, "银行") for text in CHINESE]
     assert [[place.positions for place in each] for each in places] == [[(2,)], [(0,)], [(2,)]]
     assert [word.text for word in places[0][0].others] == ["我", "去", "取", "钱"]
@@ -115,20 +114,20 @@ def test_a_word_in_a_script_without_spaces_may_have_several_tokens(by_characters
     assert not by_characters.tokenize("银 行").places("银行")
 
 
-def test_a_word_inside_a_longer_token_has_the_position_of_the_token(by_characters):
-    # 在银 is one token, so 银 has no token of its own.
+def test_word_inside_longer_token(by_characters):
+    # 在银 is one token.
     (place,) = by_characters.locate("在银河", "银")
     assert (place.positions, place.word.text) == ((0,), "在银")
 
 
-def test_rarest_first_offers_shared_characters_if_two_texts_share_no_token(by_characters):
+def test_rarest_first_offers_shared_characters(by_characters):
     first, second = map(by_characters.tokenize, ("在银河", "中国银行"))
     assert rarest_first(first, second) == ["银"]
     assert rarest_first(by_characters.tokenize("在银 abc"), by_characters.tokenize("银行 abd")) == ["银"]
     assert rarest_first(by_characters.tokenize("abc"), by_characters.tokenize("abd")) == []
 
 
-def test_a_word_with_an_unknown_token_in_a_script_without_spaces_is_not_found(encoder):
+def test_unknown_chinese_word_is_not_found(encoder):
     assert encoder.tokenize(CHINESE[0]).places("银行") == ()
     with pytest.raises(TextError, match="doesn't know '银'"):
         encoder.locate(CHINESE[0], "银行")

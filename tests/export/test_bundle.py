@@ -1,4 +1,4 @@
-"""Test that a view's ZIP has all figures and tables of the view, in readable files with provenance."""
+"""Test the ZIP of a view."""
 
 import io
 import json
@@ -29,7 +29,7 @@ def view(encoder):
 
 
 @pytest.mark.slow
-def test_the_zip_has_every_figure_and_table_with_the_chosen_heads_numbers(view, encoder):
+def test_zip_has_every_figure_and_table(view, encoder):
     with zipfile.ZipFile(io.BytesIO(bundle.zipped(view, scale=1, width=500))) as archive:
         assert archive.testzip() is None
         names = archive.namelist()
@@ -48,7 +48,7 @@ def test_the_zip_has_every_figure_and_table_with_the_chosen_heads_numbers(view, 
     assert b"<h2>Crane attends to [SEP].</h2>" in content["report.html"]
 
 
-def test_safe_name_keeps_only_safe_characters():
+def test_safe_name_keeps_safe_characters():
     assert bundle.safe_name("../../etc/passwd") == "etc-passwd"
     assert bundle.safe_name("L0 H10: \x00 中") == "L0-H10"
     assert bundle.safe_name("中") == "unnamed"

@@ -1,4 +1,4 @@
-"""In exported pages with live components, data never becomes markup, and no scripts run except the components' own."""
+"""Test that exported data never becomes markup or script."""
 
 import base64
 import hashlib
@@ -23,7 +23,6 @@ HOSTILE = '</script><script>alert(1)</script><!-- <script> ]]> & &lt; " \\ \u202
 
 @pytest.fixture
 def components(monkeypatch, tmp_path):
-    """Replace the dashboard's components with two small components and their shared base.js and base.css."""
     for name, text in {
         "base.js": "const shared = 1;",
         "base.css": ".shared {}",
@@ -43,7 +42,6 @@ def components(monkeypatch, tmp_path):
 
 
 def scripts(page: str) -> list[tuple[dict, str]]:
-    """Return the attributes and content of each script element in the page."""
     starts = [attributes for name, attributes in Elements(page).found if name == "script"]
     contents = re.findall(r"<script\b[^>]*>(.*?)</script\b", page, re.DOTALL | re.IGNORECASE)
     assert len(starts) == len(contents)
@@ -51,7 +49,6 @@ def scripts(page: str) -> list[tuple[dict, str]]:
 
 
 def policy(page: str) -> dict[str, str]:
-    """Return the page's Content-Security-Policy: the sources of each directive."""
     found = {attributes.get("http-equiv"): attributes for _, attributes in Elements(page).found}
     content = found["Content-Security-Policy"]["content"]
     return dict(directive.strip().split(" ", 1) for directive in content.split(";"))
@@ -73,14 +70,14 @@ def test_hostile_data_never_becomes_markup():
     assert "<" not in block and block.isascii()
 
 
-def test_exported_data_has_no_links_to_the_dashboard():
+def test_data_has_no_dashboard_links():
     data = {"beyond": {"text": "More", "link": {"text": "there", "href": "senses"}}, "way": None}
     ((_, block),) = scripts(component_page.place(live("one", data), ""))
     assert json.loads(block) == {"beyond": {"text": "More"}, "way": None}
 
 
 @pytest.mark.usefixtures("components")
-def test_the_content_security_policy_allows_each_script_and_style():
+def test_policy_allows_each_script():
     parts = [component_page.place(live(name, {}), "") for name in ("two", "one", "two")]
     page = report.document("Title", parts, ["two", "one"])
     *blocks, one, two = scripts(page)
@@ -96,14 +93,14 @@ def test_the_content_security_policy_allows_each_script_and_style():
     }  # fmt: skip
 
 
-def test_a_page_without_components_runs_no_scripts():
+def test_page_without_components_has_no_script():
     page = report.document(HOSTILE.replace("\ud800", ""), [])
     assert scripts(page) == [] and policy(page)["script-src"] == "'none'"
     assert policy(page)["style-src"] == source(report.STYLE)
 
 
 @pytest.mark.usefixtures("components")
-def test_a_report_has_the_component_and_a_picture_for_browsers_without_scripts():
+def test_report_has_picture_without_scripts():
     spec = heatmap([[0.5, 0.5], [0.1, 0.9]], ["a", HOSTILE], LIGHT)
     origin = Provenance(title="title", sentences={"A": HOSTILE})
     moving = panel_of(spec, alt="figure", live=live("one", {"said": HOSTILE}), method=f"First.\n\n{HOSTILE}")
@@ -121,12 +118,12 @@ def test_a_report_has_the_component_and_a_picture_for_browsers_without_scripts()
     ("component", "data"),
     [*(("way", data) for data in VARIANTS.values()), *(("kernel", data) for data in kernel_data.VARIANTS.values())],
 )
-def test_the_component_data_of_the_browser_tests_match_the_json_schema(component, data):
+def test_browser_test_data_match_schema(component, data):
     Live(component, data)
 
 
 @pytest.mark.parametrize("component", ["way", "kernel", "shaded", "similar"])
-def test_a_components_script_contains_each_of_its_files_once_and_no_file_is_too_long(component):
+def test_script_contains_each_file_once(component):
     text = component_page.javascript(component)
     assert text.count("export default") == 1
     parts = [component_page.FOLDER / "base.js", *component_page.FOLDER.glob(f"{component}*.js")]

@@ -1,4 +1,4 @@
-"""Test that downloaded files have the chosen size and their provenance, and that a figure can contain any text."""
+"""Test the size, text and provenance of downloaded files."""
 
 import io
 import json
@@ -48,7 +48,7 @@ def facts(kind, spec, origin):
 
 @pytest.mark.parametrize("kind", ["png", "svg", "parquet", "npz", "csv"])
 @pytest.mark.slow
-def test_a_file_of_each_format_has_its_provenance(kind, encoder, spec, provenance):
+def test_every_format_has_provenance(kind, encoder, spec, provenance):
     found = facts(kind, spec, provenance)
     assert (found["model"], found["revision"]) == (encoder.name, encoder.revision)
     assert (found["layer"], found["head"], found["error"]) == (3, 7, 3e-8)
@@ -61,7 +61,7 @@ def test_a_file_of_each_format_has_its_provenance(kind, encoder, spec, provenanc
     assert found["tokens"] == {name: list(encoder.encode(text).tokens) for name, text in provenance.sentences.items()}
 
 
-def test_the_provenance_of_a_figure_has_its_own_title_and_head_and_sentences(provenance):
+def test_figure_has_own_provenance(provenance):
     table = pd.DataFrame({"x": [1]})
     tables = {"numbers": table, "more": table}
     first = replace(panel_of({}, name="map of B", one_head=True, sentences=("B",)), tables=tables)
@@ -83,13 +83,13 @@ def drawn_texts(picture):
 
 
 @pytest.mark.slow
-def test_the_text_above_a_figure_is_no_wider_than_the_figure(provenance):
+def test_subtitle_fits_figure(provenance):
     narrow, wide = (heatmap(np.eye(2), ["a", "b"], LIGHT, size=size) for size in (260, 900))
     chart = files.svg_size(files.draw_svg(narrow))[0]
     assert files.svg_size(files.svg(narrow, provenance))[0] < chart + 40
     assert len(drawn_texts(files.svg(wide, provenance))) < len(drawn_texts(files.svg(narrow, provenance)))
     whole = " ".join(drawn_texts(files.svg(narrow, provenance)))
-    assert provenance.line() in whole and "A: The bank of the river." in whole  # texts are wrapped, but not cut
+    assert provenance.line() in whole and "A: The bank of the river." in whole  # wrapped, but not cut
     text = "The bank of the river was muddy. " * 60
     lines = files.titled({}, Provenance(title="T", sentences={"A": text}), 700)["title"]["subtitle"]
     assert max(map(len, lines)) <= 130 and len(lines) == files.SUBTITLE_LINES + 2
@@ -97,8 +97,8 @@ def test_the_text_above_a_figure_is_no_wider_than_the_figure(provenance):
     assert left_out + len(" ".join(lines[:-2])) - len("A: ") == pytest.approx(len(text), abs=20)
 
 
-def test_a_sentence_of_up_to_twelve_lines_is_not_cut_in_the_subtitle():
-    """The sentence's name "A:" takes one of the twelve lines."""
+def test_twelve_lines_are_not_cut():
+    """The name "A:" takes one of the twelve lines."""
     line = "x" * int(900 / files.LETTER)
     for n, more in ((11, []), (12, [f"... and {len(line)} more characters: the file's metadata has them all"])):
         origin = Provenance(title="T", sentences={"A": " ".join([line] * n)})
@@ -107,8 +107,7 @@ def test_a_sentence_of_up_to_twelve_lines_is_not_cut_in_the_subtitle():
 
 @pytest.mark.parametrize("n", [3, 70], ids=["cells", "image"])
 @pytest.mark.slow
-def test_a_plain_picture_has_the_chart_without_title_and_subtitle(n, provenance):
-    """The background is white, and only the metadata has the provenance."""
+def test_plain_picture_has_no_title(n, provenance):
     weights = np.random.default_rng(0).dirichlet(np.ones(n), size=n)
     words = [f"w{i}" for i in range(n)]
     spec = heatmap(weights, words, LIGHT, kind="signed", marked=[1])
@@ -119,7 +118,7 @@ def test_a_plain_picture_has_the_chart_without_title_and_subtitle(n, provenance)
     assert pixels[0, 0].tolist() == [255, 255, 255]
 
 
-def test_the_subtitle_names_the_encoder_and_the_head_and_the_error(encoder, provenance):
+def test_subtitle_names_encoder_head_error(encoder, provenance):
     sentence, *_, line = files.titled({}, provenance, 900)["title"]["subtitle"]
     assert sentence == "A: The bank of the river." and encoder.revision[:7] in line
     assert "layer 3, head 7" in line and line.endswith(" 0.00000003")
@@ -128,7 +127,7 @@ def test_the_subtitle_names_the_encoder_and_the_head_and_the_error(encoder, prov
 
 
 @pytest.mark.slow
-def test_a_png_has_the_chosen_size_and_metadata(spec, provenance):
+def test_png_has_chosen_size(spec, provenance):
     with Image.open(io.BytesIO(files.png(spec, provenance, scale=3, width=400))) as picture:
         picture.load()  # checks every chunk's checksum
         assert picture.width == 1200 and [round(dots) for dots in picture.info["dpi"]] == [216, 216]
@@ -137,8 +136,8 @@ def test_a_png_has_the_chosen_size_and_metadata(spec, provenance):
 
 
 @pytest.mark.slow
-def test_the_provenance_of_a_png_names_characters_that_no_font_has():
-    """No machine has a font for U+E1234, because Unicode hasn't assigned this character."""
+def test_missing_fonts_are_named():
+    """Unicode hasn't assigned U+E1234, so no font has it."""
     assert files.without_font("The café − 3 × 2 \u200d\ufe0f\U000e1234") == "\U000e1234"
 
     def drawn(name, plain):
@@ -155,12 +154,12 @@ def test_the_provenance_of_a_png_names_characters_that_no_font_has():
     assert "京 (U+4EAC)" not in many and "北 (U+5317) and 1 more" in many
 
 
-def test_a_png_that_is_too_large_is_refused(spec, provenance):
+def test_too_large_png_is_refused(spec, provenance):
     with pytest.raises(ValueError, match=r"40,000 x [\d,]+ pixels; at most 64,000,000"):
         files.png(spec, provenance, scale=4, width=10_000)
 
 
-def test_an_svg_is_well_formed_and_has_the_chosen_width(spec, provenance):
+def test_svg_has_chosen_width(spec, provenance):
     picture = files.svg(spec, provenance, width=640)
     root = ElementTree.fromstring(picture)
     assert root.get("width") == "640" and not root.findall(".//{*}script")
@@ -168,7 +167,7 @@ def test_an_svg_is_well_formed_and_has_the_chosen_width(spec, provenance):
     assert 640 / float(root.get("height")) == pytest.approx(wide / high, rel=1e-4)
 
 
-def test_drawable_replaces_characters_that_xml_forbids():
+def test_drawable_replaces_forbidden_characters():
     assert drawable("a\x00b\tc\ud800\uffff") == "a\ufffdb\tc\ufffd\ufffd"
     texts = ["\x00", "\b\f", "😀", "\ud800", "\\u0000"]  # the last text is no escape sequence
     shown = ["\ufffd", "\ufffd\ufffd", "😀", "\ufffd", "\\u0000"]
@@ -176,13 +175,13 @@ def test_drawable_replaces_characters_that_xml_forbids():
 
 
 @pytest.mark.slow
-def test_long_labels_of_emoji_are_not_cut():
+def test_emoji_labels_are_not_cut():
     tokens = ["😀" * length for length in range(1, 30)]
     picture = files.draw_svg(heatmap(np.eye(len(tokens)), tokens, LIGHT))
     assert all(f">{token}<" in picture for token in tokens)
 
 
-def test_a_table_file_keeps_the_columns_and_digits_of_the_frame(provenance):
+def test_table_file_keeps_digits(provenance):
     frame = pd.DataFrame({"head": [3, 4], "effect": [0.1234567890123, -2e-7]})
     table = pd.read_csv(io.StringIO(files.csv(frame, provenance)))
     pd.testing.assert_frame_equal(table[["head", "effect"]], frame)

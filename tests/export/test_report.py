@@ -1,4 +1,4 @@
-"""The HTML report has all parts of a view and escapes all texts. The report loads no files and runs no scripts."""
+"""Test the parts and the escaped texts of the HTML report."""
 
 import base64
 import re
@@ -20,7 +20,7 @@ HOSTILE = "<img src=x onerror=alert(1)> \" ' & $$x$$ **b** {{7*7}} \x07"
 
 
 class Elements(HTMLParser):
-    """Collects the name and attributes of each element, and the text of the page."""
+    """The elements and the text of a page."""
 
     def __init__(self, page: str):
         super().__init__()
@@ -44,7 +44,7 @@ def view(encoder) -> View:
     return view_of(origin, panel_of(spec, table, finding=HOSTILE, alt=HOSTILE, note=HOSTILE))
 
 
-def test_a_report_escapes_text_and_loads_no_files_and_runs_no_scripts(view):
+def test_report_escapes_texts(view):
     elements = Elements(report.html(view))
     names = [name for name, _ in elements.found]
     assert "script" not in names
@@ -56,13 +56,13 @@ def test_a_report_escapes_text_and_loads_no_files_and_runs_no_scripts(view):
     assert HOSTILE.replace("\x07", "\ufffd") in elements.text
 
 
-def test_an_entry_of_the_index_escapes_its_texts():
+def test_index_entry_escapes_texts():
     elements, shown = Elements(report.entry(HOSTILE, HOSTILE, [HOSTILE], HOSTILE)), HOSTILE.replace("\x07", "\ufffd")
     assert [name for name, _ in elements.found] == ["h2", "a", "p", "bdi", "p"]
     assert dict(elements.found)["a"] == {"href": shown} and elements.text == shown * 3
 
 
-def test_a_report_has_alt_texts_and_shows_100_of_150_rows(view):
+def test_report_shows_first_hundred_rows(view):
     page = report.html(view)
     elements = Elements(page)
     assert dict(elements.found)["img"]["alt"].startswith("<img src=x")
@@ -72,12 +72,12 @@ def test_a_report_has_alt_texts_and_shows_100_of_150_rows(view):
     assert whole.count("0.123456") == 100 and whole.count("0.5") == 50
 
 
-def test_a_report_shows_a_table_of_a_hundred_rows_in_full(view):
+def test_table_of_hundred_rows_is_complete(view):
     small = view_of(view.provenance, panel_of({}, pd.DataFrame({"weight": [0.5] * 100})))
     assert "shown here" not in "".join(report._tables(small))
 
 
-def test_a_report_says_that_the_encoder_is_from_a_folder_and_the_error_was_not_measured(view):
+def test_report_says_error_not_measured(view):
     origin = replace(view.provenance, revision="", error=None)
     shown = report._origin(view_of(origin, panel_of({}, pd.DataFrame({"weight": [0.5]}))))
     assert shown["revision"] == "a folder" and shown["largest difference to the model's own weights"] == (
@@ -86,7 +86,7 @@ def test_a_report_says_that_the_encoder_is_from_a_folder_and_the_error_was_not_m
 
 
 @pytest.mark.slow
-def test_a_report_has_its_provenance(view, encoder):
+def test_report_has_provenance(view, encoder):
     page = report.html(view)
     rows = {"encoder": encoder.name, "layer": 3, "head": 7, "ran on": "cpu, float32"}
     rows |= {"largest difference to the model&#x27;s own weights": "0.0000002", "weights, sha256": encoder.digest}

@@ -1,4 +1,4 @@
-"""Test that `selfattn site` writes an index, and a page for each example pair with the main view's data."""
+"""Test the static pages of `selfattn site`."""
 
 import json
 from dataclasses import replace
@@ -19,7 +19,6 @@ DEMO = Path(__file__).parents[2] / "docs" / "demo.html"
 
 @pytest.fixture(scope="module")
 def site(encoder, tmp_path_factory):
-    """Write a site with one pair of sentences. Return the site's folder, and the file names that write_site reported."""
     folder, wrote = tmp_path_factory.mktemp("web") / "new" / "site", []
     write_site(encoder, [SPRING], folder, wrote.append)
     return folder, wrote
@@ -36,7 +35,7 @@ def hidden_in(data: dict, side: int) -> dict[str, float]:
 
 
 @pytest.mark.slow
-def test_the_index_links_to_the_page_of_each_pair(site):
+def test_index_links_to_pages(site):
     folder, wrote = site
     assert sorted(path.name for path in folder.iterdir()) == sorted(wrote) == ["index.html", "spring.html"]
     page = (folder / "index.html").read_text("utf-8")
@@ -48,7 +47,7 @@ def test_the_index_links_to_the_page_of_each_pair(site):
 
 
 @pytest.mark.slow
-def test_a_page_names_the_encoder_and_the_method(encoder, site):
+def test_page_names_encoder_and_method(encoder, site):
     text = (site[0] / "spring.html").read_text("utf-8")
     elements = Elements(text)
     links = [attributes["href"] for name, attributes in elements.found if name == "a"]
@@ -66,7 +65,7 @@ def test_a_page_names_the_encoder_and_the_method(encoder, site):
 
 
 @pytest.mark.slow
-def test_the_demo_page_is_current(encoder):
+def test_demo_page_is_current(encoder):
     """If this fails, run `make demo`."""
     data, now = data_of(DEMO), json.loads(json.dumps(pair_panel(encoder, PAIRS[0]).live.data))
     del now["beyond"]["link"]
@@ -79,7 +78,7 @@ def test_the_demo_page_is_current(encoder):
     assert data["way"]["at"] == pytest.approx(now["way"]["at"], abs=1e-3)
 
 
-def test_write_site_refuses_an_encoder_without_recomputed_attention_and_a_folder_with_files(encoder, tmp_path):
+def test_unusable_encoder_or_folder_is_refused(encoder, tmp_path):
     shown = replace(encoder, reason="it has terms of its own")
     with pytest.raises(NotRecomputable, match="terms of its own"):
         write_site(shown, PAIRS[:1], tmp_path / "site", print)
@@ -97,7 +96,7 @@ def test_write_site_refuses_an_encoder_without_recomputed_attention_and_a_folder
         (KeyboardInterrupt(), 130, "stopped. The pages written so far are in the folder."),
     ],
 )
-def test_selfattn_site_prints_file_names_and_an_error(tmp_path, capsys, monkeypatch, encoder, error, status, said):
+def test_command_prints_files_and_error(tmp_path, capsys, monkeypatch, encoder, error, status, said):
     def write(given, pairs, folder, wrote):
         assert (given, pairs, folder) == (encoder, PAIRS, tmp_path)
         wrote("bank.html")

@@ -1,4 +1,4 @@
-"""A fixture that runs a check on generated inputs: few in `make test`, 10,000 in `make test-long`."""
+"""A fixture for checks on generated inputs."""
 
 from collections.abc import Callable
 
@@ -8,10 +8,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 @pytest.fixture(params=["short", pytest.param("long", marks=pytest.mark.long)])
 def generated(request) -> Callable:
-    """Return a function: generated(short, long, strategy, check) runs check on generated inputs, `short` or `long` in number.
-
-    The short run generates the same inputs each time. The long run generates new inputs.
-    """
+    """Return a function that runs a check on generated inputs."""
     in_full = request.param == "long"
 
     def run(short: int, long: int, strategy, check: Callable) -> None:

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for hostile inputs: all Unicode planes, controls, lone surrogates, bidi marks, giant words, markup."""
+"""Hypothesis strategies for hostile texts and links."""
 
 from urllib.parse import quote, urlencode
 
@@ -42,7 +42,6 @@ def _plane(plane: int) -> st.SearchStrategy[str]:
 
 
 def texts() -> st.SearchStrategy[str]:
-    """Return a strategy for hostile texts of one or several parts."""
     plain = st.sampled_from(WORDS)
     pieces = st.one_of(
         plain,
@@ -62,7 +61,6 @@ def texts() -> st.SearchStrategy[str]:
 
 
 def sentences() -> st.SearchStrategy[str]:
-    """Return a strategy for short hostile texts inside a sentence with "bank", so that pages don't stop at their first check."""
     return texts().map(lambda text: f"The bank {text[:120]} bank.")
 
 
@@ -80,12 +78,11 @@ def in_any_case(word: str) -> st.SearchStrategy[str]:
     return st.tuples(*(st.sampled_from([letter.lower(), letter.upper()]) for letter in word)).map("".join)
 
 
-# Keys in links that belong to no widget, or to a widget that not every page draws.
+# Keys without a widget on some pages.
 LINKED = ("content", "second_content", "digest", "second_digest", "at_a", "at_b", "word", "head", "revision")
 
 
 def queries(keys: list[str]) -> st.SearchStrategy[str]:
-    """Return a strategy for the part of a link after "?": known and unknown keys, hostile values, broken syntax."""
     odd = st.one_of(st.sampled_from(ODD_VALUES), st.sampled_from(MARKUP), texts().map(lambda text: text[:200]))
     digests = st.tuples(st.sampled_from(["53aa5117", "c0ffee00", ""]), odd).map(" ".join)  # digest and title
     values = st.one_of(odd, odd, digests, in_any_case("bank"))

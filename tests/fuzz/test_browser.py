@@ -1,4 +1,4 @@
-"""Generated links and markup cause no traceback, aren't interpreted as Markdown or HTML, and read no forbidden file."""
+"""Test that generated links and markup never break a page."""
 
 import re
 from urllib.parse import urlencode
@@ -14,7 +14,7 @@ from tests.fuzz.hostile import MARKUP, queries
 
 pytestmark = pytest.mark.slow
 
-# The short run skips the senses page, because the page computes a report for each link.
+# The page Senses computes a report for each link.
 LINKED = [pytest.param(page, marks=pytest.mark.long if page == "senses" else ()) for page in ENTRIES]
 INJECTED = (
     "img[src='x'], img[src*='127.0.0.1:9'], iframe, object, embed, [onerror], [onload],"
@@ -23,7 +23,7 @@ INJECTED = (
 
 
 @pytest.mark.parametrize("page", LINKED, ids=lambda page: page or "default")
-def test_generated_links_open_a_page_or_give_a_reason(server, page, generated, tmp_path_factory):
+def test_generated_links_open_page(server, page, generated, tmp_path_factory):
     operators = str(tmp_path_factory.getbasetemp())  # the folder of the server's encoders and scans
 
     with Session(server) as session:
@@ -46,10 +46,10 @@ def test_generated_links_open_a_page_or_give_a_reason(server, page, generated, t
 
 
 @pytest.mark.browser
-def test_markup_stays_text_in_the_browser(server, page):
+def test_markup_stays_text(server, page):
     page.on("dialog", lambda dialog: pytest.fail(f"the page opened a dialog: {dialog.message}"))
     texts = {key: f"The bank {harmless(' '.join(part))}" for key, part in (("a", MARKUP[:6]), ("b", MARKUP[6:12]))}
-    open_page(page, f"{server}/?{urlencode(texts)}")  # texts that a visitor types are shown in the same way
+    open_page(page, f"{server}/?{urlencode(texts)}")  # typed texts are shown in the same way
     page.get_by_role("button", name="Your own ...").click()
     for key, label in (("a", "Sentence A"), ("b", "Sentence B")):
         expect(page.get_by_role("textbox", name=label, exact=True)).to_have_value(texts[key])
@@ -58,12 +58,11 @@ def test_markup_stays_text_in_the_browser(server, page):
     assert page.title() == "selfattn"
     assert page.locator("[data-testid=stMain] strong", has_text=re.compile("^bold$")).count() == 0
     eventually(page, lambda: page.locator(".selfattn .sentence").get_by_text("script", exact=True).count() >= 1)
-    # Only the gallery and the figure have links to other views. The figure has one link, to Senses.
+    # Only the gallery and the figure link to other views.
     links = page.get_by_test_id("stMain").locator("a[href]:not([data-testid=stPageLink-NavLink])")
     expect(links).to_have_count(len(GALLERY) + 1)
     assert all(link.get_attribute("href").startswith(("./", "senses")) for link in links.all())
 
 
 def harmless(text: str) -> str:
-    """Return the text as one line without the characters that a link can't have."""
     return " ".join("".join(c for c in text if c.isprintable()).split())

@@ -1,4 +1,4 @@
-"""An encoder's folder with generated damage loads, or is refused with a message."""
+"""Test that a damaged encoder folder loads, or is refused."""
 
 import contextlib
 import json
@@ -47,7 +47,7 @@ KINDS = {**MAKERS, "folder": Path.mkdir, "nothing": lambda path: None}
 
 
 def damage() -> st.SearchStrategy[tuple]:
-    """Return a strategy for one damage: its kind, the file, and what `apply` needs for this kind."""
+    """Return a strategy for the arguments of `apply`."""
     json_files = st.sampled_from([*FILES, "model.safetensors.index.json"])
     places = st.lists(st.integers(0, 10**6), min_size=1, max_size=5)
     values = st.tuples(st.just("value"), json_files, places, st.none() | st.sampled_from(KEYS), ODD)
@@ -83,7 +83,7 @@ def apply(folder, kind, file, *how) -> None:
 
 
 def changed(tree, places, key, value):
-    """Replace or add one value in a JSON tree, and return the tree. `places` are the indices on the path to the value."""
+    """Replace or add the value at `places` in a JSON tree."""
     inner = tree
     for place in places[:-1]:
         values = list(inner.values() if isinstance(inner, dict) else inner)
@@ -103,13 +103,13 @@ def template(request, tmp_path_factory):
     return save_tiny(FAMILIES[request.param], tmp_path_factory.mktemp("template") / "mine")
 
 
-def test_a_damaged_folder_loads_or_is_refused(template, tmp_path, generated):
+def test_damaged_folder_loads_or_is_refused(template, tmp_path, generated):
     folder = tmp_path / "mine"
 
     def loaded_or_refused(damages):
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(template, folder)
-        # After the first damage, the second may find no JSON or no file.
+        # A second damage may find no JSON or no file.
         with contextlib.suppress(ArithmeticError, AttributeError, OSError, TypeError, ValueError):
             for each in damages:
                 apply(folder, *each)

@@ -1,4 +1,4 @@
-"""For generated texts, the library returns correct numbers or raises an error with a message."""
+"""Encode, draw and export generated texts."""
 
 import json
 import xml.etree.ElementTree as ElementTree
@@ -25,9 +25,9 @@ from tests.small_panel import panel_of, view_of
 
 pytestmark = pytest.mark.slow
 
-# The SVG elements that our charts use. Text that became markup would add other elements.
+# SVG elements of our charts. Markup would add others.
 DRAWN = {"svg", "metadata", "rect", "g", "path", "text", "tspan", "defs", "clipPath", "linearGradient", "stop", "line"}
-# One encoder for each kind of tokeniser (word pieces, bytes, unigrams), and one encoder with only one segment.
+# One encoder per kind of tokeniser, and one with one segment.
 BERT, *OTHERS = (FAMILIES[name] for name in ("BERT", "RoBERTa", "XLM-R"))
 ONE_SEGMENT = replace(BERT, name="BERT of one segment", settings={**BERT.settings, "type_vocab_size": 1})
 
@@ -37,7 +37,7 @@ def tiny(request, tmp_path_factory):
     return load_encoder(str(save_tiny(request.param, tmp_path_factory.mktemp("tiny"))), device="cpu")
 
 
-def test_a_generated_text_or_pair_is_encoded_or_refused(tiny, generated):
+def test_text_is_encoded_or_refused(tiny, generated):
     others = st.none() | st.none() | texts(), st.none() | st.none() | st.integers(-1, tiny.max_tokens + 1)
     generated(60, 2000, st.tuples(texts(), *others), lambda given: _encoded_or_refused(tiny, *given))
 
@@ -53,7 +53,7 @@ def _encoded_or_refused(encoder, text, pair=None, pad_to=None):
     for word in encoding.words:
         ids = [encoding.ids[position] for position in word.positions]
         assert bool(word.unknown) == (encoder.tokenizer.unk_token_id in ids) == (word.label != word.text)
-    # A word that consists of invisible characters has no spelling that a user could type.
+    # Nobody can type a word of invisible characters.
     if pair is None and (strange := [word.text for word in encoding.words if word.unknown and fold(word.text)]):
         with pytest.raises(TextError, match="doesn't know"):
             encoder.locate(text, strange[0])
@@ -67,8 +67,8 @@ def _encoded_or_refused(encoder, text, pair=None, pad_to=None):
 
 
 @pytest.mark.parametrize("tiny", [BERT, *OTHERS], indirect=True, ids=lambda family: family.name)
-def test_every_encoded_text_can_be_drawn_and_exported(tiny, generated):
-    """Without escaping, some characters would crash the process that draws the chart."""
+def test_encoded_text_can_be_exported(tiny, generated):
+    """Some unescaped characters would crash the drawing process."""
 
     def drawn(text):
         encoding = _encoded_or_refused(tiny, text)

@@ -1,4 +1,4 @@
-"""Generated uploads are read or refused with a message, and generated texts are unchanged after a CSV is written and read."""
+"""Read generated tables, and write generated texts as CSV."""
 
 import csv
 import io
@@ -24,7 +24,6 @@ HEADERS = [
 
 
 def csvs() -> st.SearchStrategy[bytes]:
-    """Return a strategy for random bytes, or for CSV with a right or wrong header, any lines and any encoding."""
     cell = st.one_of(st.sampled_from(["The bank of the river.", "bank", "a", '"', ",,,", "\r"]), texts())
     line = st.lists(cell, max_size=5).map(",".join)
     lines = st.lists(line, max_size=8).map("\n".join)
@@ -37,7 +36,6 @@ def csvs() -> st.SearchStrategy[bytes]:
 
 
 def lines_of_json() -> st.SearchStrategy[bytes]:
-    """Return a strategy for lines of JSON. A line is an object with our keys, possibly repeated, or any other value."""
     number = st.builds(lambda digits, n: digits * n, st.sampled_from(["7", "-1", "1e9", "NaN"]), st.integers(1, 6000))
     nested = st.integers(1, 2000).map(lambda depth: "[" * depth + "]" * depth)
     fixed = st.sampled_from(["null", "true", '"bank"', '{"a": 1, "a": 2}'])
@@ -49,7 +47,7 @@ def lines_of_json() -> st.SearchStrategy[bytes]:
 
 
 @pytest.mark.parametrize(("suffix", "tables"), [(".csv", csvs()), (".jsonl", lines_of_json())])
-def test_a_table_is_read_or_refused_with_a_message(suffix, tables, generated):
+def test_table_is_read_or_refused(suffix, tables, generated):
     def read(data):
         try:
             good, broken = read_table(data, suffix)
@@ -59,12 +57,12 @@ def test_a_table_is_read_or_refused_with_a_message(suffix, tables, generated):
         assert len(broken) == 0 or broken["reason"].str.len().min() > 0
         assert len(good) <= 5_000
         cells = [cell for row in good.itertuples(index=False) for cell in row[1:] if isinstance(cell, str)]
-        pa.array(cells, pa.string()).validate(full=True)  # each cell can be written to a Parquet file of a scan
+        pa.array(cells, pa.string()).validate(full=True)  # each cell fits into a Parquet file
 
     generated(90, 700, tables, read)
 
 
-def test_a_written_csv_keeps_every_text_and_contains_no_formula(generated):
+def test_csv_keeps_texts_without_formulas(generated):
     def written(cells):
         text = csv_text(pd.DataFrame({"a": cells, "b": "b"}, dtype=object))
         _, *rows = csv.reader(io.StringIO(text, newline=""), strict=True)  # a CR without LF ends a row too

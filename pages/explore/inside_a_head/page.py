@@ -1,4 +1,4 @@
-"""Follow one token through one head: the input, each step of attention, and the output. Switches change the steps."""
+"""Follow one token through one head, step by step."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from selfattn.dashboard.navigation import show_link
 from selfattn.panel import Panel
 from selfattn.views.inside_a_head import comes_in, computed, follow, goes_out
 
-# Parameters in older links. The page ignores them, because it now shows all steps at once.
+# Parameters of older links, now ignored.
 OLDER = ("step", "part", "follow", "with_a", "with_b", "alone")
 
 
@@ -47,7 +47,7 @@ def show(page: Page) -> None:
 
 
 def make(page: Page, sides: Sides, queries: Mapping[str, int], changes: dict) -> tuple[Any, ...]:
-    """Make the panels of the head's input, computation and output. Also return their data, which the cache counts."""
+    """Make the panels, and the data behind the panels."""
     encoder, head = page.encoder, page.head
     followed = [follow(encoder, name, side, head, queries[name], **changes) for name, side in sides.items()]
     kernel = computed(followed, head, errors_of(encoder, [*sides.values()], head))

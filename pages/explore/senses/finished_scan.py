@@ -1,4 +1,4 @@
-"""Show the results of a finished corpus scan on the page Senses. The scan is in a folder on the server."""
+"""Show a finished scan on the page Senses."""
 
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,6 @@ from selfattn.views import scanned as views
 
 
 def show_scan(encoder: Encoder, head: Head) -> None:
-    """Draw the field for a scan's folder on the server, and show the summary of that scan."""
     folder = st.text_input("Folder of the scan", key="scan", bind="query-params", placeholder="scan")
     st.caption("`python -m selfattn.scan INPUT --output DIR --sources` makes a scan of a table of any size.")
     if not folder.strip():
@@ -65,7 +64,6 @@ def show_scan(encoder: Encoder, head: Head) -> None:
 
 
 def _show_sources(encoder: Encoder, sources: pd.DataFrame) -> None:
-    """Show a word's sources: the words that move it farthest when hidden. A click opens the source's sentence and another one."""
     words = list(sources["word"].unique())
     word = st.selectbox("Word", words, key="scan_word", width=240) if len(words) > 1 else words[0]
     table = sources[sources["word"] == word].reset_index(drop=True)
@@ -73,16 +71,13 @@ def _show_sources(encoder: Encoder, sources: pd.DataFrame) -> None:
 
 
 def _open(table: pd.DataFrame, word: str, state: str, at: Any) -> None:
-    """Open the sentence of the clicked row as A, and a different sentence as B. at: the row's number, sent by the browser."""
+    """Open the sentence of row `at` as A, and another as B."""
     if isinstance(at, int) and 0 <= at < len(table) and (pair := views.opened(table, at)):
         open_pair(*pair, "", word)
 
 
 def _read(encoder: Encoder, folder: Path) -> tuple[Scan, pd.DataFrame, pd.DataFrame | None, pd.DataFrame, pd.DataFrame]:
-    """Return the scan, its heads' means, its sources (`Scan.sources`; None: not measured), its first rows and its rejected rows.
-
-    The result is cached until the folder changes. Raises ScanError.
-    """
+    """Return the scan, its means, sources, first rows and rejected rows."""
     try:
         changed = tuple((folder / name).stat().st_mtime_ns for name in ("scan.json", "parts"))
     except (OSError, ValueError):
@@ -94,7 +89,7 @@ def _read(encoder: Encoder, folder: Path) -> tuple[Scan, pd.DataFrame, pd.DataFr
             first = scan.frame(["row", "word", "start", "sense", "sentence"], limit=200)
             rejected = scan.rejects().head(Settings.read().max_rows)
             return scan, scan.heads(), scan.sources() if scan.has_sources else None, first, rejected
-        except Exception as error:  # damage that no checksum covers can raise any error
+        except Exception as error:  # a damaged scan can raise any error
             known = isinstance(error, ScanError)
             raise error if known else ScanError(f"{folder} can't be read: {brief(error)}. Make a new scan.") from None
 

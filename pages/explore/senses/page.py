@@ -1,4 +1,4 @@
-"""Show results over many labelled sentences: which word gives another word its sense; which layers and heads separate senses."""
+"""Draw the page Senses: results over many labelled sentences."""
 
 from functools import partial
 from typing import Any
@@ -24,12 +24,11 @@ from selfattn.stored_reports import measured, shipped_of_others
 from selfattn.tidy_tables import leading_words_frame
 from selfattn.views import senses as views
 
-FOLDED = 530  # width of a column in pixels: two columns fit into an expander in a window of 1440 pixels
+FOLDED = 530  # pixels: two columns fit into a window of 1440
 SOURCES = {"labelled": "the labelled set", "table": "your own table", "scan": "a finished scan"}
 
 
 def show_hidden_words(asked: Labelled, word: str, head: Head) -> None:
-    """Show which other word gives `word` its sense. If no report is stored, offer a button to compute it."""
     if why := asked.encoder.hide_reason:
         say(f"No word can be hidden in this encoder: {why} Choose another encoder.")
         return
@@ -52,7 +51,6 @@ def show_hidden_words(asked: Labelled, word: str, head: Head) -> None:
 
 
 def show_separation(asked: Labelled, head: Head) -> None:
-    """Show in which layers and heads the senses separate. With the built-in sentences, the visitor opens the expander first."""
     label, is_table = "In which layers the senses separate, and how much heads contribute", asked.key != BUILT_IN
     key = "separation of a table" if is_table else "separation"
     place = st.expander(label, expanded=is_table, key=key, on_change="rerun")
@@ -78,7 +76,7 @@ def _others(asked: Labelled) -> dict[str, HiddenWordsReport]:
 
 
 def _open(report: HiddenWordsReport, frame: pd.DataFrame, word: str, state: str, at: Any) -> None:
-    """Open the sentence of row `at` (sent by the browser) as A, one of another sense as B, and one of A's sense as control."""
+    """Open row `at`'s sentence, one of another sense, and a control."""
     rows = views.opened(report, frame, word)
     if isinstance(at, int) and 0 <= at < len(rows):
         table = leading_words_frame(report, frame)
@@ -86,10 +84,10 @@ def _open(report: HiddenWordsReport, frame: pd.DataFrame, word: str, state: str,
 
 
 def _made(asked: Labelled) -> HiddenWordsReport | None:
-    """Compute the report, or draw the button that asks for it. Return None if there is no report."""
+    """Compute the report, or draw a button that asks for it."""
     encoder, frame, what = asked.encoder, asked.frame, "hidden words"
     key = (encoder_key(encoder), (what, asked.key))
-    place = st.empty()  # to clear the button at once; otherwise "Stop" would move while the visitor clicks it
+    place = st.empty()  # cleared at once, so that "Stop" doesn't move
     if session.HIDDEN_ASKED.get() == key and session.STOPPED.get() != key:
         make = _measured if asked.key == BUILT_IN else hidden_words
         try:

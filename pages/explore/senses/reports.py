@@ -1,4 +1,4 @@
-"""Draw parts of the Senses page: reports with progress and "Stop", the visitor's table, and the word picker."""
+"""Draw the reports, tables and word picker of the page Senses."""
 
 import hashlib
 from collections.abc import Callable, Hashable
@@ -28,21 +28,15 @@ BUILT_IN = "labelled"  # the key of the built-in sentences
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """Labelled sentences and the encoder that reads them."""
-
     encoder: Encoder
-    frame: pd.DataFrame  # columns sentence, word, sense
+    frame: pd.DataFrame  # columns: sentence, word, sense
     key: Hashable  # BUILT_IN, or the digest of the visitor's table
 
     def stored(self, kind: type[T]) -> Stored[T] | None:
-        """Return the stored report about these sentences, or None."""
         return stored_report(kind, self.encoder) if self.key == BUILT_IN else None
 
     def report(self, kind: type[T], what: str, title: str, make: Callable[..., T]) -> T:
-        """Return the stored report of this kind, or the cached result of make(encoder, frame, progress=...).
-
-        While a report is made, show a progress bar and a Stop button.
-        """
+        """Return the stored report, or make one and show the progress."""
         if kept := self.stored(kind):
             return kept.report
 
@@ -50,7 +44,7 @@ class Labelled:
             try:
                 return make(self.encoder, self.frame, progress=progress)
             except ValueError as error:
-                return ValueError(str(error))  # cached like a report, so that a click doesn't read a bad table again
+                return ValueError(str(error))  # cached, so that a bad table is read only once
 
         report = stoppable(self.encoder, (what, self.key), title, made)
         if isinstance(report, ValueError):
@@ -64,7 +58,7 @@ def pick_word(frame: pd.DataFrame) -> str:
 
 
 def pick_table() -> tuple[pd.DataFrame, str] | None:
-    """Return the visitor's table and its digest, or None if there is no readable table. Show errors on the page."""
+    """Return the visitor's table and its digest, or None."""
     with st.expander("What the table looks like", expanded=False):
         say(
             "A CSV file (UTF-8, with a header line) or a JSON Lines file. The columns are sentence, word, sense. Each sentence "
@@ -73,12 +67,12 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
         )
         sample = labelled().groupby(["word", "sense"]).head(2).head(16)
         st.download_button("Download a sample", csv_text(sample), "sample.csv", "text/csv", on_click="ignore")
-    # The uploader accepts files of any type; for a wrong type, read_table names the remedy.
+    # Any type is accepted, because read_table names the remedy.
     upload = st.file_uploader(f"Table: {', '.join(TAKEN)}", key="table")
     if upload is None:
         return None
     read = session.TABLE_READ.get()
-    if read[0] != upload.file_id:  # read the file once, not at each click
+    if read[0] != upload.file_id:  # read the file only once
         read = upload.file_id, *_read_once(upload)
         session.TABLE_READ.set(read)
     _, frame, broken, digest = read
@@ -90,10 +84,7 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
 
 
 def _read_once(upload) -> tuple[pd.DataFrame | None, pd.DataFrame | str, str]:
-    """Return the usable rows, the broken rows, and a digest of the file and its kind.
-
-    For a file without usable rows, return None, the reason and "".
-    """
+    """Return usable rows, broken rows and a digest, or (None, reason, "")."""
     data, kind = upload.getvalue(), Path(upload.name).suffix.lower()
     try:
         frame, broken = read_table(data, kind)
@@ -107,13 +98,13 @@ def _read_once(upload) -> tuple[pd.DataFrame | None, pd.DataFrame | str, str]:
 
 
 def open_pair(a: str, b: str, control: str, word: str) -> None:
-    """Keep these sentences for `show_opened`, which opens them in the main view. Call this in a callback."""
+    """Keep these sentences for `show_opened`. Call this in a callback."""
     open_sentences(None, a, b, control, word, chosen=True)
     session.OPENED.set({session.A: a, session.B: b, session.C: control, session.WORD: word})
 
 
 def show_opened() -> None:
-    """Switch to the main view if a callback called `open_pair`. Call this before the page draws anything."""
+    """Open the sentences of `open_pair`, before anything is drawn."""
     if opened := session.OPENED.get():
         session.OPENED.set(None)
         st.switch_page(ENTRIES[""].path, query_params=opened)

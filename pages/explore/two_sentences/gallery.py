@@ -1,8 +1,8 @@
-"""List six views that a visitor can open. Two of them show failures of the encoder. A test checks the claims about all six."""
+"""List six views to open, two of which show failures."""
 
 from urllib.parse import urlencode
 
-# A claim about the bundled encoder (checked by tests/pages/test_gallery.py), and the page and parameters that show it.
+# Claim (checked by tests/pages/test_gallery.py), page, parameters.
 GALLERY = (
     ("Hide one word, \"river\", and \"bank\" moves nearly half the way to its other sense.", "", {"example": "bank"}),
     ("The trunk of an elephant: hide \"elephant\", and \"trunk\" moves half the way to the trunk of a car.", "",

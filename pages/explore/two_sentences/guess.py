@@ -1,4 +1,4 @@
-"""Let the visitor guess which hidden word moves the chosen word's vector most, before the page shows the answer."""
+"""Let the visitor guess the hidden word with the largest effect."""
 
 import streamlit as st
 
@@ -9,18 +9,17 @@ from selfattn.dashboard.download import view_link
 from selfattn.dashboard.figures import this_page
 from selfattn.dashboard.word_figure import ASKED
 
-LINK = "guess"  # the parameter of a link that asks for a guess
+LINK = "guess"  # URL parameter that asks for a guess
 
 
 def asked() -> bool:
-    """Return True while the visitor is asked to guess. A button on the page, or the link to the page, starts the question."""
+    """Return True while the visitor is asked to guess."""
     if session.GUESS.get() is None and LINK in st.query_params:
         session.GUESS.set(ASKED)
     return session.GUESS.get() == ASKED
 
 
 def show(pair: HiddenPair) -> None:
-    """Show the button "Show the answer" while the visitor is asked to guess, then the last guess and "Guess it yourself"."""
     guessed, page = session.GUESS.get(), this_page()
     if guessed == ASKED:
         page.address[LINK] = "yes"
@@ -35,7 +34,7 @@ def show(pair: HiddenPair) -> None:
 
 
 def _beside(pair: HiddenPair, side: int, at: int) -> str:
-    """Return a text that compares the guess (word `at` of sentence `side`) with the answer; "" if there is no such word."""
+    """Compare the guess with the answer, or return an empty text."""
     words, share, top = pair.words[side], pair.share[side], pair.top[side]
     if at >= len(words):
         return ""

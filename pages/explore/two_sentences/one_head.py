@@ -1,4 +1,4 @@
-"""Show the chosen head: its attention maps of sentences A and B, and how it computes the chosen word's row of weights."""
+"""Show the chosen head's maps and computation."""
 
 from functools import partial
 
@@ -22,7 +22,6 @@ MISSING = "The link asks for the maps {!r}, which this page doesn't have.".forma
 
 
 def pick(encoder: Encoder) -> None:
-    """Show the widgets that choose which maps are drawn."""
     redraw = partial(st.rerun, "head")
     with st.container(horizontal=True, vertical_alignment="center"):
         sources = SOURCES if encoder.recomputable else SHOWN_ONLY
@@ -33,7 +32,6 @@ def pick(encoder: Encoder) -> None:
 
 
 def show(encoder: Encoder, answer: Answer) -> None:
-    """Show the head's maps and its computation step by step. Words that the visitor hides are hidden here too."""
     head = this_page().head = chosen_head(encoder, this_page().leading)
     sides = dict(answer.pair.sides)
     hidden = {} if encoder.hide_reason else hidden_words_now(answer)

@@ -1,4 +1,4 @@
-"""Show the main view: which words give a word its meaning in two sentences, and through which heads."""
+"""Draw the main view, "A word in two sentences"."""
 
 import streamlit as st
 
@@ -23,7 +23,6 @@ from selfattn.views.nearest_sentences import nearest_sentences
 
 
 def answer_now() -> Answer:
-    """Return the effect of hiding each word. The visitor chooses whether moves are measured between senses or sentences."""
     page = this_page()
     answer = answers.answer_of(page.encoder, page.pair)
     if answer.found.senses is None:
@@ -34,7 +33,6 @@ def answer_now() -> Answer:
 
 
 def show_layers(encoder: Encoder, answer: Answer) -> None:
-    """If unfolded, show the cosine of the word's two vectors after each layer, and cosines with sentences of A's sense."""
     panel, asked = layer_by_layer(answer.found), st.expander("Layer by layer", key="layers", on_change="rerun")
     if not asked.open:
         note_panel(panel)
@@ -46,10 +44,7 @@ def show_layers(encoder: Encoder, answer: Answer) -> None:
 
 
 def show_nearest(encoder: Encoder, answer: Answer) -> None:
-    """If unfolded, show the labelled sentences in which the word's vector is nearest to its vector in A.
-
-    The visitor chooses A's vector: of the word alone, of the word in its sentence, or with another word hidden from it.
-    """
+    """Show the labelled sentences nearest to the word's vector."""
     asked = st.expander("The sentences with the nearest vectors", key="nearest", on_change="rerun")
     if not asked.open:
         return
@@ -77,10 +72,10 @@ with page.headline.container(key="question"):
 new, unmeasured = session.HIDDEN.get() == session.HIDDEN.first, show_unmeasured(encoder, pair)
 answer = answer_now()
 asked = guess.asked()
-missed = st.container()  # for warnings if the link asks for a head or words that don't exist
+missed = st.container()  # for warnings about the link
 show_part("figure", lambda: show_figure(encoder, answer))
 if method := page.panels[0].method:
-    show_method(method)  # outside the part that reruns, because no choice changes the method
+    show_method(method)  # outside the part that reruns, because the method never changes
 unmeasured.empty()
 with missed:
     page.leading = answers.leading_head_of(encoder, answer)
@@ -92,12 +87,12 @@ call = "notebook.hidden_words(encoder, a, b, control, word, at=at, senses=senses
 page.python = lines(answers.copied_senses(answer), load_pair(encoder, pair), call)
 if new:
     let_browser_draw()
-if not asked:  # the rest of the page would give the answer away
+if not asked:  # the rest of the page gives the answer away
     st.subheader("One head, number by number", anchor=False)
     one_head.pick(encoder)
     show_part("head", lambda: one_head.show(encoder, answer))
     if encoder.recomputable:
-        show_method(METHOD)  # outside the part that reruns, as above
+        show_method(METHOD)  # outside the part that reruns
     show_layers(encoder, answer)
     show_nearest(encoder, answer)
     with st.expander("Six views to open"):

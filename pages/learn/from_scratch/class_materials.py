@@ -1,4 +1,4 @@
-"""Show the materials for teachers: a lesson plan, a link to each question, a worksheet and its answers."""
+"""Show the materials for teachers."""
 
 import streamlit as st
 
@@ -6,9 +6,9 @@ from pages.learn.from_scratch import worksheet
 from pages.learn.from_scratch.lesson_pages import CORE, NUMBERS, STOPS
 from selfattn.dashboard import permissions
 
-MINUTES = 4  # per core stop: two minutes to read at most 250 words aloud, two to vote and to do the exercise
+MINUTES = 4  # per lesson page: two to read at most 250 words, two to vote and do the exercise
 LAST = "Open *Next: guess which word*, and let the students type a sentence of their own. The worksheet is homework"
-ASKED = {  # questions that students ask, and the answers
+ASKED = {  # a student's question, and the answer
     "Hiding *The* moves *bank* 10 % of the distance to its other sense, and hiding *loan* 12 %. Why nearly the same?": "Both "
     "moves may be chance, because they are below the noise level of 21 %: over many sentences, moves this small often lead away "
     "from the other sense. No single word of this sentence settles the sense. Hiding *approved* and *loan* "
@@ -20,7 +20,7 @@ ASKED = {  # questions that students ask, and the answers
 
 
 def rows(address: str = "") -> list[tuple[str, str, str]]:
-    """Return the lesson plan, a row for each lesson page: minutes, title (a link if the address is known) and exercise."""
+    """Return the rows of the lesson plan: minutes, title, exercise."""
     listed = []
     for begin, slug in zip(range(0, 100, MINUTES), CORE):
         name = f"{NUMBERS[slug]}. {STOPS[slug].title}"
@@ -56,11 +56,9 @@ def show() -> None:
 
 
 def plain_question(slug: str) -> str:
-    """Return a lesson page's question with its choices, as plain text."""
     stop = STOPS[slug]
     return f"{stop.question} ({' / '.join(sorted(stop.options))})".replace("*", "").replace("`", "")
 
 
 def link(address: str, stop: str) -> str:
-    """Return the link to a lesson page. It opens with the answer to its question hidden."""
     return f"{address.partition('?')[0]}?stop={stop}"

@@ -1,9 +1,8 @@
-"""List the lesson pages ("stops") of From scratch in order. stops.toml has their texts.
+"""List the lesson pages ("stops") of From scratch.
 
-A core stop has `do`, its exercise in class. The stops after it in the file, up to the next core stop, are its side stops.
-A stop's function has the stop's name (soft_lookup for soft-lookup). A core stop's function draws the widgets and returns
-the figure's data (a `Scene`). A side stop's function has the parameters (picture, answered). It draws the widgets, and
-draws the picture into the container `picture`. The picture shows the answer only if `answered` is true.
+A core stop has an exercise, `do`. The side stops of a core stop follow in stops.toml.
+A core stop's function returns the figure's data (`Scene`). A side stop's function draws
+into the container `picture`, and shows the answer if `answered`.
 """
 
 import tomllib
@@ -17,23 +16,23 @@ from selfattn.lessons.terms import TERMS
 
 @dataclass(frozen=True)
 class Stop:
-    """A lesson page ("stop"): its texts, and the module with the functions that draw it."""
+    """A lesson page: its texts and its module."""
 
     slug: str
     file: str
     title: str
-    part: str  # the section of the lesson, a box in the outline
+    part: str  # section of the lesson
     idea: str
     question: str
-    # The right option is first, unless the module has `answer(options)`, which computes the right option from the encoder.
+    # The right option is first, unless the module has `answer`.
     options: list[str]
     reason: str
     take: str
-    terms: list[str]  # terms of selfattn.lessons.terms that this stop introduces
-    do: str  # the exercise in class; "": a side stop
+    terms: list[str]  # from selfattn.lessons.terms
+    do: str  # exercise in class; "" for a side stop
 
     def function(self, name: str = "") -> Any:
-        """Return the module's function `name`, or None if there is none. "" means the function that draws the lesson page."""
+        """Return the module's function `name`, or the page's function for ""."""
         module = import_module(f"{__name__}.{self.file}")
         return getattr(module, name or self.slug.replace("-", "_"), None)
 
@@ -52,7 +51,7 @@ def _read() -> dict[str, Stop]:
 
 
 STOPS = _read()
-# Stops that older links name, and the stops that replace them.
+# Removed stops, and their replacements.
 MERGED = {"worked-example": "geometry", "annotated-heatmap": "twelve-tokens"}
 ROWS: list[list[str]] = []  # each core stop with its side stops
 for _slug, _stop in STOPS.items():
@@ -60,19 +59,19 @@ for _slug, _stop in STOPS.items():
         ROWS.append([])
     ROWS[-1].append(_slug)
 CORE = tuple(row[0] for row in ROWS)
-NUMBERS = {  # "4" is the fourth core stop; "4a", "4b" ... are its side stops
+NUMBERS = {  # "4" is the fourth core stop, "4a" its first side stop
     slug: f"{core}{' abcdefgh'[place]}".strip() for core, row in enumerate(ROWS, 1) for place, slug in enumerate(row)
 }
 PARTS = tuple(dict.fromkeys(stop.part for stop in STOPS.values()))  # the boxes of the outline, in order
 
 
 def beside(slug: str) -> list[str]:
-    """Return the side stops in the row that contains this stop, in order. A row is a core stop with its side stops."""
+    """Return the side stops in this stop's row."""
     return next(row for row in ROWS if slug in row)[1:]
 
 
 def neighbours(slug: str) -> tuple[str | None, str | None]:
-    """Return the previous and the next stop, or None. For a core stop both are core stops; for a side stop, stops of any kind."""
+    """Return the previous and the next stop. A core stop has core stops as neighbours."""
     slugs = [None, *(CORE if slug in CORE else STOPS), None]
     place = slugs.index(slug)
     return slugs[place - 1], slugs[place + 1]

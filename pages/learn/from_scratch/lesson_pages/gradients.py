@@ -1,6 +1,6 @@
-"""Draw the lesson page about learning: every attention weight has a gradient with respect to queries and keys.
+"""Draw the lesson page about the gradient of an attention weight.
 
-Source: Rumelhart, Hinton and Williams 1986 (back-propagation). Here torch's autograd differentiates `selfattn.kernel`.
+Source: Rumelhart, Hinton and Williams 1986 (back-propagation).
 """
 
 import pandas as pd
@@ -17,7 +17,6 @@ from selfattn.views.lesson import drawing
 
 
 def learned(picture, answered: bool) -> None:
-    """Draw one attention weight's gradient with respect to query and keys, and all weights after steps along this gradient."""
     token = st.radio("Make “it” attend to", TOKENS, index=1, key="learned.target", horizontal=True)
     n_steps = st.slider("Steps of learning", 0, 60, 20, key="learned.steps")
     rate = st.slider("Learning rate", 0.0, 1.0, 0.1, 0.05, key="learned.rate")
@@ -42,10 +41,10 @@ def learned(picture, answered: bool) -> None:
 
 
 def learn(target: int, n_steps: int, rate: float) -> tuple[Tensor, pd.DataFrame]:
-    """Move the worked example's query and keys n_steps times along the gradient of log(weight of key `target`).
+    """Move query and keys along the gradient of log(weight of key `target`).
 
-    This is gradient descent on a cross-entropy loss. Returns the gradient of the weight before the first step, (1 + n_keys,
-    d_head), with the query's row first. Also returns a frame with one row per step and token: step, token, weight.
+    Returns the weight's first gradient, (1 + n_keys, d_head), with the query first,
+    and a frame with the columns step, token, weight.
     """
     vectors = torch.cat([QUERY[None], KEYS])
     gradients, rows = [], []
@@ -54,6 +53,6 @@ def learn(target: int, n_steps: int, rate: float) -> tuple[Tensor, pd.DataFrame]
         weights = attend(vectors[:1], vectors[1:], vectors[1:]).weights[0]
         gradients += torch.autograd.grad(weights[target], vectors)
         rows += [(step, token, weight) for token, weight in zip(TOKENS, weights.tolist())]
-        # d log(weight) = d weight / weight; a weight of exactly 0 has no gradient.
+        # d log(weight) = d weight / weight; a weight of 0 has no gradient.
         vectors = vectors + rate * gradients[-1] / weights[target] if weights[target] > 0 else vectors
     return gradients[0], pd.DataFrame(rows, columns=["step", "token", "weight"])

@@ -1,8 +1,7 @@
-"""Draw five lesson pages about a hand-made head: a lookup, projections, the mix, the sum, and a hidden word.
+"""Draw five lesson pages about a hand-made head.
 
-Sources: Bahdanau et al. 2015 (soft search over positions); Graves et al. 2014, "Neural Turing Machines", section 3.3.1 (a
-sharpness, whose inverse is the temperature here); S. Raschka, "Build a Large Language Model (From Scratch)", section 3.4: six
-made-up embeddings, projections from `torch.rand(3, 2)` after `torch.manual_seed(123)`, figures for token 2.
+Sources: Bahdanau et al. 2015 (soft search); Graves et al. 2014, "Neural Turing Machines", section 3.3.1 (sharpness);
+S. Raschka, "Build a Large Language Model (From Scratch)", section 3.4 (six embeddings and their projections).
 """
 
 from collections.abc import Sequence
@@ -34,7 +33,6 @@ SEED = 123
 
 
 def soft_lookup() -> Scene:
-    """Return the figure's data: a hard lookup, which opens one drawer, and a soft lookup, which blends all drawers."""
     made, drawers = compute().trace, WORDS["river"]
     st.markdown(
         "| | filing cabinet | library | in attention |\n|---|---|---|---|\n| I look for | sticky note | question | query |\n"
@@ -48,7 +46,7 @@ def soft_lookup() -> Scene:
     key = torch.stack(keys)
     scale = made.scale / temperature  # at temperature 1, the scale is 1/√d_k
     soft, longer = (attend(query[None], labels, labels, scale=scale) for labels in (key, 10 * key))
-    scores, best = soft.scores[0], int(soft.scores.argmax())  # the first of equal scores, as in a hard lookup
+    scores, best = soft.scores[0], int(soft.scores.argmax())  # the first of equal scores
     return Scene(
         f'"{drawers[best]}" fits best. A hard lookup opens it alone. A soft lookup takes '
         f"{decimal(soft.weights[0, best])} of it, and {decimal(longer.weights[0, best])} with labels ten times as long.",
@@ -68,18 +66,17 @@ def soft_lookup() -> Scene:
 
 
 def by_place(words: Sequence[str], rows: Tensor) -> dict[str, Tensor]:
-    """Return a dict of each word's row, by position and word ("2 bank"), because a word can occur twice."""
+    """Return the rows by position and word, because words repeat."""
     return {f"{place} {word}": row for place, (word, row) in enumerate(zip(words, rows), start=1)}
 
 
 def product(one: Tensor, other: Tensor, result: float | Tensor) -> str:
-    """Return the dot product of two vectors (d,), written out term by term."""
+    """Return the dot product of two vectors (d,), written out."""
     terms = (f"({plain(a)} × {plain(b)})" for a, b in zip(one.tolist(), other.tolist()))
     return f"{' + '.join(terms)} = {plain(float(result))}"
 
 
 def projections() -> Scene:
-    """Return the figure's data: three matrices that turn each embedding into a query, a key and a value."""
     if teaching.example("projections", {"bank": "bank", "raschka": "six words of a book"}) == "bank":
         made = compute("river", teaching.own_numbers("projections", embeddings_of("river")))
         scene = _projected(made.words, made.embeddings, MATRICES, made.trace)
@@ -98,13 +95,13 @@ def projections() -> Scene:
 
 
 def project(embeddings: Tensor = EMBEDDINGS, seed: int = SEED) -> tuple[Tensor, AttentionTrace]:
-    """Return three random matrices (3, 3, 2), and the attention trace of embeddings (n, 3) projected by them, in float32."""
+    """Return random matrices (3, 3, 2), and the trace of embeddings (n, 3)."""
     matrices = torch.rand(3, 3, 2, generator=torch.Generator().manual_seed(seed))
     return matrices, attend(*(embeddings @ matrices))
 
 
 def _projected(words: Sequence[str], embeddings: Tensor, matrices: Sequence[Tensor], trace: AttentionTrace) -> Scene:
-    (n, d_model), d_k, row = embeddings.shape, trace.query.shape[1], 1  # row: the word whose numbers are written out
+    (n, d_model), d_k, row = embeddings.shape, trace.query.shape[1], 1  # row: the word to write out
     columns, spelled = [Column("embedding", "X", embeddings, shape=f"{n} × {d_model}")], []
     for role, matrix in zip(("query", "key", "value"), matrices):
         rows, name = getattr(trace, role), role[0].upper()
@@ -121,7 +118,6 @@ def _projected(words: Sequence[str], embeddings: Tensor, matrices: Sequence[Tens
 
 
 def mix() -> Scene:
-    """Return the figure's data: one plane with the query and the keys, and one with the values and their weighted average."""
     made = compute(other_word("mix"))
     trace, words = made.trace, made.words
     query, scores, weights, context = (each[BANK] for each in (trace.query, trace.scores, trace.weights, trace.context))
@@ -163,7 +159,7 @@ def mix() -> Scene:
 
 
 def other_word(stop: str) -> str:
-    """Draw the choice between two sentences. Return the chosen sentence's last word, which is also its key in WORDS."""
+    """Draw the choice of sentence. Return its last word."""
     return st.radio("The other word", list(WORDS), key=f"{stop}.sentence", horizontal=True)
 
 
@@ -176,7 +172,6 @@ def _handed(made: Bank) -> list[str]:
 
 
 def residual() -> Scene:
-    """Return the figure's data: the steps from the query of "bank" to the new vector of "bank", and layer norm."""
     sentence = other_word("residual")
     made = compute(sentence, teaching.own_numbers("residual", embeddings_of(sentence)))
     encoder = current_encoder()
@@ -184,7 +179,7 @@ def residual() -> Scene:
         _real(encoder)
     trace, own = made.trace, made.embeddings[BANK]
     mean, spread = made.total.mean(), made.total.std(unbiased=False)
-    normed = (made.total - mean) / (spread if spread > 0 else 1.0)  # numbers that are all equal become 0
+    normed = (made.total - mean) / (spread if spread > 0 else 1.0)  # equal numbers become 0
     added = {"own vector": own, "+ context × W_O": made.added, "= sum": made.total, "layer norm": normed}
     nothing = float(made.added.abs().max()) == 0
     numbers = [f"{name} {decimal(value)}" for value, name in sorted(zip(made.total[:2].tolist(), ABOUT), reverse=True)]
@@ -211,7 +206,7 @@ def residual() -> Scene:
 
 
 def meaning(made: Bank, start: Tensor, end: Tensor, was: str) -> Plane:
-    """Return a plane: axes "money" and "water", a dot for each word. "bank" moves from `start` (label `was`) to `end`."""
+    """Return a plane on which "bank" moves from `start` to `end`."""
     words = {word.lower(): row[:2] for word, row in zip(made.words, made.embeddings)}
     marks = [Mark(word, word, at) for word, at in words.items() if word not in ("the", "of", "bank")]
     first, last = start[:2], end[:2]
@@ -222,7 +217,7 @@ def meaning(made: Bank, start: Tensor, end: Tensor, was: str) -> Plane:
 
 
 def _real(encoder: Encoder) -> None:
-    """Show the length of the vector that a real head adds to the vector of "bank", and the length of the vector of "bank"."""
+    """Show the length of the vector that a real head adds."""
     encoding, head = cached_encode(encoder, teaching.REAL), Head(0, min(10, encoder.n_heads - 1))
     steps, place = head_steps(encoder, encoding, *head), encoding.words[1].start
     if "output" in steps:
@@ -233,7 +228,6 @@ def _real(encoder: Encoder) -> None:
 
 
 def hide_a_word() -> Scene:
-    """Return the figure's data: weights and vector of "bank", before and after the mask hides one word from "bank"."""
     sentence = other_word("hide-a-word")
     words = WORDS[sentence]
     others = [at for at in range(len(words)) if at != BANK]

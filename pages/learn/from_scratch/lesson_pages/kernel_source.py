@@ -1,7 +1,6 @@
-"""Draw two lesson pages: the worked example with a query to drag, and the source of `selfattn.kernel` with an example's numbers.
+"""Draw two lesson pages: the worked example, and the kernel's source.
 
-Source: a public lesson's picture of the worked example. The picture shows the query, the keys and the context, but no values. We
-chose values that give this context.
+Source: a public lesson's picture of query, keys and context. The values are ours.
 """
 
 from collections.abc import Sequence
@@ -24,7 +23,6 @@ LAYER = "all heads of a real layer"
 
 
 def geometry(picture, answered: bool) -> None:
-    """Draw the query and the keys in one plane, and the values in another. After the answer, draw the context too."""
     published = {"query of “it”": QUERY}
     for name, rows in (("key", KEYS), ("value", VALUES)):
         published |= {f"{name} of “{token}”": row for token, row in zip(TOKENS, rows)}
@@ -45,9 +43,8 @@ def geometry(picture, answered: bool) -> None:
 
 
 def kernel(picture, answered: bool) -> None:
-    """Show the kernel's source code with the tensor shapes of an example. After the answer, show the example's numbers too."""
     made = one_head_by_hand.compute()
-    examples = {  # the trace, its tokens, the index of the query's token (-1: another token), and that token's name
+    examples = {  # trace, tokens, position of the query (-1: not a token), name of the query
         "bank": (made.trace, made.words, one_head_by_hand.BANK, ""),
         "it": (worked_example.compute(), TOKENS, -1, "it"),
         "six words of a book": (project()[1], SIX_WORDS, 1, ""),
@@ -79,7 +76,7 @@ def kernel(picture, answered: bool) -> None:
 
 
 def _layer() -> dict[str, tuple[AttentionTrace, Sequence[str], int, str]]:
-    """Return an example with all heads of layer 0, or {} if the encoder can't be recomputed or adds terms to the scores."""
+    """Return an example with all heads of layer 0, or {}."""
     encoder = current_encoder()
     if not encoder.recomputable:
         return {}

@@ -1,7 +1,6 @@
-"""Draw the first page of the lesson: a word has one static vector, and each sentence changes this vector.
+"""Draw the first page of the lesson: one word, one static vector.
 
-Source: Ethayarajh 2019 ("How contextual are contextualized word representations?", self-similarity and its baseline);
-Wiedemann et al. 2019 (the vectors separate the senses).
+Source: Ethayarajh 2019, "How contextual are contextualized word representations?"; Wiedemann et al. 2019 (senses).
 """
 
 from collections.abc import Sequence
@@ -34,13 +33,12 @@ PUBLISHED = {
     TEXT: "\n".join(f"{sentence} | {sense}" for sentence, sense in zip(STATIC_WORD_SENTENCES, SENSES)),
 }
 MOST = 8  # sentences
-# A vector's stage: -1 in the embedding table (static vector), 0 in the input of layer 0, l + 1 in the output of layer l.
+# Stages: -1 is the embedding table, 0 the input of layer 0, l + 1 the output of layer l.
 TABLE = -1
-Places = Sequence[tuple[Encoding, Sequence[int]]]  # each occurrence of a word: its sentence, and its tokens' positions
+Places = Sequence[tuple[Encoding, Sequence[int]]]  # sentence and token positions of each occurrence
 
 
 def one_vector() -> Scene:
-    """Return the figure's data: the word's vector in each sentence after a chosen layer, and the static vector."""
     encoder = current_encoder()
     show_encoder(encoder)
     stages = range(TABLE, encoder.n_layers + 1)
@@ -108,7 +106,7 @@ def _landmarks(encoder: Encoder) -> dict[str, Encoding]:
 
 
 def typed(encoder: Encoder) -> tuple[str, list[PlacedWord[Encoding]], list[str]]:
-    """Return the typed word, its first occurrence in each typed sentence, and each sentence's sense. Raises ValueError."""
+    """Return the word, its places and the senses. Raises ValueError."""
     word = st.session_state[WORD].strip()
     lines = [line for line in st.session_state[TEXT].splitlines() if line.strip()]
     if not 2 <= len(lines) <= MOST:
@@ -127,22 +125,21 @@ def typed(encoder: Encoder) -> tuple[str, list[PlacedWord[Encoding]], list[str]]
 
 
 def vectors(places: Places, stage: int) -> Tensor:
-    """Return the word's vectors (k, d) in k sentences, at a stage (see TABLE). A split word has the mean over its tokens."""
+    """Return the word's vectors at a stage, (k, d). A split word has the mean over its tokens."""
     rows = (encoding.static if stage == TABLE else encoding.hidden[stage] for encoding, _ in places)
     return torch.stack([row[list(at)].mean(0) for row, (_, at) in zip(rows, places)])
 
 
 def near(places: Places, marks: Places, stage: int) -> Tensor:
-    """Return the cosines (k, 2) between the word in each of k sentences and each of two other words (`marks`), at a stage."""
+    """Return the cosines with two other words at a stage, (k, 2)."""
     ours, theirs = vectors(places, stage).double(), vectors(marks, stage).double()
     return cosine_similarity(ours[:, None], theirs[None], dim=-1)
 
 
 def baselines(places: Places, senses: Sequence[str], others: Places, n_layers: int) -> pd.DataFrame:
-    """Return the mean cosine between pairs of vectors, at each stage (see TABLE): columns stage, pairs, cosine.
+    """Return the mean cosine of pairs of vectors at each stage.
 
-    pairs: which vectors are compared. "same sense", "different senses": the word in two sentences (`senses`: their labels).
-    "two other words": for comparison, two of the words `others`.
+    columns: stage, pairs ("same sense", "different senses", "two other words"), cosine
     """
     same, n = torch.tensor([[one == other for one in senses] for other in senses]), len(others)
     compared = {"same sense": (places, same), "different senses": (places, ~same)}

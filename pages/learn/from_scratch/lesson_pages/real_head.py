@@ -1,4 +1,4 @@
-"""Draw the last core page of the lesson, with a real encoder: hide the other words from "bank", one at a time, in all heads."""
+"""Draw the last core page of the lesson, with a real encoder."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,7 +17,6 @@ from selfattn.lessons.one_head_by_hand import REAL
 
 
 def real_head(answered: bool) -> None:
-    """Show the main view's figure of two sentences. Before the answer, a click on a word reveals the answer."""
     encoder, found = current_encoder(), _answer()
     for note in found.found.notes:
         st.text(note)
@@ -33,7 +32,7 @@ def real_head(answered: bool) -> None:
 
 
 def answer(options: Sequence[str]) -> str:
-    """Return the right option of the question: how far hiding "river" moves "bank" in this encoder."""
+    """Return the right option for this encoder."""
     pair = _answer().found
     river = next(at for at, word in enumerate(pair.words[0]) if word.text == "river")
     share = float(pair.share[0][river])
@@ -49,7 +48,7 @@ def real_head_details() -> None:
 
 
 def _answer() -> Answer:
-    """Return the main view's result for the lesson's sentences (REAL). If no word can be hidden, say why and end the page."""
+    """Return the result for the lesson's sentences, or end the page."""
     encoder = current_encoder()
     if encoder.hide_reason:
         say(f"In this encoder no word can be hidden: {encoder.hide_reason}")
