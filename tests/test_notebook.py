@@ -96,7 +96,7 @@ def test_steps_draws_first_token(encoder):
         (
             "We sat on the bank of the river.",
             "We went to the bank for a loan.",
-            "(grey) could be chance: ",
+            "(grey) could be chance.",
         ),
         # In the first sentence, "jam" is far from both labelled senses.
         ("The printer had a paper jam again.", "They ate toast with jam.", ": the distance between A and B"),

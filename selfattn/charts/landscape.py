@@ -201,9 +201,8 @@ def _names(sheet: Sheet, shown: Shown, place: Scale, heights: tuple[float, float
 def _scale_bar(sheet: Sheet, shown: Shown, length: float, y: float, width: float) -> float:
     """Draw the length of 100 % at the right edge, with a tick at each 10 %. Return the y coordinate below."""
     muted, start = sheet.theme.muted, width - length
-    way = shown.data["way"]
-    averages = f"the averages{'; each dot is placed without itself' if any(way['dots']) else ''}"
-    text = f"100{NBSP}%: the distance between {averages if way['between'] == 'senses' else 'A and B'}"
+    what = "the averages" if shown.data["way"]["between"] == "senses" else "A and B"
+    text = f"100{NBSP}%: the distance between {what}"
     if text_width(text, SMALL) < start - 8:
         sheet.text(start - 8, y + 4.5, text, SMALL, muted, align="right")
     else:

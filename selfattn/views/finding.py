@@ -204,7 +204,7 @@ def _in_general(over_many: HiddenWordsReport, senses: bool) -> dict[str, Any]:
     )
     bars = [{"label": label, "value": round(float(own[what]), 4)} for label, what in shown]
     first, *_, last = (int(numbers.decimal(100 * bar["value"], 0)) for bar in bars)
-    lost = f", hiding one word loses the right sense in {first - last} of 100."
+    lost = f", hiding the strongest word loses the right sense in {first - last} of 100."
     return {
         "text": f"Over {n} sentences of {words} ambiguous words"
         f"{lost if last < first else ': how often does this encoder find the right sense?'}",
@@ -248,8 +248,8 @@ def method(encoder: Encoder, pair: HiddenPair, means: SenseMeans | None, over_ma
         parts += _noise(pair, over_many)
         if over_many is not None:
             parts.append(
-                "Over many sentences, the word that moves the chosen word most is picked with one half of the labelled sentences "
-                "and tested with the other half."
+                "Over many sentences, the strongest word is the word that moves the chosen word most. It is picked with one half "
+                "of the labelled sentences, and tested with the other half."
             )
     else:
         parts.append(

@@ -259,15 +259,16 @@ def test_each_positive_share_states_how_often_chance_gives_it(made, reports):
 
 def test_texts_around_the_figure_state_the_reports_numbers(made, reports):
     _, panel = made("bank")
-    chance = "Moves under 21 % (grey) could be chance: many go the wrong way."
+    chance = "Moves under 21 % (grey) could be chance."
     assert [*map(plain, panel.live.data["below"])] == [f"Even then it stays nearer to riverside. {chance}"]
     beyond, own = panel.live.data["beyond"], reports["hidden_words"].of()["accuracy"]
     assert (
-        beyond["text"] == "Over 768 sentences of 32 ambiguous words: how often does this encoder find the right sense?"
+        beyond["text"]
+        == "Over 768 sentences of 32 ambiguous words, hiding the strongest word loses the right sense in 15 of 100."
     )
     rates = [
-        ("nothing hidden", "as it is", 0.92), ("a random word hidden", "any other hidden", 0.92),
-        ("the strongest word hidden", "the word hidden", 0.77),
+        ("hiding nothing", "as it is", 0.92), ("hiding a random word", "any other hidden", 0.92),
+        ("hiding the word that moves it most", "the word hidden", 0.77),
     ]  # fmt: skip
     assert [(bar["label"], bar["value"]) for bar in beyond["bars"]] == [
         (one, round(own[what], 4)) for one, what, _ in rates

@@ -225,9 +225,7 @@ function linePart(view) {
     const about = { tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about };
     const text = shape("text", { ...about, class: "note", "text-anchor": "end" });
     front.append(text); // to be measured
-    const dots = drawn.dots.length ? "; each dot is placed without itself" : "";
-    const between = way.between === "senses" ? `the averages${dots}` : "A and B";
-    write(text, `${percent(1)}: the distance between ${between}`);
+    write(text, `${percent(1)}: the distance between ${way.between === "senses" ? "the averages" : "A and B"}`);
     const beside = text.getComputedTextLength() < end - length - 8;
     const y = drawn.bar + (beside ? 0 : 18);
     assign(text, "x", beside ? end - length - 8 : end);
