@@ -151,7 +151,7 @@ class View {
   set(choices) {
     if (Object.entries(choices).every(([name, value]) => this[name] === value)) return;
     Object.assign(this, choices);
-    this.paint();
+    this.paint(Object.keys(choices));
   }
 }
 

@@ -49,8 +49,10 @@ class WayView extends View {
     if (focused) this.root.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus();
   }
 
-  paint() {
-    for (const part of this.parts) part.paint?.();
+  /** Paint all parts, or only the heads if only they have `changed`. */
+  paint(changed = ["all"]) {
+    const heads = changed.every((name) => name === "head" || name === "hoveredHead");
+    for (const part of this.parts) if (!heads || part.heads) part.paint?.();
   }
 
   /** Lay out the sentences first, because the streams of the landscape start at their words. */
@@ -339,7 +341,7 @@ function headsPart(view) {
     view.open = node.open;
     view.askForHeads();
   });
-  return { node, paint };
+  return { node, paint, heads: true };
 }
 
 /** Make the part with the attention weights of the head under the pointer, or of the chosen head. */
