@@ -1,12 +1,12 @@
-"""Load every model type of transformers as a tiny model with random weights, and write the outcomes to docs/support.md.
+"""Load a tiny model of every model type, and write the outcomes to docs/support.md.
 
-    python docs/support.py                  write docs/support.md for all types, in ten minutes
-    python docs/support.py --json TYPE ...  print a line of JSON for each of these types
+    python docs/support.py                  write docs/support.md, in ten minutes
+    python docs/support.py --json TYPE ...  print a line of JSON for each type
 
-A child process loads each type, within 20 seconds. The outcome is one of these three; any other outcome is a bug in selfattn:
-"right": selfattn recomputes the attention, and the results equal those of a plain eager pass of the same folder;
-"shown": selfattn shows the model's own attention weights, with the reason;
-"refused": loading raises a LoadError. For a type that selfattn refuses by name, only a config and a dummy weight are made.
+right: selfattn recomputes the attention, with the results of a plain eager pass.
+shown: selfattn shows the model's own attention weights.
+refused: loading raises a LoadError.
+Any other outcome is a bug in selfattn.
 """
 
 import json
@@ -23,7 +23,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SECONDS = 20
-NAME = "The model"  # the name of the source and its folder, which the messages quote
+NAME = "The model"  # quoted in messages
 FAMILIES = "## How each family is recomputed"
 SECOND = """
 ## A second pretrained encoder, from PyPI
@@ -48,7 +48,7 @@ GEMMA_HALF = {
     "intermediate_size": 48, "head_dim": 8, "query_pre_attn_scalar": 8, "vocab_size": 100,
 }  # fmt: skip
 
-# Settings for some types, in addition to TINY. A name with a comma is a second variant of a model type.
+# Added to TINY. A comma in a name marks a variant of a type.
 EXTRA = {
     "gemma3_text, both ways": {"use_bidirectional_attention": True},
     "lilt": {"hidden_size": 96, "channel_shrink_ratio": 4},
@@ -60,13 +60,13 @@ EXTRA = {
     "xmod, with its language": {"default_language": "en_XX"},
 }
 
-MANY = 3  # if at least this many types are refused for the same reason, they are listed below the table
+MANY = 3  # this many types with one reason are listed below the table
 REFUSED = """selfattn refuses every other model type as soon as it reads the type's name in config.json. Below, types with the
 same message are listed together, after the message:"""
 WHOLE = {"break_on_hyphens": False, "break_long_words": False}
 ERRORS = ("weights", "contexts", "last hidden state")  # the table's columns
 
-# Settings for a tiny model of nearly every family. A family ignores settings that it doesn't know.
+# Settings of the tiny models. A family ignores unknown settings.
 TINY = {
     "num_hidden_layers": 3, "num_attention_heads": 4, "hidden_size": 32, "intermediate_size": 48, "embedding_size": 32,
     "max_position_embeddings": 64, "num_key_value_heads": 2, "head_dim": 8, "encoder_layers": 2, "decoder_layers": 2,
@@ -75,7 +75,7 @@ TINY = {
 
 
 def model_types() -> list[str]:
-    """Return the model types that transformers maps to a base model, a text encoder or a masked-language model."""
+    """Return the model types of transformers to try, and the variants in EXTRA."""
     from transformers.models.auto import modeling_auto as auto
 
     mappings = (
@@ -86,8 +86,8 @@ def model_types() -> list[str]:
 
 
 def walk(types: list[str]) -> Iterator[dict]:
-    """Yield a row for each type: type, outcome, why (the reason or a note), errors (the largest differences)."""
-    import selfattn.analysis.proof  # noqa: F401  this import takes seconds, so do it once, before the children start
+    """Yield a row for each type, with keys type, outcome, why and errors."""
+    import selfattn.analysis.proof  # noqa: F401  import once, before the children start
 
     with tempfile.TemporaryDirectory() as folder:
         for name in types:
@@ -96,7 +96,7 @@ def walk(types: list[str]) -> Iterator[dict]:
 
 
 def in_a_child(name: str, folder: Path) -> dict:
-    """Measure one type in a child process, because the model may hang or crash, and return the table row as a dict."""
+    """Measure one type in a child process, because the model may hang."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -104,7 +104,7 @@ def in_a_child(name: str, folder: Path) -> dict:
         quiet = os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 1), os.dup2(quiet, 2)
         try:
-            signal.signal(signal.SIGALRM, signal.SIG_DFL)  # the alarm ends a process that hangs
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)  # end a process that hangs
             signal.alarm(BUILDING)
             save(name, folder)
             signal.alarm(SECONDS)
@@ -123,7 +123,7 @@ def in_a_child(name: str, folder: Path) -> dict:
 
 
 def outcome_of(folder: Path) -> tuple[str, str, dict[str, float]]:
-    """Load one checkpoint and return the outcome, the reason and the largest errors."""
+    """Load a checkpoint, and return outcome, reason and errors."""
     from selfattn.encoders.errors import LoadError
     from selfattn.encoders.loading import load_source
     from selfattn.encoders.sources import Source
@@ -147,7 +147,7 @@ def outcome_of(folder: Path) -> tuple[str, str, dict[str, float]]:
 
 
 def save(name: str, folder: Path) -> None:
-    """Save a tiny checkpoint of the type. If the type can't be built, save a config and a dummy weight instead."""
+    """Save a tiny checkpoint, or a config and a dummy weight if that fails."""
     import torch
     from safetensors.torch import save_file
     from transformers import AutoConfig, AutoModel
@@ -157,7 +157,7 @@ def save(name: str, folder: Path) -> None:
 
     torch.set_num_threads(1)
     model_type = name.split(",")[0]
-    # If several families have the same model type (DeBERTa-v2 and v3), take the first.
+    # DeBERTa-v2 and v3 have the same model type: take v2.
     known = {family.model_type: family for family in reversed(FAMILIES.values())}
     settings = {**TINY, **EXTRA.get(name, {})}
     try:
@@ -169,7 +169,7 @@ def save(name: str, folder: Path) -> None:
             if sum(parameter.numel() for parameter in model.parameters()) > MOST_NUMBERS:
                 raise ValueError("not tiny")
         save_tiny(known.get(name, Family(name, model_type, "wordpiece", settings, spread=0.12)), folder)
-    except Exception:  # refused by its name, too large, or the settings don't work
+    except Exception:  # refused by name, too large, or wrong settings
         folder.mkdir(exist_ok=True)
         try:
             AutoConfig.for_model(model_type, **settings).save_pretrained(folder)
@@ -180,10 +180,9 @@ def save(name: str, folder: Path) -> None:
 
 
 def differs(encoder, folder: Path) -> tuple[dict[str, float], str]:
-    """Return the largest differences from a plain eager model, and a sentence about a difference that is too large, or "".
+    """Return the differences from an eager pass, and the first that is too large, or "".
 
-    The keys are "weights", "contexts" (if selfattn recomputes the attention) and "last hidden state". A difference is relative
-    to the layer's largest number if this number exceeds 1. The texts run one at a time and in a batch.
+    Differences are divided by the layer's largest number, but at least by 1.
     """
     import torch
 
@@ -219,7 +218,7 @@ def differs(encoder, folder: Path) -> tuple[dict[str, float], str]:
 
 
 def markdown(rows: list[dict]) -> str:
-    """Return the text of docs/support.md. Types that are refused for a common reason are listed below the table."""
+    """Return the text of docs/support.md."""
     right, shown, refused = (sum(row["outcome"] == each for row in rows) for each in ("right", "shown", "refused"))
     torch = version("torch").split("+")[0]
     by_reason: dict[str, list[str]] = {}

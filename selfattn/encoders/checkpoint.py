@@ -1,7 +1,6 @@
-"""Check a folder before transformers reads it, and compute the digests that identify it.
+"""Check a folder before transformers reads it, and compute its digests.
 
-The folder must be a saved model with safetensors weights: no pickle is read and no code that comes with a model is run.
-Some keys of a config lead transformers to other files or to the Hub. A folder with such a key is refused.
+Only safetensors weights are read: no pickles, and no code.
 """
 
 import errno
@@ -20,32 +19,35 @@ from selfattn.encoders.errors import LoadError
 from selfattn.encoders.model_types import check_model_type
 from selfattn.encoders.untrusted_files import open_plain, read_json, reading
 
-# Keys that lead transformers to other weights, other files, code from the Hub, or another model.
+# Keys that lead transformers to other weights, files, code or models.
 LEADING_AWAY = re.compile(
     r"transformers_weights|quantization_config|compression_config|.*backbone.*|.*_implementation.*|configuration_files"
     r"|gguf_file|fusion_config|kernel_config|distributed_config|__float__"
 )
 WEIGHTS = ".safetensors"
-BLOCK = 2**24  # bytes to hash at a time: large, because the thread waits for the interpreter's lock after each block
+BLOCK = 2**24  # bytes; smaller blocks would wait more often for the interpreter's lock
 ADAPTER = "adapter_config.json"  # written by PEFT
 READ = (".json", ".txt", ".model", ".jinja")  # suffixes of configuration and tokeniser files
 CLASS = re.compile(r"\w{0,80}Tokenizer(Fast)?|TokenizersBackend|PythonBackend", re.ASCII)
-# A tokeniser needs one of these files; the family decides which one.
+# A tokeniser needs one of these files.
 VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "tekken.json", "*.model", "*.bpe.codes", "vocab.bpe")
-# In addition to config.json, the weights and the modules' folders, these files determine an encoder's numbers.
+# Files that change an encoder's numbers, besides config.json and the weights.
 DECIDING = (
     *VOCABULARIES, "merges.txt", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
     "modules.json", "sentence_*_config.json", "config_sentence_transformers.json",
 )  # fmt: skip
-NOTES = ("_name_or_path", "transformers_version", "torch_dtype", "dtype")  # config.json's keys that affect no number
+NOTES = ("_name_or_path", "transformers_version", "torch_dtype", "dtype")  # keys that don't change the numbers
 PLACE = re.compile(r"\w[\w.-]*", re.ASCII)  # a folder name of a sentence-transformers module
-MOST_LINKS = 40  # links to follow to one file; Linux has the same limit
-BYTES = "ByT5Tokenizer"  # has no vocabulary file; `Tokenizer` refuses it, because it isn't fast
-DISTRIBUTED = re.compile(r"shard-\d{5}-model-.*\.safetensors")  # transformers would read these before model.safetensors
+MOST_LINKS = 40  # links to one file, as in Linux
+BYTES = "ByT5Tokenizer"  # has no vocabulary file; `Tokenizer` refuses this class
+DISTRIBUTED = re.compile(r"shard-\d{5}-model-.*\.safetensors")  # transformers would prefer these to model.safetensors
 
 
 def check_folder(folder: Path, base: Path | None = None) -> None:
-    """Raise LoadError if a folder has no encoder, or leads to other files or to code. base: the setting `model_dir`."""
+    """Raise LoadError for a folder without an encoder, or one that leads to other files or code.
+
+    base: the setting `model_dir`
+    """
     with reading(folder):
         names = sorted(os.listdir(folder))
     if ADAPTER in names:
@@ -82,7 +84,7 @@ def _check_file(path: Path) -> None:
     with reading(path):
         try:
             mode = path.stat().st_mode
-        except FileNotFoundError:  # a dangling link: the cache has only a part of the model
+        except FileNotFoundError:  # a dangling link, as in an incomplete cache
             return
     shown = f"{path.parent.name}/{path.name}"
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
@@ -102,7 +104,7 @@ def _check_links(folder: Path) -> None:
 
 
 def _check_config(folder: Path, config: dict) -> None:
-    """Raise LoadError for keys, at any depth, that lead to files or code outside the folder."""
+    """Raise LoadError for a key that leads to other files or code."""
     inner: list = [{**config, "label2id": None}]  # label2id's keys are names of classes, not settings
     while inner:
         part = inner.pop()
@@ -127,7 +129,7 @@ def _check_weights(folder: Path) -> None:
 
 
 def _check_tokenizer(folder: Path, config: dict) -> None:
-    """Raise LoadError if tokenizer_class names no tokeniser, a setting leads to another file, or the vocabulary is missing."""
+    """Raise LoadError for a wrong tokeniser class or setting, or no vocabulary."""
     settings = read_json(folder / "tokenizer_config.json", {})
     classes = [settings.get("tokenizer_class"), config.get("tokenizer_class")]
     strange = [name for name in classes if name is not None and not (isinstance(name, str) and CLASS.fullmatch(name))]
@@ -146,7 +148,7 @@ def _check_tokenizer(folder: Path, config: dict) -> None:
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """Return the safetensors files that transformers would read, in order: model.safetensors, or else those in the index."""
+    """Return the safetensors files that transformers reads, in order."""
     single, index = folder / f"model{WEIGHTS}", folder / f"model{WEIGHTS}.index.json"
     if single.is_file():
         return [single]
@@ -164,15 +166,16 @@ def weight_files(folder: Path) -> list[Path]:
 
 
 def weights_digest(folder: Path) -> str:
-    """Return the sha256 of the weights file. For several files, return the sha256 of their sha256s joined in order."""
+    """Return the sha256 of the weights file, or of the joined digests of several files."""
     digests = [file_digest(file) for file in weight_files(folder)]
     return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
 def configuration_digest(folder: Path, files: Mapping[str, str]) -> str:
-    """Return one sha256 of config.json's values (except NOTES), the files in DECIDING and sentence-transformers' module files.
+    """Return one sha256 of an encoder's settings and tokeniser.
 
-    files: the folder's `file_digests`. If a newer transformers saves the model again, new keys or files may change the digest.
+    files: the digests from `file_digests`
+    Saving the model with a newer transformers may change the sha256.
     """
     config = {key: value for key, value in read_json(folder / "config.json").items() if key not in NOTES}
     counting = {name: digest for name, digest in files.items() if "/" in name or _is_one_of(name, DECIDING)}
@@ -180,7 +183,7 @@ def configuration_digest(folder: Path, files: Mapping[str, str]) -> str:
 
 
 def file_digests(folder: Path) -> dict[str, str]:
-    """Return the sha256 of each configuration, vocabulary, weights and module file, keyed by the path in the folder."""
+    """Return the sha256 of each file that an encoder reads, keyed by path."""
     return {Path(os.path.relpath(path, folder)).as_posix(): file_digest(path) for path in _read(folder)}
 
 
@@ -194,13 +197,13 @@ def _is_one_of(name: str, patterns: Iterable[str]) -> bool:
 
 
 def modules_folder(folder: Path) -> Path:
-    """Return the folder with sentence-transformers' modules.json: `folder` or, before version 2, the parent of `folder`."""
+    """Return the folder of sentence-transformers' modules.json: `folder` or its parent."""
     is_module = re.fullmatch(r"\d+_\w+", folder.name) and not (folder / "modules.json").exists()
     return folder.parent if is_module else folder
 
 
 def _module_files(folder: Path) -> list[Path]:
-    """Return sentence-transformers' modules.json, its settings file, and config.json of each module except the model."""
+    """Return the files that describe sentence-transformers' modules."""
     around = modules_folder(folder)
     try:
         steps = read_json(around / "modules.json", of=list)
@@ -214,10 +217,10 @@ def _module_files(folder: Path) -> list[Path]:
 
 @contextmanager
 def unchanged(folder: Path, expected: Mapping[str, str] | None = None) -> Iterator[None]:
-    """Raise LoadError if the folder or its files change during the `with` block, or differ from the digests `expected`.
+    """Raise LoadError if files change in the `with` block, or differ from `expected`.
 
-    The check compares inode, times and size of each file, and of each link to a file. It therefore also notices a file that
-    was replaced and put back.
+    expected: the digests from `file_digests`
+    A file that was replaced and put back counts as changed.
     """
     before = _states(folder)
     if expected is not None and (digests := file_digests(folder)) != expected:
@@ -243,7 +246,7 @@ def _states(folder: Path) -> list[tuple]:
 
 
 def _way_to(path: Path) -> list[Path]:
-    """Return the links that the system follows to a file, in order, and the file itself. Raises OSError."""
+    """Return the links to a file, in order, and the file. Raises OSError."""
     way, reached, left = [], Path(), [*reversed(path.absolute().parts)]
     while left:
         part = left.pop()
@@ -258,7 +261,7 @@ def _way_to(path: Path) -> list[Path]:
 
 
 def _state(status: os.stat_result) -> tuple[int, ...]:
-    """Return numbers that differ between any two versions of a file. No program can set ctime."""
+    """Return numbers that change with the file. No program can set ctime."""
     return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size
 
 
@@ -266,7 +269,7 @@ _digests: dict[tuple, str] = {}  # sha256 of files, keyed by `_state`
 
 
 def file_digest(path: Path) -> str:
-    """Return a file's sha256. It is computed once for each version of the file. Raises LoadError."""
+    """Return a file's sha256, computed once for each version. Raises LoadError."""
     with open_plain(path) as file, reading(path):
         state = _state(os.fstat(file.fileno()))  # of the open file, because a link may lead elsewhere by now
         if state not in _digests:

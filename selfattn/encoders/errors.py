@@ -1,32 +1,32 @@
-"""Define errors about an encoder or a text. Their messages are for visitors."""
+"""Define errors about encoders and texts, with messages for visitors."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
 class LoadError(RuntimeError):
-    """An encoder can't be loaded. The message gives the reason and the remedy."""
+    """An encoder can't be loaded. The message names a remedy."""
 
 
 class TextError(ValueError):
-    """The encoder can't read a text. The message names what was expected, what came, and the remedy."""
+    """The encoder can't read a text. The message names a remedy."""
 
 
 class NotFinite(TextError):
-    """An encoder computes NaN or infinity for a text. The message names the text, the layer and the remedies."""
+    """An encoder computes NaN or infinity for a text."""
 
 
 class OutOfMemory(TextError):
-    """A text needs more memory than the device has. The message names the device and the remedies."""
+    """A text needs more memory than the device has."""
 
 
 class NotRecomputable(RuntimeError):
-    """An encoder's attention can't be recomputed, or its heads removed, or its tokens hidden. The message gives the reason."""
+    """An encoder's attention can't be recomputed, or its heads removed, or its tokens hidden."""
 
 
 @contextmanager
 def failing_as(make: Callable[[str], Exception]) -> Iterator[None]:
-    """Raise make(reason) if the `with` block raises an exception or a Rust library panics (a BaseException)."""
+    """Raise make(reason) if the `with` block fails or a Rust library panics."""
     try:
         yield
     except BaseException as caught:

@@ -17,15 +17,15 @@ from selfattn.encoders.placed_word import Tokens
 
 @dataclass(frozen=True, eq=False)
 class MaskedHead:
-    """Computes the probability of each token of the vocabulary from a last hidden state."""
+    """Computes probabilities of the vocabulary's tokens from last hidden states."""
 
     encoder: Encoder
     mask_token: str
     mask_id: int
-    _model: nn.Module  # the masked-language model without its encoder (`take_encoder_out`)
+    _model: nn.Module  # the model without its encoder
 
     def log_probabilities(self, states: Tensor) -> Tensor:
-        """Compute natural log-probabilities from last hidden states: (..., d_model) -> (..., vocabulary), CPU float32.
+        """Compute natural log-probabilities: (..., d_model) -> (..., vocabulary), CPU float32.
 
         The result is differentiable. Raises NotFinite.
         """
@@ -33,14 +33,17 @@ class MaskedHead:
         return logits.float().cpu().log_softmax(-1).reshape(*states.shape[:-1], -1)
 
     def place(self, encoding: Tokens) -> int:
-        """Return the position of the only mask token in a text. Raises TextError for none or several."""
+        """Return the position of the only mask token. Raises TextError."""
         places = [position for position, token in enumerate(encoding.ids) if token == self.mask_id]
         if len(places) != 1:
             raise TextError(f"Expected a text with one {self.mask_token}, got {len(places)}. Mask one word.")
         return places[0]
 
     def predictions(self, encoding: Encoding, top: int = 10) -> pd.DataFrame:
-        """Return the most probable tokens at the mask, with columns rank (from 1), id, token, text, probability (0 to 1)."""
+        """Return the most probable tokens at the mask.
+
+        Columns: rank (from 1), id, token, text, probability (0 to 1).
+        """
         logs = self.log_probabilities(encoding.states[-1][self.place(encoding)])
         tokenizer, likeliest = self.encoder.tokenizer, logs.topk(min(top, len(logs)))
         ids = likeliest.indices.tolist()
@@ -50,10 +53,7 @@ class MaskedHead:
 
 
 def load_masked_head(encoder: Encoder) -> MaskedHead:
-    """Load the masked-language head of an encoder's checkpoint. Raises NoHead if the checkpoint has none.
-
-    An output matrix that is tied to the token embeddings is shared with the loaded encoder.
-    """
+    """Load a masked-language head. Raises NoHead."""
     check_head(encoder, MASKED)
     if encoder.tokenizer.mask_token_id is None:
         raise NoHead(f"{encoder.title}'s {MASKED} is left out: its tokeniser has no mask token.")
