@@ -1,12 +1,7 @@
-"""Load a tiny model of every model type, and write the outcomes to docs/support.md.
+"""Load a tiny model of every model type, and write docs/support.md.
 
-    python docs/support.py                  write docs/support.md, in ten minutes
-    python docs/support.py --json TYPE ...  print a line of JSON for each type
-
-right: selfattn recomputes the attention, with the results of a plain eager pass.
-shown: selfattn shows the model's own attention weights.
-refused: loading raises a LoadError.
-Any other outcome is a bug in selfattn.
+python docs/support.py                  write docs/support.md, in ten minutes
+python docs/support.py --json TYPE ...  print a line of JSON for each type
 """
 
 import json
@@ -41,14 +36,14 @@ encoder (page Senses).
 The sha256 of model.safetensors is 78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658.
 """
 BUILDING = 120  # seconds to make the checkpoint
-MOST_NUMBERS = 3_000_000  # parameters; larger models aren't built
+MOST_NUMBERS = 3_000_000  # larger models aren't built
 
 GEMMA_HALF = {
     "num_hidden_layers": 3, "num_attention_heads": 4, "num_key_value_heads": 2, "hidden_size": 32,
     "intermediate_size": 48, "head_dim": 8, "query_pre_attn_scalar": 8, "vocab_size": 100,
 }  # fmt: skip
 
-# Added to TINY. A comma in a name marks a variant of a type.
+# Added to TINY. A comma in a name marks a variant.
 EXTRA = {
     "gemma3_text, both ways": {"use_bidirectional_attention": True},
     "lilt": {"hidden_size": 96, "channel_shrink_ratio": 4},
@@ -60,13 +55,13 @@ EXTRA = {
     "xmod, with its language": {"default_language": "en_XX"},
 }
 
-MANY = 3  # this many types with one reason are listed below the table
+MANY = 3  # types with one reason that are listed together
 REFUSED = """selfattn refuses every other model type as soon as it reads the type's name in config.json. Below, types with the
 same message are listed together, after the message:"""
 WHOLE = {"break_on_hyphens": False, "break_long_words": False}
-ERRORS = ("weights", "contexts", "last hidden state")  # the table's columns
+ERRORS = ("weights", "contexts", "last hidden state")
 
-# Settings of the tiny models. A family ignores unknown settings.
+# A family ignores settings that it doesn't know.
 TINY = {
     "num_hidden_layers": 3, "num_attention_heads": 4, "hidden_size": 32, "intermediate_size": 48, "embedding_size": 32,
     "max_position_embeddings": 64, "num_key_value_heads": 2, "head_dim": 8, "encoder_layers": 2, "decoder_layers": 2,
@@ -75,7 +70,7 @@ TINY = {
 
 
 def model_types() -> list[str]:
-    """Return the model types of transformers to try, and the variants in EXTRA."""
+    """Return the model types of transformers to try, with the variants in EXTRA."""
     from transformers.models.auto import modeling_auto as auto
 
     mappings = (
@@ -96,7 +91,7 @@ def walk(types: list[str]) -> Iterator[dict]:
 
 
 def in_a_child(name: str, folder: Path) -> dict:
-    """Measure one type in a child process, because the model may hang."""
+    """Measure one type in a child process, which may hang."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -123,7 +118,7 @@ def in_a_child(name: str, folder: Path) -> dict:
 
 
 def outcome_of(folder: Path) -> tuple[str, str, dict[str, float]]:
-    """Load a checkpoint, and return outcome, reason and errors."""
+    """Load a checkpoint. Return outcome, reason and errors."""
     from selfattn.encoders.errors import LoadError
     from selfattn.encoders.loading import load_source
     from selfattn.encoders.sources import Source
@@ -180,9 +175,9 @@ def save(name: str, folder: Path) -> None:
 
 
 def differs(encoder, folder: Path) -> tuple[dict[str, float], str]:
-    """Return the differences from an eager pass, and the first that is too large, or "".
+    """Return the differences from an eager pass, and a message about a large one.
 
-    Differences are divided by the layer's largest number, but at least by 1.
+    Differences are divided by the layer's largest number, if it exceeds 1.
     """
     import torch
 

@@ -7,20 +7,19 @@ from selfattn.encoders.memory import in_halves
 
 T, Found = TypeVar("T"), TypeVar("Found")
 
-BATCH_TOKENS = {"cpu": 1024, "cuda": 32768, "mps": 8192}  # most padded tokens in one pass
-COPIED_TOKENS = 4096  # most tokens in one pass over changed copies of a sentence
+BATCH_TOKENS = {"cpu": 1024, "cuda": 32768, "mps": 8192}  # padded tokens in one pass
+COPIED_TOKENS = 4096  # tokens in one pass over changed copies
 
 
 def tokens_a_pass(device: str) -> int:
-    """Return the most padded tokens in one pass on a device such as "cuda:0"."""
+    """Return the most padded tokens in one pass on a device."""
     return BATCH_TOKENS.get(device.split(":")[0], BATCH_TOKENS["cpu"])
 
 
 def length_batches(items: Sequence, length: Callable, limit: int, equal: bool = False) -> Iterable[list]:
-    """Yield batches of similar length, the longest first.
+    """Yield batches with at most `limit` padded tokens, the longest items first.
 
-    limit: most padded tokens in a batch; a longer item runs alone
-    equal: put only items of equal length together
+    A longer item runs alone. equal: put only equal lengths together.
     """
     batch: list = []
     for item in sorted(items, key=length, reverse=True):
@@ -36,10 +35,7 @@ def length_batches(items: Sequence, length: Callable, limit: int, equal: bool = 
 def in_passes(
     run: Callable[[Sequence[T]], list[Found]], copies: Sequence[T], n: int, progress: Callable[[int, int], None]
 ) -> list[Found]:
-    """Run changed copies of a sentence of n tokens, in batches.
-
-    A batch that runs out of memory runs again in two halves.
-    """
+    """Run changed copies of a sentence of n tokens, in batches."""
     size, found = max(1, COPIED_TOKENS // n), list[Found]()
     passes = [copies[start : start + size] for start in range(0, len(copies), size)]
     for done, some in enumerate(passes, start=1):

@@ -1,7 +1,7 @@
 """Record the attention of each layer during a forward pass.
 
-In each layer, transformers calls a registered attention function, and our function records its inputs.
-Families that never call a registered function have hooks instead (`hooks.py`).
+In each layer, transformers calls the attention function that this module registers.
+Families with attention code of their own have hooks instead (`hooks.py`).
 """
 
 import re
@@ -27,7 +27,7 @@ IMPLEMENTATION, EAGER = "selfattn", "selfattn eager"
 
 
 class Head(NamedTuple):
-    """An attention head, such as L3 H7. Layers and heads count from 0."""
+    """An attention head, such as L3 H7. Both numbers count from 0."""
 
     layer: int
     head: int
@@ -37,7 +37,7 @@ class Head(NamedTuple):
 
     @classmethod
     def named(cls, name: str) -> "Head":
-        """Return the head for a label such as "L5 H10" or "L5H10". Raises ValueError."""
+        """Return the head for a label such as "L5 H10". Raises ValueError."""
         if not (found := re.fullmatch(r"L(\d{1,4}) ?H(\d{1,4})", name.strip(), re.ASCII)):
             raise ValueError(f"Expected a head such as L5H10, got {name[:40]!r}.")
         return cls(int(found[1]), int(found[2]))
@@ -61,12 +61,11 @@ class Hide:
     """Hides keys from queries: their attention scores become minus infinity.
 
     Other tokens can still pass on information about a hidden token.
-    Source: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5
-    (attention knockout).
+    Source: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5.
     """
 
     queries: tuple[int, ...]  # positions that can't attend to the keys
-    keys: tuple[int, ...]  # positions hidden from the queries
+    keys: tuple[int, ...]
     heads: Collection[Head] | None = None  # None: every head of every layer
 
     def __post_init__(self) -> None:
@@ -84,7 +83,7 @@ class Hide:
 
 
 def check_patches(patches: Collection[Patch], n_layers: int, n_heads: int, d_head: int, n: int) -> None:
-    """Raise ValueError for patches that overlap or don't fit a text of n tokens."""
+    """Raise ValueError for patches that don't fit the text or overlap."""
     taken = set()
     for patch in patches:
         name, at = Head(patch.layer, patch.head), patch.positions
@@ -106,7 +105,7 @@ def check_patches(patches: Collection[Patch], n_layers: int, n_heads: int, d_hea
 
 
 def check_hidden(hidden: Collection[Hide], all_heads: Sequence[Head], tokens: Tokens) -> None:
-    """Raise ValueError for an unknown head, a wrong position, or a token hidden from itself."""
+    """Raise ValueError for a wrong head or position, or a token hidden from itself."""
     n = len(tokens.ids)
     for hide in hidden:
         heads = all_heads if hide.heads is None else hide.heads
@@ -126,17 +125,14 @@ def check_hidden(hidden: Collection[Hide], all_heads: Sequence[Head], tokens: To
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LayerRecording:
-    """The inputs and the context of one layer's attention in a pass.
-
-    Tensors have the model's device and dtype.
-    """
+    """The inputs and the context of one layer's attention, on the model's device."""
 
     module: nn.Module
     query: Tensor  # (batch, n_heads, n, d_head)
     key: Tensor  # (batch, n_heads, n, d_head)
     value: Tensor  # (batch, n_heads, n, d_head)
     mask: Tensor | None  # bool or float; broadcasts to (batch, n_heads, n, n)
-    terms: tuple[PositionBias | DistanceVectors, ...]  # added to the scaled scores
+    terms: tuple[PositionBias | DistanceVectors, ...]  # added to the scores
     scale: float
     context: Tensor  # (batch, n, n_heads, d_head): the input of W_O, after patches
     arguments: Mapping[str, Tensor] = field(default_factory=dict)  # of a module with hooks
@@ -146,7 +142,7 @@ class LayerRecording:
         one, batch = slice(index, index + 1), self.query.shape[0]
         query, key, value = (tensor[one, :, :n] for tensor in (self.query, self.key, self.value))
         context = self.context[one, :n]
-        if batch > 1:  # a view would keep the whole batch in memory
+        if batch > 1:  # a view would keep the whole batch
             query, key, value, context = (tensor.clone() for tensor in (query, key, value, context))
         mask = None if self.mask is None else of_sentence(self.mask, index, n)
         if mask is not None and mask.dtype == torch.bool and mask.all():  # the mask hides nothing
@@ -157,7 +153,7 @@ class LayerRecording:
         )  # fmt: skip
 
     def kernel_mask(self, rows: slice = slice(None)) -> Tensor | None:
-        """Return the mask for the kernel: (n_heads or 1, n_rows or 1, n), CPU, bool or float32."""
+        """Return the mask for the kernel: (n_heads or 1, n_rows or 1, n), CPU."""
         if self.mask is None:
             return None
         mask = (self.mask[0, :, rows] if self.mask.shape[-2] > 1 else self.mask[0]).cpu()
@@ -168,15 +164,15 @@ class LayerRecording:
         return mask > lowest if bool(((mask == 0) | (mask <= lowest)).all()) else mask.float()
 
     def trace(self, heads: int | slice = slice(None), rows: slice = slice(None)) -> AttentionTrace:
-        """Recompute attention for some heads and queries, rounded to float32."""
+        """Recompute attention in float32."""
         return rounded(self.attend(heads, rows), torch.float32)
 
     def weights(self, heads: int | slice = slice(None), rows: slice = slice(None)) -> Tensor:
-        """Return only the weights of `trace`, which is faster."""
+        """Recompute only the weights, which is faster."""
         return self.attend(heads, rows).weights.float()
 
     def attend(self, heads: int | slice, rows: slice) -> AttentionTrace:
-        """Recompute attention in float64, or in float32 for a very long text."""
+        """Recompute attention in float64, or float32 for a very long text."""
         query, key, value = (t[0, heads].cpu() for t in (self.query, self.key, self.value))
         query = query[..., rows, :]
         dtype = precision(query, key)
@@ -192,13 +188,13 @@ class Recorder:
 
     patches, hidden: one collection for each sentence of the batch
     keep: False records nothing
-    differentiable: True allows gradients with respect to the recorded contexts
+    differentiable: True allows gradients of the contexts
     until: the layer whose attention ends the pass
 
-    The other parameters are for changed copies of one sentence (`joining.py`).
+    joins, narrow and after are for changed copies of one sentence (`joining.py`).
     joins: the layer at which each copy is added, ascending
+    narrow: (last layer, positions to compute after this layer's attention)
     after: True adds a copy after its layer
-    narrow: (last layer, positions): only these positions are computed after this layer's attention
     """
 
     def __init__(
@@ -213,12 +209,12 @@ class Recorder:
         until: int | None = None,
     ):
         self.layers: list[LayerRecording] = []
-        self.n_calls = 0  # counts layers, because some modules have no layer index
-        self.pending: dict[str, object] = {}  # recorded by the current layer's hooks
+        self.n_calls = 0  # the layer: some modules have no index
+        self.pending: dict[str, object] = {}  # from the current layer's hooks
         self.keep = keep
         self._differentiable = differentiable
         self.joins, self.after, self.until = joins, after, until
-        self.first = 0  # index of the first sentence that runs
+        self.first = 0  # the first sentence that runs
         self.read: Tensor | None = None  # layer input of the unchanged sentence: (1, n, d_model)
         self.last, self.rows = narrow or (None, ())
         self.whole: Tensor | None = None  # the last layer's input: (batch, n, d_model)
@@ -250,7 +246,7 @@ class Recorder:
         return mask.masked_fill(~may, -torch.inf) if mask.is_floating_point() else (mask.bool() & may).to(mask.dtype)
 
     def receive(self, context: Tensor, inputs: Mapping[str, Any]) -> Tensor:
-        """Record a layer's context, (batch, n, n_heads, d_head). Return the patched context."""
+        """Record a layer's context, (batch, n, n_heads, d_head), and patch the context."""
         layer = self.n_calls
         self.n_calls += 1
         if here := [(row, patch) for row, patch in self._patches if patch.layer == layer]:
@@ -277,7 +273,7 @@ _recorder: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
 
 
 def run(model: nn.Module, inputs: Mapping[str, Tensor], recorder: Recorder | None = None, **options):
-    """Run the model with a recorder. Return the output, or None for a pass that ended early."""
+    """Run the model with a recorder. Return None for a pass that ended early."""
     token = _recorder.set(recorder)
     try:
         return model(**inputs, **options)
@@ -287,11 +283,11 @@ def run(model: nn.Module, inputs: Mapping[str, Tensor], recorder: Recorder | Non
         _recorder.reset(token)
 
 
-current_recorder = _recorder.get  # this thread's recorder, or None outside of `run`
+current_recorder = _recorder.get  # None outside of `run`
 
 
 def _patched(context: Tensor, patches: Sequence[tuple[int, Patch]]) -> Tensor:
-    """Replace heads' contexts. patches: pairs (row in the batch, patch)."""
+    """Replace heads' contexts. patches: (row in the batch, patch)."""
     rows, positions, heads, values = [], [], [], []
     for row, patch in patches:
         at = range(context.shape[1]) if patch.positions is None else patch.positions
@@ -305,7 +301,7 @@ def _patched(context: Tensor, patches: Sequence[tuple[int, Patch]]) -> Tensor:
 
 
 def recorded_attention(module, query, key, value, attention_mask, **options):
-    """Compute attention with transformers' `sdpa` function, and record it."""
+    """Run transformers' `sdpa` function, and record the attention."""
     # Without is_causal, transformers' sdpa runs causally (Splinter).
     causal = options.pop("is_causal", None)
     causal = getattr(module, "is_causal", False) if causal is None else causal
@@ -314,7 +310,7 @@ def recorded_attention(module, query, key, value, attention_mask, **options):
     context, _ = sdpa_attention_forward(module, query, key, value, attention_mask, is_causal=causal, **options)
     if recorder is None:
         return context, None
-    groups = query.shape[1] // key.shape[1]  # grouped-query attention shares keys and values between heads
+    groups = query.shape[1] // key.shape[1]  # several heads may share keys and values
     scale, bias = options.get("scaling"), options.get("position_bias")
     inputs = {
         "module": module,
@@ -329,7 +325,7 @@ def recorded_attention(module, query, key, value, attention_mask, **options):
 
 
 def eager_attention(module, query, key, value, attention_mask, **options):
-    """Compute attention with the family's eager function, which returns weights."""
+    """Run the family's eager function, which returns weights."""
     eager = sys.modules[type(module).__module__].eager_attention_forward
     if (recorder := current_recorder()) is not None:
         attention_mask = recorder.hide(attention_mask, tuple(query.shape[:3]), query.device)
@@ -338,7 +334,7 @@ def eager_attention(module, query, key, value, attention_mask, **options):
 
 
 def added(mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
-    """Convert a bool mask to numbers that are added to the scores."""
+    """Convert a bool mask to numbers to add to scores."""
     if mask is None or mask.dtype != torch.bool:
         return mask
     return torch.zeros_like(mask, dtype=dtype).masked_fill(~mask, torch.finfo(dtype).min)

@@ -22,21 +22,21 @@ from selfattn.encoders.sources import resolve
 from selfattn.encoders.tokenizer import SAMPLE
 
 AnyHead = TypeVar("AnyHead", bound="ClassHead")
-# Allowed difference from the complete model, divided by the largest logit (at least 1).
+# Allowed relative difference from the complete model's logits.
 LOGITS = PARITY | {"float32": 1e-5}
 
 
 @dataclass(frozen=True, eq=False)
 class ClassHead:
-    """Computes a logit for each class from the last hidden states."""
+    """Computes a logit for each class of a text."""
 
     kind: ClassVar[str] = CLASSES
 
     encoder: Encoder
-    labels: tuple[str, ...]  # from id2label; equal names become "GOOD (class 1)", "GOOD (class 2)"
+    labels: tuple[str, ...]  # from id2label; equal names get their number
     activation: str  # "softmax", "sigmoid" (independent classes) or "" (regression)
-    _model: nn.Module  # the model without its encoder
-    sigmoid: bool = False  # True: CrossEncoder.predict returns the score's sigmoid
+    _model: nn.Module  # without its encoder
+    sigmoid: bool = False  # True: CrossEncoder.predict returns a sigmoid
 
     @property
     def exclusive(self) -> bool:
@@ -45,14 +45,13 @@ class ClassHead:
 
     @property
     def unit(self) -> str:
-        """The unit of `answers`: "probability", or "score" for a regression."""
+        """ "probability", or "score" for a regression."""
         return "probability" if self.activation else "score"
 
     def logits(self, states: Tensor) -> Tensor:
         """Compute logits from last hidden states: (..., p, d_model) -> (..., n_labels).
 
-        The states begin with the text's first token, without padding and hidden tokens.
-        The result is differentiable. Raises NotFinite.
+        The states begin with the text's first token, without padding. Raises NotFinite.
         """
         return self._raw(states).reshape(*states.shape[:-2], -1)
 
@@ -60,14 +59,11 @@ class ClassHead:
         return logits_of(self.encoder, self._model, self.kind, states.reshape(-1, *states.shape[-2:])).float()
 
     def answers(self, logits: Tensor) -> Tensor:
-        """Convert logits (..., n_labels) to probabilities. A regression's scores don't change."""
+        """Convert logits (..., n_labels) to probabilities, except for a regression."""
         return logits.softmax(-1) if self.exclusive else logits.sigmoid() if self.activation else logits
 
     def number(self, label: str | int) -> int:
-        """Return a class's number, from 0. Raises ValueError.
-
-        label: the class's name, or else its number
-        """
+        """Return the number of a class, from a name or number. Raises ValueError."""
         named = [] if isinstance(label, int) else [str(label), str(label).casefold()]
         for name, labels in zip(named, (self.labels, [each.casefold() for each in self.labels])):
             if labels.count(name) == 1:
@@ -80,16 +76,16 @@ class ClassHead:
 
 
 class TagHead(ClassHead):
-    """Computes a logit for each tag from a word's last hidden states."""
+    """Computes a logit for each tag of a word."""
 
     kind = TAGS
 
     def logits(self, states: Tensor) -> Tensor:
-        """Return the mean logits of a word's p tokens: (..., p, d_model) -> (..., n_labels)."""
+        """Return the mean logits of p tokens: (..., p, d_model) -> (..., n_labels)."""
         return self._raw(states).mean(dim=-2).reshape(*states.shape[:-2], -1)
 
     def tags(self, encoding: Encoding) -> pd.DataFrame:
-        """Return the most probable tag of each word: columns word, tag, probability."""
+        """Return a row for each word: word, tag (the most probable), probability."""
         rows = []
         for word in encoding.words:
             logits = self.logits(encoding.states[-1][list(word.positions)])
@@ -99,10 +95,7 @@ class TagHead(ClassHead):
 
 
 def load_class_head(encoder: Encoder) -> ClassHead:
-    """Load a classification head, and check its logits against the complete model.
-
-    Raises NoHead for a missing head, other logits, or unsupported settings of a CrossEncoder.
-    """
+    """Load a classification head with the complete model's logits. Raises NoHead."""
     try:
         activation = check_cross_encoder(resolve(encoder.name, encoder.revision).folder)
     except (NoPooling, LoadError) as error:
@@ -129,7 +122,7 @@ def _load(encoder: Encoder, kind: type[AnyHead], activation: str) -> AnyHead:
         most = float((logits - expected).abs().max() / expected.abs().max().clamp_min(1))
     except NotFinite as error:
         raise NoHead(str(error)) from None
-    except Exception as error:  # some heads need more inputs
+    except Exception as error:
         if is_out_of_memory(error):
             raise
         raise NoHead(f"{encoder.title}'s {kind.kind} needs more than last hidden states: {brief(error)}") from None
@@ -142,7 +135,7 @@ def _load(encoder: Encoder, kind: type[AnyHead], activation: str) -> AnyHead:
 
 
 def _labels(encoder: Encoder, kind: str) -> tuple[str, ...]:
-    """Return distinct class names. Raises NoHead for numbers other than 0, 1, 2 ..."""
+    """Return distinct class names. Raises NoHead for missing numbers."""
     named = sorted(encoder.model.config.id2label.items())
     numbers = [number for number, _ in named]
     if numbers != list(range(len(named))):
@@ -157,7 +150,7 @@ def _labels(encoder: Encoder, kind: str) -> tuple[str, ...]:
 
 
 def _activation(config) -> str:
-    """Return the name of the pipeline's function for logits, or ""."""
+    """Return the function of transformers' pipeline for logits, or ""."""
     if config.problem_type == "regression":
         return ""
     return "softmax" if config.problem_type != "multi_label_classification" and config.num_labels > 1 else "sigmoid"

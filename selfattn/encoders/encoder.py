@@ -24,7 +24,7 @@ from selfattn.notebook_repr import html_table
 from selfattn.settings import Settings
 
 Progress = Callable[[int, int], None]  # passes done, passes in all
-JOINED = 1e-5  # allowed relative difference of joined copies (joining.py) from separate ones
+JOINED = 1e-5  # allowed relative difference between joined and separate copies
 FEW = 16  # for fewer copies, joining saves less than its tests cost (1.5 s, base-size encoder)
 
 
@@ -45,7 +45,7 @@ def followed(items: Collection, progress: Progress) -> Iterator:
 
 
 class Copy(NamedTuple):
-    """A copy of a sentence in a batch, with its changes."""
+    """A sentence in a batch, with its changes."""
 
     word: PlacedWord
     patches: Collection[Patch] = ()
@@ -62,7 +62,7 @@ class Copy(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Encoder(TextReader):
-    """A pretrained encoder from `load_encoder`. Threads may share an encoder."""
+    """A pretrained encoder, which threads may share."""
 
     family: str  # config.model_type
     n_layers: int
@@ -70,20 +70,20 @@ class Encoder(TextReader):
     d_model: int
     d_head: int
     dtype: str
-    # Why an operation isn't possible, measured at load; "" if it is possible.
+    # Why an operation isn't possible; "" if it is possible.
     reason: str = ""  # why the attention can't be recomputed
     patch_reason: str = ""  # why heads' outputs can't be replaced or removed
     hide_reason: str = ""  # why tokens can't be hidden
     one_head_reason: str = ""  # why tokens can't be hidden in only some heads
-    digest: str = ""  # sha256 of the weights; "" for random weights
+    digest: str = ""  # sha256 of the weights
     configuration: str = ""  # `checkpoint.configuration_digest`
-    note: str = ""  # a note for visitors ("the encoder half of T5")
-    equal_lengths: bool = False  # True: padding changes results, so only equal lengths share a pass
-    around: Callable[[int], AbstractContextManager] = nullcontext  # for each pass: around(tokens x layers x d_model)
+    note: str = ""  # for visitors
+    equal_lengths: bool = False  # True: padding changes results
+    around: Callable[[int], AbstractContextManager] = nullcontext  # called with tokens x layers x d_model
 
     @cached_property
     def content(self) -> str:
-        """The sha256 of weights, configuration, tokeniser and pooling modules."""
+        """The sha256 of weights, configuration and tokeniser."""
         return hashlib.sha256(f"{self.digest} {self.configuration}".encode()).hexdigest()
 
     def __repr__(self) -> str:
@@ -108,12 +108,12 @@ class Encoder(TextReader):
 
         text: a string, or the result of `tokenize`
         pair: a second segment
-        pad_to: number of tokens, with padding that stays in the result
+        pad_to: number of tokens, padding included
         patches: heads' outputs to replace
         hidden: tokens to hide from other tokens
 
-        Raises TextError for an unreadable text, NotFinite, ValueError for patches or hidden tokens that don't fit the text, and
-        NotRecomputable if the encoder allows no patches or hiding.
+        Raises TextError, NotFinite, ValueError for changes that don't fit the text, and NotRecomputable for changes that the
+        encoder doesn't allow.
         """
         tokens = self.tokenize(text, pair)
         if pad_to is not None:
@@ -129,9 +129,8 @@ class Encoder(TextReader):
         patches: Sequence[Collection[Patch]] | None = None,
         hidden: Sequence[Collection[Hide]] | None = None,
     ) -> list[Encoding]:
-        """Run several texts in batches of similar length. The results have no padding.
+        """Run several texts in batches. The results have no padding.
 
-        texts: strings, or results of `tokenize`
         patches, hidden: one collection for each text
         Raises the errors of `encode`, and TypeError for a string.
         """
@@ -159,10 +158,7 @@ class Encoder(TextReader):
         return sentence if is_plain else self.encode(sentence)
 
     def reference_weights(self, text: str, pair: str | None = None, hidden: Collection[Hide] = ()) -> Tensor:
-        """Return the attention weights of the model's eager code: (n_layers, n_heads, n, n).
-
-        pair, hidden: as in `encode`
-        """
+        """Return the weights of the model's eager attention: (n_layers, n_heads, n, n)."""
         tokens, hidden = self.tokenize(text, pair), tuple(hidden)
         self._check_changes(tokens, (), hidden)
         with torch.no_grad(), self.pass_over(1, len(tokens.ids)):
@@ -171,10 +167,10 @@ class Encoder(TextReader):
         return stack_layers(output.attentions, 0, len(tokens.ids))
 
     def eager(self, inputs: dict[str, Tensor], hidden: Sequence[Collection[Hide]] = (), weights: bool = True):
-        """Run the model with eager attention. Return transformers' output, with hidden states.
+        """Run the model with eager attention.
 
         hidden: tokens to hide, for each text
-        weights: True adds attention weights, which need much memory
+        weights: False saves much memory
         """
         recorder = Recorder(keep=False, hidden=hidden) if hidden else None
         return run(self._twin, inputs, recorder, output_attentions=weights, output_hidden_states=True)
@@ -184,7 +180,7 @@ class Encoder(TextReader):
         return eager_twin(self.model)
 
     def separate_pass_fits(self, n: int) -> bool:
-        """Return True if `reference_weights` for n tokens fit the operator's memory limit."""
+        """Return True if `reference_weights` of n tokens fit the operator's limit."""
         return 4 * self.n_layers * self.n_heads * n * n <= Settings.read().separate_pass_megabytes * 2**20
 
     def knock_out(
@@ -199,13 +195,12 @@ class Encoder(TextReader):
     ) -> Tensor:
         """Remove each head in turn. Return the last hidden states: (n_layers, n_heads, d_model).
 
-        position: a position, several positions (the result is their mean), or a word that occurs once
-        heads: heads to remove in turn, or tuples to remove together; the result is (len(heads), d_model)
-        how: replace the head's output by "zero", or by its "mean" over the sentence
-        progress: called as progress(done, total) after each pass
-        pair: as in `encode`; positions count through both segments
+        position: one or several positions (for their mean), or a word that occurs once
+        heads: heads, or tuples to remove together, for a result (len(heads), d_model)
+        how: the removed output becomes "zero", or its "mean" over the sentence
+        progress: called as progress(done, total)
 
-        Raises NotRecomputable if heads can't be removed.
+        Raises NotRecomputable.
         Source: Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section 2.
         """
         if how not in ("zero", "mean"):
@@ -231,12 +226,10 @@ class Encoder(TextReader):
     ) -> Tensor:
         """Hide each word from `position` in turn. Return the last hidden states: (len(words), d_model).
 
-        Other tokens can still pass on information about a hidden word.
         position, words: as `position` in `knock_out`
         heads: for each word, the heads in which to hide the word; None for all
-        progress, pair: as in `knock_out`
 
-        Raises the errors of `encode`, and IndexError for positions outside the text.
+        Raises the errors of `encode`, and IndexError.
         Source: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5.
         """
         word = self.placed((text, position, pair))
@@ -257,11 +250,10 @@ class Encoder(TextReader):
         progress: Progress = silent,
         layers: bool = False,
     ) -> Tensor:
-        """Run a sentence once for each set of changes. Return the word's vectors: (copies, d_model).
+        """Run a sentence with each set of changes. Return the word's vectors: (copies, d_model).
 
         patches, hidden: one collection for each copy of the sentence
-        layers: True returns the states before each layer too: (copies, n_layers + 1, d_model)
-        progress: as in `knock_out`
+        layers: True returns the states before each layer: (copies, n_layers + 1, d_model)
         """
         word = self.placed(word)
         n, count = len(word.sentence.ids), len(patches if patches is not None else hidden or ())
@@ -287,9 +279,8 @@ class Encoder(TextReader):
         return torch.stack([found[at] for at in range(count)])
 
     def in_copies(self, copies: Sequence[Copy], layers: bool = False) -> Tensor:
-        """Run copies of sentences in one padded pass. Return the words' vectors: (copies, d_model).
+        """Run copies in one padded pass. Return the words' vectors: (copies, d_model).
 
-        layers: as in `changed_vectors`
         NaN and infinity aren't checked.
         """
         words, patches, hidden = zip(*copies)
@@ -305,10 +296,7 @@ class Encoder(TextReader):
         return vectors if layers else vectors[:, 0]
 
     def _joined(self, copies: Sequence[Copy], joins: Sequence[int], narrow: bool) -> Tensor:
-        """Run copies of a sentence: (copies, p, d_model) for the word's p tokens.
-
-        joins: the layer at which each copy is added to the batch
-        """
+        """Run copies, added at layers `joins`: (copies, p, d_model) for the word's p tokens."""
         word, each = copies[0].word, [Copy(copies[0].word), *copies]  # the unchanged sentence comes first
         rows = list(word.positions)
         with torch.no_grad(), self.pass_over(len(each), len(word.sentence.ids)):
@@ -321,7 +309,7 @@ class Encoder(TextReader):
 
     @cached_property
     def joinable(self) -> bool:
-        """True if copies can be added to a pass at their first changed layer."""
+        """True if copies can be added at their first changed layer."""
         recordings = self.encode(SAMPLE).recordings
         if self.dtype != "float32" or not recordings:  # in low precision, rounding depends on the batch
             return False
@@ -330,7 +318,7 @@ class Encoder(TextReader):
 
     @cached_property
     def narrowing(self) -> bool:
-        """True if the last layer can compute only the word's positions. Requires `joinable`."""
+        """True if the last layer can compute only the word's positions."""
         return self._joins_as_it_runs(narrow=True)
 
     def _joins_as_it_runs(self, narrow: bool) -> bool:
@@ -354,7 +342,7 @@ class Encoder(TextReader):
         return True
 
     def removed(self, heads: Iterable[Head]) -> list[Patch]:
-        """Return patches that set these heads' outputs to zero at every position."""
+        """Return patches that set heads' outputs to zero."""
         return [Patch(layer, head, None, torch.zeros(self.d_head)) for layer, head in heads]
 
     @cached_property
@@ -369,7 +357,7 @@ class Encoder(TextReader):
 
     @property
     def hooked(self) -> bool:
-        """True if hooks record the attention (`hooks.py`)."""
+        """True if hooks record the attention."""
         return self.model.config._attn_implementation == "eager"
 
     @cached_property
@@ -378,7 +366,7 @@ class Encoder(TextReader):
         return [Head(layer, head) for layer in range(self.n_layers) for head in range(self.n_heads)]
 
     def states(self, output) -> tuple[Tensor, ...]:
-        """Return n_layers + 1 hidden states, (batch, n, d_model) each, the last after any norm."""
+        """Return n_layers + 1 hidden states: (batch, n, d_model) each."""
         return (*output.hidden_states[: self.n_layers], output.last_hidden_state)
 
     def _check_changes(self, tokens: Tokens, patches: Collection[Patch], hidden: Collection[Hide]) -> None:
@@ -394,7 +382,6 @@ class Encoder(TextReader):
             self._check_changes(*copy)
         batch, patches, hidden = zip(*copies)
         inputs = self.inputs(batch)
-        # Without recomputed weights, heads' outputs may still be recorded.
         recorder = Recorder(patches, hidden=hidden) if self.recomputable or self.patchable else None
         with torch.no_grad(), self.pass_over(*inputs["input_ids"].shape):
             if recorder is None:
@@ -425,7 +412,7 @@ class Encoder(TextReader):
         return encodings
 
     def check_finite(self, tokens: Tokens, states: Sequence[Tensor]) -> None:
-        """Raise NotFinite for NaN or infinity. states: all n_layers + 1, or only the last."""
+        """Raise NotFinite for NaN or infinity. states: all, or only the last."""
         strange = next((depth for depth, state in enumerate(states) if not state.isfinite().all()), None)
         if strange is not None:
             text = tokens.text if len(tokens.text) <= 60 else f"{tokens.text[:57]}..."
@@ -439,7 +426,7 @@ class Encoder(TextReader):
 
     @contextmanager
     def pass_over(self, copies: int, n: int) -> Iterator[None]:
-        """Enter `self.around` for a pass over copies of n tokens. Raises OutOfMemory."""
+        """Enter `self.around` for a pass. Raises OutOfMemory."""
         message = (
             f"{copies} text(s) of {n:,} tokens need more memory than {self.device} has left. Shorten the text, or "
             "choose another device, a lower precision or a smaller encoder."
@@ -448,22 +435,20 @@ class Encoder(TextReader):
             yield
 
     def check_recomputable(self) -> None:
-        """Raise NotRecomputable if the attention can't be recomputed."""
         if not self.recomputable:
             raise NotRecomputable(f"{self.title}'s attention is shown, not recomputed: {self.reason}")
 
     def check_hideable(self, one_head: bool = False) -> None:
-        """Raise NotRecomputable if tokens can't be hidden. one_head: check single heads too."""
+        """Raise NotRecomputable if tokens can't be hidden, or not in one head."""
         if reason := self.hide_reason or (self.one_head_reason if one_head else ""):
             where = "only some heads of " if not self.hide_reason else ""
             raise NotRecomputable(f"No word can be hidden in {where}{self.title}: {reason}")
 
     def check_patchable(self) -> None:
-        """Raise NotRecomputable if heads can't be replaced or removed."""
         if not self.patchable:
             raise NotRecomputable(f"No head of {self.title} can be replaced or removed: {self.patch_reason}")
 
 
 def _row(batch: Tensor, row: int, n: int) -> Tensor:
     states = batch[row, :n].float().cpu()
-    return states if batch.shape[0] == 1 else states.clone()  # a view would keep the whole batch in memory
+    return states if batch.shape[0] == 1 else states.clone()  # a view would keep the whole batch

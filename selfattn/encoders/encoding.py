@@ -1,4 +1,4 @@
-"""Hold the results of a text's pass, and compute attention on demand."""
+"""Hold the results of a text's pass."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,21 +13,18 @@ from selfattn.encoders.reference import own_weights
 from selfattn.kernel import AttentionTrace
 from selfattn.notebook_repr import html_table
 
-BLOCK = 2**22  # attention weights computed at a time: 34 MB a step
+BLOCK = 2**22  # weights computed at a time: 34 MB a step
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Encoding(Tokens):
-    """The results of one text's pass through an encoder.
+    """The results of one text's pass: CPU float32; rows are queries, columns are keys."""
 
-    Tensors are CPU float32. Rows are queries, columns are keys.
-    """
-
-    states: tuple[Tensor, ...] = field(repr=False)  # n_layers + 1 of (n, d_model): layer inputs, then the last state
+    states: tuple[Tensor, ...] = field(repr=False)  # n_layers + 1 of (n, d_model): layer inputs, last state
     static: Tensor  # (n, d_embedding): rows of the embedding table
     n_heads: int
-    recordings: tuple[LayerRecording, ...] = field(repr=False, default=())  # one for each layer; empty if unreadable
-    shown: Tensor | None = field(repr=False, default=None)  # the model's own weights, if they can't be recomputed
+    recordings: tuple[LayerRecording, ...] = field(repr=False, default=())  # one for each layer; may be empty
+    shown: Tensor | None = field(repr=False, default=None)  # the model's own weights
     reason: str = ""  # why the attention isn't recomputable
     patches: tuple[Patch, ...] = ()
     hides: tuple[Hide, ...] = ()
@@ -43,19 +40,18 @@ class Encoding(Tokens):
 
     @property
     def n_layers(self) -> int:
-        """The number of layers."""
         return len(self.states) - 1
 
     @property
     def hidden(self) -> Tensor:
-        """The hidden states, stacked: (n_layers + 1, n, d_model). hidden[l] enters layer l."""
+        """The hidden states, stacked: (n_layers + 1, n, d_model)."""
         return torch.stack(self.states)
 
     def trace(self, layer: int, head: int, rows: slice | None = None) -> AttentionTrace:
-        """Recompute every step of one head: tensors (n, d_head) and (n, n).
+        """Recompute every step of one head: (n, d_head) and (n, n) tensors.
 
         rows: only these queries
-        Raises IndexError for a wrong layer or head, and NotRecomputable.
+        Raises IndexError and NotRecomputable.
         """
         if self.shown is not None:
             raise NotRecomputable(f"This encoder's attention is shown, not recomputed: {self.reason}")
@@ -63,11 +59,10 @@ class Encoding(Tokens):
         return self.recordings[layer].trace(heads, rows or slice(None))
 
     def weights(self, layer: int, head: int | None = None, rows: slice | None = None) -> Tensor:
-        """Recompute a layer's attention weights, (n_heads, n, n), or return the model's own.
+        """Recompute a layer's attention weights: (n_heads, n, n), or (n, n) for one head.
 
-        head: only this head, (n, n)
         rows: only these queries
-        Raises IndexError for a wrong layer or head.
+        Raises IndexError.
         """
         (layer, heads), rows = self._checked(layer, head), rows or slice(None)
         if self.shown is not None:
@@ -80,7 +75,7 @@ class Encoding(Tokens):
         return torch.cat([recording.weights(heads, slice(b.start, b.stop, b.step)) for b in blocks], dim=-2)
 
     def rows(self, position: int) -> Tensor:
-        """Compute the weights of the query at `position` in every head: (n_layers, n_heads, n)."""
+        """Compute one query's weights in every head: (n_layers, n_heads, n)."""
         position = _within(position, len(self.tokens), "position")
         row = slice(position, position + 1)
         return torch.stack([self.weights(layer, rows=row)[:, 0] for layer in range(self.n_layers)])
@@ -90,14 +85,14 @@ class Encoding(Tokens):
         return torch.stack([self.rows(position) for position in positions]).mean(dim=0)
 
     def own_weights(self, layer: int, head: int | None = None) -> Tensor:
-        """Compute weights with the model's eager function: (n_heads, n, n), or (n, n) for one head."""
+        """Return the model's own weights: (n_heads, n, n), or (n, n) for one head."""
         layer, heads = self._checked(layer, head)
         return self.shown[layer, heads] if self.shown is not None else own_weights(self.recordings[layer], head)
 
     def own_context(self, layer: int) -> Tensor:
         """Return the input of W_O, after patches: (n_heads, n, d_head).
 
-        Raises NotRecomputable, and IndexError for a wrong layer.
+        Raises NotRecomputable and IndexError.
         """
         if not self.recordings:
             raise NotRecomputable(f"The outputs of this encoder's heads can't be read: {self.reason}")
@@ -109,7 +104,7 @@ class Encoding(Tokens):
         return torch.stack([self.own_context(layer)[:, at].mean(dim=1) for layer in range(self.n_layers)])
 
     def vector(self, layer: int, positions: Sequence[int]) -> Tensor:
-        """Return a word's mean hidden state before `layer`: (d_model,). layer=n_layers: the last."""
+        """Return a word's mean hidden state before `layer`: (d_model,)."""
         return self.states[layer][list(positions)].mean(dim=0)
 
     def _checked(self, layer: int, head: int | None) -> tuple[int, int | slice]:

@@ -1,15 +1,15 @@
-"""Define errors about encoders and texts, with messages for visitors."""
+"""Define errors about encoders and texts."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
 class LoadError(RuntimeError):
-    """An encoder can't be loaded. The message names a remedy."""
+    """An encoder can't be loaded."""
 
 
 class TextError(ValueError):
-    """The encoder can't read a text. The message names a remedy."""
+    """The encoder can't read a text."""
 
 
 class NotFinite(TextError):
@@ -21,12 +21,12 @@ class OutOfMemory(TextError):
 
 
 class NotRecomputable(RuntimeError):
-    """An encoder's attention can't be recomputed, or its heads removed, or its tokens hidden."""
+    """An encoder doesn't allow recomputed attention, removed heads or hidden tokens."""
 
 
 @contextmanager
 def failing_as(make: Callable[[str], Exception]) -> Iterator[None]:
-    """Raise make(reason) if the `with` block fails or a Rust library panics."""
+    """Raise make(reason) for an exception or a Rust panic."""
     try:
         yield
     except BaseException as caught:
@@ -36,6 +36,6 @@ def failing_as(make: Callable[[str], Exception]) -> Iterator[None]:
 
 
 def brief(error: BaseException) -> str:
-    """Describe another library's error in one line."""
+    """Describe an error in one line."""
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0][:200]}" if lines else type(error).__name__

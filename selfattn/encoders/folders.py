@@ -1,8 +1,4 @@
-"""Find the saved model inside a folder.
-
-Examples: checkpoint-500 (Trainer), models--owner--name/snapshots/COMMIT (the Hub's cache), 0_Transformer
-(sentence-transformers before version 2).
-"""
+"""Find the saved model inside a folder, such as a Trainer's checkpoint-500."""
 
 import os
 import re
@@ -13,18 +9,18 @@ from selfattn.encoders.checkpoint import weight_files
 from selfattn.encoders.errors import LoadError
 from selfattn.encoders.untrusted_files import read_json
 
-DEPTH = 3  # levels of folders, enough for the Hub's cache
-MOST_FOLDERS = 1_000  # folders to search
-MOST_NAMED = 10  # models in an error message
+DEPTH = 3  # levels, enough for the Hub's cache
+MOST_FOLDERS = 1_000  # searched
+MOST_NAMED = 10  # in an error message
 CACHED = re.compile(r"models--([\w.-]+)")
 
 
 def saved_model(folder: Path, name: str, allowed: Callable[[Path], bool] = lambda inner: True) -> Path:
-    """Return the only saved model inside a folder, or the folder itself.
+    """Return the only saved model inside a folder, or the folder.
 
     name: the folder's name as the user wrote it
-    allowed: returns True for an inner folder that may be opened
-    Raises LoadError for several models, too many folders, or a broken config.json.
+    allowed: True for an inner folder that may be opened
+    Raises LoadError.
     """
     if "model_type" in _config(folder):
         return folder
@@ -40,7 +36,7 @@ def saved_model(folder: Path, name: str, allowed: Callable[[Path], bool] = lambd
     if len(found) == 1 and os.path.exists(config := folder / "config.json"):
         try:
             read_json(config)
-        except LoadError as error:  # a broken model: don't silently open the inner one
+        except LoadError as error:  # don't silently open the inner model
             inner = Path(name, found[0].relative_to(folder))
             raise LoadError(f"{error} Or open the saved model inside this folder: {inner}.") from None
     if len(found) <= 1:
@@ -54,7 +50,7 @@ def saved_model(folder: Path, name: str, allowed: Callable[[Path], bool] = lambd
 
 
 def repository(path: Path) -> str:
-    """Return the Hub repository ("owner/name") whose cache contains a path, or ""."""
+    """Return the Hub repository of a path in the cache, such as "owner/name", or ""."""
     cached = filter(None, map(CACHED.fullmatch, reversed(path.parts)))
     return next((match[1].replace("--", "/") for match in cached), "")
 

@@ -1,7 +1,4 @@
-"""Load the head on top of a checkpoint's encoder, such as a classifier.
-
-The head is separated from the encoder, so it can read the hidden states of any pass.
-"""
+"""Load the head on top of a checkpoint's encoder, such as a classifier."""
 
 import re
 
@@ -40,18 +37,18 @@ OWNERS = {
     TAGS: "dslim/bert-base-NER and Davlan/distilbert-base-multilingual-cased-ner-hrl",
     MASKED: "bert-base-uncased, roberta-base and distilbert-base-uncased",
 }
-# Pretraining classes that detect replaced tokens, without a masked-language head.
+# Pretraining classes that detect replaced tokens.
 DISCRIMINATORS = {"ElectraForPreTraining", "FunnelForPreTraining"}
-TASK = re.compile(r"For([A-Z]\w*)$|(LMHead)Model$")  # the task in BertForTokenClassification or XLNetLMHeadModel
+TASK = re.compile(r"For([A-Z]\w*)$|(LMHead)Model$")  # in BertForTokenClassification or XLNetLMHeadModel
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+")
 
 
 class NoHead(RuntimeError):
-    """The checkpoint doesn't have the wanted head."""
+    """A checkpoint doesn't have the wanted head."""
 
 
 def carries(config, head: str) -> bool:
-    """Return True if a config's `architectures` names a class with this head."""
+    """Return True if a config names a class with this head."""
     if head in NAMES:
         classes = {NAMES[head].get(config.model_type)}
     elif masked := MODEL_FOR_MASKED_LM_MAPPING_NAMES.get(config.model_type):
@@ -62,7 +59,7 @@ def carries(config, head: str) -> bool:
 
 
 def check_head(encoder: Encoder, head: str) -> None:
-    """Raise NoHead if the encoder's checkpoint doesn't have this head."""
+    """Raise NoHead if the checkpoint doesn't have this head."""
     if not carries(encoder.model.config, head):
         raise NoHead(f"{encoder.title} has no {head}: {_instead(encoder.model.config)} {OWNERS[head]} have one.")
 
@@ -74,7 +71,7 @@ def _named(config) -> list[str]:
 
 
 def _instead(config) -> str:
-    """Describe, for an error message, the head that the checkpoint has."""
+    """Describe, for an error message, the checkpoint's head."""
     if not _named(config):
         return (
             'its config.json has no "architectures". Add the class from which the weights were saved, such as '
@@ -92,10 +89,7 @@ def _instead(config) -> str:
 
 
 def read_head(encoder: Encoder, head: str) -> nn.Module:
-    """Load the complete model with this head from the checkpoint, on the CPU.
-
-    Raises NoHead for a missing or incomplete head, and for unreadable files.
-    """
+    """Load the complete model with this head, on the CPU. Raises NoHead."""
     check_head(encoder, head)
     source = resolve(encoder.name, encoder.revision)
     try:
@@ -109,7 +103,7 @@ def read_head(encoder: Encoder, head: str) -> nn.Module:
         if "mismatched" in str(error):
             reason = "the shapes of its weights don't match config.json."
         raise NoHead(f"{encoder.title}'s {head} can't be read: {reason}") from None
-    # The loaded encoder may lack only its pooler, which the head needs.
+    # The loaded encoder may lack its pooler, which the head needs.
     lacking = sorted(key for key in missing if not key.startswith(f"{model.base_model_prefix}.") or "pooler" in key)
     if lacking:
         raise NoHead(
@@ -141,7 +135,7 @@ def take_encoder_out(model: nn.Module) -> nn.Module:
 
 
 class _PassThrough(nn.Module):
-    """Returns inputs_embeds as last hidden states, with the old encoder's pooler."""
+    """Returns inputs_embeds as last hidden states."""
 
     def __init__(self, body: nn.Module):
         super().__init__()

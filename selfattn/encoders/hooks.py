@@ -1,4 +1,4 @@
-"""Record attention with hooks, in families that never call a registered attention function.
+"""Record attention with hooks, in families with attention code of their own.
 
 Source of DeBERTa's terms: He et al. 2021, "DeBERTa: Decoding-enhanced BERT with Disentangled Attention", equation 4.
 """
@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from selfattn.encoders.capture import added, current_recorder
 from selfattn.encoders.pair_terms import DistanceVectors, PositionBias
 
-# Names of W_Q, W_K and W_V, and in OUTPUT of W_O.
+# Names of W_Q, W_K and W_V; OUTPUT: of W_O.
 SEPARATE = (
     ("query", "key", "value"),  # BERT, RoBERTa, XLM-R, CamemBERT, ELECTRA, ALBERT, MobileBERT, RoFormer
     ("q_lin", "k_lin", "v_lin"),  # DistilBERT, XLM
@@ -24,8 +24,8 @@ SEPARATE = (
 )
 OUTPUT = ("dense", "out_lin", "o_proj", "o", "Wo")
 MASKS = ("attention_mask", "mask")
-FUSED = "in_proj"  # DeBERTa: W_Q, W_K and W_V of each head in one matrix
-# DeBERTa's projections of distances, and the terms that they add to the scores.
+FUSED = "in_proj"  # DeBERTa: W_Q, W_K and W_V of each head
+# DeBERTa's projections of distances, and their terms in the scores.
 POSITIONS = {
     "pos_key_proj": "content to position",
     "pos_proj": "content to position",
@@ -35,7 +35,7 @@ POSITIONS = {
 
 
 def install(model: nn.Module, n_heads: int) -> None:
-    """Put hooks on every attention module. Call this only once for each model."""
+    """Put hooks on every attention module. Call this once for each model."""
     for module, output in _attention_modules(model):
         module.register_forward_pre_hook(partial(_open, n_heads), with_kwargs=True)
         names = separate(module) or (FUSED,)
@@ -50,7 +50,7 @@ def separate(module: nn.Module) -> tuple[str, str, str] | None:
 
 
 def output_layer(module: nn.Module, around: nn.Module) -> nn.Linear | None:
-    """Return an attention module's W_O, inside or next to the module, or None."""
+    """Return a module's W_O, inside or next to the module, or None."""
     inside = next((getattr(module, name) for name in OUTPUT if is_linear(module, name)), None)
     if inside is None and is_linear(getattr(around, "output", None), "dense"):
         return around.output.dense
@@ -58,7 +58,6 @@ def output_layer(module: nn.Module, around: nn.Module) -> nn.Linear | None:
 
 
 def is_linear(owner: object, name: str) -> bool:
-    """Return True if `owner` has a linear layer of this name."""
     return isinstance(getattr(owner, name, None), nn.Linear)
 
 
@@ -71,7 +70,7 @@ def _attention_modules(model: nn.Module) -> Iterator[tuple[nn.Module, nn.Linear]
 
 
 def _open(n_heads: int, module: nn.Module, args: Sequence, kwargs: Mapping) -> tuple[Sequence, Mapping] | None:
-    """Record a module's arguments before it runs, and mask hidden tokens."""
+    """Record a module's arguments, and mask hidden tokens."""
     if (recorder := current_recorder()) is None:
         return None
     names = _parameters(type(module))
@@ -79,9 +78,9 @@ def _open(n_heads: int, module: nn.Module, args: Sequence, kwargs: Mapping) -> t
     name = next((name for name in MASKS if name in names), "")
     mask, reads = given.get(name), given[names[0]]  # the layer's input (batch, n, d_model)
     hidden = recorder.hide(mask, (len(reads), n_heads, reads.shape[1]), reads.device)
-    if mask is None:  # the module adds its mask; DeBERTa and XLM always have one
+    if mask is None:  # never for DeBERTa and XLM
         hidden = added(hidden, reads.dtype)
-    elif mask.dim() == 2 and hidden.dim() == 4 and hidden.shape[1] == 1:  # XLM's mask has no dimension for heads
+    elif mask.dim() == 2 and hidden.dim() == 4 and hidden.shape[1] == 1:  # XLM's mask has no heads
         hidden = hidden[:, 0]
     given[name] = hidden
     tensors = {name: value for name, value in given.items() if isinstance(value, Tensor)}
@@ -104,7 +103,7 @@ def _keep(name: str, layer: nn.Linear, args: Sequence, output: Tensor) -> None:
 
 
 def _close(n_heads: int, layer: nn.Linear, args: Sequence) -> tuple | None:
-    """Record the input of W_O, and return the patched input."""
+    """Record and patch the input of W_O."""
     if (recorder := current_recorder()) is None:
         return None
     pending, recorder.pending = recorder.pending, {}
@@ -114,7 +113,7 @@ def _close(n_heads: int, layer: nn.Linear, args: Sequence) -> tuple | None:
 
 
 def _inputs(pending: Mapping, n_heads: int) -> dict[str, object]:
-    """Return one layer's fields of LayerRecording, except the context."""
+    """Return the fields of LayerRecording, except the context."""
     module, arguments = pending["module"], pending["arguments"]
     query, key, value = _query_key_value(pending, n_heads)
     kinds = getattr(module, "pos_att_type", ())  # DeBERTa: "c2p", "p2c"
@@ -131,7 +130,7 @@ def _inputs(pending: Mapping, n_heads: int) -> dict[str, object]:
 
 
 def _query_key_value(pending: Mapping, n_heads: int) -> Sequence[Tensor]:
-    """Return query, key and value after rotary positions: (batch, n_heads, n, d_head) each."""
+    """Return query, key and value: (batch, n_heads, n, d_head) each."""
     module, rotary = pending["module"], pending["arguments"].get("sinusoidal_pos")
     if FUSED in pending:
         query, key, value = _split_heads(pending[FUSED][0], n_heads).chunk(3, dim=-1)
@@ -146,12 +145,12 @@ def _query_key_value(pending: Mapping, n_heads: int) -> Sequence[Tensor]:
 
 
 def _split_heads(projected: Tensor, n_heads: int) -> Tensor:
-    """Split the heads: (batch, n, n_heads * d) -> (batch, n_heads, n, d)."""
+    """(batch, n, n_heads * d) -> (batch, n_heads, n, d)."""
     return projected.unflatten(-1, (n_heads, -1)).transpose(1, 2)
 
 
 def _mask(mask: Tensor | None) -> Tensor | None:
-    """Convert a mask to (batch, 1 or n_heads, 1 or n, n), bool or float."""
+    """Convert a mask to (batch, 1 or n_heads, 1 or n, n)."""
     if mask is None:
         return None
     mask = mask if mask.dim() == 4 else mask.reshape(len(mask), 1, -1, mask.shape[-1])
@@ -165,7 +164,7 @@ def _terms(pending: Mapping, n_heads: int, kinds: Sequence[str]) -> Iterator[Pos
     if "relative_pos" not in arguments:
         return
     projected = {POSITIONS[name]: outputs[-1] for name, outputs in pending.items() if name in POSITIONS}
-    if not projected:  # DeBERTa-v3: take the second outputs of W_K and W_Q
+    if not projected:  # the second outputs of W_K and W_Q
         query, key, _ = (pending[name][-1] for name in separate(pending["module"]))
         shared = {"c2p": ("content to position", key), "p2c": ("position to content", query)}
         projected = dict(shared[kind] for kind in kinds)
@@ -174,9 +173,9 @@ def _terms(pending: Mapping, n_heads: int, kinds: Sequence[str]) -> Iterator[Pos
 
 
 def _by_distance(positions: Tensor, relative: Tensor) -> Tensor:
-    """Return a vector for each distance from 1 - n to n - 1: (n_heads, 2 n - 1, d_head).
+    """Return the vectors of distances from 1 - n to n - 1: (n_heads, 2 n - 1, d_head).
 
-    positions: a vector for each bucket of distances, (n_heads, 2 * span, d_head)
+    positions: vectors of buckets of distances, (n_heads, 2 * span, d_head)
     relative: the bucket of each query-key pair, (..., n, n), from -span to span
     """
     relative, span = relative.reshape(relative.shape[-2:]), positions.shape[1] // 2

@@ -12,7 +12,7 @@ from huggingface_hub.errors import (
     GatedRepoError,
     HfHubHTTPError,
     HFValidationError,
-    HTTPError,  # of the installed HTTP client
+    HTTPError,
     LocalEntryNotFoundError,
     OfflineModeIsEnabled,
     RepositoryNotFoundError,
@@ -26,11 +26,11 @@ from selfattn.settings import Settings
 
 # Files to download: no pickles and no code.
 FILES = ("*.json", "*.safetensors", "*.txt", "*.model")
-POOLING = re.compile(r"\w+_(Pooling|Normalize)/config\.json", re.ASCII)  # files of a sentence embedder (pooling.py)
-LAST = "config.json"  # fetched last; without this file, a cached folder is incomplete
+POOLING = re.compile(r"\w+_(Pooling|Normalize)/config\.json", re.ASCII)  # of a sentence embedder
+LAST = "config.json"  # fetched last
 UNREACHABLE = (HTTPError, HfHubHTTPError, OfflineModeIsEnabled, OSError)
 
-# A revision becomes a path in the cache: main, v1.0, refs/pr/1, a commit.
+# Examples: main, v1.0, refs/pr/1, a commit.
 REVISION = re.compile(r"\w[\w.+-]*(/\w[\w.+-]*)*", re.ASCII)
 LONGEST_REVISION = 200  # characters
 
@@ -41,9 +41,8 @@ def offline() -> bool:
 
 
 def fetch(name: str, revision: str | None, report: Callable[[str], None]) -> tuple[Path, str]:
-    """Download a Hub model's files, or find them in the cache. Return folder and commit.
+    """Fetch a Hub model, from the Hub or the cache. Return folder and commit.
 
-    report: called with the current file and the percentage done
     Raises LoadError.
     """
     _check_id(name, revision)
@@ -100,7 +99,7 @@ def _download(name: str, revision: str | None, info: ModelInfo, report: Callable
             stage = f"Downloading {name}: {file} ({number} of {len(wanted)}, {sizes[file] / 1e6:,.1f} MB)"
             report(stage)
             path = hf_hub_download(name, file, revision=info.sha, tqdm_class=_reporting(stage, sizes[file], report))
-        # By the revision's name too, so that the cache knows the commit.
+        # The cache then knows the revision's commit.
         hf_hub_download(name, wanted[0], revision=revision)
     except GatedRepoError:
         raise
@@ -113,7 +112,7 @@ def _download(name: str, revision: str | None, info: ModelInfo, report: Callable
 
 
 def _reporting(stage: str, size: int, report: Callable[[str], None]) -> type[tqdm]:
-    """Return a silent progress-bar class that reports each whole percent."""
+    """Return a silent progress bar that reports each percent."""
 
     class Reporting(tqdm):
         def __init__(self, *args, **options):

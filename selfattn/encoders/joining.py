@@ -1,7 +1,7 @@
 """Run a sentence and its changed copies in one pass.
 
-A copy equals the sentence before the first changed layer, and is added to the batch there.
-After the last layer's attention, only the positions of one word are computed.
+Each copy is added to the batch at the first layer that changes.
+In the last layer, only the positions of one word are computed.
 """
 
 import threading
@@ -16,7 +16,7 @@ _installing = threading.Lock()
 
 
 def install(model: nn.Module, attention: Iterable[nn.Module]) -> None:
-    """Put hooks on these attention modules and the layers around them, once."""
+    """Put hooks on attention modules and their layers, once."""
     names = {module: name for name, module in model.named_modules()}
     with _installing:
         for module in attention:
@@ -29,7 +29,7 @@ def install(model: nn.Module, attention: Iterable[nn.Module]) -> None:
 
 
 def _layer_around(model: nn.Module, name: str) -> nn.Module | None:
-    """Return the innermost layer that contains the named module, or None."""
+    """Return the layer that contains the named module, or None."""
     parts = name.split(".")
     for end in range(len(parts) - 1, 0, -1):
         if isinstance(model.get_submodule(".".join(parts[: end - 1])), nn.ModuleList):
@@ -37,11 +37,11 @@ def _layer_around(model: nn.Module, name: str) -> nn.Module | None:
     return None
 
 
-Given = tuple[tuple, dict[str, Any]]  # a module's arguments
+Given = tuple[tuple, dict[str, Any]]
 
 
 def _join(layer: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -> Given | None:
-    """Add the copies that begin here to the layer's input."""
+    """Add the copies that begin at this layer."""
     recorder = current_recorder()
     if recorder is None or recorder.first:
         return None
@@ -83,7 +83,7 @@ def _join_after(layer: nn.Module, args: tuple, kwargs: dict[str, Any], output: A
 
 
 def _widen(attention: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -> Given | None:
-    """Let the attention read the hidden states of all tokens."""
+    """Let the attention read all tokens."""
     whole = getattr(current_recorder(), "whole", None)
     return None if whole is None else _with_states(args, kwargs, lambda _: whole)
 
@@ -97,7 +97,7 @@ def _narrow(attention: nn.Module, args: tuple, output: Any) -> Any:
 
 
 def _with_states(args: tuple, kwargs: dict[str, Any] | None, change: Callable[[Tensor], Tensor]) -> Given | None:
-    """Change the hidden states, the first argument of shape (batch, n, d_model)."""
+    """Change the hidden states, the first (batch, n, d_model) argument."""
     args, kwargs = list(args), dict(kwargs or {})
     for given, keys in ((args, range(len(args))), (kwargs, kwargs)):
         for key in keys:

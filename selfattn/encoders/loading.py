@@ -1,4 +1,4 @@
-"""Load an encoder's model and tokeniser from a checked folder."""
+"""Load an encoder from a checked folder."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -27,10 +27,10 @@ from selfattn.encoders.tokenizer import SAMPLE, Tokenizer
 from selfattn.settings import Settings
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-PARITY = {"float32": 1e-4, "bfloat16": 5e-2, "float16": 1e-2}  # largest difference in a weight that rounding explains
-UNSTATED_LIMIT = 8192  # tokens, if the checkpoint sets no limit (T5)
+PARITY = {"float32": 1e-4, "bfloat16": 5e-2, "float16": 1e-2}  # differences that rounding explains
+UNSTATED_LIMIT = 8192  # tokens, if nothing sets a limit (T5)
 
-Report = Callable[[str], None]  # called with a few words at each stage
+Report = Callable[[str], None]  # called with a few words
 
 _loading = threading.Lock()
 
@@ -46,14 +46,12 @@ def load_encoder(
 ) -> Encoder:
     """Load an encoder. name: None for the bundled encoder, a folder, or a Hub id.
 
-    A folder must be a saved model or contain exactly one.
     device: "auto", "cpu", "cuda" or "mps"
     dtype: "float32", "bfloat16" or "float16"
     report: called with a few words before each stage
-    trusted: an option of older versions; raises TypeError
+    trusted: an option of older versions, which raises TypeError
 
-    Only safetensors are read, and no code that comes with a model is run.
-    Raises LoadError with the reason and the remedy.
+    Reads only safetensors, and runs no code that comes with a model. Raises LoadError.
     """
     if trusted is not None:
         raise TypeError(
@@ -71,10 +69,10 @@ def load_encoder(
 def load_source(
     source: Source, device: str = "cpu", dtype: str = "float32", report: Report = lambda stage: None
 ) -> Encoder:
-    """Load an encoder from a folder. Raises LoadError.
+    """Load an encoder, and check its attention. Raises LoadError.
 
     device: from `choose_device`
-    dtype: a key of DTYPES. Attention in a lower precision is checked in float32 first, on the CPU.
+    dtype: a key of DTYPES
     """
     too_large = LoadError(
         f"{source.name} doesn't fit into the memory of {device}. Choose a smaller encoder, or another device or precision."
@@ -89,7 +87,7 @@ def load_source(
 
 def _measured(source: Source, device: str, report: Report) -> Encoder:
     report(f"Reading the weights of {source.name}")
-    if not source.bundled:  # the bundled encoder's digests are checked instead
+    if not source.bundled:  # checked by digests
         check_folder(source.folder, Settings.read().model_dir)
     with ThreadPoolExecutor(1) as executor:  # hashing releases the interpreter's lock
         digests = executor.submit(file_digests, source.folder)
@@ -113,7 +111,6 @@ def _measured(source: Source, device: str, report: Report) -> Encoder:
 
 
 def _in_precision(source: Source, exact: Encoder, device: str, dtype: str) -> Encoder:
-    """Load the encoder in a lower precision, and check its attention."""
     model, _ = _load_model(source, dtype)
     loaded = replace(exact, model=model.to(device), device=device, dtype=dtype)
     if loaded.hooked:
@@ -135,7 +132,7 @@ def available_devices() -> list[str]:
 
 
 def choose_device(device: str) -> str:
-    """Return the named device, or the fastest for "auto". Raises LoadError."""
+    """Return the device, or the fastest for "auto". Raises LoadError."""
     available = available_devices()
     if device == "auto":
         return available[0]
@@ -152,7 +149,7 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
     """Return the encoder without a head, and a note. Raises LoadError."""
     try:
         config = AutoConfig.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
-    except Exception as error:  # a config can be broken in any way
+    except Exception as error:
         raise LoadError(f"{source.name}'s config.json doesn't describe a known model: {brief(error)}.") from None
     # Each call chooses its outputs.
     config.return_dict, config.output_attentions, config.output_hidden_states = True, False, False
@@ -160,7 +157,7 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
     try:
         attention = "eager" if ignores_interface(config) else IMPLEMENTATION
         model, missing, unused = read_model(source, loader, config, dtype, attention)
-    except Exception as error:  # mismatched shapes, truncated files, unknown classes
+    except Exception as error:  # wrong shapes, truncated files, unknown classes
         if is_out_of_memory(error):
             raise
         sizes = "their shapes don't match config.json"
@@ -181,7 +178,7 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
 
 
 def _check_prefix(source: Source, missing: list[str], unused: set[str]) -> None:
-    """Raise LoadError if a wrapper, such as torch.compile, has prefixed the weights' names."""
+    """Raise LoadError if a wrapper has prefixed the weights' names."""
     prefixes = (name.removesuffix(missing[0]) for name in sorted(unused, key=len) if name.endswith(missing[0]))
     for prefix in prefixes:
         if all(f"{prefix}{name}" in unused for name in missing):
@@ -194,9 +191,8 @@ def _check_prefix(source: Source, missing: list[str], unused: set[str]) -> None:
 
 
 def _check_finite(source: Source, model: nn.Module, dtype: str) -> None:
-    """Raise LoadError for NaN or infinity in the weights."""
     for name, parameter in model.named_parameters():
-        # The sum is fast, but a sum of finite numbers can overflow.
+        # The sum is fast, but may overflow.
         if not parameter.sum().isfinite() and not parameter.isfinite().all():
             raise LoadError(
                 f"{source.name}'s weights have NaN or infinity in {dtype} (first: {name}). Download the model again, or choose "
@@ -205,10 +201,7 @@ def _check_finite(source: Source, model: nn.Module, dtype: str) -> None:
 
 
 def _unused_in_the_body(source: Source, model: nn.Module, unused: Iterable[str]) -> str:
-    """Return a note about unused pooler weights, or "".
-
-    Raises LoadError for other unused weights: the encoder would differ from the trained model.
-    """
+    """Return a note about unused pooler weights. Raises LoadError for other weights."""
     parts = {name for name, _ in model.named_children()}
     bare = (name.removeprefix(f"{model.base_model_prefix}.") for name in unused)
     within = sorted(name for name in bare if name.split(".")[0] in parts or name.startswith("pooler."))
@@ -223,7 +216,7 @@ def _unused_in_the_body(source: Source, model: nn.Module, unused: Iterable[str])
 
 
 def read_model(source: Source, loader, config, dtype: str, attention: str) -> tuple[nn.Module, list[str], list[str]]:
-    """Load a model. Return the names of missing and of unused weights too."""
+    """Load a model. Return the missing and unused weights' names too."""
     with quiet():
         model, info = loader.from_pretrained(
             source.folder, config=config, dtype=DTYPES[dtype], attn_implementation=attention, use_safetensors=True,
@@ -234,7 +227,7 @@ def read_model(source: Source, loader, config, dtype: str, attention: str) -> tu
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence transformers. One load at a time, because these settings are global."""
+    """Silence transformers. One load at a time: the settings are global."""
     with _loading:
         verbosity, bar = transformers_logging.get_verbosity(), transformers_logging.is_progress_bar_enabled()
         transformers_logging.set_verbosity_error()
@@ -276,7 +269,7 @@ def _joined(*notes: str) -> str:
 
 
 def _max_tokens(source: Source, model: nn.Module, tokenizer) -> int:
-    """Return the smaller limit, of the tokeniser or the position table. Raises LoadError."""
+    """Return the smaller limit, of tokeniser or position table. Raises LoadError."""
     longest = tokenizer.model_max_length
     if not isinstance(longest, int | float) or not longest >= 1:  # also True for NaN
         raise LoadError(

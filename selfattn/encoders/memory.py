@@ -1,4 +1,4 @@
-"""Recognise out-of-memory errors, run a batch again in halves, and free memory."""
+"""Recognise out-of-memory errors, and free memory."""
 
 import ctypes
 import sys
@@ -12,7 +12,7 @@ from selfattn.encoders.errors import OutOfMemory
 
 T = TypeVar("T")
 
-# Texts in the errors of CPU, cuBLAS, cuDNN, CUDA and Apple's MPS.
+# Errors of CPU, cuBLAS, cuDNN, CUDA and Apple's MPS.
 WORDS = (
     "can't allocate memory", "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED", "CUDA error: out of memory",
     "MPS backend out of memory", "Invalid buffer size",
@@ -20,7 +20,7 @@ WORDS = (
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Return True if an error means that memory ran out."""
+    """Return True if memory ran out."""
     return isinstance(error, MemoryError | torch.OutOfMemoryError) or any(words in str(error) for words in WORDS)
 
 
@@ -36,13 +36,13 @@ def out_of_memory_as(error: Exception) -> Iterator[None]:
 
 
 def in_halves(run: Callable[[Sequence], list[T]], items: Sequence) -> list[T]:
-    """Return run(items). After OutOfMemory, run two halves instead."""
+    """Return run(items), or run two halves after OutOfMemory."""
     try:
         return run(items)
     except OutOfMemory:
         if len(items) < 2:
             raise
-    give_memory_back()  # outside the except clause, whose traceback holds the failed tensors
+    give_memory_back()  # outside `except`, whose traceback holds the failed tensors
     half = (len(items) + 1) // 2
     return [*run(items[:half]), *run(items[half:])]
 
@@ -56,10 +56,7 @@ def give_memory_back() -> None:
 
 
 def give_freed_back() -> None:
-    """Return freed memory of Arrow and, on Linux, of glibc to the system.
-
-    Without this call, a job of hours would hold far more memory than it uses.
-    """
+    """Return freed memory of Arrow and glibc to the system."""
     if (arrow := sys.modules.get("pyarrow")) is not None:
         arrow.default_memory_pool().release_unused()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None

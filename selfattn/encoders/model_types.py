@@ -10,8 +10,8 @@ from transformers.models.auto.modeling_auto import (
 
 from selfattn.encoders.errors import LoadError
 
-# Types in transformers 5.23 that read plain text and have a weight for each pair of tokens.
-# MRA and YOSO are left out, because they download code.
+# Types in transformers 5.23 with plain text and a weight for each pair of tokens.
+# MRA and YOSO download code.
 TEXT_ENCODERS = frozenset((
     "albert", "bert", "bert-generation", "big_bird", "camembert", "convbert", "data2vec-text", "deberta",
     "deberta-v2", "distilbert", "electra", "embedding_gemma2_text", "ernie", "esm", "esmc", "eurobert", "flaubert",
@@ -39,7 +39,7 @@ WORKING = "selfattn opens text encoders such as BERT, RoBERTa, XLM-R, ModernBERT
 
 
 def check_model_type(name: str, config: dict) -> None:
-    """Raise LoadError for a model type that can't be a text encoder."""
+    """Raise LoadError for a type that can't be a text encoder."""
     family = config.get("model_type")
     if not isinstance(family, str) or not family:
         raise LoadError(f'{name}/config.json has no model_type. Add it (such as "bert"), or save the model again.')
@@ -56,7 +56,7 @@ def check_model_type(name: str, config: dict) -> None:
 
 
 def ignores_interface(config) -> bool:
-    """Return True if the family never calls a registered attention function."""
+    """Return True if the family has attention code of its own."""
     classes = MODEL_MAPPING.get(type(config), None)
     if classes is None:
         return True

@@ -1,4 +1,4 @@
-"""Compute terms of the scores that depend on the distance between two tokens.
+"""Compute terms of the scores for the distance between two tokens.
 
 Sources: Raffel et al. 2020 (T5's biases), section 2.1; He et al. 2021, "DeBERTa", equation 4.
 """
@@ -13,17 +13,17 @@ from selfattn.kernel_inputs import Term
 
 @dataclass(frozen=True, eq=False)
 class PositionBias:
-    """A number for each head and distance, added to the scaled scores (T5, MPNet)."""
+    """A number for each head and distance (T5, MPNet)."""
 
-    values: Tensor  # (1 or batch, n_heads, n, n): the model's tensor, not a copy
+    values: Tensor  # (1 or batch, n_heads, n, n)
     name: str = "position bias"
 
     def sentence(self, index: int, n: int) -> "PositionBias":
-        """Return one sentence of the batch, cut to its first n tokens."""
+        """Return one sentence of the batch, cut to n tokens."""
         return replace(self, values=of_sentence(self.values, index, n))
 
     def term(self, query: Tensor, key: Tensor, scale: float, heads: int | slice, rows: slice) -> Term:
-        """Compute the term for some heads and queries of one sentence."""
+        """Compute the term for some heads and queries."""
         return Term(self.name, self.values[0, heads][..., rows, :].to(query))
 
     def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
@@ -33,9 +33,9 @@ class PositionBias:
 
 @dataclass(frozen=True, eq=False)
 class DistanceVectors:
-    """A vector for each distance, multiplied by the query or the key (DeBERTa)."""
+    """A vector for each distance, multiplied by query or key (DeBERTa)."""
 
-    name: str  # "content to position" (times the query) or "position to content" (times the key)
+    name: str  # "content to position" (times query) or "position to content" (times key)
     vectors: Tensor  # (n_heads, 2 n - 1, d_head), for query minus key position from 1 - n to n - 1
 
     def sentence(self, index: int, n: int) -> "DistanceVectors":
@@ -44,7 +44,7 @@ class DistanceVectors:
         return replace(self, vectors=self.vectors[:, middle - n + 1 : middle + n])
 
     def term(self, query: Tensor, key: Tensor, scale: float, heads: int | slice, rows: slice) -> Term:
-        """Compute the term for some heads and queries of one sentence."""
+        """Compute the term for some heads and queries."""
         places = torch.arange(key.shape[-2], device=key.device)
         return self._products(query, key, scale, places[rows, None] - places, heads)
 
@@ -61,7 +61,7 @@ class DistanceVectors:
 
 
 def content_to_position(query: Tensor, positions: Tensor, distance: Tensor, scale: float) -> Tensor:
-    """Multiply each query by vectors of distances: [i, j] = query[i] . positions[distance[i, j]].
+    """Compute [i, j] = query[i] . positions[distance[i, j]].
 
     query (..., n_query, d_head), positions (..., n_distances, d_head), distance (..., n_query, n_key) from 0
     -> (..., n_query, n_key)
@@ -71,7 +71,7 @@ def content_to_position(query: Tensor, positions: Tensor, distance: Tensor, scal
 
 
 def position_to_content(key: Tensor, positions: Tensor, distance: Tensor, scale: float) -> Tensor:
-    """Multiply each key by vectors of distances: [i, j] = key[j] . positions[distance[i, j]]."""
+    """Compute [i, j] = key[j] . positions[distance[i, j]]."""
     products = positions @ key.transpose(-2, -1)  # (..., n_distances, n_key)
     return products.gather(-2, distance.expand(*products.shape[:-2], *distance.shape[-2:])) * scale
 

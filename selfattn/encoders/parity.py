@@ -1,7 +1,6 @@
 """Check at load that selfattn's kernel reproduces the model's own attention.
 
-A recorded pass with fast attention is compared with the model's slow `eager` attention, in float32.
-The texts: a short text in a batch with a longer one, the short text with a hidden token, and a long text.
+A pass with fast attention is compared with the model's slow `eager` attention, in float32.
 """
 
 import re
@@ -20,37 +19,35 @@ from selfattn.encoders.memory import is_out_of_memory
 from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.reference import own_weights
 
-PADDING = 5  # tokens by which the second text is longer
-MOST_TOKENS = 96  # in the long text; 512 would take longer than loading a base-size encoder
-QUERIES = 16  # queries compared in the long text
+PADDING = 5  # tokens more in the second text
+MOST_TOKENS = 96  # 512 would take longer than loading a base-size encoder
+QUERIES = 16  # compared in the long text
 
-# Differences that rounding in float32 explains: absolute for weights,
-# for contexts and states divided by the largest number (at least by 1).
+# Differences from rounding: absolute for weights, relative for contexts and states.
 WEIGHTS, CONTEXTS, STATES = 1e-5, 1e-5, 1e-4
 # Rounding changes a score by about 1e-6 × |query| × |key| × scale. Above SCORE, limits grow.
 SCORE = 16
 PADDED = 1e-4  # above this, padding changes an encoder's numbers
 KERNEL = "the recomputed weights"
-REACHES = 1e-6  # above this, a difference within a batch isn't rounding
+REACHES = 1e-6  # above this, a head changes the last hidden state
 SUM = 2e-2  # allowed difference of a row's sum from 1
 
 
 @dataclass(frozen=True)
 class EagerPass:
-    """The result of an eager pass for one sentence, on the model's device."""
+    """The result of an eager pass for one sentence."""
 
     tokens: Tokens
-    weights: list[Tensor]  # (n_heads, n, n) for each layer; may be empty
+    weights: list[Tensor]  # (n_heads, n, n) for each layer
     states: list[Tensor]  # n_layers + 1 of (n, d_model)
     hidden: tuple[Hide, ...] = ()
 
 
 def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
-    """Compare an encoder's fast pass with eager passes. Return the encoder with the findings.
+    """Compare fast and eager attention. Return the encoder with sizes and reasons.
 
-    short: a short text's tokens
-    pinned: True for the bundled encoder, which needs only one eager pass
-    Raises LoadError if the encoder's attention can't even be displayed.
+    pinned: True for the bundled encoder, which needs one eager pass
+    Raises LoadError.
     """
     n = len(short.ids)
     longer = filled(short, min(n + PADDING, encoder.max_tokens))
@@ -60,7 +57,7 @@ def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
     n_layers, n_heads, d_model = len(alone.weights), len(alone.weights[0]), alone.states[-1].shape[-1]
     if encoder.hooked:
         install(encoder.model, n_heads)
-        encoder = replace(encoder)  # copies the eager model again, with the hooks
+        encoder = replace(encoder)  # copies the eager model again, with hooks
     hides = _hides_to_try(short, n_layers, n_heads)
     padded, reasons = ([alone, *others], {}) if pinned else _with_hidden(encoder, [short, longer], hides)
     single = [alone] if pinned else _eager(encoder, [limit], maps=False)
@@ -90,9 +87,9 @@ def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
 
 
 def differs_in_precision(encoder: Encoder, short: Tokens, allowed: float) -> str:
-    """Compare weights in a lower precision. Return why they differ too much, or "".
+    """Compare weights in a lower precision. Return why they differ, or "".
 
-    Raises LoadError if a plain pass fails or isn't finite.
+    Raises LoadError.
     """
     (alone,) = _eager(encoder, [short])
     _eager(encoder, [short, filled(short, min(len(short.ids) + PADDING, encoder.max_tokens))])
@@ -108,7 +105,7 @@ def differs_in_precision(encoder: Encoder, short: Tokens, allowed: float) -> str
 
 
 def filled(tokens: Tokens, n: int) -> Tokens:
-    """Repeat a text's ordinary tokens up to n tokens in all."""
+    """Repeat a text's ordinary tokens up to n tokens."""
     middle = [place for place, special in enumerate(tokens.special) if not special]
     first, last = middle[0], middle[-1] + 1
     repeated = [middle[i % len(middle)] for i in range(n - len(tokens.ids) + last - first)]
@@ -118,7 +115,7 @@ def filled(tokens: Tokens, n: int) -> Tokens:
 
 
 def _hides_to_try(tokens: Tokens, n_layers: int, n_heads: int) -> tuple[Hide, Hide]:
-    """Hide the last token from the first: in some heads, and in every head."""
+    """Return ways to hide a token: in some heads, and in every head."""
     middle = [place for place, special in enumerate(tokens.special) if not special]
     first, last = middle[0], middle[-1] if len(middle) > 1 else len(tokens.ids) - 1
     # The other layers test a mask that hides nothing.
@@ -146,7 +143,7 @@ def _with_hidden(
 def _eager(
     encoder: Encoder, batch: list[Tokens], maps: bool = True, hidden: Sequence[tuple[Hide, ...]] = ()
 ) -> list[EagerPass]:
-    """Run an eager pass, and cut each result to its sentence. Raises LoadError."""
+    """Run an eager pass, cut to each sentence. Raises LoadError."""
     try:
         with torch.no_grad():
             output = encoder.eager(encoder.inputs(batch), hidden, maps)
@@ -167,7 +164,7 @@ def _eager(
     passes = []
     for row, tokens in enumerate(batch):
         n = len(tokens.ids)
-        # `_check_maps` checks the shapes of a single sentence's maps.
+        # `_check_maps` checks the shapes of a single sentence.
         weights = [layer[row] if len(batch) == 1 else layer[row, :, :n, :n] for layer in layers]
         one = EagerPass(tokens, weights, [state[row, :n] for state in states], hidden[row] if hidden else ())
         if not all(bool(torch.isfinite(numbers).all()) for numbers in one.weights + one.states):
@@ -180,7 +177,7 @@ def _eager(
 
 
 def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
-    """Raise LoadError for a decoder, or a model without (n, n) maps."""
+    """Raise LoadError for a decoder, or for maps other than (n, n)."""
     who, n = f"{encoder.name} ({encoder.family})", len(alone.tokens.ids)
     shapes = [tuple(layer.shape) for layer in alone.weights]
     if not shapes:
@@ -210,7 +207,7 @@ def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
 def _compare_with_fast(
     encoder: Encoder, passes: list[EagerPass]
 ) -> tuple[list[LayerRecording], dict[tuple[Hide, ...], str]]:
-    """Return the first sentence's recordings, and the differences for each `hidden`."""
+    """Return the recordings, and the differences for each `hidden`."""
     n_layers = len(passes[0].states) - 1
     try:
         recordings, states = _fast(encoder, passes)
@@ -235,7 +232,7 @@ def _compare_with_fast(
 def _sentence_differs(
     encoder: Encoder, eager: EagerPass, recordings: list[LayerRecording], states: list[Tensor]
 ) -> str:
-    """Describe how the fast pass differs from the eager pass, or return ""."""
+    """Describe how the fast pass differs, or return ""."""
     for layer, recording in enumerate(recordings):
         reason = _layer_differs(recording, eager.weights[layer] if eager.weights else None)
         if reason:
@@ -253,7 +250,7 @@ def _sentence_differs(
 
 
 def _cannot_patch(encoder: Encoder, alone: EagerPass) -> str:
-    """Return why heads' outputs can't be replaced or removed, or ""."""
+    """Return why heads can't be replaced or removed, or ""."""
     n, n_layers, n_heads = len(alone.tokens.ids), len(alone.weights), alone.weights[0].shape[0]
     removed = [[Patch(layer, layer % n_heads, None, torch.zeros(1))] for layer in range(n_layers)]
     recorder = Recorder([[], *removed])
@@ -271,7 +268,7 @@ def _cannot_patch(encoder: Encoder, alone: EagerPass) -> str:
 
 
 def _fast(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[list[LayerRecording]], list[list[Tensor]]]:
-    """Run a fast pass. Return each sentence's recordings and hidden states."""
+    """Run a fast pass. Return each sentence's recordings and states."""
     recorder = Recorder(hidden=[each.hidden for each in passes])
     with torch.no_grad():
         inputs = encoder.inputs([each.tokens for each in passes])
@@ -283,9 +280,9 @@ def _fast(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[list[LayerRec
 
 
 def _layer_differs(recording: LayerRecording, eager: Tensor | None) -> str:
-    """Describe how one layer differs from the model's own, or return "".
+    """Describe how one layer differs, or return "".
 
-    eager: weights (n_heads, n, n); None compares only a few queries, to save memory
+    eager: weights (n_heads, n, n), or None to compare only a few queries
     """
     n = recording.query.shape[2]
     rows = slice(None) if eager is not None else slice(0, n, -(-n // QUERIES))
@@ -297,7 +294,7 @@ def _layer_differs(recording: LayerRecording, eager: Tensor | None) -> str:
 
 
 def _contexts_differ(recording: LayerRecording, weights: Tensor, more: float = 1.0, rows: slice = slice(None)) -> str:
-    """Compare W_O's input with `weights` (n_heads, n_rows, n) times the values."""
+    """Compare W_O's input with `weights` (n_heads, n_rows, n) times values."""
     if recording.context.shape[-1] != recording.value.shape[-1]:
         return "the output matrix reads more than the heads' contexts"
     theirs = weights @ recording.value[0].cpu()
@@ -316,6 +313,6 @@ def _largest(ours: Tensor, theirs: Tensor) -> float:
 
 
 def _share(one: Tensor, other: Tensor) -> float:
-    """Return the largest difference, divided by the row's largest number (at least 1)."""
+    """Return the largest difference, relative to the row's largest number."""
     scale = one.abs().amax(-1, keepdim=True).clamp_min(1)
     return float(((one - other).abs() / scale).max())

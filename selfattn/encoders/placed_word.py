@@ -10,23 +10,22 @@ from selfattn.words import Word, character_spans, fold, run_of, spans_in_runs, t
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Tokens:
-    """The tokens of a text, special tokens included."""
+    """The tokens of a text."""
 
     text: str
     pair: str | None  # the second segment
-    tokens: tuple[str, ...]  # n
+    tokens: tuple[str, ...]  # n word pieces
     ids: tuple[int, ...]  # n
-    types: tuple[int, ...]  # n: segment ids for the model
-    special: tuple[bool, ...]  # n: True for [CLS], [SEP] and padding, also if typed in the text
-    offsets: tuple[tuple[int, int], ...]  # n: (start, stop) characters in the segment
-    segments: tuple[int | None, ...]  # n: 0 for text, 1 for pair, None for other special tokens
-    padding: int = 0  # padding tokens at the end
-    unknown: frozenset[int] = frozenset()  # positions of unknown tokens
+    types: tuple[int, ...]  # n: segment ids
+    special: tuple[bool, ...]  # n: True for [CLS], [SEP] and padding
+    offsets: tuple[tuple[int, int], ...]  # n: (start, stop) in the segment
+    segments: tuple[int | None, ...]  # n: 0 for text, 1 for pair, or None
+    padding: int = 0  # padding tokens
+    unknown: frozenset[int] = frozenset()  # positions
     reader: str = field(repr=False)  # identifies the tokeniser
 
     @cached_property
     def words(self) -> tuple[Word, ...]:
-        """The words of both segments, in order."""
         words = []
         for segment, text in enumerate(self._texts if self.pair else self._texts[:1]):
             outside = [special or at != segment for special, at in zip(self.special, self.segments)]
@@ -39,7 +38,7 @@ class Tokens:
 
     @cached_property
     def _texts(self) -> tuple[str, ...]:
-        """The texts of both segments, with blanks for typed special tokens."""
+        """The texts of both segments, with blanks for special tokens."""
         texts = [self.text, self.pair or ""]
         for segment, special, (start, stop) in zip(self.segments, self.special, self.offsets):
             if special and segment is not None:
@@ -47,14 +46,14 @@ class Tokens:
         return tuple(texts)
 
     def places(self: "Sentence", *spellings: str) -> tuple["PlacedWord[Sentence]", ...]:
-        """Return every occurrence of these words, in order, without unknown tokens.
+        """Return every occurrence of these words, in order.
 
-        Spellings match if `fold` makes them equal. A search for "river" also finds the token "/river".
+        Spellings match if `fold` makes them equal. Unknown tokens are left out.
         """
         return tuple(PlacedWord(self, place) for place in self._found(*spellings) if self.unknown.isdisjoint(place))
 
     def _found(self, *spellings: str) -> list[tuple[int, ...]]:
-        """Return the positions of each occurrence, with or without unknown tokens."""
+        """Return the positions of each occurrence."""
         wanted = {fold(spelling) for spelling in spellings} - {""}
         spans = [span for spelling in wanted for span in self._spelled.get(spelling, ())]
         for segment, text in enumerate(self._texts):
@@ -63,7 +62,7 @@ class Tokens:
 
     @cached_property
     def _spelled(self) -> dict[str, list[tuple[int, int, int]]]:
-        """The places of each folded spelling: (segment, start, stop) in characters."""
+        """The places of each spelling: (segment, start, stop) in characters."""
         found: dict[str, list[tuple[int, int, int]]] = {}
         for segment, (text, words) in enumerate(zip(self._texts, self.words_of)):
             for start, stop in {*character_spans(text), *(word.span for word in words)}:
@@ -71,7 +70,7 @@ class Tokens:
         return found
 
     def _positions(self, segment: int, start: int, stop: int) -> tuple[int, ...]:
-        """Return the positions of the words that overlap these characters."""
+        """Return the positions of words that overlap these characters."""
         words = self.words_of[segment]
         first = bisect_right(words, start, key=lambda word: word.span[1])
         last = bisect_left(words, stop, key=lambda word: word.at)
@@ -83,10 +82,7 @@ class Tokens:
         return [[word for word in self.words if self.segments[word.start] == segment] for segment in (0, 1)]
 
     def read_as_unknown(self, *spellings: str) -> list[str]:
-        """Return the parts of the text that the tokeniser doesn't know, in order.
-
-        spellings: search only these words
-        """
+        """Return the parts of the text that the tokeniser doesn't know."""
         places = self._found(*spellings) if self.unknown else []
         return [
             self._texts[self.segments[position] or 0][slice(*self.offsets[position])].strip()
@@ -95,7 +91,7 @@ class Tokens:
         ]
 
     def why_unknown(self, *spellings: str) -> str:
-        """Return a message if the tokeniser doesn't know one of these words, or ""."""
+        """Return a message about words that the tokeniser doesn't know, or ""."""
         unknown = self.read_as_unknown(*spellings)
         if not unknown:
             return ""
@@ -105,7 +101,7 @@ class Tokens:
         )
 
     def padded(self, n: int, token: str, token_id: int) -> "Tokens":
-        """Return the tokens, padded to n tokens."""
+        """Add padding tokens, up to n tokens."""
         fill = {"tokens": token, "ids": token_id, "types": 0, "special": True, "offsets": (0, 0), "segments": None}
         extra = n - len(self.ids)
         return replace(
@@ -113,7 +109,7 @@ class Tokens:
         )
 
     def cut(self, n: int) -> "Tokens":
-        """Return the text cut to n tokens, special tokens at the end included."""
+        """Cut the text to n tokens, and keep special tokens at the end."""
         after = len(self.ids) - 1 - max(at for at, segment in enumerate(self.segments) if segment is not None)
         kept = [*range(n - after), *range(len(self.ids) - after, len(self.ids))]
         if len(kept) >= len(self.ids):
@@ -129,37 +125,34 @@ Sentence = TypeVar("Sentence", bound=Tokens, covariant=True)
 
 
 class PlacedWord(NamedTuple, Generic[Sentence]):
-    """A word in its sentence.
-
-    Functions also accept a plain tuple (`TextReader.placed`).
-    """
+    """A word in its sentence. Functions also accept a plain tuple."""
 
     sentence: Sentence
-    positions: tuple[int, ...]  # of the word's tokens, counted through both segments
+    positions: tuple[int, ...]  # counted through both segments
 
     @property
     def word(self) -> Word:
-        """The word as spelled in the sentence. Several words are joined."""
+        """The word as spelled in the sentence."""
         return run_of(self.sentence.words, self.positions)
 
     @property
     def words(self) -> tuple[Word, ...]:
-        """The sentence's words in order, with `positions` as one word."""
+        """The sentence's words, with `positions` as one word."""
         return tuple(with_run(self.sentence.words, self.positions))
 
     @property
     def others(self) -> tuple[Word, ...]:
-        """The sentence's other words, in order."""
+        """The other words of the sentence."""
         return tuple(word for word in self.sentence.words if {*self.positions}.isdisjoint(word.positions))
 
     @property
     def rows(self) -> slice:
-        """The positions as a slice, for the `rows` of `Encoding.trace`."""
+        """The positions as a slice."""
         return slice(self.positions[0], self.positions[-1] + 1)
 
     @property
     def number(self) -> int:
-        """The number of this occurrence in the sentence, from 1."""
+        """The number of this occurrence, from 1."""
         return 1 + self.sentence.places(self.word.text).index(self)
 
     @property

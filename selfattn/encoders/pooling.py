@@ -1,6 +1,5 @@
 """Read how a sentence embedder computes a sentence's vector.
 
-sentence-transformers writes the steps to modules.json, and the averaged tokens to 1_Pooling/config.json.
 Source: Reimers and Gurevych 2019, "Sentence-BERT", section 3.
 """
 
@@ -16,8 +15,8 @@ from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.sources import resolve
 from selfattn.encoders.untrusted_files import read_json
 
-STEPS = ["Transformer", "Pooling", "Normalize"]  # Normalize is optional, because it doesn't change a cosine
-# Class names of the steps in all versions of sentence-transformers.
+STEPS = ["Transformer", "Pooling", "Normalize"]  # Normalize is optional: cosines don't need it
+# Class names in all versions of sentence-transformers.
 TYPES = {f"sentence_transformers.models.{step}": step for step in STEPS} | {
     "sentence_transformers.base.modules.transformer.Transformer": "Transformer",
     "sentence_transformers.sentence_transformer.modules.pooling.Pooling": "Pooling",
@@ -32,7 +31,7 @@ OLD_KEYS = {
 # Positions to average. mean_sqrt_len_tokens has the direction of the mean.
 POOLED = {"cls": slice(0, 1), "mean": slice(None), "mean_sqrt_len_tokens": slice(None), "lasttoken": slice(-1, None)}
 
-# Known settings, with the values that don't change the vector (None: all).
+# Settings that don't change the vector, with these values (None: any).
 SETTINGS_FILES = [  # the first that isn't empty is read
     f"sentence_{family}_config.json"
     for family in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
@@ -58,18 +57,18 @@ WHOLE_FILE = "config_sentence_transformers.json"
 
 
 class NoPooling(RuntimeError):
-    """The folder describes no supported way to compute a sentence's vector."""
+    """The folder describes no supported sentence vector."""
 
 
 @dataclass(frozen=True)
 class Pooling:
-    """Settings for a sentence's vector: the mean of some last hidden states."""
+    """The last hidden states to average for a sentence's vector."""
 
     mode: str  # one of POOLED
-    max_tokens: int | None  # longer texts are cut; None: only the encoder's limit
+    max_tokens: int | None  # longer texts are cut
 
     def read(self, encoder: Encoder, text: str) -> tuple[Tokens, Tokens]:
-        """Return the tokens of the cut text and of the complete text."""
+        """Return the tokens of the cut and of the complete text."""
         uncut = encoder.uncut(text)
         return encoder.tokenize(uncut.cut(min(self.max_tokens or encoder.max_tokens, encoder.max_tokens))), uncut
 
@@ -85,7 +84,7 @@ class Pooling:
 
 
 def load_pooling(encoder: Encoder) -> Pooling:
-    """Read the pooling of an encoder's folder. Raises NoPooling."""
+    """Read an encoder's pooling. Raises NoPooling."""
     try:
         folder = resolve(encoder.name, encoder.revision).folder
         with unchanged(folder, encoder.files):
@@ -97,7 +96,7 @@ def load_pooling(encoder: Encoder) -> Pooling:
 
 
 def read_pooling(folder: Path) -> Pooling:
-    """Read the pooling of a folder. Raises LoadError and NoPooling."""
+    """Read a folder's pooling. Raises LoadError and NoPooling."""
     transformer, folder = folder, modules_folder(folder)
     within = "" if folder == transformer else transformer.name
     if not (folder / "modules.json").is_file():
@@ -132,16 +131,16 @@ def read_pooling(folder: Path) -> Pooling:
 
 
 def check_cross_encoder(folder: Path) -> str:
-    """Return the name of the function that a CrossEncoder applies to a score, or "".
+    """Return the function that a CrossEncoder applies to a score, or "".
 
-    Raises LoadError, and NoPooling for unsupported settings.
+    Raises LoadError and NoPooling.
     """
     settings, usual = read_json(folder / WHOLE_FILE, {}), ""
     if settings.get("model_type") == "CrossEncoder":
         _check(folder / WHOLE_FILE, WHOLE, {"default_prompt_name": settings.get("default_prompt_name")})
         _max_tokens(folder, CROSS_ENCODER)
         usual = "Sigmoid"
-    old = read_json(folder / "config.json", {})  # old versions wrote the name into config.json
+    old = read_json(folder / "config.json", {})  # of old versions
     within = old.get("sentence_transformers")
     named = (
         settings.get("activation_fn"),
@@ -152,7 +151,7 @@ def check_cross_encoder(folder: Path) -> str:
 
 
 def _check(file: Path, harmless: Mapping[str, tuple | None], settings: Mapping[str, Any]) -> None:
-    """Raise NoPooling for settings with other values than `harmless`."""
+    """Raise NoPooling for other values than `harmless`."""
     for key, value in settings.items():
         if key not in harmless or not (value is None or harmless[key] is None or value in harmless[key]):
             raise NoPooling(
@@ -173,12 +172,12 @@ def _mode(file: Path) -> str:
 
 
 def _max_tokens(transformer: Path, harmless: Mapping[str, tuple | None] = TRANSFORMER) -> int | None:
-    """Return how many tokens are read, or None. Raises NoPooling and LoadError."""
+    """Return the longest text in tokens, or None. Raises NoPooling, LoadError."""
     files = ((transformer / name, read_json(transformer / name, {})) for name in SETTINGS_FILES)
     file, settings = next((each for each in files if each[1]), (transformer, {}))
     most = settings.get("max_seq_length")
     for key in ARGUMENTS:
-        if isinstance(given := settings.get(key), dict):  # sentence-transformers drops trust_remote_code too
+        if isinstance(given := settings.get(key), dict):  # as sentence-transformers does
             settings[key] = {name: value for name, value in given.items() if name != "trust_remote_code"}
             if key in ("tokenizer_args", "processor_kwargs"):
                 most = settings[key].pop("model_max_length", most)

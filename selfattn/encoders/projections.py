@@ -17,43 +17,40 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.hooks import is_linear, output_layer, separate
 
-FUSED = "Wqkv"  # ModernBERT: W_Q, W_K and W_V in one matrix
+FUSED = "Wqkv"  # ModernBERT
 NORM_BEFORE = ("ln", "attn_norm", "input_layernorm", "layer_norm", "LayerNorm", "self_attn_layer_norm")
 
-# Rounding differences from the recorded numbers, relative to the largest number.
+# Differences from rounding, relative to the largest number.
 ROUNDING = {"float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1}
 
 
 class ProjectionsUnknown(NotRecomputable):
-    """The head's learned matrices can't be found in this family."""
+    """A head's matrices can't be found in this family."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Projected:
-    """One head's matrices, and its query, key and value.
-
-    query_flat = read @ query_weight + query_bias
-    """
+    """One head's matrices, and its query, key and value."""
 
     query_weight: Tensor  # (d_in, d_head)
     query_bias: Tensor | None  # (d_head,)
     key_weight: Tensor  # (d_in, d_head)
     key_bias: Tensor | None  # (d_head,)
-    value_weight: Tensor  # (d_value_in, d_head); d_value_in differs from d_in in MobileBERT only
+    value_weight: Tensor  # (d_value_in, d_head); d_value_in is d_in except in MobileBERT
     value_bias: Tensor | None  # (d_head,)
-    output_weight: Tensor  # (d_head, d_model): this head's slice of W_O; narrower in MobileBERT
+    output_weight: Tensor  # (d_head, d_model); narrower in MobileBERT
     output_bias: Tensor | None  # (d_model,): added once for all heads
-    family_note: str  # how the family differs from BERT, in words
-    layer_input: Tensor  # (n, d_model): the hidden state before the layer
+    family_note: str  # how the family differs from BERT
+    layer_input: Tensor  # (n, d_model): the layer's input
     read: Tensor  # (n, d_in): the input of W_Q and W_K
     value_read: Tensor  # (n, d_value_in): the input of W_V
-    read_note: str  # steps between layer_input and read, in words
+    read_note: str  # steps from layer_input to read
     query_flat: Tensor  # (n, d_head) before rotary positions
     key_flat: Tensor  # (n, d_head) before rotary positions
     query: Tensor  # (n, d_head) after rotary positions
     key: Tensor  # (n, d_head) after rotary positions
     value: Tensor  # (n, d_head)
-    rotary: bool  # True if query and key were rotated
+    rotary: bool
 
     def output(self, context: Tensor) -> Tensor:
         """Compute the head's output without the bias: (n, d_head) -> (n, d_model)."""
@@ -63,10 +60,9 @@ class Projected:
 def project(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> Projected:
     """Compute one head's query, key and value from the layer's input, CPU float32.
 
-    encoding: from this encoder
-    Raises ProjectionsUnknown for an unknown family, NotRecomputable, and IndexError for a wrong layer or head.
+    Raises ProjectionsUnknown, NotRecomputable and IndexError.
     """
-    encoding.trace(layer, head, slice(1))  # raises for a wrong layer, head or encoder
+    encoding.trace(layer, head, slice(1))  # raises for a wrong layer or head
     recording = encoding.recordings[layer]
     module = recording.module
     around = _surroundings(encoder.model, module)
@@ -75,7 +71,7 @@ def project(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> Proj
     shared = sum(other.module is module for other in encoding.recordings)
     learned = _slices(recording, linears, head, rotary is not None, shared)
     layer_input = encoding.states[layer]
-    received = next(iter(recording.arguments.values()), None)  # the input that a hooked module received
+    received = next(iter(recording.arguments.values()), None)  # a hooked module's input
     plain = received is not None and torch.equal(received[0].float().cpu(), layer_input)
     read, value_read, read_note = (layer_input, layer_input, "") if plain else _read(around, layer_input)
     query_flat, key_flat, value = (
@@ -97,9 +93,9 @@ def rotate(flat: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
 
 
 def output_weight(encoder: Encoder, module: nn.Module) -> Tensor:
-    """Return an attention module's W_O: (n_heads * d_head, d_model), CPU float32.
+    """Return a module's W_O: (n_heads * d_head, d_model), CPU float32.
 
-    Raises ProjectionsUnknown for an unknown family.
+    Raises ProjectionsUnknown.
     """
     output = output_layer(module, _surroundings(encoder.model, module)[0])
     if output is None:
@@ -118,7 +114,7 @@ def _surroundings(model: nn.Module, module: nn.Module) -> list[nn.Module]:
 def _linears(
     encoder: Encoder, module: nn.Module, around: Sequence[nn.Module]
 ) -> tuple[Sequence[tuple[Tensor, Tensor | None]], nn.Linear]:
-    """Return weight and bias of W_Q, W_K and W_V, (heads * d_head, d_in), and W_O."""
+    """Return W_Q, W_K and W_V, (heads * d_head, d_in), and W_O."""
     names, output = separate(module), output_layer(module, around[0])
     if output is None or (names is None and not is_linear(module, FUSED)):
         raise ProjectionsUnknown(
@@ -133,12 +129,12 @@ def _linears(
 
 
 def _slices(recording: LayerRecording, linears, head: int, rotary: bool, shared: int) -> dict[str, Any]:
-    """Return one head's part of the matrices, and a note about the family."""
+    """Return one head's part of the matrices, and a note."""
     three, output = linears
     n_heads, d_head = recording.query.shape[1], recording.query.shape[-1]
     parts: dict[str, Any] = {}
     for name, (weight, bias) in zip(("query", "key", "value"), three):
-        # Grouped-query attention: several query heads share a key and value head.
+        # Several query heads may share a key and value head.
         index = head * (weight.shape[0] // d_head) // n_heads
         rows = slice(index * d_head, (index + 1) * d_head)
         parts[f"{name}_weight"] = weight[rows].float().cpu().T
@@ -158,7 +154,7 @@ def _slices(recording: LayerRecording, linears, head: int, rotary: bool, shared:
 
 
 def _read(around: Sequence[nn.Module], layer_input: Tensor) -> tuple[Tensor, Tensor, str]:
-    """Return the input of W_Q and W_K, the input of W_V, and a note."""
+    """Return the input of W_Q and W_K, of W_V, and a note."""
     bottleneck = getattr(around[1], "bottleneck", None) if len(around) > 1 else None
     if bottleneck is not None:
         read, _, value_read, _ = apply(bottleneck, layer_input)
@@ -176,7 +172,7 @@ def _read(around: Sequence[nn.Module], layer_input: Tensor) -> tuple[Tensor, Ten
 
 
 def apply(module: nn.Module, layer_input: Tensor):
-    """Run a CPU float32 copy of a module, because other threads use the module."""
+    """Run a CPU float32 copy of a module that threads share."""
     with torch.no_grad():
         return copy.deepcopy(module).float().cpu()(layer_input)
 

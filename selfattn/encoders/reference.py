@@ -12,9 +12,8 @@ from selfattn.encoders.capture import EAGER, IMPLEMENTATION, LayerRecording, add
 
 
 def own_weights(recording: LayerRecording, head: int | None = None, rows: slice = slice(None)) -> Tensor:
-    """Compute weights with the model's `eager` function: (n_heads, n, n), CPU float32.
+    """Compute weights with the model's `eager` function: (n_heads, n, n) or (n, n).
 
-    head: only this head, (n, n)
     rows: only these queries
     """
     if recording.arguments:
@@ -36,7 +35,7 @@ def own_weights(recording: LayerRecording, head: int | None = None, rows: slice 
 
 
 def _by_the_module(recording: LayerRecording) -> Tensor:
-    """Call the attention module again. Return its weights: (n_heads, n, n)."""
+    """Call the attention module again. Return weights: (n_heads, n, n)."""
     wanted = signature(recording.module.forward).parameters
     given = {name: None for name, parameter in wanted.items() if parameter.default is parameter.empty}
     given |= recording.arguments
@@ -54,14 +53,14 @@ def _queries(mask: Tensor | None, rows: slice) -> Tensor | None:
 
 
 def eager_twin(model: nn.Module) -> nn.Module:
-    """Return a copy of the model with slow `eager` attention and shared parameters."""
+    """Return an eager copy of the model, with the same parameters."""
     shared = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
     twin = copy.deepcopy(model, shared)
-    # EAGER also masks the tokens that the recorder hides.
+    # EAGER also hides the recorder's tokens.
     twin.set_attn_implementation(EAGER if twin.config._attn_implementation == IMPLEMENTATION else "eager")
     return twin
 
 
 def stack_layers(attentions: Sequence[Tensor], row: int, n: int) -> Tensor:
-    """Stack one sentence's weights of all layers: (n_layers, n_heads, n, n), CPU float32."""
+    """Stack one sentence's weights: (n_layers, n_heads, n, n)."""
     return torch.stack([layer[row, :, :n, :n].float().cpu() for layer in attentions])

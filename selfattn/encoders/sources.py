@@ -1,4 +1,4 @@
-"""Find an encoder's folder: in the bundled package, on this machine, or on the Hub."""
+"""Find an encoder's folder: bundled, on this machine, or on the Hub."""
 
 import importlib.util
 import os
@@ -20,9 +20,9 @@ BUNDLED_DIGESTS = {
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
 
-BUNDLED_CONTENT = "8fb149a5fa71e986d18827d27d56950273f4f0bd2916d622694d017dd8452b18"  # the bundled `Encoder.content`
+BUNDLED_CONTENT = "8fb149a5fa71e986d18827d27d56950273f4f0bd2916d622694d017dd8452b18"  # `Encoder.content`
 
-# Suggested encoders, all with safetensors weights.
+# Suggestions, all with safetensors weights.
 CURATED = (
     BUNDLED_NAME, "bert-base-uncased", "bert-base-cased", "distilbert-base-uncased", "roberta-base", "xlm-roberta-base",
     "google/electra-small-discriminator", "albert-base-v2", "answerdotai/ModernBERT-base", "microsoft/mpnet-base",
@@ -31,13 +31,13 @@ CURATED = (
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """A folder from which to load an encoder."""
+    """A folder with an encoder."""
 
-    name: str  # the name to show
+    name: str
     folder: Path
     bundled: bool = False
     revision: str | None = None  # None for folders
-    note: str = ""  # names the inner folder, if that is opened
+    note: str = ""  # names an inner folder
 
 
 def resolve(
@@ -45,7 +45,7 @@ def resolve(
     revision: str | None = None,
     report: Callable[[str], None] = lambda stage: None,
 ) -> Source:
-    """Find the folder for a name: None (the bundled encoder), a folder, or a Hub id.
+    """Find an encoder by name: None (the bundled encoder), a folder, or a Hub id.
 
     report: called with a few words at each stage
     A Path is never a Hub id. Raises LoadError.
@@ -74,14 +74,14 @@ def resolve(
 
 
 def is_operators_folder(name: str) -> bool:
-    """Return True for a folder inside the operator's folder (SELFATTN_MODEL_DIR)."""
+    """Return True for a folder inside the operator's folder."""
     base = Settings.read().model_dir
     folder = None if base is None or not name.isprintable() else inside(base, name)
     return folder is not None and os.path.isdir(folder)
 
 
 def _bundled(report: Callable[[str], None]) -> Source:
-    spec = importlib.util.find_spec(BUNDLED_PACKAGE)  # finds the folder without running the package's code
+    spec = importlib.util.find_spec(BUNDLED_PACKAGE)  # without running the package's code
     if spec is None or not spec.submodule_search_locations:
         folder, _ = fetch(BUNDLED_NAME, BUNDLED_REVISION, report)
     else:
@@ -120,7 +120,7 @@ def _local_folder(name: str) -> Path | None:
         raise LoadError(f"{name!r} is a file. Give the folder that contains it: {str(Path(name).parent)!r}.")
     if looks_local and base is None:
         raise LoadError(f"There is no folder {name!r}. Check the path, and write it without ~.")
-    if looks_local or folder is None:  # the message doesn't reveal whether the folder exists
+    if looks_local or folder is None:  # don't reveal whether the folder exists
         raise LoadError(
             f"{name!r} is not a folder inside this server's folder of encoders (SELFATTN_MODEL_DIR). Other folders can't be "
             "opened."
@@ -129,10 +129,7 @@ def _local_folder(name: str) -> Path | None:
 
 
 def inside(base: Path, name: str) -> Path | None:
-    """Return the path of a name inside the operator's folder `base`, or None.
-
-    Nothing outside `base` is read or revealed, also through links.
-    """
+    """Return a path inside the operator's folder, or None. Links can't lead out."""
     path, real = Path(os.path.normpath(base / name)), base.resolve()  # an absolute name replaces the base
     root = next((root for root in (base, real) if path.is_relative_to(root)), None)
     folder = real

@@ -1,4 +1,4 @@
-"""A classification head gives the complete model's logits, or is refused."""
+"""A classification head gives the complete model's logits."""
 
 import pytest
 import torch
@@ -24,7 +24,7 @@ TEXT = "The bank of the river was muddy."
 
 @pytest.fixture
 def folder(tmp_path):
-    """Return a function that saves, changes and loads a tiny classifier."""
+    """Return a function that saves and loads a tiny classifier."""
 
     def made(config=None, weights=None, classes=CLASSES):
         path = save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=classes)
@@ -48,7 +48,7 @@ def test_head_finds_class_by_name_or_number(folder):
         head.number("good")
     with pytest.raises(ValueError, match="got '3'"):
         head.number(3)
-    two = load_class_head(folder(classes=("A", "a", "B")))  # equal but for letter case
+    two = load_class_head(folder(classes=("A", "a", "B")))  # equal but for case
     assert [two.number(name) for name in ("A", "a", "b")] == [0, 1, 2]
 
 
@@ -127,7 +127,7 @@ def test_equal_class_names_get_different_labels(folder, classes, labels):
 
 
 def saved_as(architecture, name, folder):
-    """Save and load a tiny encoder with a head of this architecture."""
+    """Save and load a tiny encoder with this head."""
     save_tiny(FAMILIES[name], folder)
     model = getattr(transformers, architecture)(AutoConfig.from_pretrained(folder))
     fill(model, 0, FAMILIES[name].spread)

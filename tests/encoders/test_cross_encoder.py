@@ -1,4 +1,4 @@
-"""A cross-encoder's score equals that of sentence-transformers, also with hidden words."""
+"""A cross-encoder's score equals that of sentence-transformers."""
 
 import logging
 from pathlib import Path
@@ -27,7 +27,7 @@ SAMPLE = ["BERT", "RoBERTa", "ModernBERT", "DeBERTa-v3"]
 
 @pytest.fixture
 def saved(tmp_path):
-    """Return a function that saves a tiny CrossEncoder: its folder and model."""
+    """Return a function that saves a tiny CrossEncoder."""
 
     def made(family, classes=("LABEL_0",)):
         logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
@@ -95,7 +95,7 @@ def test_one_label_gives_score(saved):
     assert first_asked(encoder, gap=False) == "pair"
 
 
-# Settings files of sentence-transformers, for the folder and the Transformer.
+# Settings files of sentence-transformers.
 WHOLE, STEP = "config_sentence_transformers.json", "sentence_bert_config.json"
 
 

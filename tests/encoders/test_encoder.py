@@ -67,7 +67,7 @@ def test_knock_out_removes_heads_together(encoder):
 
 
 def test_batch_is_split_by_length(encoder, monkeypatch):
-    """Padding all texts to the longest would give twelve thousand tokens."""
+    """In one pass, padding would give twelve thousand tokens."""
     texts = ["The bank."] * 20 + ["bank " * 300] + ["The bank of the river."] * 20
     passes = []
     run = Encoder.inputs
@@ -85,7 +85,6 @@ def test_single_text_as_batch_is_refused(encoder):
 
 
 def test_encoding_does_not_keep_batch(encoder):
-    """A view would keep the whole batch's tensors."""
     short = encoder.encode_batch(["The bank.", "very " * 120])[0]
     held = [*short.states, short.static]
     held += [getattr(layer, name) for layer in short.recordings for name in ("query", "key", "value", "context")]
@@ -122,7 +121,6 @@ def test_nan_error_names_text_and_layer(overflowing):
     ],
 )
 def test_token_without_embedding_is_refused(tmp_path, change, text, pair, message):
-    """On a GPU, such a token id would end the process."""
     family = FAMILIES["BERT"]
     encoder = load_encoder(str(save_tiny(replace(family, settings={**family.settings, **change}), tmp_path / "tiny")))
     larger = load_encoder(str(save_tiny(family, tmp_path / "larger")))
@@ -177,7 +175,7 @@ def test_index_error_names_valid_range(encoder):
 
 
 def test_passes_report_amount_of_work(encoder):
-    """Work is tokens (with padding and copies) x layers x d_model."""
+    """work: tokens x layers x d_model, with padding and copies."""
     given = []
 
     @contextmanager

@@ -13,12 +13,12 @@ from selfattn.encoders.families import COMMON, FAMILIES, byte_tokenizer, fill
 
 pytestmark = pytest.mark.slow
 
-# Families whose own weights are shown, with a part of the reason.
+# Shown families, with a part of the reason.
 SHOWN = {
     "XLNet": "has its own attention code, with relative-position terms",
     "LiLT": "the recomputed weights differ",
 }
-PATCHABLE = ["LiLT"]  # shown, but heads' outputs can be replaced
+PATCHABLE = ["LiLT"]  # heads' outputs can be replaced
 REFUSED = {"Longformer": "attend to windows or summaries", "Funnel": "pool tokens together"}
 RECOMPUTED = [name for name in FAMILIES if name not in {*SHOWN, *REFUSED}]
 TEXTS = ["Rain.", "The riverbank was muddy, wasn't it?", "She sat by the water of the river and waited for the banker."]
@@ -26,7 +26,7 @@ TEXTS = ["Rain.", "The riverbank was muddy, wasn't it?", "She sat by the water o
 
 @pytest.mark.parametrize("name", RECOMPUTED)
 def test_kernel_gives_models_own_weights(encoder_of, name):
-    """Compare weights for a text alone, in a batch, and with padding."""
+    """Compare a text alone, in a batch, and with padding."""
     encoder = encoder_of(name)
     assert encoder.recomputable, encoder.reason
     near = {"atol": 1e-5, "rtol": 0}
@@ -41,7 +41,7 @@ def test_kernel_gives_models_own_weights(encoder_of, name):
             weights, own = encoding.weights(layer), encoding.own_weights(layer)
             for other in (own, separate[layer], batched.weights(layer)):
                 torch.testing.assert_close(weights, other, **near)
-            # A padding row may have an empty window, without defined weights.
+            # A padding row may have no defined weights.
             with_padding = padded.weights(layer)[:, :n]
             torch.testing.assert_close(with_padding, padded.own_weights(layer)[:, :n], **near)
             assert with_padding[..., n:].abs().max() == 0
@@ -139,7 +139,7 @@ def test_words_are_independent_without_heads(encoder_of, name):
 
 @pytest.mark.parametrize(("name", "limit"), [("BERT", 64), ("RoBERTa", 62), ("ModernBERT", 64)])
 def test_max_tokens_is_longest_text(encoder_of, name, limit):
-    """RoBERTa's positions start at 2, so two of 64 are never used."""
+    """RoBERTa's positions start at 2."""
     encoder = encoder_of(name)
     assert encoder.max_tokens == limit
     longest = ("a," * limit)[: limit - sum(encoder.encode("a").special)]

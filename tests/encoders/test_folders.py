@@ -23,7 +23,7 @@ from tests.encoders.test_loading import change_config, refused
 pytestmark = pytest.mark.slow
 
 TEXT = "the bank of the river"
-# Settings files of sentence-transformers, for the folder and the Transformer.
+# Settings files of sentence-transformers.
 WHOLE, STEP = "config_sentence_transformers.json", "sentence_bert_config.json"
 
 
@@ -71,12 +71,12 @@ def test_error_proposes_last_checkpoint(template, tmp_path):
 def test_error_lists_ten_models(template, tmp_path):
     for number in range(13):
         shutil.copytree(template, tmp_path / "zoo" / f"run{number}")
-    shutil.copytree(template, tmp_path / "zoo" / "run0" / "checkpoint-500")  # not counted, because it belongs to run0
+    shutil.copytree(template, tmp_path / "zoo" / "run0" / "checkpoint-500")  # belongs to run0
     refused(tmp_path / "zoo", "is a folder of models", "It contains run3, run4", "run12 and 3 more")
 
 
 def cached(template, hub, *commits):
-    """Copy a model into the layout of the Hub's cache."""
+    """Copy a model into the Hub's cache."""
     root = hub / "models--some--tiny-bert"
     (root / "blobs").mkdir(parents=True)
     (root / "refs").mkdir()
@@ -130,7 +130,7 @@ def saved_embedder(template, folder, mode="mean", more=()):
 
 
 def old_layout(folder):
-    """Convert a folder to the layout before version 2 of sentence-transformers."""
+    """Convert a folder to an old layout of sentence-transformers."""
     (folder / "0_Transformer").mkdir()
     for file in [file for file in folder.iterdir() if file.is_file() and file.name != "modules.json"]:
         file.rename(folder / "0_Transformer" / file.name)

@@ -13,12 +13,12 @@ from selfattn.encoders.capture import Recorder
 from tests.encoders.test_families import RECOMPUTED
 
 TEXT = "She sat by the water of the river and waited for the banker."
-ONE_MASK = ["XLM"]  # families with one mask for all heads
+ONE_MASK = ["XLM"]  # one mask for all heads
 
 
 @pytest.fixture
 def plain(checkpoint) -> Callable:
-    """Return a function that runs plain transformers with hidden tokens."""
+    """Return a function that hides tokens in plain transformers."""
 
     def states(name: str, inputs: dict, hides: list[Hide]) -> tuple[torch.Tensor, torch.Tensor]:
         kind = AutoModelForTextEncoding if "T5" in name else AutoModel
@@ -45,7 +45,6 @@ def plain(checkpoint) -> Callable:
 
 
 def some_hides(encoder) -> list[Hide]:
-    """Return Hide objects for one or several positions and heads."""
     some = [] if encoder.one_head_reason else [Hide((4,), (6, 7), [Head(0, 1), Head(1, 0)]), Hide((5,), (1,), [(1, 1)])]
     return [Hide((2, 3), (5, 8)), *some]
 
@@ -188,7 +187,7 @@ def test_hide_accepts_single_head_or_position(encoder):
         encoder.hide(TEXT, 4, "river")
 
 
-# Broken versions of Recorder.hide, named after where they still hide.
+# Broken versions of Recorder.hide, named after where they hide.
 def nowhere(hide, recorder, mask, *given):
     return mask
 

@@ -1,4 +1,4 @@
-"""Hooks don't change a model's numbers, and record only one pass."""
+"""Hooks don't change a model's numbers."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -16,7 +16,6 @@ TEXT = "She sat by the river."
 
 @pytest.mark.parametrize("name", HOOKED)
 def test_hooks_do_not_change_numbers(encoder_of, checkpoint, name):
-    """The last hidden state equals that of a plain model, bit by bit."""
     encoder = encoder_of(name)
     assert encoder.hooked and encoder.recomputable
     inputs = encoder.inputs([encoder.tokenize(TEXT)])
@@ -35,7 +34,6 @@ def test_no_recorder_after_failed_pass(encoder_of):
 
 
 def test_loading_checks_head_replacement(checkpoint, monkeypatch):
-    """Loading reports outputs without effect, and modules mistaken for W_O."""
     folder = str(checkpoint("LiLT"))
     assert load_encoder(folder).patch_reason == ""
     with monkeypatch.context() as patch:
@@ -50,7 +48,6 @@ def test_loading_checks_head_replacement(checkpoint, monkeypatch):
 @pytest.mark.parametrize("name", ["DeBERTa-v3", "ModernBERT"])
 @pytest.mark.slow
 def test_threads_get_same_numbers(encoder_of, name):
-    """Encode and remove heads in sixteen threads. Results are bitwise equal."""
     encoder = encoder_of(name)
     jobs = []
     for i in range(16):
@@ -62,7 +59,7 @@ def test_threads_get_same_numbers(encoder_of, name):
             lambda text=text: encoder.reference_weights(text),
         ]
     alone = [job() for job in jobs]
-    # Another number of torch threads would change the last bits.
+    # Another number of threads would change the last bits.
     threads = torch.get_num_threads()
     with ThreadPoolExecutor(16, initializer=torch.set_num_threads, initargs=(threads,)) as pool:
         together = list(pool.map(lambda job: job(), jobs * 2))

@@ -1,4 +1,4 @@
-"""Broken, changing or hostile encoder folders are refused with a message."""
+"""Broken or hostile encoder folders are refused with a message."""
 
 import base64
 import itertools
@@ -101,7 +101,7 @@ def test_invalid_index_is_refused(folder, tmp_path, named):
 
 
 def test_distributed_checkpoint_is_refused(folder):
-    """transformers would read this shard instead of model.safetensors."""
+    """transformers would read this shard."""
     shutil.copy(folder / "model.safetensors", folder / "shard-00000-model-00001-of-00001.safetensors")
     refused(folder, "distributed checkpoint")
 
@@ -119,7 +119,6 @@ def test_weights_changed_after_digest_are_refused(folder, monkeypatch):
 
 @pytest.mark.parametrize("digested", ["gone", "exchanged", "back"])
 def test_file_restored_during_loading_is_refused(folder, monkeypatch, digested):
-    """Compute the digest while the file is gone, exchanged, or back."""
     file, aside, read = folder / "tokenizer.json", folder.parent / "aside", tokenizer.AutoTokenizer.from_pretrained
     reached, now, done, digest = threading.Event(), threading.Event(), threading.Event(), checkpoint.file_digest
 
@@ -317,7 +316,7 @@ def test_dangling_link_is_accepted(folder):
 
 @pytest.mark.parametrize("file", ["config.json", "tokenizer_config.json"])
 def test_code_of_known_family_is_not_run(folder, tmp_path, file):
-    """On the Hub, Nomic and EuroBERT point to code that transformers doesn't need."""
+    """EuroBERT and others point to code that transformers doesn't need."""
     canary = tmp_path / "canary"
     (folder / "theirs.py").write_text(f"open({str(canary)!r}, 'w')\n")
     auto_map = {"AutoModel": "theirs.Model", "AutoConfig": "theirs.Config", "AutoTokenizer": ["theirs.T", None]}
