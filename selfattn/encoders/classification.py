@@ -33,7 +33,7 @@ class ClassHead:
     kind: ClassVar[str] = CLASSES
 
     encoder: Encoder
-    labels: tuple[str, ...]  # from id2label; equal names get their number
+    labels: tuple[str, ...]  # from id2label; equal names get a number
     activation: str  # "softmax", "sigmoid" (independent classes) or "" (regression)
     _model: nn.Module  # without its encoder
     sigmoid: bool = False  # True: CrossEncoder.predict returns a sigmoid

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from selfattn.encoders.capture import added, current_recorder
 from selfattn.encoders.pair_terms import DistanceVectors, PositionBias
 
-# Names of W_Q, W_K and W_V; OUTPUT: of W_O.
+# Names of W_Q, W_K and W_V. OUTPUT has the names of W_O.
 SEPARATE = (
     ("query", "key", "value"),  # BERT, RoBERTa, XLM-R, CamemBERT, ELECTRA, ALBERT, MobileBERT, RoFormer
     ("q_lin", "k_lin", "v_lin"),  # DistilBERT, XLM
@@ -78,7 +78,7 @@ def _open(n_heads: int, module: nn.Module, args: Sequence, kwargs: Mapping) -> t
     name = next((name for name in MASKS if name in names), "")
     mask, reads = given.get(name), given[names[0]]  # the layer's input (batch, n, d_model)
     hidden = recorder.hide(mask, (len(reads), n_heads, reads.shape[1]), reads.device)
-    if mask is None:  # never for DeBERTa and XLM
+    if mask is None:  # DeBERTa and XLM always have a mask
         hidden = added(hidden, reads.dtype)
     elif mask.dim() == 2 and hidden.dim() == 4 and hidden.shape[1] == 1:  # XLM's mask has no heads
         hidden = hidden[:, 0]

@@ -1,7 +1,7 @@
 """Run a sentence and its changed copies in one pass.
 
 Each copy is added to the batch at the first layer that changes.
-In the last layer, only the positions of one word are computed.
+The last layer may compute only the positions of one word.
 """
 
 import threading

@@ -10,7 +10,7 @@ from transformers.models.auto.modeling_auto import (
 
 from selfattn.encoders.errors import LoadError
 
-# Types in transformers 5.23 with plain text and a weight for each pair of tokens.
+# Types of transformers 5.23 that read plain text and have a weight for each pair of tokens.
 # MRA and YOSO download code.
 TEXT_ENCODERS = frozenset((
     "albert", "bert", "bert-generation", "big_bird", "camembert", "convbert", "data2vec-text", "deberta",
