@@ -55,7 +55,8 @@ EXTRA = {
 }
 
 MANY = 3  # types with one reason that are listed together
-REFUSED = """selfattn refuses every other model type by its name in config.json. Types with the same message are listed together:"""
+REFUSED = """selfattn refuses every other model type by its name in config.json. Types with the same message
+are listed together:"""
 WHOLE = {"break_on_hyphens": False, "break_long_words": False}
 ERRORS = ("weights", "contexts", "last hidden state")
 
