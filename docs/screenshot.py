@@ -1,4 +1,4 @@
-"""Make the README's pictures: a screenshot of the dashboard's main view, and an animation of docs/demo.html."""
+"""Make the README's pictures: a screenshot and an animation."""
 
 import sys
 from io import BytesIO
@@ -26,7 +26,7 @@ def photograph(browser: Browser, address: str) -> None:
 
 
 def film(browser: Browser) -> None:
-    """Save docs/main-view.webp, an animation of clicks on the demo, with pauses of 1.5 seconds between the clicks."""
+    """Save docs/main-view.webp, an animation of clicks on the demo."""
     page = browser.new_page(viewport={"width": 1320, "height": 900}, color_scheme="light")
     page.goto((ROOT / "docs/demo.html").as_uri())
     frames, lasting = [page.screenshot()], [1500]

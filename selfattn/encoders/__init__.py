@@ -1,1 +1,1 @@
-"""Find, check and load encoders, run texts through them, and record their attention."""
+"""Find, check, load and run encoders, and record their attention."""

@@ -1,4 +1,4 @@
-"""Group texts of similar length into batches, one for each forward pass. A batch has a limited number of padded tokens."""
+"""Group texts of similar length into batches."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
@@ -7,19 +7,19 @@ from selfattn.encoders.memory import in_halves
 
 T, Found = TypeVar("T"), TypeVar("Found")
 
-BATCH_TOKENS = {"cpu": 1024, "cuda": 32768, "mps": 8192}  # largest number of padded tokens in one pass
-COPIED_TOKENS = 4096  # largest number of tokens in one pass over changed copies of a sentence
+BATCH_TOKENS = {"cpu": 1024, "cuda": 32768, "mps": 8192}  # padded tokens in one pass
+COPIED_TOKENS = 4096  # tokens in one pass over changed copies
 
 
 def tokens_a_pass(device: str) -> int:
-    """Return the largest number of padded tokens in one pass on a device ("cpu", "cuda:0" ...)."""
+    """Return the most padded tokens in one pass on a device."""
     return BATCH_TOKENS.get(device.split(":")[0], BATCH_TOKENS["cpu"])
 
 
 def length_batches(items: Sequence, length: Callable, limit: int, equal: bool = False) -> Iterable[list]:
-    """Yield batches of items of similar length, with at most `limit` padded tokens each. A longer item is a batch of its own.
+    """Yield batches with at most `limit` padded tokens, the longest items first.
 
-    equal: put only items of equal length together. The longest items come first, so that later batches don't need more memory.
+    A longer item runs alone. equal: put only equal lengths together.
     """
     batch: list = []
     for item in sorted(items, key=length, reverse=True):
@@ -35,7 +35,7 @@ def length_batches(items: Sequence, length: Callable, limit: int, equal: bool = 
 def in_passes(
     run: Callable[[Sequence[T]], list[Found]], copies: Sequence[T], n: int, progress: Callable[[int, int], None]
 ) -> list[Found]:
-    """Run changed copies of a sentence of n tokens, in passes. A pass that runs out of memory is run again in two halves."""
+    """Run changed copies of a sentence of n tokens, in batches."""
     size, found = max(1, COPIED_TOKENS // n), list[Found]()
     passes = [copies[start : start + size] for start in range(0, len(copies), size)]
     for done, some in enumerate(passes, start=1):

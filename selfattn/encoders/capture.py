@@ -1,11 +1,7 @@
-"""Record the attention of each layer during a forward pass of the model.
+"""Record the attention of each layer during a forward pass.
 
-transformers calls a registered attention function in each layer. Our function computes attention with transformers' `sdpa`,
-and passes query, key, value (after biases and rotary positions), mask and scale to the recorder. Families that never call a
-registered function have hooks instead (`hooks.py`). A ContextVar holds the recorder, so that threads don't share it. The recorder
-counts calls to know the layer, because several families give their attention modules no layer index.
-
-A `Patch` replaces a head's output in the pass. A `Hide` changes the mask to hide tokens from other tokens.
+In each layer, transformers calls the attention function that this module registers.
+Families with attention code of their own have hooks instead (`hooks.py`).
 """
 
 import re
@@ -31,7 +27,7 @@ IMPLEMENTATION, EAGER = "selfattn", "selfattn eager"
 
 
 class Head(NamedTuple):
-    """An attention head: a layer and a head in that layer, both counted from 0. `str` returns a label such as "L3 H7"."""
+    """An attention head, such as L3 H7. Both numbers count from 0."""
 
     layer: int
     head: int
@@ -41,7 +37,7 @@ class Head(NamedTuple):
 
     @classmethod
     def named(cls, name: str) -> "Head":
-        """Return the head with a label such as "L5 H10" or "L5H10". Raises ValueError for any other text."""
+        """Return the head for a label such as "L5 H10". Raises ValueError."""
         if not (found := re.fullmatch(r"L(\d{1,4}) ?H(\d{1,4})", name.strip(), re.ASCII)):
             raise ValueError(f"Expected a head such as L5H10, got {name[:40]!r}.")
         return cls(int(found[1]), int(found[2]))
@@ -49,7 +45,7 @@ class Head(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Patch:
-    """Replaces a head's context, which enters W_O, at some positions of a text. `Encoder.encode` checks the patch.
+    """Replaces a head's context, the input of W_O, at some positions.
 
     Source: Geiger et al. 2021, "Causal Abstractions of Neural Networks".
     """
@@ -62,15 +58,14 @@ class Patch:
 
 @dataclass(frozen=True, eq=False)
 class Hide:
-    """Hides the keys from the queries: their scaled scores become minus infinity, as for padding.
+    """Hides keys from queries: their attention scores become minus infinity.
 
-    The queries can still receive information about a hidden token through other tokens. `Encoder.encode` checks a Hide.
-    Source: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5
-    (attention knockout).
+    Other tokens can still pass on information about a hidden token.
+    Source: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5.
     """
 
-    queries: tuple[int, ...]  # the positions that can't attend to the keys
-    keys: tuple[int, ...]  # the positions that are hidden from the queries
+    queries: tuple[int, ...]  # positions that can't attend to the keys
+    keys: tuple[int, ...]
     heads: Collection[Head] | None = None  # None: every head of every layer
 
     def __post_init__(self) -> None:
@@ -88,7 +83,7 @@ class Hide:
 
 
 def check_patches(patches: Collection[Patch], n_layers: int, n_heads: int, d_head: int, n: int) -> None:
-    """Raise ValueError for patches that overlap, or that don't fit the encoder's shape or a text of n tokens."""
+    """Raise ValueError for patches that don't fit the text or overlap."""
     taken = set()
     for patch in patches:
         name, at = Head(patch.layer, patch.head), patch.positions
@@ -110,7 +105,7 @@ def check_patches(patches: Collection[Patch], n_layers: int, n_heads: int, d_hea
 
 
 def check_hidden(hidden: Collection[Hide], all_heads: Sequence[Head], tokens: Tokens) -> None:
-    """Raise ValueError if a head or position does not exist, if a query is padding, or if a token is hidden from itself."""
+    """Raise ValueError for a wrong head or position, or a token hidden from itself."""
     n = len(tokens.ids)
     for hide in hidden:
         heads = all_heads if hide.heads is None else hide.heads
@@ -130,24 +125,24 @@ def check_hidden(hidden: Collection[Hide], all_heads: Sequence[Head], tokens: To
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LayerRecording:
-    """The inputs and the context of one layer's attention in one pass, on the model's device and in its dtype."""
+    """The inputs and the context of one layer's attention, on the model's device."""
 
-    module: nn.Module  # the layer's attention module
+    module: nn.Module
     query: Tensor  # (batch, n_heads, n, d_head)
     key: Tensor  # (batch, n_heads, n, d_head)
     value: Tensor  # (batch, n_heads, n, d_head)
-    mask: Tensor | None  # bool or float, broadcasts to (batch, n_heads, n, n); masks hidden tokens too
-    terms: tuple[PositionBias | DistanceVectors, ...]  # added to the scaled scores; empty in most families
+    mask: Tensor | None  # bool or float; broadcasts to (batch, n_heads, n, n)
+    terms: tuple[PositionBias | DistanceVectors, ...]  # added to the scores
     scale: float
     context: Tensor  # (batch, n, n_heads, d_head): the input of W_O, after patches
-    arguments: Mapping[str, Tensor] = field(default_factory=dict)  # arguments of a hooked module; empty without hooks
+    arguments: Mapping[str, Tensor] = field(default_factory=dict)  # of a module with hooks
 
     def sentence(self, index: int, n: int) -> "LayerRecording":
-        """Return the recording of one sentence of the batch: batch size 1, cut to the sentence's first n tokens."""
+        """Return one sentence of the batch, cut to its first n tokens."""
         one, batch = slice(index, index + 1), self.query.shape[0]
         query, key, value = (tensor[one, :, :n] for tensor in (self.query, self.key, self.value))
         context = self.context[one, :n]
-        if batch > 1:  # a view would keep the complete batch in memory
+        if batch > 1:  # a view would keep the whole batch
             query, key, value, context = (tensor.clone() for tensor in (query, key, value, context))
         mask = None if self.mask is None else of_sentence(self.mask, index, n)
         if mask is not None and mask.dtype == torch.bool and mask.all():  # the mask hides nothing
@@ -158,26 +153,26 @@ class LayerRecording:
         )  # fmt: skip
 
     def kernel_mask(self, rows: slice = slice(None)) -> Tensor | None:
-        """Return the mask in the kernel's format: (n_heads or 1, n_rows or 1, n) on the CPU, bool or float32."""
+        """Return the mask for the kernel: (n_heads or 1, n_rows or 1, n), CPU."""
         if self.mask is None:
             return None
         mask = (self.mask[0, :, rows] if self.mask.shape[-2] > 1 else self.mask[0]).cpu()
         if mask.dtype == torch.bool:
             return mask
         lowest = torch.finfo(mask.dtype).min
-        # Some families mask a key with the dtype's lowest number. A mask that has only such numbers and zeros becomes bool.
+        # A mask of only zeros and the dtype's lowest number becomes bool.
         return mask > lowest if bool(((mask == 0) | (mask <= lowest)).all()) else mask.float()
 
     def trace(self, heads: int | slice = slice(None), rows: slice = slice(None)) -> AttentionTrace:
-        """Recompute every step of attention for some heads and queries, rounded to float32."""
+        """Recompute attention in float32."""
         return rounded(self.attend(heads, rows), torch.float32)
 
     def weights(self, heads: int | slice = slice(None), rows: slice = slice(None)) -> Tensor:
-        """Return only the weights of `trace`. This is faster, because the other steps aren't rounded."""
+        """Recompute only the weights, which is faster."""
         return self.attend(heads, rows).weights.float()
 
     def attend(self, heads: int | slice, rows: slice) -> AttentionTrace:
-        """Recompute every step of attention in float64, or in float32 for a very long text."""
+        """Recompute attention in float64, or float32 for a very long text."""
         query, key, value = (t[0, heads].cpu() for t in (self.query, self.key, self.value))
         query = query[..., rows, :]
         dtype = precision(query, key)
@@ -189,14 +184,17 @@ class LayerRecording:
 
 
 class Recorder:
-    """Records one forward pass, layer by layer. A recorder can also replace heads' contexts and hide tokens in the pass.
+    """Records a forward pass, and can replace heads' contexts and hide tokens.
 
-    patches, hidden: one collection for each sentence of the batch. keep: False records nothing. differentiable: True allows
-    gradients with respect to the recorded contexts. until: the layer whose attention ends the pass (None: run all layers).
+    patches, hidden: one collection for each sentence of the batch
+    keep: False records nothing
+    differentiable: True allows gradients of the contexts
+    until: the layer whose attention ends the pass
 
-    The other parameters are for a batch of one sentence, to which changed copies of this sentence are added at later layers
-    (`joining.py`). joins: the layer at which each copy is added, ascending. after: True adds a copy after its layer instead of
-    before it. narrow: (last layer, positions). After this layer's attention, only these positions are computed.
+    joins, narrow and after are for changed copies of one sentence (`joining.py`).
+    joins: the layer at which each copy is added, ascending
+    narrow: (last layer, positions to compute after this layer's attention)
+    after: True adds a copy after its layer
     """
 
     def __init__(
@@ -211,22 +209,22 @@ class Recorder:
         until: int | None = None,
     ):
         self.layers: list[LayerRecording] = []
-        self.n_calls = 0
-        self.pending: dict[str, object] = {}  # values that the current layer's hooks have recorded
+        self.n_calls = 0  # the layer: some modules have no index
+        self.pending: dict[str, object] = {}  # from the current layer's hooks
         self.keep = keep
         self._differentiable = differentiable
         self.joins, self.after, self.until = joins, after, until
-        self.first = 0  # index in the batch of the first sentence that runs
-        self.read: Tensor | None = None  # this layer's input for the unchanged sentence (1, n, d_model)
+        self.first = 0  # the first sentence that runs
+        self.read: Tensor | None = None  # layer input of the unchanged sentence: (1, n, d_model)
         self.last, self.rows = narrow or (None, ())
-        self.whole: Tensor | None = None  # the last layer's input (batch, n, d_model), until the attention has read it
+        self.whole: Tensor | None = None  # the last layer's input: (batch, n, d_model)
         self._patches = [(row, patch) for row, of_row in enumerate(patches) for patch in of_row]
         self._hidden = [(row, hide) for row, of_row in enumerate(hidden) for hide in of_row]
 
     def hide(self, mask: Tensor | None, shape: tuple[int, int, int], device: torch.device) -> Tensor | None:
-        """Return the next layer's mask, which also masks this recorder's hidden tokens: (batch, n_heads or 1, n, n).
+        """Add the next layer's hidden tokens to a mask: (batch, n_heads or 1, n, n).
 
-        shape: (batch, n_heads, n). If the layer hides no tokens, the mask is returned unchanged.
+        shape: (batch, n_heads, n)
         """
         batch, n_heads, n = shape
         layer = self.n_calls
@@ -248,7 +246,7 @@ class Recorder:
         return mask.masked_fill(~may, -torch.inf) if mask.is_floating_point() else (mask.bool() & may).to(mask.dtype)
 
     def receive(self, context: Tensor, inputs: Mapping[str, Any]) -> Tensor:
-        """Record a layer's context (batch, n, n_heads, d_head) and `inputs`, its other values. Return the patched context."""
+        """Record a layer's context, (batch, n, n_heads, d_head), and patch the context."""
         layer = self.n_calls
         self.n_calls += 1
         if here := [(row, patch) for row, patch in self._patches if patch.layer == layer]:
@@ -268,17 +266,14 @@ class Recorder:
 
 
 class _Reached(Exception):
-    """Ends a pass after the attention of `Recorder.until`."""
+    """Ends a pass after the layer `Recorder.until`."""
 
 
 _recorder: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
 
 
 def run(model: nn.Module, inputs: Mapping[str, Tensor], recorder: Recorder | None = None, **options):
-    """Run the model with a recorder, and return the model's output, or None if the recorder ended the pass early.
-
-    `current_recorder` returns the recorder during this call only.
-    """
+    """Run the model with a recorder. Return None for a pass that ended early."""
     token = _recorder.set(recorder)
     try:
         return model(**inputs, **options)
@@ -288,11 +283,11 @@ def run(model: nn.Module, inputs: Mapping[str, Tensor], recorder: Recorder | Non
         _recorder.reset(token)
 
 
-current_recorder = _recorder.get  # returns the recorder of the pass in this thread, or None outside of `run`
+current_recorder = _recorder.get  # None outside of `run`
 
 
 def _patched(context: Tensor, patches: Sequence[tuple[int, Patch]]) -> Tensor:
-    """Return the context with one layer's patches. patches: pairs (row in the batch, patch)."""
+    """Replace heads' contexts. patches: (row in the batch, patch)."""
     rows, positions, heads, values = [], [], [], []
     for row, patch in patches:
         at = range(context.shape[1]) if patch.positions is None else patch.positions
@@ -306,8 +301,8 @@ def _patched(context: Tensor, patches: Sequence[tuple[int, Patch]]) -> Tensor:
 
 
 def recorded_attention(module, query, key, value, attention_mask, **options):
-    """Compute attention with transformers' `sdpa` function, and pass its inputs and the context to the recorder."""
-    # Always pass is_causal: if neither the call nor the module has it, transformers' sdpa runs causally (Splinter).
+    """Run transformers' `sdpa` function, and record the attention."""
+    # Without is_causal, transformers' sdpa runs causally (Splinter).
     causal = options.pop("is_causal", None)
     causal = getattr(module, "is_causal", False) if causal is None else causal
     if (recorder := current_recorder()) is not None:
@@ -315,7 +310,7 @@ def recorded_attention(module, query, key, value, attention_mask, **options):
     context, _ = sdpa_attention_forward(module, query, key, value, attention_mask, is_causal=causal, **options)
     if recorder is None:
         return context, None
-    groups = query.shape[1] // key.shape[1]  # grouped-query attention shares keys and values between heads
+    groups = query.shape[1] // key.shape[1]  # several heads may share keys and values
     scale, bias = options.get("scaling"), options.get("position_bias")
     inputs = {
         "module": module,
@@ -330,7 +325,7 @@ def recorded_attention(module, query, key, value, attention_mask, **options):
 
 
 def eager_attention(module, query, key, value, attention_mask, **options):
-    """Compute attention with the family's eager function, which returns weights. Also mask the recorder's hidden tokens."""
+    """Run the family's eager function, which returns weights."""
     eager = sys.modules[type(module).__module__].eager_attention_forward
     if (recorder := current_recorder()) is not None:
         attention_mask = recorder.hide(attention_mask, tuple(query.shape[:3]), query.device)
@@ -339,7 +334,7 @@ def eager_attention(module, query, key, value, attention_mask, **options):
 
 
 def added(mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
-    """Convert a mask to the additive mask that eager functions expect: False becomes the dtype's lowest number."""
+    """Convert a bool mask to numbers to add to scores."""
     if mask is None or mask.dtype != torch.bool:
         return mask
     return torch.zeros_like(mask, dtype=dtype).masked_fill(~mask, torch.finfo(dtype).min)

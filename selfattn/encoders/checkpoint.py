@@ -1,7 +1,6 @@
-"""Check a folder before transformers reads it, and compute the digests that identify it.
+"""Check a folder before transformers reads it, and compute its digests.
 
-The folder must be a saved model with safetensors weights: no pickle is read and no code that comes with a model is run.
-Some keys of a config lead transformers to other files or to the Hub. A folder with such a key is refused.
+Pickles and code are never read.
 """
 
 import errno
@@ -20,32 +19,35 @@ from selfattn.encoders.errors import LoadError
 from selfattn.encoders.model_types import check_model_type
 from selfattn.encoders.untrusted_files import open_plain, read_json, reading
 
-# Keys that lead transformers to other weights, other files, code from the Hub, or another model.
+# Keys that lead transformers to other files, code or models.
 LEADING_AWAY = re.compile(
     r"transformers_weights|quantization_config|compression_config|.*backbone.*|.*_implementation.*|configuration_files"
     r"|gguf_file|fusion_config|kernel_config|distributed_config|__float__"
 )
 WEIGHTS = ".safetensors"
-BLOCK = 2**24  # bytes to hash at a time: large, because the thread waits for the interpreter's lock after each block
+BLOCK = 2**24  # bytes; smaller blocks would wait for the interpreter's lock more often
 ADAPTER = "adapter_config.json"  # written by PEFT
-READ = (".json", ".txt", ".model", ".jinja")  # suffixes of configuration and tokeniser files
+READ = (".json", ".txt", ".model", ".jinja")
 CLASS = re.compile(r"\w{0,80}Tokenizer(Fast)?|TokenizersBackend|PythonBackend", re.ASCII)
-# A tokeniser needs one of these files; the family decides which one.
+# A tokeniser needs one of these files.
 VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "tekken.json", "*.model", "*.bpe.codes", "vocab.bpe")
-# In addition to config.json, the weights and the modules' folders, these files determine an encoder's numbers.
+# Files that change an encoder's numbers.
 DECIDING = (
     *VOCABULARIES, "merges.txt", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
     "modules.json", "sentence_*_config.json", "config_sentence_transformers.json",
 )  # fmt: skip
-NOTES = ("_name_or_path", "transformers_version", "torch_dtype", "dtype")  # config.json's keys that affect no number
-PLACE = re.compile(r"\w[\w.-]*", re.ASCII)  # a folder name of a sentence-transformers module
-MOST_LINKS = 40  # links to follow to one file; Linux has the same limit
-BYTES = "ByT5Tokenizer"  # has no vocabulary file; `Tokenizer` refuses it, because it isn't fast
-DISTRIBUTED = re.compile(r"shard-\d{5}-model-.*\.safetensors")  # transformers would read these before model.safetensors
+NOTES = ("_name_or_path", "transformers_version", "torch_dtype", "dtype")  # keys that change no number
+PLACE = re.compile(r"\w[\w.-]*", re.ASCII)  # name of a module's folder
+MOST_LINKS = 40  # links to one file, as in Linux
+BYTES = "ByT5Tokenizer"  # has no vocabulary file
+DISTRIBUTED = re.compile(r"shard-\d{5}-model-.*\.safetensors")  # transformers would prefer these to model.safetensors
 
 
 def check_folder(folder: Path, base: Path | None = None) -> None:
-    """Raise LoadError if a folder has no encoder, or leads to other files or to code. base: the setting `model_dir`."""
+    """Raise LoadError unless a folder holds an encoder and leads to no other files.
+
+    base: the setting `model_dir`
+    """
     with reading(folder):
         names = sorted(os.listdir(folder))
     if ADAPTER in names:
@@ -59,7 +61,7 @@ def check_folder(folder: Path, base: Path | None = None) -> None:
         )
     for name in names:
         _check_file(folder / name)
-    if base is not None and folder.is_relative_to(base.resolve()):  # the Hub's cache isn't checked: its files are links
+    if base is not None and folder.is_relative_to(base.resolve()):  # the Hub's cache has links
         _check_links(folder)
     config = read_json(folder / "config.json")
     check_model_type(folder.name, config)
@@ -82,7 +84,7 @@ def _check_file(path: Path) -> None:
     with reading(path):
         try:
             mode = path.stat().st_mode
-        except FileNotFoundError:  # a dangling link: the cache has only a part of the model
+        except FileNotFoundError:  # a dangling link, as in an incomplete cache
             return
     shown = f"{path.parent.name}/{path.name}"
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
@@ -102,8 +104,8 @@ def _check_links(folder: Path) -> None:
 
 
 def _check_config(folder: Path, config: dict) -> None:
-    """Raise LoadError for keys, at any depth, that lead to files or code outside the folder."""
-    inner: list = [{**config, "label2id": None}]  # label2id's keys are names of classes, not settings
+    """Raise LoadError for keys that lead to other files or code."""
+    inner: list = [{**config, "label2id": None}]  # names of classes, not settings
     while inner:
         part = inner.pop()
         for key, value in part.items() if isinstance(part, dict) else ():
@@ -127,12 +129,11 @@ def _check_weights(folder: Path) -> None:
 
 
 def _check_tokenizer(folder: Path, config: dict) -> None:
-    """Raise LoadError if tokenizer_class names no tokeniser, a setting leads to another file, or the vocabulary is missing."""
     settings = read_json(folder / "tokenizer_config.json", {})
     classes = [settings.get("tokenizer_class"), config.get("tokenizer_class")]
     strange = [name for name in classes if name is not None and not (isinstance(name, str) and CLASS.fullmatch(name))]
     leading = [key for key in ("fast_tokenizer_files", "gguf_file", "tokenizer_object") if settings.get(key)]
-    if strange or leading:  # transformers would accept any of its classes, even a model
+    if strange or leading:  # transformers would accept any class, even a model
         what = f"tokenizer_class is {str(strange[0])[:80]!r}, which isn't a tokeniser" if strange else ""
         raise LoadError(
             f"{folder.name}/tokenizer_config.json is refused: {what or f'{leading[0]} leads to another file'}. Save the "
@@ -146,7 +147,7 @@ def _check_tokenizer(folder: Path, config: dict) -> None:
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """Return the safetensors files that transformers would read, in order: model.safetensors, or else those in the index."""
+    """Return the safetensors files that transformers reads."""
     single, index = folder / f"model{WEIGHTS}", folder / f"model{WEIGHTS}.index.json"
     if single.is_file():
         return [single]
@@ -157,22 +158,22 @@ def weight_files(folder: Path) -> list[Path]:
         raise LoadError(f"{folder.name}/{index.name} lists no weights files. Download the model again.")
     names = sorted(set(shards.values()))
     for name in names:
-        # transformers would load a file without this suffix as a pickle.
+        # transformers would read files with other suffixes as pickles.
         if Path(name).name != name or not name.endswith(WEIGHTS) or not (folder / name).is_file():
             raise LoadError(f"{folder.name} lacks the weights file {name[:200]!r}. Download the model again.")
     return [folder / name for name in names]
 
 
 def weights_digest(folder: Path) -> str:
-    """Return the sha256 of the weights file. For several files, return the sha256 of their sha256s joined in order."""
+    """Return the sha256 of the weights."""
     digests = [file_digest(file) for file in weight_files(folder)]
     return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
 def configuration_digest(folder: Path, files: Mapping[str, str]) -> str:
-    """Return one sha256 of config.json's values (except NOTES), the files in DECIDING and sentence-transformers' module files.
+    """Return the sha256 of an encoder's settings and tokeniser.
 
-    files: the folder's `file_digests`. If a newer transformers saves the model again, new keys or files may change the digest.
+    A newer transformers may change the sha256 when saving the model.
     """
     config = {key: value for key, value in read_json(folder / "config.json").items() if key not in NOTES}
     counting = {name: digest for name, digest in files.items() if "/" in name or _is_one_of(name, DECIDING)}
@@ -180,7 +181,7 @@ def configuration_digest(folder: Path, files: Mapping[str, str]) -> str:
 
 
 def file_digests(folder: Path) -> dict[str, str]:
-    """Return the sha256 of each configuration, vocabulary, weights and module file, keyed by the path in the folder."""
+    """Return the sha256 of each file that an encoder reads, by path."""
     return {Path(os.path.relpath(path, folder)).as_posix(): file_digest(path) for path in _read(folder)}
 
 
@@ -194,13 +195,13 @@ def _is_one_of(name: str, patterns: Iterable[str]) -> bool:
 
 
 def modules_folder(folder: Path) -> Path:
-    """Return the folder with sentence-transformers' modules.json: `folder` or, before version 2, the parent of `folder`."""
+    """Return sentence-transformers' folder: `folder` or its parent."""
     is_module = re.fullmatch(r"\d+_\w+", folder.name) and not (folder / "modules.json").exists()
     return folder.parent if is_module else folder
 
 
 def _module_files(folder: Path) -> list[Path]:
-    """Return sentence-transformers' modules.json, its settings file, and config.json of each module except the model."""
+    """Return the files that describe sentence-transformers' modules."""
     around = modules_folder(folder)
     try:
         steps = read_json(around / "modules.json", of=list)
@@ -214,10 +215,9 @@ def _module_files(folder: Path) -> list[Path]:
 
 @contextmanager
 def unchanged(folder: Path, expected: Mapping[str, str] | None = None) -> Iterator[None]:
-    """Raise LoadError if the folder or its files change during the `with` block, or differ from the digests `expected`.
+    """Raise LoadError if files change in the `with` block, even if they change back.
 
-    The check compares inode, times and size of each file, and of each link to a file. It therefore also notices a file that
-    was replaced and put back.
+    expected: the digests before the block
     """
     before = _states(folder)
     if expected is not None and (digests := file_digests(folder)) != expected:
@@ -226,7 +226,7 @@ def unchanged(folder: Path, expected: Mapping[str, str] | None = None) -> Iterat
     failure = None
     try:
         yield
-    except LoadError as error:  # perhaps about a file that was missing for a moment
+    except LoadError as error:  # perhaps a file was missing for a moment
         failure = error
     if _states(folder) != before:
         raise LoadError(f"{folder.name} changed while it was read. Load it again.")
@@ -243,7 +243,7 @@ def _states(folder: Path) -> list[tuple]:
 
 
 def _way_to(path: Path) -> list[Path]:
-    """Return the links that the system follows to a file, in order, and the file itself. Raises OSError."""
+    """Return the links to a file, and the file. Raises OSError."""
     way, reached, left = [], Path(), [*reversed(path.absolute().parts)]
     while left:
         part = left.pop()
@@ -258,17 +258,17 @@ def _way_to(path: Path) -> list[Path]:
 
 
 def _state(status: os.stat_result) -> tuple[int, ...]:
-    """Return numbers that differ between any two versions of a file. No program can set ctime."""
+    """Return numbers that change with the file. No program can set ctime."""
     return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size
 
 
-_digests: dict[tuple, str] = {}  # sha256 of files, keyed by `_state`
+_digests: dict[tuple, str] = {}  # keyed by `_state`
 
 
 def file_digest(path: Path) -> str:
-    """Return a file's sha256. It is computed once for each version of the file. Raises LoadError."""
+    """Return a file's sha256. Raises LoadError."""
     with open_plain(path) as file, reading(path):
-        state = _state(os.fstat(file.fileno()))  # of the open file, because a link may lead elsewhere by now
+        state = _state(os.fstat(file.fileno()))  # of the open file: a link may lead elsewhere by now
         if state not in _digests:
             digest = hashlib.sha256()
             while block := file.read(BLOCK):

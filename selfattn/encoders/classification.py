@@ -1,4 +1,4 @@
-"""Load a checkpoint's classification head. It computes logits for the classes of a text, or for the tags of a word.
+"""Load a classification head, for the classes of texts or the tags of words.
 
 Source: Devlin et al. 2019, "BERT", sections 4.1 and 5.3.
 """
@@ -22,21 +22,21 @@ from selfattn.encoders.sources import resolve
 from selfattn.encoders.tokenizer import SAMPLE
 
 AnyHead = TypeVar("AnyHead", bound="ClassHead")
-# Largest allowed difference from the complete model's logits, relative to the largest logit (or to 1, if that is larger).
+# Allowed relative difference from the complete model's logits.
 LOGITS = PARITY | {"float32": 1e-5}
 
 
 @dataclass(frozen=True, eq=False)
 class ClassHead:
-    """Computes a logit for each class from a sentence's last hidden states. A regression has scores instead of logits."""
+    """Computes a logit for each class of a text."""
 
     kind: ClassVar[str] = CLASSES
 
     encoder: Encoder
-    labels: tuple[str, ...]  # from id2label; equal names get a number: "GOOD (class 1)", "GOOD (class 2)"
-    activation: str  # "softmax", "sigmoid" (independent classes) or "" (regression), as in transformers' pipeline
-    _model: nn.Module  # the model without its encoder (`take_encoder_out`)
-    sigmoid: bool = False  # True if CrossEncoder.predict of sentence-transformers returns the score's sigmoid
+    labels: tuple[str, ...]  # from id2label; equal names get a number
+    activation: str  # "softmax", "sigmoid" (independent classes) or "" (regression)
+    _model: nn.Module  # without its encoder
+    sigmoid: bool = False  # True: CrossEncoder.predict returns a sigmoid
 
     @property
     def exclusive(self) -> bool:
@@ -45,14 +45,13 @@ class ClassHead:
 
     @property
     def unit(self) -> str:
-        """The unit of `answers`: "probability", or "score" for a regression."""
+        """ "probability", or "score" for a regression."""
         return "probability" if self.activation else "score"
 
     def logits(self, states: Tensor) -> Tensor:
-        """Compute logits from the last hidden states of p tokens: (..., p, d_model) -> (..., n_labels). Differentiable.
+        """Compute logits from last hidden states: (..., p, d_model) -> (..., n_labels).
 
-        `states` must begin with the text's first token, such as [CLS]. Leave out padding and hidden tokens, because some
-        classification heads average over all tokens. Raises NotFinite.
+        The states begin with the text's first token, without padding. Raises NotFinite.
         """
         return self._raw(states).reshape(*states.shape[:-2], -1)
 
@@ -60,17 +59,11 @@ class ClassHead:
         return logits_of(self.encoder, self._model, self.kind, states.reshape(-1, *states.shape[-2:])).float()
 
     def answers(self, logits: Tensor) -> Tensor:
-        """Convert logits (..., n_labels) to probabilities as transformers' pipeline does. A regression's scores are unchanged.
-
-        Probabilities sum to 1 if the classes exclude one another.
-        """
+        """Convert logits (..., n_labels) to probabilities, except for a regression."""
         return logits.softmax(-1) if self.exclusive else logits.sigmoid() if self.activation else logits
 
     def number(self, label: str | int) -> int:
-        """Return a class's number, from 0. label: the class's name or its number, as an int or as digits.
-
-        A name has priority over digits. Letter case matters only if two names differ only in case. Raises ValueError.
-        """
+        """Return the number of a class, from a name or number. Raises ValueError."""
         named = [] if isinstance(label, int) else [str(label), str(label).casefold()]
         for name, labels in zip(named, (self.labels, [each.casefold() for each in self.labels])):
             if labels.count(name) == 1:
@@ -83,16 +76,16 @@ class ClassHead:
 
 
 class TagHead(ClassHead):
-    """Computes a logit for each tag from a word's last hidden states."""
+    """Computes a logit for each tag of a word."""
 
     kind = TAGS
 
     def logits(self, states: Tensor) -> Tensor:
-        """Compute logits for each of a word's p tokens, and return their mean: (..., p, d_model) -> (..., n_labels)."""
+        """Return the mean logits of p tokens: (..., p, d_model) -> (..., n_labels)."""
         return self._raw(states).mean(dim=-2).reshape(*states.shape[:-2], -1)
 
     def tags(self, encoding: Encoding) -> pd.DataFrame:
-        """Return a row for each word, with columns word, tag (the most probable, named as in id2label) and probability."""
+        """Return a row for each word: word, tag (the most probable), probability."""
         rows = []
         for word in encoding.words:
             logits = self.logits(encoding.states[-1][list(word.positions)])
@@ -102,11 +95,7 @@ class TagHead(ClassHead):
 
 
 def load_class_head(encoder: Encoder) -> ClassHead:
-    """Load the classification head of an encoder's checkpoint. Its logits must equal those of the complete model.
-
-    Raises NoHead if the checkpoint has no such head, if its classes aren't numbered from 0, or if the logits differ on a short
-    text. Raises NoHead also for a CrossEncoder with an unsupported setting that changes the score.
-    """
+    """Load a classification head with the complete model's logits. Raises NoHead."""
     try:
         activation = check_cross_encoder(resolve(encoder.name, encoder.revision).folder)
     except (NoPooling, LoadError) as error:
@@ -115,7 +104,7 @@ def load_class_head(encoder: Encoder) -> ClassHead:
 
 
 def load_tag_head(encoder: Encoder) -> TagHead:
-    """Load the token-classification head as `load_class_head` does. Raises NoHead."""
+    """Load a token-classification head. Raises NoHead."""
     return _load(encoder, TagHead, "softmax")
 
 
@@ -133,7 +122,7 @@ def _load(encoder: Encoder, kind: type[AnyHead], activation: str) -> AnyHead:
         most = float((logits - expected).abs().max() / expected.abs().max().clamp_min(1))
     except NotFinite as error:
         raise NoHead(str(error)) from None
-    except Exception as error:  # some heads need more inputs
+    except Exception as error:
         if is_out_of_memory(error):
             raise
         raise NoHead(f"{encoder.title}'s {kind.kind} needs more than last hidden states: {brief(error)}") from None
@@ -146,7 +135,7 @@ def _load(encoder: Encoder, kind: type[AnyHead], activation: str) -> AnyHead:
 
 
 def _labels(encoder: Encoder, kind: str) -> tuple[str, ...]:
-    """Return the classes' names, made distinct. Raises NoHead if the numbers in id2label aren't 0, 1, 2 ..."""
+    """Return distinct class names. Raises NoHead for missing numbers."""
     named = sorted(encoder.model.config.id2label.items())
     numbers = [number for number, _ in named]
     if numbers != list(range(len(named))):
@@ -161,7 +150,7 @@ def _labels(encoder: Encoder, kind: str) -> tuple[str, ...]:
 
 
 def _activation(config) -> str:
-    """Return the name of the function that transformers' pipeline applies to the logits, or ""."""
+    """Return the function of transformers' pipeline for logits, or ""."""
     if config.problem_type == "regression":
         return ""
     return "softmax" if config.problem_type != "multi_label_classification" and config.num_labels > 1 else "sigmoid"

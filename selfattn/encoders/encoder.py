@@ -1,4 +1,4 @@
-"""Run texts through a pretrained encoder: unchanged, with tokens hidden, or with heads' outputs replaced or removed."""
+"""Run texts through an encoder, also with hidden tokens or changed heads."""
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -24,28 +24,28 @@ from selfattn.notebook_repr import html_table
 from selfattn.settings import Settings
 
 Progress = Callable[[int, int], None]  # passes done, passes in all
-JOINED = 1e-5  # largest difference of joined copies (joining.py) from separate ones, relative to the largest number
-FEW = 16  # for fewer copies, joining saves less time than its two tests take (1.5 s for a base-size encoder)
+JOINED = 1e-5  # allowed relative difference between joined and separate copies
+FEW = 16  # for fewer copies, joining saves less than its tests cost (1.5 s, base-size encoder)
 
 
 def silent(done: int, total: int) -> None:
-    """Ignore progress. This is the default callback."""
+    """Ignore progress."""
 
 
 def half_of(progress: Progress, half: int) -> Progress:
-    """Return a progress callback for the first (half=0) or second (half=1) of two equal halves of the work."""
+    """Return a callback for the first (0) or second (1) half of the work."""
     return lambda done, total: progress(half * total + done, 2 * total)
 
 
 def followed(items: Collection, progress: Progress) -> Iterator:
-    """Yield each item, and call progress when the caller asks for the next item."""
+    """Yield each item, then report progress."""
     for done, item in enumerate(items, start=1):
         yield item
         progress(done, len(items))
 
 
 class Copy(NamedTuple):
-    """A copy of a word's sentence in a batch, with the changes to make in its forward pass."""
+    """A sentence in a batch, with its changes."""
 
     word: PlacedWord
     patches: Collection[Patch] = ()
@@ -53,7 +53,7 @@ class Copy(NamedTuple):
 
     @property
     def start(self) -> int:
-        """The first layer with a change; 0 if there is no change."""
+        """The first layer with a change, or 0."""
         layers = [patch.layer for patch in self.patches]
         for hide in self.hidden:
             layers += [0] if hide.heads is None else [head.layer for head in hide.heads]
@@ -62,7 +62,7 @@ class Copy(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Encoder(TextReader):
-    """A pretrained encoder, loaded by `load_encoder`. It keeps no texts or results between calls, so threads may share it."""
+    """A pretrained encoder, which threads may share."""
 
     family: str  # config.model_type
     n_layers: int
@@ -70,20 +70,20 @@ class Encoder(TextReader):
     d_model: int
     d_head: int
     dtype: str
-    # Reasons why an operation isn't possible, measured at load (parity.py). "" means that the operation is possible.
+    # Why an operation isn't possible; "" if it is possible.
     reason: str = ""  # why the attention can't be recomputed
     patch_reason: str = ""  # why heads' outputs can't be replaced or removed
     hide_reason: str = ""  # why tokens can't be hidden
     one_head_reason: str = ""  # why tokens can't be hidden in only some heads
-    digest: str = ""  # sha256 of the weights; "" for random weights
+    digest: str = ""  # sha256 of the weights
     configuration: str = ""  # `checkpoint.configuration_digest`
-    note: str = ""  # a note for visitors ("the encoder half of T5")
-    equal_lengths: bool = False  # True if padding changes the results: only texts of equal length share a pass
-    around: Callable[[int], AbstractContextManager] = nullcontext  # for each pass: around(tokens x layers x d_model)
+    note: str = ""  # for visitors
+    equal_lengths: bool = False  # True: padding changes results
+    around: Callable[[int], AbstractContextManager] = nullcontext  # called with tokens x layers x d_model
 
     @cached_property
     def content(self) -> str:
-        """The sha256 of weights, configuration, tokeniser and pooling modules. Folder, device and precision don't change it."""
+        """The sha256 of weights, configuration and tokeniser."""
         return hashlib.sha256(f"{self.digest} {self.configuration}".encode()).hexdigest()
 
     def __repr__(self) -> str:
@@ -106,10 +106,14 @@ class Encoder(TextReader):
     ) -> Encoding:
         """Run one text, and record each layer's attention.
 
-        text: a string, or the result of `tokenize`. pair: a second segment. pad_to: pad to this many tokens, and keep the
-        padding in the result. patches: heads' outputs to replace. hidden: tokens to hide from other tokens.
-        Raises TextError for a text that is empty, too long or not valid Unicode, NotFinite for NaN or infinity, ValueError for
-        patches or hidden tokens that don't fit the text, and NotRecomputable if the encoder doesn't allow patches or hiding.
+        text: a string, or the result of `tokenize`
+        pair: a second segment
+        pad_to: number of tokens, padding included
+        patches: heads' outputs to replace
+        hidden: tokens to hide from other tokens
+
+        Raises TextError, NotFinite, ValueError for changes that don't fit the text, and NotRecomputable for changes that the
+        encoder doesn't allow.
         """
         tokens = self.tokenize(text, pair)
         if pad_to is not None:
@@ -125,10 +129,10 @@ class Encoder(TextReader):
         patches: Sequence[Collection[Patch]] | None = None,
         hidden: Sequence[Collection[Hide]] | None = None,
     ) -> list[Encoding]:
-        """Run several texts, and return their Encodings, which have no padding. Texts of similar length share a pass.
+        """Run several texts in batches. The results have no padding.
 
-        patches, hidden: one collection for each text, as in `encode`. For a text with a second segment, pass the result of
-        `tokenize`. Raises the errors of `encode`, and TypeError for a string instead of a list.
+        patches, hidden: one collection for each text
+        Raises the errors of `encode`, and TypeError for a string.
         """
         if isinstance(texts, str):
             raise TypeError(
@@ -148,16 +152,13 @@ class Encoder(TextReader):
         return [encodings[place] for place in range(len(batch))]
 
     def encoded(self, word: PlacedWord) -> Encoding:
-        """Return the Encoding of the word's unchanged sentence. Encode it only if `word` holds no such Encoding."""
+        """Return the Encoding of the word's unchanged sentence."""
         sentence = word.sentence
         is_plain = isinstance(sentence, Encoding) and not (sentence.patches or sentence.hides)
         return sentence if is_plain else self.encode(sentence)
 
     def reference_weights(self, text: str, pair: str | None = None, hidden: Collection[Hide] = ()) -> Tensor:
-        """Return the attention weights that the model's own eager attention computes: (n_layers, n_heads, n, n).
-
-        pair, hidden: as in `encode`.
-        """
+        """Return the weights of the model's eager attention: (n_layers, n_heads, n, n)."""
         tokens, hidden = self.tokenize(text, pair), tuple(hidden)
         self._check_changes(tokens, (), hidden)
         with torch.no_grad(), self.pass_over(1, len(tokens.ids)):
@@ -166,9 +167,10 @@ class Encoder(TextReader):
         return stack_layers(output.attentions, 0, len(tokens.ids))
 
     def eager(self, inputs: dict[str, Tensor], hidden: Sequence[Collection[Hide]] = (), weights: bool = True):
-        """Run the model with its slow eager attention, and return transformers' output with hidden states.
+        """Run the model with eager attention.
 
-        hidden: for each text, the tokens to hide. weights: True adds attention weights, which need much memory for a long text.
+        hidden: tokens to hide, for each text
+        weights: False saves much memory
         """
         recorder = Recorder(keep=False, hidden=hidden) if hidden else None
         return run(self._twin, inputs, recorder, output_attentions=weights, output_hidden_states=True)
@@ -178,7 +180,7 @@ class Encoder(TextReader):
         return eager_twin(self.model)
 
     def separate_pass_fits(self, n: int) -> bool:
-        """Return True if the `reference_weights` of a text of n tokens fit the operator's memory limit."""
+        """Return True if `reference_weights` of n tokens fit the operator's limit."""
         return 4 * self.n_layers * self.n_heads * n * n <= Settings.read().separate_pass_megabytes * 2**20
 
     def knock_out(
@@ -191,13 +193,14 @@ class Encoder(TextReader):
         progress: Progress = silent,
         pair: str | None = None,
     ) -> Tensor:
-        """Remove each head in turn and return the last hidden state at `position`: (n_layers, n_heads, d_model).
+        """Remove each head in turn. Return the last hidden states: (n_layers, n_heads, d_model).
 
-        A removed head's output becomes zero at every position or, with how="mean", the mean of its output over the sentence.
-        position: a position, the positions of a split word (the result is their mean), or a word that occurs once. Positions
-        count through both segments. heads: the heads to remove, one at a time; a tuple of heads is removed together. With
-        heads, the result is (len(heads), d_model). progress(done, total) is called after each pass. pair: as in `encode`.
-        Raises NotRecomputable if heads can't be removed.
+        position: one or several positions (for their mean), or a word that occurs once
+        heads: heads, or tuples to remove together, for a result (len(heads), d_model)
+        how: the removed output becomes "zero", or its "mean" over the sentence
+        progress: called as progress(done, total)
+
+        Raises NotRecomputable.
         Source: Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section 2.
         """
         if how not in ("zero", "mean"):
@@ -221,11 +224,12 @@ class Encoder(TextReader):
         progress: Progress | None = None,
         pair: str | None = None,
     ) -> Tensor:
-        """Hide each of `words` from `position` in turn, and return the last hidden state at `position`: (len(words), d_model).
+        """Hide each word from `position` in turn. Return the last hidden states: (len(words), d_model).
 
-        Other tokens can still pass on information about the hidden word. position and each of words: a position, the positions
-        of a split word, or a word that occurs once. heads: for each word, the heads in which to hide the word; None for all.
-        progress, pair: as in `knock_out`. Raises the errors of `encode`, and IndexError for positions outside the text.
+        position, words: as `position` in `knock_out`
+        heads: for each word, the heads in which to hide the word; None for all
+
+        Raises the errors of `encode`, and IndexError.
         Source: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5.
         """
         word = self.placed((text, position, pair))
@@ -246,11 +250,10 @@ class Encoder(TextReader):
         progress: Progress = silent,
         layers: bool = False,
     ) -> Tensor:
-        """Run a word's sentence once for each set of changes. Return the word's last hidden states: (copies, d_model).
+        """Run a sentence with each set of changes. Return the word's vectors: (copies, d_model).
 
-        A set of changes makes a copy of the sentence. patches, hidden: one collection for each copy. layers: True adds the word's
-        states before each layer: (copies, n_layers + 1, d_model). progress: as in `knock_out`. Copies run in passes of about
-        4,096 tokens. If there are at least 16 copies and the encoder allows it, each copy starts only at its first changed layer.
+        patches, hidden: one collection for each copy of the sentence
+        layers: True returns the states before each layer: (copies, n_layers + 1, d_model)
         """
         word = self.placed(word)
         n, count = len(word.sentence.ids), len(patches if patches is not None else hidden or ())
@@ -276,9 +279,9 @@ class Encoder(TextReader):
         return torch.stack([found[at] for at in range(count)])
 
     def in_copies(self, copies: Sequence[Copy], layers: bool = False) -> Tensor:
-        """Run copies of sentences, each with its changes, in one padded pass. Return last hidden states: (copies, d_model).
+        """Run copies in one padded pass. Return the words' vectors: (copies, d_model).
 
-        A state is the mean over the tokens of the copy's word. layers: as in `changed_vectors`. NaN and infinity aren't checked.
+        NaN and infinity aren't checked.
         """
         words, patches, hidden = zip(*copies)
         pieces = [(row, position) for row, word in enumerate(words) for position in word.positions]
@@ -293,10 +296,7 @@ class Encoder(TextReader):
         return vectors if layers else vectors[:, 0]
 
     def _joined(self, copies: Sequence[Copy], joins: Sequence[int], narrow: bool) -> Tensor:
-        """Run copies of a sentence. Copy i joins the pass at layer joins[i] (ascending), where its changes begin.
-
-        Returns the last hidden states of the word's p tokens: (copies, p, d_model). narrow: as in `narrowing`.
-        """
+        """Run copies, added at layers `joins`: (copies, p, d_model) for the word's p tokens."""
         word, each = copies[0].word, [Copy(copies[0].word), *copies]  # the unchanged sentence comes first
         rows = list(word.positions)
         with torch.no_grad(), self.pass_over(len(each), len(word.sentence.ids)):
@@ -309,7 +309,7 @@ class Encoder(TextReader):
 
     @cached_property
     def joinable(self) -> bool:
-        """True if a changed copy of a sentence can be added to a pass at the layer where its changes begin (tested once)."""
+        """True if copies can be added at their first changed layer."""
         recordings = self.encode(SAMPLE).recordings
         if self.dtype != "float32" or not recordings:  # in low precision, rounding depends on the batch
             return False
@@ -318,7 +318,7 @@ class Encoder(TextReader):
 
     @cached_property
     def narrowing(self) -> bool:
-        """True if only the word's positions need computing after the last layer's attention. Tested once; requires `joinable`."""
+        """True if the last layer can compute only the word's positions."""
         return self._joins_as_it_runs(narrow=True)
 
     def _joins_as_it_runs(self, narrow: bool) -> bool:
@@ -342,31 +342,31 @@ class Encoder(TextReader):
         return True
 
     def removed(self, heads: Iterable[Head]) -> list[Patch]:
-        """Return patches that remove these heads: their outputs become zero at every position."""
+        """Return patches that set heads' outputs to zero."""
         return [Patch(layer, head, None, torch.zeros(self.d_head)) for layer, head in heads]
 
     @cached_property
     def recomputable(self) -> bool:
-        """True if selfattn's kernel reproduces the model's own attention weights in every layer (measured at load)."""
+        """True if selfattn's kernel reproduces the model's attention weights."""
         return not self.reason
 
     @cached_property
     def patchable(self) -> bool:
-        """True if heads' outputs can be replaced and removed (measured at load)."""
+        """True if heads' outputs can be replaced and removed."""
         return not self.patch_reason
 
     @property
     def hooked(self) -> bool:
-        """True if hooks record the attention (`hooks.py`), because the modules never call a registered attention function."""
+        """True if hooks record the attention."""
         return self.model.config._attn_implementation == "eager"
 
     @cached_property
     def all_heads(self) -> list[Head]:
-        """Every head of the encoder, layer by layer."""
+        """Every head, layer by layer."""
         return [Head(layer, head) for layer in range(self.n_layers) for head in range(self.n_heads)]
 
     def states(self, output) -> tuple[Tensor, ...]:
-        """Return a model output's n_layers + 1 hidden states, (batch, n, d_model) each. The last one is after any final norm."""
+        """Return n_layers + 1 hidden states: (batch, n, d_model) each."""
         return (*output.hidden_states[: self.n_layers], output.last_hidden_state)
 
     def _check_changes(self, tokens: Tokens, patches: Collection[Patch], hidden: Collection[Hide]) -> None:
@@ -382,7 +382,6 @@ class Encoder(TextReader):
             self._check_changes(*copy)
         batch, patches, hidden = zip(*copies)
         inputs = self.inputs(batch)
-        # If the kernel can't recompute the weights, the model returns them. The recorder may still record heads' outputs.
         recorder = Recorder(patches, hidden=hidden) if self.recomputable or self.patchable else None
         with torch.no_grad(), self.pass_over(*inputs["input_ids"].shape):
             if recorder is None:
@@ -413,7 +412,7 @@ class Encoder(TextReader):
         return encodings
 
     def check_finite(self, tokens: Tokens, states: Sequence[Tensor]) -> None:
-        """Raise NotFinite for NaN or infinity in a text's hidden states. states: all n_layers + 1 states, or only the last."""
+        """Raise NotFinite for NaN or infinity. states: all, or only the last."""
         strange = next((depth for depth, state in enumerate(states) if not state.isfinite().all()), None)
         if strange is not None:
             text = tokens.text if len(tokens.text) <= 60 else f"{tokens.text[:57]}..."
@@ -427,7 +426,7 @@ class Encoder(TextReader):
 
     @contextmanager
     def pass_over(self, copies: int, n: int) -> Iterator[None]:
-        """Enter the context manager `self.around` for a pass over `copies` texts of n tokens. Raises OutOfMemory."""
+        """Enter `self.around` for a pass. Raises OutOfMemory."""
         message = (
             f"{copies} text(s) of {n:,} tokens need more memory than {self.device} has left. Shorten the text, or "
             "choose another device, a lower precision or a smaller encoder."
@@ -436,22 +435,20 @@ class Encoder(TextReader):
             yield
 
     def check_recomputable(self) -> None:
-        """Raise NotRecomputable if the kernel can't recompute the encoder's attention."""
         if not self.recomputable:
             raise NotRecomputable(f"{self.title}'s attention is shown, not recomputed: {self.reason}")
 
     def check_hideable(self, one_head: bool = False) -> None:
-        """Raise NotRecomputable if tokens can't be hidden. one_head: True also requires hiding in only some heads."""
+        """Raise NotRecomputable if tokens can't be hidden, or not in one head."""
         if reason := self.hide_reason or (self.one_head_reason if one_head else ""):
             where = "only some heads of " if not self.hide_reason else ""
             raise NotRecomputable(f"No word can be hidden in {where}{self.title}: {reason}")
 
     def check_patchable(self) -> None:
-        """Raise NotRecomputable if heads' outputs can't be replaced or removed."""
         if not self.patchable:
             raise NotRecomputable(f"No head of {self.title} can be replaced or removed: {self.patch_reason}")
 
 
 def _row(batch: Tensor, row: int, n: int) -> Tensor:
     states = batch[row, :n].float().cpu()
-    return states if batch.shape[0] == 1 else states.clone()  # a view would keep the complete batch in memory
+    return states if batch.shape[0] == 1 else states.clone()  # a view would keep the whole batch

@@ -1,4 +1,4 @@
-"""Hold the results of a text's forward pass: tokens, words and hidden states, and the attention of any head on demand."""
+"""Hold the results of a text's pass."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,24 +13,21 @@ from selfattn.encoders.reference import own_weights
 from selfattn.kernel import AttentionTrace
 from selfattn.notebook_repr import html_table
 
-BLOCK = 2**22  # number of attention weights to compute at a time: 34 MB for each step
+BLOCK = 2**22  # weights computed at a time: 34 MB a step
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Encoding(Tokens):
-    """The results of one text's pass through an encoder. Tensors are CPU float32; rows are queries, columns are keys.
+    """The results of one text's pass: CPU float32; rows are queries, columns are keys."""
 
-    With `patches` or `hides`, the results are those of the changed pass.
-    """
-
-    states: tuple[Tensor, ...] = field(repr=False)  # n_layers + 1 of (n, d_model): layer inputs, then the last state
-    static: Tensor  # (n, d_embedding): each token's row of the embedding table, without position
+    states: tuple[Tensor, ...] = field(repr=False)  # n_layers + 1 of (n, d_model): layer inputs, last state
+    static: Tensor  # (n, d_embedding): rows of the embedding table
     n_heads: int
-    recordings: tuple[LayerRecording, ...] = field(repr=False, default=())  # one for each layer; empty if unreadable
-    shown: Tensor | None = field(repr=False, default=None)  # the model's own weights of a display-only encoder
+    recordings: tuple[LayerRecording, ...] = field(repr=False, default=())  # one for each layer; may be empty
+    shown: Tensor | None = field(repr=False, default=None)  # the model's own weights
     reason: str = ""  # why the attention isn't recomputable
-    patches: tuple[Patch, ...] = ()  # replaced heads' outputs
-    hides: tuple[Hide, ...] = ()  # hidden tokens
+    patches: tuple[Patch, ...] = ()
+    hides: tuple[Hide, ...] = ()
 
     def __repr__(self) -> str:
         text = self.text if len(self.text) <= 60 else f"{self.text[:57]}..."
@@ -43,18 +40,18 @@ class Encoding(Tokens):
 
     @property
     def n_layers(self) -> int:
-        """The number of attention layers."""
         return len(self.states) - 1
 
     @property
     def hidden(self) -> Tensor:
-        """The hidden states, stacked at each access: (n_layers + 1, n, d_model). hidden[l] enters layer l."""
+        """The hidden states, stacked: (n_layers + 1, n, d_model)."""
         return torch.stack(self.states)
 
     def trace(self, layer: int, head: int, rows: slice | None = None) -> AttentionTrace:
-        """Recompute every step of one head: tensors (n, d_head) and (n, n). rows: only these queries.
+        """Recompute every step of one head: (n, d_head) and (n, n) tensors.
 
-        Raises IndexError for a layer or head that doesn't exist, and NotRecomputable if the attention can't be recomputed.
+        rows: only these queries
+        Raises IndexError and NotRecomputable.
         """
         if self.shown is not None:
             raise NotRecomputable(f"This encoder's attention is shown, not recomputed: {self.reason}")
@@ -62,10 +59,10 @@ class Encoding(Tokens):
         return self.recordings[layer].trace(heads, rows or slice(None))
 
     def weights(self, layer: int, head: int | None = None, rows: slice | None = None) -> Tensor:
-        """Recompute a layer's attention weights: (n_heads, n, n). If that isn't possible, return the model's own weights.
+        """Recompute a layer's attention weights: (n_heads, n, n), or (n, n) for one head.
 
-        head: only this head, (n, n). rows: only these queries. A long text is computed in blocks of queries, to limit memory.
-        Raises IndexError for a layer or head that doesn't exist.
+        rows: only these queries
+        Raises IndexError.
         """
         (layer, heads), rows = self._checked(layer, head), rows or slice(None)
         if self.shown is not None:
@@ -78,39 +75,36 @@ class Encoding(Tokens):
         return torch.cat([recording.weights(heads, slice(b.start, b.stop, b.step)) for b in blocks], dim=-2)
 
     def rows(self, position: int) -> Tensor:
-        """Compute the attention weights of the query at `position` in every layer and head: (n_layers, n_heads, n)."""
+        """Compute one query's weights in every head: (n_layers, n_heads, n)."""
         position = _within(position, len(self.tokens), "position")
         row = slice(position, position + 1)
         return torch.stack([self.weights(layer, rows=row)[:, 0] for layer in range(self.n_layers)])
 
     def word_rows(self, positions: Sequence[int]) -> Tensor:
-        """Return the mean attention weights of a word's queries in every layer and head: (n_layers, n_heads, n)."""
+        """Return the mean weights of a word's queries: (n_layers, n_heads, n)."""
         return torch.stack([self.rows(position) for position in positions]).mean(dim=0)
 
     def own_weights(self, layer: int, head: int | None = None) -> Tensor:
-        """Compute a layer's weights (n_heads, n, n), or a head's, with the model's eager function on the recorded inputs.
-
-        If they can't be recomputed from the recorded inputs, the model's own weights of this pass are returned.
-        """
+        """Return the model's own weights: (n_heads, n, n), or (n, n) for one head."""
         layer, heads = self._checked(layer, head)
         return self.shown[layer, heads] if self.shown is not None else own_weights(self.recordings[layer], head)
 
     def own_context(self, layer: int) -> Tensor:
-        """Return the context (n_heads, n, d_head) that entered W_O in this pass, after patches.
+        """Return the input of W_O, after patches: (n_heads, n, d_head).
 
-        Raises NotRecomputable if the context can't be read, and IndexError for a layer that doesn't exist.
+        Raises NotRecomputable and IndexError.
         """
         if not self.recordings:
             raise NotRecomputable(f"The outputs of this encoder's heads can't be read: {self.reason}")
         return self.recordings[_within(layer, self.n_layers, "layer")].context[0].transpose(0, 1).float().cpu()
 
     def context(self, positions: Sequence[int]) -> Tensor:
-        """Return each head's context (before W_O), averaged over a word's positions: (n_layers, n_heads, d_head)."""
+        """Return each head's mean context at some positions: (n_layers, n_heads, d_head)."""
         at = list(positions)
         return torch.stack([self.own_context(layer)[:, at].mean(dim=1) for layer in range(self.n_layers)])
 
     def vector(self, layer: int, positions: Sequence[int]) -> Tensor:
-        """Return a word's hidden state before `layer`, averaged over its positions: (d_model,). layer=n_layers: the last one."""
+        """Return a word's mean hidden state before `layer`: (d_model,)."""
         return self.states[layer][list(positions)].mean(dim=0)
 
     def _checked(self, layer: int, head: int | None) -> tuple[int, int | slice]:

@@ -1,32 +1,32 @@
-"""Define errors about an encoder or a text. Their messages are for visitors."""
+"""Define errors about encoders and texts."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
 class LoadError(RuntimeError):
-    """An encoder can't be loaded. The message gives the reason and the remedy."""
+    """An encoder can't be loaded."""
 
 
 class TextError(ValueError):
-    """The encoder can't read a text. The message names what was expected, what came, and the remedy."""
+    """The encoder can't read a text."""
 
 
 class NotFinite(TextError):
-    """An encoder computes NaN or infinity for a text. The message names the text, the layer and the remedies."""
+    """An encoder computes NaN or infinity for a text."""
 
 
 class OutOfMemory(TextError):
-    """A text needs more memory than the device has. The message names the device and the remedies."""
+    """A text needs more memory than the device has."""
 
 
 class NotRecomputable(RuntimeError):
-    """An encoder's attention can't be recomputed, or its heads removed, or its tokens hidden. The message gives the reason."""
+    """An encoder doesn't allow recomputed attention, removed heads or hidden tokens."""
 
 
 @contextmanager
 def failing_as(make: Callable[[str], Exception]) -> Iterator[None]:
-    """Raise make(reason) if the `with` block raises an exception or a Rust library panics (a BaseException)."""
+    """Raise make(reason) for an exception or a Rust panic."""
     try:
         yield
     except BaseException as caught:
@@ -36,6 +36,6 @@ def failing_as(make: Callable[[str], Exception]) -> Iterator[None]:
 
 
 def brief(error: BaseException) -> str:
-    """Describe another library's error in one line."""
+    """Describe an error in one line."""
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0][:200]}" if lines else type(error).__name__

@@ -1,7 +1,6 @@
-"""Write checkpoints of tiny encoders with random parameters, one for each family, for docs/support.md and tests.
+"""Write tiny encoders with random parameters, one for each family.
 
-The parameters are large on purpose. With small parameters, every head would attend to all tokens equally, and errors in a bias,
-a mask or a rotation would not show.
+Large parameters make errors in a bias, a mask or a rotation visible.
 """
 
 import json
@@ -28,8 +27,8 @@ N_LAYERS = 3
 class Family:
     """A family of encoders, with the settings of a tiny encoder."""
 
-    name: str  # the family's usual name
-    model_type: str  # the family's name in transformers
+    name: str
+    model_type: str  # the name in transformers
     tokenizer: str  # "wordpiece", "bytes" or "unigram"
     settings: Mapping[str, object] = field(default_factory=dict)  # added to COMMON; None removes a setting
     spread: float = 0.3  # standard deviation of the random parameters
@@ -49,7 +48,7 @@ WINDOWS = {"local_attention": 8, "global_attn_every_n_layers": 3, "attention_bia
 FUNNEL_SIZES = {"block_sizes": [1] * N_LAYERS, "d_head": 8, "d_inner": 48, "num_hidden_layers": None}
 FUNNEL_SIZES |= {"architectures": ["FunnelModel"]}
 
-# The random parameters are smaller in T5, which doesn't divide scores by sqrt(d_head), and in MobileBERT, which has no LayerNorm.
+# Parameters are smaller for T5 (no division by sqrt(d_head)) and MobileBERT (no LayerNorm).
 FAMILIES = {
     family.name: family
     for family in (
@@ -91,10 +90,10 @@ def save_tiny(
     classes: Sequence[str] = (),
     tags: Sequence[str] = (),
 ) -> Path:
-    """Save a tiny model and its tokeniser in `folder`, and return the folder.
+    """Save a tiny model and its tokeniser.
 
-    masked_head: add a masked-language head. classes: add a classification head with these classes. tags: add a
-    token-classification head with these tags.
+    masked_head: add a masked-language head
+    classes, tags: add a classification head, for texts or for tokens
     """
     tokenizer = TOKENIZERS[family.tokenizer]()
     ids = {f"{role}_token_id": getattr(tokenizer, f"{role}_token_id") for role in ("pad", "bos", "eos", "cls", "sep")}
@@ -117,7 +116,7 @@ def save_tiny(
 
 
 def fill(model: nn.Module, seed: int, spread: float) -> None:
-    """Replace matrices by random numbers, and add random numbers to biases and norms."""
+    """Replace matrices by random numbers, and change biases and norms."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in model.parameters():
@@ -128,11 +127,11 @@ def fill(model: nn.Module, seed: int, spread: float) -> None:
                 parameter.add_(noise)
         for module in model.modules():
             if isinstance(module, nn.Embedding) and module.padding_idx is not None:
-                module.weight[module.padding_idx] = 0  # the padding token's vector stays 0 in training
+                module.weight[module.padding_idx] = 0  # as in training
 
 
 def wordpiece_tokenizer():
-    """Return a lower-casing WordPiece tokeniser that splits unknown words ("riverbank" into river and ##bank)."""
+    """Return a WordPiece tokeniser that splits unknown words."""
     letters = "abcdefghijklmnopqrstuvwxyz"
     words = "the bank of river was muddy after rain approved loan in morning she sat by water and for well known it"
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *".,'?!-", *letters, *words.split()]
@@ -141,7 +140,7 @@ def wordpiece_tokenizer():
 
 
 def byte_tokenizer():
-    """Return a byte-level BPE tokeniser, trained on a few sentences, that splits a rare letter into several tokens."""
+    """Return a byte-level BPE tokeniser."""
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     trainer = ByteLevelBPETokenizer()
     trainer.train_from_iterator(SENTENCES * 3, 340, min_frequency=2, special_tokens=special, show_progress=False)
@@ -151,7 +150,7 @@ def byte_tokenizer():
 
 
 def unigram_tokenizer():
-    """Return a sentencepiece-like tokeniser: words begin with "▁", and it chooses the most probable split."""
+    """Return a unigram tokeniser, whose words begin with "▁"."""
     letters = "abcdefghijklmnopqrstuvwxyzTSIW.,'?!-"
     words = "▁The ▁the ▁bank ▁of ▁river ▁was ▁mud dy ▁after ▁rain ▁loan ▁in ▁morning ▁She ▁sat ▁by ▁water bank er ing"
     scored = [("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("▁", -3.0)]

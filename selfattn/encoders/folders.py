@@ -1,8 +1,4 @@
-"""Find the saved model inside a folder that isn't a saved model itself.
-
-Examples of inner folders: checkpoint-500 (a Trainer's output), models--owner--name/snapshots/COMMIT (the Hub's cache) and
-0_Transformer (sentence-transformers before version 2).
-"""
+"""Find the saved model inside a folder, such as a Trainer's checkpoint-500."""
 
 import os
 import re
@@ -13,17 +9,18 @@ from selfattn.encoders.checkpoint import weight_files
 from selfattn.encoders.errors import LoadError
 from selfattn.encoders.untrusted_files import read_json
 
-DEPTH = 3  # levels of folders to search: enough for a snapshot in the Hub's cache
-MOST_FOLDERS = 1_000  # largest number of folders to search
-MOST_NAMED = 10  # models that an error message lists
+DEPTH = 3  # levels, enough for the Hub's cache
+MOST_FOLDERS = 1_000  # searched
+MOST_NAMED = 10  # in an error message
 CACHED = re.compile(r"models--([\w.-]+)")
 
 
 def saved_model(folder: Path, name: str, allowed: Callable[[Path], bool] = lambda inner: True) -> Path:
-    """Return the only saved model inside a folder, or the folder itself if it is a saved model or contains none.
+    """Return the only saved model inside a folder, or the folder.
 
-    name: the folder's name, as the user wrote it. allowed: returns True for an inner folder that may be opened. Raises
-    LoadError for several models, for too many folders, and for an outer folder whose config.json can't be read.
+    name: the folder's name as the user wrote it
+    allowed: True for an inner folder that may be opened
+    Raises LoadError.
     """
     if "model_type" in _config(folder):
         return folder
@@ -39,7 +36,7 @@ def saved_model(folder: Path, name: str, allowed: Callable[[Path], bool] = lambd
     if len(found) == 1 and os.path.exists(config := folder / "config.json"):
         try:
             read_json(config)
-        except LoadError as error:  # the folder is a broken model: don't silently open the inner one
+        except LoadError as error:  # don't silently open the inner model
             inner = Path(name, found[0].relative_to(folder))
             raise LoadError(f"{error} Or open the saved model inside this folder: {inner}.") from None
     if len(found) <= 1:
@@ -53,7 +50,7 @@ def saved_model(folder: Path, name: str, allowed: Callable[[Path], bool] = lambd
 
 
 def repository(path: Path) -> str:
-    """Return the Hub repository ("owner/name") whose cache contains a path, or "" for other paths."""
+    """Return the Hub repository of a path in the cache, such as "owner/name", or ""."""
     cached = filter(None, map(CACHED.fullmatch, reversed(path.parts)))
     return next((match[1].replace("--", "/") for match in cached), "")
 
@@ -88,5 +85,5 @@ def _folders(folder: Path) -> list[Path]:
 
 
 def _by_number(name: str) -> list[tuple[int, str]]:
-    """Return a sort key that puts checkpoint-500 before checkpoint-1000."""
+    """Sort checkpoint-500 before checkpoint-1000."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]

@@ -1,8 +1,4 @@
-"""Load the head on top of a checkpoint's encoder, such as a classifier.
-
-The head is separated from the encoder. It can therefore read the last hidden states of any pass, for example of a pass with a
-removed attention head or a hidden word.
-"""
+"""Load the head on top of a checkpoint's encoder, such as a classifier."""
 
 import re
 
@@ -41,18 +37,18 @@ OWNERS = {
     TAGS: "dslim/bert-base-NER and Davlan/distilbert-base-multilingual-cased-ner-hrl",
     MASKED: "bert-base-uncased, roberta-base and distilbert-base-uncased",
 }
-# Pretraining classes have a masked-language head too, except these classes, which detect replaced tokens.
+# Pretraining classes that detect replaced tokens.
 DISCRIMINATORS = {"ElectraForPreTraining", "FunnelForPreTraining"}
-TASK = re.compile(r"For([A-Z]\w*)$|(LMHead)Model$")  # finds the task in BertForTokenClassification or XLNetLMHeadModel
+TASK = re.compile(r"For([A-Z]\w*)$|(LMHead)Model$")  # in BertForTokenClassification or XLNetLMHeadModel
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+")
 
 
 class NoHead(RuntimeError):
-    """The checkpoint doesn't have the wanted head. The message gives the reason, and a remedy or encoders with such a head."""
+    """A checkpoint doesn't have the wanted head."""
 
 
 def carries(config, head: str) -> bool:
-    """Return True if a config's `architectures` names a class with this head. The weights' names are ignored."""
+    """Return True if a config names a class with this head."""
     if head in NAMES:
         classes = {NAMES[head].get(config.model_type)}
     elif masked := MODEL_FOR_MASKED_LM_MAPPING_NAMES.get(config.model_type):
@@ -63,19 +59,19 @@ def carries(config, head: str) -> bool:
 
 
 def check_head(encoder: Encoder, head: str) -> None:
-    """Raise NoHead if the encoder's checkpoint doesn't have this head. The message says which head it has instead."""
+    """Raise NoHead if the checkpoint doesn't have this head."""
     if not carries(encoder.model.config, head):
         raise NoHead(f"{encoder.title} has no {head}: {_instead(encoder.model.config)} {OWNERS[head]} have one.")
 
 
 def _named(config) -> list[str]:
-    """Return the names in a config's `architectures`, which may be any JSON value."""
+    """Return a config's `architectures`, which may be any JSON value."""
     names = config.architectures or []
     return [str(name) for name in (names if isinstance(names, list) else [names])]
 
 
 def _instead(config) -> str:
-    """Return the end of an error message: the task of the head that config.json names under "architectures"."""
+    """Describe, for an error message, the checkpoint's head."""
     if not _named(config):
         return (
             'its config.json has no "architectures". Add the class from which the weights were saved, such as '
@@ -93,10 +89,7 @@ def _instead(config) -> str:
 
 
 def read_head(encoder: Encoder, head: str) -> nn.Module:
-    """Load the complete model with this head from the encoder's checkpoint, on the CPU.
-
-    Raises NoHead if the checkpoint doesn't have the head or lacks some of the head's weights, or if the files can't be read.
-    """
+    """Load the complete model with this head, on the CPU. Raises NoHead."""
     check_head(encoder, head)
     source = resolve(encoder.name, encoder.revision)
     try:
@@ -110,7 +103,7 @@ def read_head(encoder: Encoder, head: str) -> nn.Module:
         if "mismatched" in str(error):
             reason = "the shapes of its weights don't match config.json."
         raise NoHead(f"{encoder.title}'s {head} can't be read: {reason}") from None
-    # The loaded encoder has all its weights, except perhaps those of its pooler, which the head needs.
+    # The loaded encoder may lack its pooler, which the head needs.
     lacking = sorted(key for key in missing if not key.startswith(f"{model.base_model_prefix}.") or "pooler" in key)
     if lacking:
         raise NoHead(
@@ -121,7 +114,10 @@ def read_head(encoder: Encoder, head: str) -> nn.Module:
 
 
 def logits_of(encoder: Encoder, model: nn.Module, head: str, states: Tensor) -> Tensor:
-    """Compute logits from last hidden states (batch, n, d_model). model: a model without its encoder. Raises NotFinite."""
+    """Compute logits from last hidden states (batch, n, d_model). Raises NotFinite.
+
+    model: a model without its encoder
+    """
     logits = model(inputs_embeds=states.to(encoder.device, DTYPES[encoder.dtype])).logits
     if not logits.isfinite().all():
         raise NotFinite(
@@ -132,14 +128,14 @@ def logits_of(encoder: Encoder, model: nn.Module, head: str, states: Tensor) -> 
 
 
 def take_encoder_out(model: nn.Module) -> nn.Module:
-    """Replace a model's encoder by a module that returns inputs_embeds as last hidden states. Return the encoder."""
+    """Take the encoder out of a model, whose head then reads inputs_embeds."""
     body = getattr(model, model.base_model_prefix)
     setattr(model, model.base_model_prefix, _PassThrough(body))
     return body
 
 
 class _PassThrough(nn.Module):
-    """Returns inputs_embeds as the last hidden states, and applies the pooler of the replaced encoder."""
+    """Returns inputs_embeds as last hidden states."""
 
     def __init__(self, body: nn.Module):
         super().__init__()

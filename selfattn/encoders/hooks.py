@@ -1,7 +1,5 @@
-"""Install hooks that record the attention of families whose modules never call a registered attention function.
+"""Record attention with hooks, in families with attention code of their own.
 
-The modules are found by their structure, not by the model's name. `parity.py` measures at load whether the recordings reproduce
-the model's own weights. Without a recorder the hooks change nothing.
 Source of DeBERTa's terms: He et al. 2021, "DeBERTa: Decoding-enhanced BERT with Disentangled Attention", equation 4.
 """
 
@@ -16,7 +14,7 @@ from torch import Tensor, nn
 from selfattn.encoders.capture import added, current_recorder
 from selfattn.encoders.pair_terms import DistanceVectors, PositionBias
 
-# Names of W_Q, W_K and W_V in the families' attention modules, and of W_O in the attention module or next to it.
+# Names of W_Q, W_K and W_V. OUTPUT has the names of W_O.
 SEPARATE = (
     ("query", "key", "value"),  # BERT, RoBERTa, XLM-R, CamemBERT, ELECTRA, ALBERT, MobileBERT, RoFormer
     ("q_lin", "k_lin", "v_lin"),  # DistilBERT, XLM
@@ -26,8 +24,8 @@ SEPARATE = (
 )
 OUTPUT = ("dense", "out_lin", "o_proj", "o", "Wo")
 MASKS = ("attention_mask", "mask")
-FUSED = "in_proj"  # DeBERTa: one matrix with W_Q, W_K and W_V of each head in turn
-# DeBERTa also projects the vectors of distances. Keys: these projections. Values: the terms that they add to the scores.
+FUSED = "in_proj"  # DeBERTa: W_Q, W_K and W_V of each head
+# DeBERTa's projections of distances, and their terms in the scores.
 POSITIONS = {
     "pos_key_proj": "content to position",
     "pos_proj": "content to position",
@@ -37,7 +35,7 @@ POSITIONS = {
 
 
 def install(model: nn.Module, n_heads: int) -> None:
-    """Put hooks on every attention module whose projections are found. Call this only once for each model."""
+    """Put hooks on every attention module. Call this once for each model."""
     for module, output in _attention_modules(model):
         module.register_forward_pre_hook(partial(_open, n_heads), with_kwargs=True)
         names = separate(module) or (FUSED,)
@@ -47,12 +45,12 @@ def install(model: nn.Module, n_heads: int) -> None:
 
 
 def separate(module: nn.Module) -> tuple[str, str, str] | None:
-    """Return the names of a module's W_Q, W_K and W_V, or None if the module doesn't have these three linear layers."""
+    """Return the names of a module's W_Q, W_K and W_V, or None."""
     return next((names for names in SEPARATE if all(is_linear(module, name) for name in names)), None)
 
 
 def output_layer(module: nn.Module, around: nn.Module) -> nn.Linear | None:
-    """Return an attention module's W_O, from the module itself or from the module `around` it, or None."""
+    """Return a module's W_O, inside or next to the module, or None."""
     inside = next((getattr(module, name) for name in OUTPUT if is_linear(module, name)), None)
     if inside is None and is_linear(getattr(around, "output", None), "dense"):
         return around.output.dense
@@ -60,7 +58,6 @@ def output_layer(module: nn.Module, around: nn.Module) -> nn.Linear | None:
 
 
 def is_linear(owner: object, name: str) -> bool:
-    """Return True if the module `owner` has a linear layer of this name."""
     return isinstance(getattr(owner, name, None), nn.Linear)
 
 
@@ -73,7 +70,7 @@ def _attention_modules(model: nn.Module) -> Iterator[tuple[nn.Module, nn.Linear]
 
 
 def _open(n_heads: int, module: nn.Module, args: Sequence, kwargs: Mapping) -> tuple[Sequence, Mapping] | None:
-    """Record an attention module's arguments before it runs, and mask hidden tokens."""
+    """Record a module's arguments, and mask hidden tokens."""
     if (recorder := current_recorder()) is None:
         return None
     names = _parameters(type(module))
@@ -81,9 +78,9 @@ def _open(n_heads: int, module: nn.Module, args: Sequence, kwargs: Mapping) -> t
     name = next((name for name in MASKS if name in names), "")
     mask, reads = given.get(name), given[names[0]]  # the layer's input (batch, n, d_model)
     hidden = recorder.hide(mask, (len(reads), n_heads, reads.shape[1]), reads.device)
-    if mask is None:  # a module that accepts None adds the mask to its scores; DeBERTa and XLM never get None
+    if mask is None:  # DeBERTa and XLM always have a mask
         hidden = added(hidden, reads.dtype)
-    elif mask.dim() == 2 and hidden.dim() == 4 and hidden.shape[1] == 1:  # XLM's mask has no dimension for heads
+    elif mask.dim() == 2 and hidden.dim() == 4 and hidden.shape[1] == 1:  # XLM's mask has no heads
         hidden = hidden[:, 0]
     given[name] = hidden
     tensors = {name: value for name, value in given.items() if isinstance(value, Tensor)}
@@ -99,14 +96,14 @@ def _parameters(kind: type[nn.Module]) -> tuple[str, ...]:
 
 
 def _keep(name: str, layer: nn.Linear, args: Sequence, output: Tensor) -> None:
-    """Record a projection's output. DeBERTa-v3 runs W_Q and W_K twice, the second time on the vectors of distances."""
+    """Record a projection's output. DeBERTa-v3 runs W_Q and W_K twice."""
     if (recorder := current_recorder()) is not None:
-        # The clone is needed because DeBERTa later divides the position queries in place.
+        # DeBERTa later divides the position queries in place.
         recorder.pending.setdefault(name, []).append(output.clone() if name in POSITIONS else output)
 
 
 def _close(n_heads: int, layer: nn.Linear, args: Sequence) -> tuple | None:
-    """Pass the heads' contexts to the recorder before W_O runs. W_O then reads the contexts that the recorder returns."""
+    """Record and patch the input of W_O."""
     if (recorder := current_recorder()) is None:
         return None
     pending, recorder.pending = recorder.pending, {}
@@ -116,7 +113,7 @@ def _close(n_heads: int, layer: nn.Linear, args: Sequence) -> tuple | None:
 
 
 def _inputs(pending: Mapping, n_heads: int) -> dict[str, object]:
-    """Return the fields of one layer's LayerRecording, except the context."""
+    """Return the fields of LayerRecording, except the context."""
     module, arguments = pending["module"], pending["arguments"]
     query, key, value = _query_key_value(pending, n_heads)
     kinds = getattr(module, "pos_att_type", ())  # DeBERTa: "c2p", "p2c"
@@ -133,7 +130,7 @@ def _inputs(pending: Mapping, n_heads: int) -> dict[str, object]:
 
 
 def _query_key_value(pending: Mapping, n_heads: int) -> Sequence[Tensor]:
-    """Return query, key and value, with biases and the family's rotary positions applied: (batch, n_heads, n, d_head) each."""
+    """Return query, key and value: (batch, n_heads, n, d_head) each."""
     module, rotary = pending["module"], pending["arguments"].get("sinusoidal_pos")
     if FUSED in pending:
         query, key, value = _split_heads(pending[FUSED][0], n_heads).chunk(3, dim=-1)
@@ -148,12 +145,12 @@ def _query_key_value(pending: Mapping, n_heads: int) -> Sequence[Tensor]:
 
 
 def _split_heads(projected: Tensor, n_heads: int) -> Tensor:
-    """Split the heads: (batch, n, n_heads * d) -> (batch, n_heads, n, d)."""
+    """(batch, n, n_heads * d) -> (batch, n_heads, n, d)."""
     return projected.unflatten(-1, (n_heads, -1)).transpose(1, 2)
 
 
 def _mask(mask: Tensor | None) -> Tensor | None:
-    """Convert a module's mask to (batch, 1 or n_heads, 1 or n, n): bool, or a float mask to add."""
+    """Convert a mask to (batch, 1 or n_heads, 1 or n, n)."""
     if mask is None:
         return None
     mask = mask if mask.dim() == 4 else mask.reshape(len(mask), 1, -1, mask.shape[-1])
@@ -167,7 +164,7 @@ def _terms(pending: Mapping, n_heads: int, kinds: Sequence[str]) -> Iterator[Pos
     if "relative_pos" not in arguments:
         return
     projected = {POSITIONS[name]: outputs[-1] for name, outputs in pending.items() if name in POSITIONS}
-    if not projected:  # DeBERTa-v3: take the second outputs of W_K and W_Q
+    if not projected:  # the second outputs of W_K and W_Q
         query, key, _ = (pending[name][-1] for name in separate(pending["module"]))
         shared = {"c2p": ("content to position", key), "p2c": ("position to content", query)}
         projected = dict(shared[kind] for kind in kinds)
@@ -176,10 +173,10 @@ def _terms(pending: Mapping, n_heads: int, kinds: Sequence[str]) -> Iterator[Pos
 
 
 def _by_distance(positions: Tensor, relative: Tensor) -> Tensor:
-    """Return the vector of each distance from 1 - n to n - 1: (n_heads, 2 n - 1, d_head).
+    """Return the vectors of distances from 1 - n to n - 1: (n_heads, 2 n - 1, d_head).
 
-    positions: one vector for each bucket of distances, (n_heads, 2 * span, d_head). relative: the bucket of each query-key pair,
-    (..., n, n), from -span to span.
+    positions: vectors of buckets of distances, (n_heads, 2 * span, d_head)
+    relative: the bucket of each query-key pair, (..., n, n), from -span to span
     """
     relative, span = relative.reshape(relative.shape[-2:]), positions.shape[1] // 2
     buckets = torch.cat([relative[0, 1:].flip(0), relative[:, 0]])  # key after query, then query after key

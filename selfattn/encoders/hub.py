@@ -1,4 +1,4 @@
-"""Fetch an encoder's files from the Hugging Face Hub or, without a network, from the Hub's cache."""
+"""Fetch an encoder's files from the Hugging Face Hub or its cache."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from huggingface_hub.errors import (
     GatedRepoError,
     HfHubHTTPError,
     HFValidationError,
-    HTTPError,  # the error of the HTTP client that this version of the Hub's library uses
+    HTTPError,
     LocalEntryNotFoundError,
     OfflineModeIsEnabled,
     RepositoryNotFoundError,
@@ -24,13 +24,13 @@ from huggingface_hub.utils import tqdm, validate_repo_id
 from selfattn.encoders.errors import LoadError
 from selfattn.settings import Settings
 
-# The files to download: no pickles and no code. From inner folders, only the config.json of pooling steps is downloaded.
+# Files to download: no pickles and no code.
 FILES = ("*.json", "*.safetensors", "*.txt", "*.model")
-POOLING = re.compile(r"\w+_(Pooling|Normalize)/config\.json", re.ASCII)  # files of a sentence embedder (pooling.py)
-LAST = "config.json"  # fetched last: a cached folder without it is incomplete
+POOLING = re.compile(r"\w+_(Pooling|Normalize)/config\.json", re.ASCII)  # of a sentence embedder
+LAST = "config.json"  # fetched last
 UNREACHABLE = (HTTPError, HfHubHTTPError, OfflineModeIsEnabled, OSError)
 
-# Examples: main, v1.0, refs/pr/1, a commit. A revision becomes a file name in the cache, and must not lead out of the cache.
+# Examples: main, v1.0, refs/pr/1, a commit.
 REVISION = re.compile(r"\w[\w.+-]*(/\w[\w.+-]*)*", re.ASCII)
 LONGEST_REVISION = 200  # characters
 
@@ -41,9 +41,9 @@ def offline() -> bool:
 
 
 def fetch(name: str, revision: str | None, report: Callable[[str], None]) -> tuple[Path, str]:
-    """Download a Hub model's files or find them in the cache. Return their folder and the commit. Raises LoadError.
+    """Fetch a Hub model, from the Hub or the cache. Return folder and commit.
 
-    report is called with the current file and the percentage done.
+    Raises LoadError.
     """
     _check_id(name, revision)
     try:
@@ -85,7 +85,7 @@ def _check_id(name: str, revision: str | None) -> None:
 
 
 def _download(name: str, revision: str | None, info: ModelInfo, report: Callable[[str], None]) -> Path:
-    """Fetch a commit's files that aren't in the cache yet, and return their folder."""
+    """Fetch a commit's missing files, and return their folder."""
     sizes = {sibling.rfilename: sibling.size or 0 for sibling in info.siblings or ()}
     wanted = [f for f in sizes if "/" not in f and any(fnmatch(f, pattern) for pattern in FILES)]
     wanted = [*filter(POOLING.fullmatch, sizes), *sorted(wanted, key=lambda file: (file == LAST, file))]
@@ -99,7 +99,7 @@ def _download(name: str, revision: str | None, info: ModelInfo, report: Callable
             stage = f"Downloading {name}: {file} ({number} of {len(wanted)}, {sizes[file] / 1e6:,.1f} MB)"
             report(stage)
             path = hf_hub_download(name, file, revision=info.sha, tqdm_class=_reporting(stage, sizes[file], report))
-        # Request a file by the revision's name too, so that the cache knows the revision's commit without a network.
+        # The cache then knows the revision's commit.
         hf_hub_download(name, wanted[0], revision=revision)
     except GatedRepoError:
         raise
@@ -112,7 +112,7 @@ def _download(name: str, revision: str | None, info: ModelInfo, report: Callable
 
 
 def _reporting(stage: str, size: int, report: Callable[[str], None]) -> type[tqdm]:
-    """Return a progress-bar class that prints nothing and reports each whole percent."""
+    """Return a silent progress bar that reports each percent."""
 
     class Reporting(tqdm):
         def __init__(self, *args, **options):

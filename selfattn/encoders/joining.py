@@ -1,10 +1,7 @@
-"""Run a sentence and changed copies of it in one pass. The layers before a copy's first change aren't repeated for the copy.
+"""Run a sentence and its changed copies in one pass.
 
-A copy hides tokens or replaces heads' outputs. Before its first changed layer, it equals the unchanged sentence, so it is added
-to the batch ("joins") only at this layer. After the last layer's attention, only the positions of one word (the word's rows) are
-computed, because the result has no other rows. If all copies only hide tokens from this word, each copy joins after its first
-changed layer: in that layer the other rows are unchanged, so only the word's rows run for the copy. The hooks read the
-pass's `Recorder`. `Encoder.joinable` and `Encoder.narrowing` test whether an encoder allows this.
+Each copy is added to the batch at the first layer that changes.
+The last layer may compute only the positions of one word.
 """
 
 import threading
@@ -19,7 +16,7 @@ _installing = threading.Lock()
 
 
 def install(model: nn.Module, attention: Iterable[nn.Module]) -> None:
-    """Put hooks on these attention modules and on the layers that contain them. A layer that already has the hooks is skipped."""
+    """Put hooks on attention modules and their layers, once."""
     names = {module: name for name, module in model.named_modules()}
     with _installing:
         for module in attention:
@@ -32,7 +29,7 @@ def install(model: nn.Module, attention: Iterable[nn.Module]) -> None:
 
 
 def _layer_around(model: nn.Module, name: str) -> nn.Module | None:
-    """Return the innermost element of a ModuleList that contains the named module, or None."""
+    """Return the layer that contains the named module, or None."""
     parts = name.split(".")
     for end in range(len(parts) - 1, 0, -1):
         if isinstance(model.get_submodule(".".join(parts[: end - 1])), nn.ModuleList):
@@ -40,11 +37,11 @@ def _layer_around(model: nn.Module, name: str) -> nn.Module | None:
     return None
 
 
-Given = tuple[tuple, dict[str, Any]]  # a module's arguments
+Given = tuple[tuple, dict[str, Any]]
 
 
 def _join(layer: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -> Given | None:
-    """Add to the layer's input the copies whose changes begin here. In the last layer, keep only the word's positions."""
+    """Add the copies that begin at this layer."""
     recorder = current_recorder()
     if recorder is None or recorder.first:
         return None
@@ -65,7 +62,7 @@ def _join(layer: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -
 
 
 def _join_after(layer: nn.Module, args: tuple, kwargs: dict[str, Any], output: Any) -> Any:
-    """Run this layer, only at the word's positions, for the copies that join after it. Add these copies to the layer's output."""
+    """Run this layer for new copies, only at the word's positions."""
     recorder = current_recorder()
     if (
         recorder is None
@@ -86,7 +83,7 @@ def _join_after(layer: nn.Module, args: tuple, kwargs: dict[str, Any], output: A
 
 
 def _widen(attention: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -> Given | None:
-    """Give the attention module the hidden states of all tokens, because the word attends to all tokens."""
+    """Let the attention read all tokens."""
     whole = getattr(current_recorder(), "whole", None)
     return None if whole is None else _with_states(args, kwargs, lambda _: whole)
 
@@ -100,7 +97,7 @@ def _narrow(attention: nn.Module, args: tuple, output: Any) -> Any:
 
 
 def _with_states(args: tuple, kwargs: dict[str, Any] | None, change: Callable[[Tensor], Tensor]) -> Given | None:
-    """Return a module's arguments with changed hidden states, which are the first argument of shape (batch, n, d_model)."""
+    """Change the hidden states, the first (batch, n, d_model) argument."""
     args, kwargs = list(args), dict(kwargs or {})
     for given, keys in ((args, range(len(args))), (kwargs, kwargs)):
         for key in keys:

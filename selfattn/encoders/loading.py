@@ -1,4 +1,4 @@
-"""Load an encoder's model, tokeniser and token limit from a checked folder. `parity.py` checks its attention."""
+"""Load an encoder from a checked folder."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -27,10 +27,10 @@ from selfattn.encoders.tokenizer import SAMPLE, Tokenizer
 from selfattn.settings import Settings
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-PARITY = {"float32": 1e-4, "bfloat16": 5e-2, "float16": 1e-2}  # largest difference in a weight that rounding explains
-UNSTATED_LIMIT = 8192  # tokens, if neither the tokeniser nor the position table sets a limit (T5)
+PARITY = {"float32": 1e-4, "bfloat16": 5e-2, "float16": 1e-2}  # differences that rounding explains
+UNSTATED_LIMIT = 8192  # tokens, if nothing sets a limit (T5)
 
-Report = Callable[[str], None]  # called with a few words at each stage
+Report = Callable[[str], None]  # called with a few words
 
 _loading = threading.Lock()
 
@@ -46,10 +46,12 @@ def load_encoder(
 ) -> Encoder:
     """Load an encoder. name: None for the bundled encoder, a folder, or a Hub id.
 
-    A folder must be a saved model (save_pretrained) or contain exactly one. An existing folder has priority over a Hub id.
-    device: "auto" (CUDA, then Apple's MPS, then CPU) or "cpu", "cuda", "mps". dtype: "float32", "bfloat16", "float16".
-    report is called with a few words before each stage. Only safetensors are read, and no code that comes with a model is run.
-    trusted is an option of older versions, and raises TypeError. Raises LoadError with the reason and the remedy.
+    device: "auto", "cpu", "cuda" or "mps"
+    dtype: "float32", "bfloat16" or "float16"
+    report: called with a few words before each stage
+    trusted: an option of older versions, which raises TypeError
+
+    Reads only safetensors, and runs no code that comes with a model. Raises LoadError.
     """
     if trusted is not None:
         raise TypeError(
@@ -67,11 +69,10 @@ def load_encoder(
 def load_source(
     source: Source, device: str = "cpu", dtype: str = "float32", report: Report = lambda stage: None
 ) -> Encoder:
-    """Load an encoder from a folder. device: from `choose_device`. dtype: a key of DTYPES. Raises LoadError.
+    """Load an encoder, and check its attention. Raises LoadError.
 
-    First, the attention in float32 is compared with the attention that the model's own code computes (`parity.py`). For a lower
-    dtype, this comparison runs on the CPU, because the device may lack the memory. A second comparison, with a larger tolerance,
-    is in dtype itself.
+    device: from `choose_device`
+    dtype: a key of DTYPES
     """
     too_large = LoadError(
         f"{source.name} doesn't fit into the memory of {device}. Choose a smaller encoder, or another device or precision."
@@ -86,7 +87,7 @@ def load_source(
 
 def _measured(source: Source, device: str, report: Report) -> Encoder:
     report(f"Reading the weights of {source.name}")
-    if not source.bundled:  # the bundled encoder's digests are checked instead
+    if not source.bundled:  # checked by digests
         check_folder(source.folder, Settings.read().model_dir)
     with ThreadPoolExecutor(1) as executor:  # hashing releases the interpreter's lock
         digests = executor.submit(file_digests, source.folder)
@@ -110,7 +111,6 @@ def _measured(source: Source, device: str, report: Report) -> Encoder:
 
 
 def _in_precision(source: Source, exact: Encoder, device: str, dtype: str) -> Encoder:
-    """Load the encoder in a lower precision, and measure whether its attention can be recomputed in this precision."""
     model, _ = _load_model(source, dtype)
     loaded = replace(exact, model=model.to(device), device=device, dtype=dtype)
     if loaded.hooked:
@@ -132,7 +132,7 @@ def available_devices() -> list[str]:
 
 
 def choose_device(device: str) -> str:
-    """Return the fastest device for "auto", or the named device. Raises LoadError if this machine doesn't have the device."""
+    """Return the device, or the fastest for "auto". Raises LoadError."""
     available = available_devices()
     if device == "auto":
         return available[0]
@@ -146,18 +146,18 @@ def choose_device(device: str) -> str:
 
 
 def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
-    """Load the encoder without a head on top, and return it with a note for the visitor. Raises LoadError."""
+    """Return the encoder without a head, and a note. Raises LoadError."""
     try:
         config = AutoConfig.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
-    except Exception as error:  # a config can be broken in any way
+    except Exception as error:
         raise LoadError(f"{source.name}'s config.json doesn't describe a known model: {brief(error)}.") from None
-    # Override the config's output settings: each call chooses its outputs.
+    # Each call chooses its outputs.
     config.return_dict, config.output_attentions, config.output_hidden_states = True, False, False
     loader, note = _loader(source, config)
     try:
         attention = "eager" if ignores_interface(config) else IMPLEMENTATION
         model, missing, unused = read_model(source, loader, config, dtype, attention)
-    except Exception as error:  # mismatched shapes, truncated files, unknown classes
+    except Exception as error:  # wrong shapes, truncated files, unknown classes
         if is_out_of_memory(error):
             raise
         sizes = "their shapes don't match config.json"
@@ -178,7 +178,7 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
 
 
 def _check_prefix(source: Source, missing: list[str], unused: set[str]) -> None:
-    """Raise LoadError if a wrapper (torch.compile, DataParallel) has added a prefix to the weights' names."""
+    """Raise LoadError if a wrapper has prefixed the weights' names."""
     prefixes = (name.removesuffix(missing[0]) for name in sorted(unused, key=len) if name.endswith(missing[0]))
     for prefix in prefixes:
         if all(f"{prefix}{name}" in unused for name in missing):
@@ -191,9 +191,8 @@ def _check_prefix(source: Source, missing: list[str], unused: set[str]) -> None:
 
 
 def _check_finite(source: Source, model: nn.Module, dtype: str) -> None:
-    """Raise LoadError for NaN or infinity in the weights, for example if a number is too large for a low precision."""
     for name, parameter in model.named_parameters():
-        # Check the sum first, because this is fast. A sum of finite numbers can overflow, so check the numbers too.
+        # The sum is fast, but may overflow.
         if not parameter.sum().isfinite() and not parameter.isfinite().all():
             raise LoadError(
                 f"{source.name}'s weights have NaN or infinity in {dtype} (first: {name}). Download the model again, or choose "
@@ -202,11 +201,7 @@ def _check_finite(source: Source, model: nn.Module, dtype: str) -> None:
 
 
 def _unused_in_the_body(source: Source, model: nn.Module, unused: Iterable[str]) -> str:
-    """Return a note if the checkpoint has pooler weights that the model doesn't use, or "".
-
-    Raises LoadError for other unused weights inside the encoder (old relative-position BERTs, layers that the config leaves
-    out), because the model would then differ from the trained model. Unused weights of a head on top are ignored.
-    """
+    """Return a note about unused pooler weights. Raises LoadError for other weights."""
     parts = {name for name, _ in model.named_children()}
     bare = (name.removeprefix(f"{model.base_model_prefix}.") for name in unused)
     within = sorted(name for name in bare if name.split(".")[0] in parts or name.startswith("pooler."))
@@ -221,7 +216,7 @@ def _unused_in_the_body(source: Source, model: nn.Module, unused: Iterable[str])
 
 
 def read_model(source: Source, loader, config, dtype: str, attention: str) -> tuple[nn.Module, list[str], list[str]]:
-    """Load a model with a transformers class. Return the model and the names of its missing and its unused weights."""
+    """Load a model. Return the missing and unused weights' names too."""
     with quiet():
         model, info = loader.from_pretrained(
             source.folder, config=config, dtype=DTYPES[dtype], attn_implementation=attention, use_safetensors=True,
@@ -232,7 +227,7 @@ def read_model(source: Source, loader, config, dtype: str, attention: str) -> tu
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence transformers' progress bar and warnings. Only one load runs at a time, because these settings are global."""
+    """Silence transformers. One load at a time: the settings are global."""
     with _loading:
         verbosity, bar = transformers_logging.get_verbosity(), transformers_logging.is_progress_bar_enabled()
         transformers_logging.set_verbosity_error()
@@ -246,11 +241,11 @@ def quiet() -> Iterator[None]:
 
 
 def _loader(source: Source, config):
-    """Return the class that loads the encoder without a head, and a note for the visitor. Raises LoadError."""
+    """Return the class that loads the encoder, and a note. Raises LoadError."""
     family = config.model_type
-    # T5 and similar families have a class for the encoder half, whether it was saved alone or with the decoder.
+    # T5 and similar families have a class for the encoder half.
     if MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.get(family, "").endswith("EncoderModel"):
-        config.is_encoder_decoder = False  # T5Gemma's class doesn't set it
+        config.is_encoder_decoder = False  # not set by T5Gemma's class
         return AutoModelForTextEncoding, f"the encoder half of an encoder-decoder ({family})"
     if family == "xmod" and getattr(config, "default_language", None) is None:
         raise LoadError(
@@ -274,7 +269,7 @@ def _joined(*notes: str) -> str:
 
 
 def _max_tokens(source: Source, model: nn.Module, tokenizer) -> int:
-    """Return the smaller limit, of the tokeniser or of the position table, special tokens included. Raises LoadError."""
+    """Return the smaller limit, of tokeniser or position table. Raises LoadError."""
     longest = tokenizer.model_max_length
     if not isinstance(longest, int | float) or not longest >= 1:  # also True for NaN
         raise LoadError(

@@ -17,30 +17,30 @@ from selfattn.encoders.placed_word import Tokens
 
 @dataclass(frozen=True, eq=False)
 class MaskedHead:
-    """Computes the probability of each token of the vocabulary from a last hidden state."""
+    """Computes the probabilities of tokens at a position."""
 
     encoder: Encoder
     mask_token: str
     mask_id: int
-    _model: nn.Module  # the masked-language model without its encoder (`take_encoder_out`)
+    _model: nn.Module  # without its encoder
 
     def log_probabilities(self, states: Tensor) -> Tensor:
-        """Compute natural log-probabilities from last hidden states: (..., d_model) -> (..., vocabulary), CPU float32.
+        """Compute natural log-probabilities: (..., d_model) -> (..., vocabulary).
 
-        The result is differentiable. Raises NotFinite.
+        Raises NotFinite.
         """
         logits = logits_of(self.encoder, self._model, MASKED, states.reshape(1, -1, states.shape[-1]))[0]
         return logits.float().cpu().log_softmax(-1).reshape(*states.shape[:-1], -1)
 
     def place(self, encoding: Tokens) -> int:
-        """Return the position of the only mask token in a text. Raises TextError for none or several."""
+        """Return the position of the only mask. Raises TextError."""
         places = [position for position, token in enumerate(encoding.ids) if token == self.mask_id]
         if len(places) != 1:
             raise TextError(f"Expected a text with one {self.mask_token}, got {len(places)}. Mask one word.")
         return places[0]
 
     def predictions(self, encoding: Encoding, top: int = 10) -> pd.DataFrame:
-        """Return the most probable tokens at the mask, with columns rank (from 1), id, token, text, probability (0 to 1)."""
+        """Return the most probable tokens at the mask: rank (from 1), id, token, text, probability."""
         logs = self.log_probabilities(encoding.states[-1][self.place(encoding)])
         tokenizer, likeliest = self.encoder.tokenizer, logs.topk(min(top, len(logs)))
         ids = likeliest.indices.tolist()
@@ -50,10 +50,7 @@ class MaskedHead:
 
 
 def load_masked_head(encoder: Encoder) -> MaskedHead:
-    """Load the masked-language head of an encoder's checkpoint. Raises NoHead if the checkpoint has none.
-
-    An output matrix that is tied to the token embeddings is shared with the loaded encoder.
-    """
+    """Load a masked-language head. Raises NoHead."""
     check_head(encoder, MASKED)
     if encoder.tokenizer.mask_token_id is None:
         raise NoHead(f"{encoder.title}'s {MASKED} is left out: its tokeniser has no mask token.")
@@ -66,7 +63,7 @@ def load_masked_head(encoder: Encoder) -> MaskedHead:
 
 
 def replace_word(tokens: Tokens, index: int, replacement: str) -> str:
-    """Return the text with word number `index` (from 0) replaced. Raises IndexError."""
+    """Replace the word with number `index`, from 0. Raises IndexError."""
     words = tokens.words_of[0]
     if not 0 <= index < len(words):
         raise IndexError(f"Expected a word from 0 to {len(words) - 1}, got {index}.")

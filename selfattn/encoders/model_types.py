@@ -1,7 +1,4 @@
-"""List the model types that may be text encoders, and refuse other types before a model is built.
-
-For an encoder of a type on the list, `parity.py` measures whether its attention can be recomputed.
-"""
+"""List the model types that may be text encoders, and refuse others."""
 
 import importlib
 
@@ -13,8 +10,8 @@ from transformers.models.auto.modeling_auto import (
 
 from selfattn.encoders.errors import LoadError
 
-# The types in transformers 5.23 that read only plain text and have an attention weight for each pair of tokens. Types that
-# download code (MRA, YOSO) are left out.
+# Types of transformers 5.23 that read plain text and have a weight for each pair of tokens.
+# MRA and YOSO download code.
 TEXT_ENCODERS = frozenset((
     "albert", "bert", "bert-generation", "big_bird", "camembert", "convbert", "data2vec-text", "deberta",
     "deberta-v2", "distilbert", "electra", "embedding_gemma2_text", "ernie", "esm", "esmc", "eurobert", "flaubert",
@@ -25,7 +22,7 @@ TEXT_ENCODERS = frozenset((
     "xmod",
 ))  # fmt: skip
 
-# Reasons to refuse other types. `check_model_type` puts the model's name before the reason.
+# Reasons to refuse other types, after the model's name.
 KINDS = {
     "dpr": "wraps a BERT. Save this BERT alone: DPRContextEncoder.from_pretrained(folder).ctx_encoder.bert_model"
     ".save_pretrained(new_folder). Save the tokeniser there too",
@@ -42,7 +39,7 @@ WORKING = "selfattn opens text encoders such as BERT, RoBERTa, XLM-R, ModernBERT
 
 
 def check_model_type(name: str, config: dict) -> None:
-    """Raise LoadError for a model type that can't be a text encoder."""
+    """Raise LoadError for a type that can't be a text encoder."""
     family = config.get("model_type")
     if not isinstance(family, str) or not family:
         raise LoadError(f'{name}/config.json has no model_type. Add it (such as "bert"), or save the model again.')
@@ -59,7 +56,7 @@ def check_model_type(name: str, config: dict) -> None:
 
 
 def ignores_interface(config) -> bool:
-    """Return True if the family's modules never call a registered attention function, so that `eager` must be used."""
+    """Return True if the family has attention code of its own."""
     classes = MODEL_MAPPING.get(type(config), None)
     if classes is None:
         return True

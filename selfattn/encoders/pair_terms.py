@@ -1,4 +1,4 @@
-"""Compute the terms that some families add to the scaled scores. A term depends on the distance between two tokens.
+"""Compute terms of the scores for the distance between two tokens.
 
 Sources: Raffel et al. 2020 (T5's biases), section 2.1; He et al. 2021, "DeBERTa", equation 4.
 """
@@ -13,43 +13,43 @@ from selfattn.kernel_inputs import Term
 
 @dataclass(frozen=True, eq=False)
 class PositionBias:
-    """A learned number for each head and distance, which is added to the scaled scores (T5, MPNet)."""
+    """A number for each head and distance (T5, MPNet)."""
 
-    values: Tensor  # (1 or batch, n_heads, n, n): the model's tensor, not a copy
+    values: Tensor  # (1 or batch, n_heads, n, n)
     name: str = "position bias"
 
     def sentence(self, index: int, n: int) -> "PositionBias":
-        """Return the biases of one sentence of the batch, cut to its first n tokens."""
+        """Return one sentence of the batch, cut to n tokens."""
         return replace(self, values=of_sentence(self.values, index, n))
 
     def term(self, query: Tensor, key: Tensor, scale: float, heads: int | slice, rows: slice) -> Term:
-        """Compute the term to add to the scaled scores of some heads and queries of one sentence, in the query's dtype."""
+        """Compute the term for some heads and queries."""
         return Term(self.name, self.values[0, heads][..., rows, :].to(query))
 
     def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
-        """Compute the term for single queries: (n_pieces, n_heads, 1, n). Query i is at position[i] of sentence[i]."""
+        """Compute the term for query i at position[i] of sentence[i]: (n_pieces, n_heads, 1, n)."""
         return Term(self.name, mask_rows(self.values, sentence, position).to(query))
 
 
 @dataclass(frozen=True, eq=False)
 class DistanceVectors:
-    """A learned vector for each distance. Its product with the query or the key is added to the scaled score (DeBERTa)."""
+    """A vector for each distance, multiplied by query or key (DeBERTa)."""
 
-    name: str  # "content to position" (product with the query) or "position to content" (with the key)
+    name: str  # "content to position" (times query) or "position to content" (times key)
     vectors: Tensor  # (n_heads, 2 n - 1, d_head), for query minus key position from 1 - n to n - 1
 
     def sentence(self, index: int, n: int) -> "DistanceVectors":
-        """Return the vectors of the distances that occur within n tokens."""
+        """Return the vectors of the distances within n tokens."""
         middle = self.vectors.shape[1] // 2
         return replace(self, vectors=self.vectors[:, middle - n + 1 : middle + n])
 
     def term(self, query: Tensor, key: Tensor, scale: float, heads: int | slice, rows: slice) -> Term:
-        """Compute the term to add to the scaled scores of some heads and queries of one sentence, in the query's dtype."""
+        """Compute the term for some heads and queries."""
         places = torch.arange(key.shape[-2], device=key.device)
         return self._products(query, key, scale, places[rows, None] - places, heads)
 
     def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
-        """Compute the term for single queries: (n_pieces, n_heads, 1, n). Query i is at position[i] of sentence[i]."""
+        """Compute the term for query i at position[i] of sentence[i]: (n_pieces, n_heads, 1, n)."""
         places = torch.arange(key.shape[-2], device=key.device)
         return self._products(query, key, scale, position[:, None, None, None] - places, slice(None))
 
@@ -61,29 +61,29 @@ class DistanceVectors:
 
 
 def content_to_position(query: Tensor, positions: Tensor, distance: Tensor, scale: float) -> Tensor:
-    """Multiply each query by the vector of its distance to each key: [i, j] = query[i] . positions[distance[i, j]].
+    """Compute [i, j] = query[i] . positions[distance[i, j]].
 
-    query (..., n_query, d_head), positions (..., n_distances, d_head), distance (..., n_query, n_key) whole numbers from 0
-    -> (..., n_query, n_key).
+    query (..., n_query, d_head), positions (..., n_distances, d_head), distance (..., n_query, n_key) from 0
+    -> (..., n_query, n_key)
     """
     products = query @ positions.transpose(-2, -1)  # (..., n_query, n_distances)
     return products.gather(-1, distance.expand(*products.shape[:-2], *distance.shape[-2:])) * scale
 
 
 def position_to_content(key: Tensor, positions: Tensor, distance: Tensor, scale: float) -> Tensor:
-    """Multiply each key by the vector of its distance to each query: [i, j] = key[j] . positions[distance[i, j]]."""
+    """Compute [i, j] = key[j] . positions[distance[i, j]]."""
     products = positions @ key.transpose(-2, -1)  # (..., n_distances, n_key)
     return products.gather(-2, distance.expand(*products.shape[:-2], *distance.shape[-2:])) * scale
 
 
 def mask_rows(mask: Tensor, sentence: Tensor, position: Tensor) -> Tensor:
-    """Return a mask or bias for single queries: (n_pieces, n_heads or 1, 1, n). Query i is at position[i] of sentence[i]."""
+    """Return the mask of query i at position[i] of sentence[i]: (n_pieces, n_heads or 1, 1, n)."""
     sentence = sentence if mask.shape[0] > 1 else torch.zeros_like(sentence)
     position = position if mask.shape[2] > 1 else torch.zeros_like(position)
     return mask[sentence, :, position][:, :, None]
 
 
 def of_sentence(pairs: Tensor, index: int, n: int) -> Tensor:
-    """Return the part for sentence `index` of a tensor (batch or 1, ..., queries or 1, keys), cut to its first n tokens."""
+    """Return one sentence of a tensor (batch or 1, ..., queries or 1, keys), cut to n tokens."""
     row = pairs if pairs.shape[0] == 1 else pairs[index : index + 1]
     return row[..., : min(n, row.shape[-2]), :n]

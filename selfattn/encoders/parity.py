@@ -1,8 +1,6 @@
 """Check at load that selfattn's kernel reproduces the model's own attention.
 
-The recorded pass with fast attention (the "fast pass") must have the attention weights, contexts and hidden states of a plain
-pass with the model's slow `eager` attention. Three cases are compared: a short text in a batch with a longer text, the short text
-with one token hidden from another token, and one text of 96 tokens (or of the encoder's limit). The dtype is always float32.
+A pass with fast attention is compared with the model's slow `eager` attention, in float32.
 """
 
 import re
@@ -21,36 +19,35 @@ from selfattn.encoders.memory import is_out_of_memory
 from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.reference import own_weights
 
-PADDING = 5  # tokens by which the second text is longer
-MOST_TOKENS = 96  # in the long text: two passes over 512 tokens would take longer than loading a base-size encoder
-QUERIES = 16  # number of queries whose weights are compared in the long text
+PADDING = 5  # tokens more in the second text
+MOST_TOKENS = 96  # 512 would take longer than loading a base-size encoder
+QUERIES = 16  # compared in the long text
 
-# Float32's rounding can cause differences up to these limits. For weights, the difference is absolute. Contexts and hidden states
-# may be in the hundreds, so the difference is divided by the head's largest value or the token's largest number (at least by 1).
+# Differences from rounding: absolute for weights, relative for contexts and states.
 WEIGHTS, CONTEXTS, STATES = 1e-5, 1e-5, 1e-4
-# Rounding changes a score by about 1e-6 × |query| × |key| × scale. If |query| × |key| × scale > SCORE, the limits are larger.
+# Rounding changes a score by about 1e-6 × |query| × |key| × scale. Above SCORE, limits grow.
 SCORE = 16
-PADDED = 1e-4  # a larger difference means that padding changes an encoder's numbers
+PADDED = 1e-4  # above this, padding changes an encoder's numbers
 KERNEL = "the recomputed weights"
-REACHES = 1e-6  # a larger difference between two texts of one batch isn't rounding
-SUM = 2e-2  # largest allowed difference of a row's sum from 1
+REACHES = 1e-6  # above this, a head changes the last hidden state
+SUM = 2e-2  # allowed difference of a row's sum from 1
 
 
 @dataclass(frozen=True)
 class EagerPass:
-    """The result of a plain eager pass for one sentence, on the model's device."""
+    """The result of an eager pass for one sentence."""
 
     tokens: Tokens
-    weights: list[Tensor]  # (n_heads, n, n) for each layer; may be empty
-    states: list[Tensor]  # n_layers + 1 of (n, d_model); the last is the last hidden state
+    weights: list[Tensor]  # (n_heads, n, n) for each layer
+    states: list[Tensor]  # n_layers + 1 of (n, d_model)
     hidden: tuple[Hide, ...] = ()
 
 
 def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
-    """Compare an encoder's fast pass with eager passes. Return the encoder with its sizes and the reasons for what it can't do.
+    """Compare fast and eager attention. Return the encoder with sizes and reasons.
 
-    short: a short text's tokens. pinned: True for the bundled encoder, which needs only one eager pass, because selfattn's
-    tests check its long texts, hidden tokens and padding. Raises LoadError if the encoder's attention can't even be displayed.
+    pinned: True for the bundled encoder, which needs one eager pass
+    Raises LoadError.
     """
     n = len(short.ids)
     longer = filled(short, min(n + PADDING, encoder.max_tokens))
@@ -60,7 +57,7 @@ def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
     n_layers, n_heads, d_model = len(alone.weights), len(alone.weights[0]), alone.states[-1].shape[-1]
     if encoder.hooked:
         install(encoder.model, n_heads)
-        encoder = replace(encoder)  # a new object copies its eager twin again, with the hooks
+        encoder = replace(encoder)  # copies the eager model again, with hooks
     hides = _hides_to_try(short, n_layers, n_heads)
     padded, reasons = ([alone, *others], {}) if pinned else _with_hidden(encoder, [short, longer], hides)
     single = [alone] if pinned else _eager(encoder, [limit], maps=False)
@@ -90,9 +87,9 @@ def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
 
 
 def differs_in_precision(encoder: Encoder, short: Tokens, allowed: float) -> str:
-    """Compare recomputed and eager weights in a lower precision. Return why the attention can't be recomputed, or "".
+    """Compare weights in a lower precision. Return why they differ, or "".
 
-    Raises LoadError if a plain pass of the text, alone or in a padded batch, fails or isn't finite.
+    Raises LoadError.
     """
     (alone,) = _eager(encoder, [short])
     _eager(encoder, [short, filled(short, min(len(short.ids) + PADDING, encoder.max_tokens))])
@@ -108,7 +105,7 @@ def differs_in_precision(encoder: Encoder, short: Tokens, allowed: float) -> str
 
 
 def filled(tokens: Tokens, n: int) -> Tokens:
-    """Repeat a text's ordinary tokens until the text has n tokens. The special tokens stay at both ends."""
+    """Repeat a text's ordinary tokens up to n tokens."""
     middle = [place for place, special in enumerate(tokens.special) if not special]
     first, last = middle[0], middle[-1] + 1
     repeated = [middle[i % len(middle)] for i in range(n - len(tokens.ids) + last - first)]
@@ -118,7 +115,7 @@ def filled(tokens: Tokens, n: int) -> Tokens:
 
 
 def _hides_to_try(tokens: Tokens, n_layers: int, n_heads: int) -> tuple[Hide, Hide]:
-    """Return two ways to hide the last ordinary token from the first: in one head of every second layer, and in every head."""
+    """Return ways to hide a token: in some heads, and in every head."""
     middle = [place for place, special in enumerate(tokens.special) if not special]
     first, last = middle[0], middle[-1] if len(middle) > 1 else len(tokens.ids) - 1
     # The other layers test a mask that hides nothing.
@@ -129,7 +126,7 @@ def _hides_to_try(tokens: Tokens, n_layers: int, n_heads: int) -> tuple[Hide, Hi
 def _with_hidden(
     encoder: Encoder, batch: list[Tokens], hides: tuple[Hide, ...]
 ) -> tuple[list[EagerPass], dict[tuple[Hide, ...], str]]:
-    """Run the batch, and its first text with each of `hides`, in one eager pass. Also return a reason for each failed Hide."""
+    """Run an eager pass, also with `hides`. Return why a Hide failed."""
     refused: dict[tuple[Hide, ...], str] = {}
     while True:
         hidden = [(), ()] + [(hide,) for hide in hides]
@@ -146,7 +143,7 @@ def _with_hidden(
 def _eager(
     encoder: Encoder, batch: list[Tokens], maps: bool = True, hidden: Sequence[tuple[Hide, ...]] = ()
 ) -> list[EagerPass]:
-    """Run a plain eager pass, and cut each result to the length of its sentence. Raises LoadError."""
+    """Run an eager pass, cut to each sentence. Raises LoadError."""
     try:
         with torch.no_grad():
             output = encoder.eager(encoder.inputs(batch), hidden, maps)
@@ -167,7 +164,7 @@ def _eager(
     passes = []
     for row, tokens in enumerate(batch):
         n = len(tokens.ids)
-        # A single sentence's maps aren't cut, because `_check_maps` checks their shapes.
+        # `_check_maps` checks the shapes of a single sentence.
         weights = [layer[row] if len(batch) == 1 else layer[row, :, :n, :n] for layer in layers]
         one = EagerPass(tokens, weights, [state[row, :n] for state in states], hidden[row] if hidden else ())
         if not all(bool(torch.isfinite(numbers).all()) for numbers in one.weights + one.states):
@@ -180,7 +177,7 @@ def _eager(
 
 
 def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
-    """Raise LoadError for a decoder, and for a model without an (n, n) attention map for each layer and head."""
+    """Raise LoadError for a decoder, or for maps other than (n, n)."""
     who, n = f"{encoder.name} ({encoder.family})", len(alone.tokens.ids)
     shapes = [tuple(layer.shape) for layer in alone.weights]
     if not shapes:
@@ -210,10 +207,7 @@ def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
 def _compare_with_fast(
     encoder: Encoder, passes: list[EagerPass]
 ) -> tuple[list[LayerRecording], dict[tuple[Hide, ...], str]]:
-    """Run the fast pass and compare it with the eager passes. Return the first sentence's recordings, and the differences.
-
-    A difference is described in words, or is "" if there is none. It is keyed by the eager pass's `hidden`.
-    """
+    """Return the recordings, and the differences for each `hidden`."""
     n_layers = len(passes[0].states) - 1
     try:
         recordings, states = _fast(encoder, passes)
@@ -238,7 +232,7 @@ def _compare_with_fast(
 def _sentence_differs(
     encoder: Encoder, eager: EagerPass, recordings: list[LayerRecording], states: list[Tensor]
 ) -> str:
-    """Describe how a sentence's fast pass differs from its eager pass, or return "". Hidden tokens must also have weight 0."""
+    """Describe how the fast pass differs, or return ""."""
     for layer, recording in enumerate(recordings):
         reason = _layer_differs(recording, eager.weights[layer] if eager.weights else None)
         if reason:
@@ -256,11 +250,7 @@ def _sentence_differs(
 
 
 def _cannot_patch(encoder: Encoder, alone: EagerPass) -> str:
-    """Return the reason why the heads' outputs of a hooked encoder can't be replaced or removed, or "".
-
-    The input of W_O must be the model's own weights times the values, and must change the last hidden state. One pass tests
-    this. Its batch has the plain text and, for each layer, a copy with one head of the layer removed.
-    """
+    """Return why heads can't be replaced or removed, or ""."""
     n, n_layers, n_heads = len(alone.tokens.ids), len(alone.weights), alone.weights[0].shape[0]
     removed = [[Patch(layer, layer % n_heads, None, torch.zeros(1))] for layer in range(n_layers)]
     recorder = Recorder([[], *removed])
@@ -278,7 +268,7 @@ def _cannot_patch(encoder: Encoder, alone: EagerPass) -> str:
 
 
 def _fast(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[list[LayerRecording]], list[list[Tensor]]]:
-    """Run a fast, recorded pass. Return each sentence's recordings and hidden states, cut to the sentence's length."""
+    """Run a fast pass. Return each sentence's recordings and states."""
     recorder = Recorder(hidden=[each.hidden for each in passes])
     with torch.no_grad():
         inputs = encoder.inputs([each.tokens for each in passes])
@@ -290,10 +280,9 @@ def _fast(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[list[LayerRec
 
 
 def _layer_differs(recording: LayerRecording, eager: Tensor | None) -> str:
-    """Describe how one layer's weights and context differ from the model's own, or return "".
+    """Describe how one layer differs, or return "".
 
-    eager: the layer's weights (n_heads, n, n) in a plain eager pass. None saves memory for a long text: a few queries' weights
-    are then compared with those that the model's eager function computes from the recorded query and key.
+    eager: weights (n_heads, n, n), or None to compare only a few queries
     """
     n = recording.query.shape[2]
     rows = slice(None) if eager is not None else slice(0, n, -(-n // QUERIES))
@@ -305,7 +294,7 @@ def _layer_differs(recording: LayerRecording, eager: Tensor | None) -> str:
 
 
 def _contexts_differ(recording: LayerRecording, weights: Tensor, more: float = 1.0, rows: slice = slice(None)) -> str:
-    """Describe how W_O's input differs from `weights` times the values, or return "". weights: (n_heads, n_rows, n)."""
+    """Compare W_O's input with `weights` (n_heads, n_rows, n) times values."""
     if recording.context.shape[-1] != recording.value.shape[-1]:
         return "the output matrix reads more than the heads' contexts"
     theirs = weights @ recording.value[0].cpu()
@@ -324,6 +313,6 @@ def _largest(ours: Tensor, theirs: Tensor) -> float:
 
 
 def _share(one: Tensor, other: Tensor) -> float:
-    """Return the largest difference, relative to the largest number in the same row (or to 1, if that is larger)."""
+    """Return the largest difference, relative to the row's largest number."""
     scale = one.abs().amax(-1, keepdim=True).clamp_min(1)
     return float(((one - other).abs() / scale).max())

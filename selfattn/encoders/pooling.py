@@ -1,7 +1,5 @@
-"""Read from a sentence embedder's folder how the embedder computes a sentence's vector.
+"""Read how a sentence embedder computes a sentence's vector.
 
-sentence-transformers writes modules.json (the steps in order), 1_Pooling/config.json (the tokens whose last hidden states are
-averaged) and two more small files. If an unsupported setting would change the vector, an error names that setting.
 Source: Reimers and Gurevych 2019, "Sentence-BERT", section 3.
 """
 
@@ -17,8 +15,8 @@ from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.sources import resolve
 from selfattn.encoders.untrusted_files import read_json
 
-STEPS = ["Transformer", "Pooling", "Normalize"]  # Normalize may be missing, because it doesn't change a cosine
-# The steps' class names in all versions of sentence-transformers. Classes of other packages are refused: they may do anything.
+STEPS = ["Transformer", "Pooling", "Normalize"]  # Normalize is optional: cosines don't need it
+# Class names in all versions of sentence-transformers.
 TYPES = {f"sentence_transformers.models.{step}": step for step in STEPS} | {
     "sentence_transformers.base.modules.transformer.Transformer": "Transformer",
     "sentence_transformers.sentence_transformer.modules.pooling.Pooling": "Pooling",
@@ -30,11 +28,11 @@ OLD_KEYS = {
     "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens", "pooling_mode_weightedmean_tokens": "weightedmean",
     "pooling_mode_lasttoken": "lasttoken",
 }  # fmt: skip
-# The positions that each pooling mode averages. The vector of mean_sqrt_len_tokens has the same direction as the mean.
+# Positions to average. mean_sqrt_len_tokens has the direction of the mean.
 POOLED = {"cls": slice(0, 1), "mean": slice(None), "mean_sqrt_len_tokens": slice(None), "lasttoken": slice(-1, None)}
 
-# Below are the known settings of each file, with the harmless values, which don't change the vector (None: all are harmless).
-SETTINGS_FILES = [  # the first file that isn't empty is read; old versions put the family into the name
+# Settings that don't change the vector, with these values (None: any).
+SETTINGS_FILES = [  # the first that isn't empty is read
     f"sentence_{family}_config.json"
     for family in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
 ]
@@ -59,23 +57,23 @@ WHOLE_FILE = "config_sentence_transformers.json"
 
 
 class NoPooling(RuntimeError):
-    """The encoder's folder doesn't say how to compute a sentence's vector, or has an unsupported step."""
+    """The folder describes no supported sentence vector."""
 
 
 @dataclass(frozen=True)
 class Pooling:
-    """Settings for a sentence's vector: the mean of the last hidden states at some positions. Only its direction counts."""
+    """The last hidden states to average for a sentence's vector."""
 
     mode: str  # one of POOLED
-    max_tokens: int | None  # sentence-transformers cuts longer texts; None: only the encoder's limit applies
+    max_tokens: int | None  # longer texts are cut
 
     def read(self, encoder: Encoder, text: str) -> tuple[Tokens, Tokens]:
-        """Return the text's tokens, cut to the length that sentence-transformers reads, and the tokens of the complete text."""
+        """Return the tokens of the cut and of the complete text."""
         uncut = encoder.uncut(text)
         return encoder.tokenize(uncut.cut(min(self.max_tokens or encoder.max_tokens, encoder.max_tokens))), uncut
 
     def positions(self, tokens: Tokens) -> tuple[int, ...]:
-        """Return the positions to average, special tokens included. Raises TextError for a text that would be cut."""
+        """Return the positions to average. Raises TextError for a text that would be cut."""
         n = len(tokens.ids)
         if self.max_tokens is not None and n > self.max_tokens:
             raise TextError(
@@ -86,7 +84,7 @@ class Pooling:
 
 
 def load_pooling(encoder: Encoder) -> Pooling:
-    """Read the pooling from the folder that the encoder was loaded from. Raises NoPooling."""
+    """Read an encoder's pooling. Raises NoPooling."""
     try:
         folder = resolve(encoder.name, encoder.revision).folder
         with unchanged(folder, encoder.files):
@@ -98,7 +96,7 @@ def load_pooling(encoder: Encoder) -> Pooling:
 
 
 def read_pooling(folder: Path) -> Pooling:
-    """Read the pooling from a folder. Raises LoadError, and NoPooling with a message to put after the encoder's name."""
+    """Read a folder's pooling. Raises LoadError and NoPooling."""
     transformer, folder = folder, modules_folder(folder)
     within = "" if folder == transformer else transformer.name
     if not (folder / "modules.json").is_file():
@@ -133,16 +131,16 @@ def read_pooling(folder: Path) -> Pooling:
 
 
 def check_cross_encoder(folder: Path) -> str:
-    """Return the name of the function that a CrossEncoder's `predict` applies to a score, or "" if the folder has none.
+    """Return the function that a CrossEncoder applies to a score, or "".
 
-    Raises NoPooling for unsupported settings of a CrossEncoder that change the score, and LoadError.
+    Raises LoadError and NoPooling.
     """
     settings, usual = read_json(folder / WHOLE_FILE, {}), ""
     if settings.get("model_type") == "CrossEncoder":
         _check(folder / WHOLE_FILE, WHOLE, {"default_prompt_name": settings.get("default_prompt_name")})
         _max_tokens(folder, CROSS_ENCODER)
         usual = "Sigmoid"
-    old = read_json(folder / "config.json", {})  # old versions wrote the function's name into it
+    old = read_json(folder / "config.json", {})  # of old versions
     within = old.get("sentence_transformers")
     named = (
         settings.get("activation_fn"),
@@ -153,7 +151,7 @@ def check_cross_encoder(folder: Path) -> str:
 
 
 def _check(file: Path, harmless: Mapping[str, tuple | None], settings: Mapping[str, Any]) -> None:
-    """Raise NoPooling for settings whose values aren't `harmless`, with a message to put after the encoder's name."""
+    """Raise NoPooling for other values than `harmless`."""
     for key, value in settings.items():
         if key not in harmless or not (value is None or harmless[key] is None or value in harmless[key]):
             raise NoPooling(
@@ -174,12 +172,12 @@ def _mode(file: Path) -> str:
 
 
 def _max_tokens(transformer: Path, harmless: Mapping[str, tuple | None] = TRANSFORMER) -> int | None:
-    """Read the number of tokens that texts are cut to; None for no limit. Raises NoPooling, LoadError."""
+    """Return the longest text in tokens, or None. Raises NoPooling, LoadError."""
     files = ((transformer / name, read_json(transformer / name, {})) for name in SETTINGS_FILES)
     file, settings = next((each for each in files if each[1]), (transformer, {}))
     most = settings.get("max_seq_length")
     for key in ARGUMENTS:
-        if isinstance(given := settings.get(key), dict):  # sentence-transformers drops trust_remote_code too
+        if isinstance(given := settings.get(key), dict):  # as sentence-transformers does
             settings[key] = {name: value for name, value in given.items() if name != "trust_remote_code"}
             if key in ("tokenizer_args", "processor_kwargs"):
                 most = settings[key].pop("model_max_length", most)

@@ -1,4 +1,4 @@
-"""Run selfattn's kernel (`attend`) in double precision, so that it adds no rounding to the model's rounding."""
+"""Run selfattn's kernel (`attend`) in double precision."""
 
 import math
 
@@ -8,7 +8,7 @@ from torch import Tensor
 from selfattn.kernel import AttentionTrace, attend
 from selfattn.kernel_inputs import Term, Terms
 
-MOST_IN_DOUBLE = 2**24  # largest number of weights to compute in float64: 134 MB for each step
+MOST_IN_DOUBLE = 2**24  # weights in float64: 134 MB a step
 
 
 def attend_precisely(
@@ -21,6 +21,6 @@ def attend_precisely(
 
 
 def precision(query: Tensor, key: Tensor) -> torch.dtype:
-    """Return float64, or float32 for more than MOST_IN_DOUBLE weights, to save memory."""
+    """Return float64, or float32 for many weights."""
     n_weights = math.prod(query.shape[:-1]) * key.shape[-2]
     return torch.float64 if n_weights <= MOST_IN_DOUBLE else torch.float32

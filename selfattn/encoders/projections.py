@@ -1,7 +1,5 @@
-"""Find one head's learned W_Q, W_K, W_V and W_O, and compute the head's query, key and value from the layer's input.
+"""Find one head's learned matrices, and compute its query, key and value.
 
-The projections are found by the structure of the attention module, not by the model's name. Their results must equal the recorded
-query, key and value; otherwise `project` raises ProjectionsUnknown.
 Source: Vaswani et al. 2017, "Attention Is All You Need", section 3.2.2; rotary positions: Su et al. 2021, "RoFormer".
 """
 
@@ -19,53 +17,52 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.hooks import is_linear, output_layer, separate
 
-FUSED = "Wqkv"  # ModernBERT: one matrix in which W_Q, W_K and W_V are stacked
+FUSED = "Wqkv"  # ModernBERT
 NORM_BEFORE = ("ln", "attn_norm", "input_layernorm", "layer_norm", "LayerNorm", "self_attn_layer_norm")
 
-# Rounding may cause a difference of this size from the recorded query, key or value, relative to the largest recorded number.
+# Differences from rounding, relative to the largest number.
 ROUNDING = {"float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1}
 
 
 class ProjectionsUnknown(NotRecomputable):
-    """The head's learned matrices can't be found in this family. The head's query, key and value are still recorded."""
+    """A head's matrices can't be found in this family."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Projected:
-    """One head's matrices and its query, key and value. `read` is W_Q's input: query_flat = read @ query_weight + query_bias."""
+    """One head's matrices, and its query, key and value."""
 
     query_weight: Tensor  # (d_in, d_head)
     query_bias: Tensor | None  # (d_head,)
     key_weight: Tensor  # (d_in, d_head)
     key_bias: Tensor | None  # (d_head,)
-    value_weight: Tensor  # (d_value_in, d_head); d_value_in differs from d_in in MobileBERT only
+    value_weight: Tensor  # (d_value_in, d_head); d_value_in is d_in except in MobileBERT
     value_bias: Tensor | None  # (d_head,)
-    output_weight: Tensor  # (d_head, d_model): this head's slice of W_O (MobileBERT: into its narrow stream)
-    output_bias: Tensor | None  # (d_model,): added once for all heads together
-    family_note: str  # how the family differs from plain BERT, in words; "" if it doesn't
-    layer_input: Tensor  # (n, d_model): the hidden state before the layer
-    read: Tensor  # (n, d_in): the input of W_Q and W_K; layer_input unless read_note says otherwise
+    output_weight: Tensor  # (d_head, d_model); narrower in MobileBERT
+    output_bias: Tensor | None  # (d_model,): added once for all heads
+    family_note: str  # how the family differs from BERT
+    layer_input: Tensor  # (n, d_model): the layer's input
+    read: Tensor  # (n, d_in): the input of W_Q and W_K
     value_read: Tensor  # (n, d_value_in): the input of W_V
-    read_note: str  # the steps between layer_input and read, in words; "" for none
+    read_note: str  # steps from layer_input to read
     query_flat: Tensor  # (n, d_head) before rotary positions
     key_flat: Tensor  # (n, d_head) before rotary positions
-    query: Tensor  # (n, d_head), after rotary positions, for the scores
-    key: Tensor  # (n, d_head), after rotary positions, for the scores
+    query: Tensor  # (n, d_head) after rotary positions
+    key: Tensor  # (n, d_head) after rotary positions
     value: Tensor  # (n, d_head)
-    rotary: bool  # True if query and key were rotated by their position
+    rotary: bool
 
     def output(self, context: Tensor) -> Tensor:
-        """Compute what the head adds to the residual stream, without the bias: context (n, d_head) -> (n, d_model)."""
+        """Compute the head's output without the bias: (n, d_head) -> (n, d_model)."""
         return context @ self.output_weight
 
 
 def project(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> Projected:
     """Compute one head's query, key and value from the layer's input, CPU float32.
 
-    The encoding must come from this encoder. Raises ProjectionsUnknown for an unknown family, NotRecomputable
-    if the attention can't be recomputed, and IndexError for a layer or head that doesn't exist.
+    Raises ProjectionsUnknown, NotRecomputable and IndexError.
     """
-    encoding.trace(layer, head, slice(1))  # raises for a wrong layer, head or encoder
+    encoding.trace(layer, head, slice(1))  # raises for a wrong layer or head
     recording = encoding.recordings[layer]
     module = recording.module
     around = _surroundings(encoder.model, module)
@@ -74,7 +71,7 @@ def project(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> Proj
     shared = sum(other.module is module for other in encoding.recordings)
     learned = _slices(recording, linears, head, rotary is not None, shared)
     layer_input = encoding.states[layer]
-    received = next(iter(recording.arguments.values()), None)  # the input that a hooked module received
+    received = next(iter(recording.arguments.values()), None)  # a hooked module's input
     plain = received is not None and torch.equal(received[0].float().cpu(), layer_input)
     read, value_read, read_note = (layer_input, layer_input, "") if plain else _read(around, layer_input)
     query_flat, key_flat, value = (
@@ -90,15 +87,15 @@ def project(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> Proj
 
 
 def rotate(flat: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
-    """Rotate each row of (n, d_head) by its position. Columns i and i + d_head / 2 are rotated as a pair."""
+    """Rotate the rows of (n, d_head). Columns i and i + d_head / 2 are a pair."""
     first, second = flat.chunk(2, dim=-1)
     return flat * cosine + torch.cat((-second, first), dim=-1) * sine
 
 
 def output_weight(encoder: Encoder, module: nn.Module) -> Tensor:
-    """Return an attention module's W_O, head after head: (n_heads * d_head, d_model), CPU float32.
+    """Return a module's W_O: (n_heads * d_head, d_model), CPU float32.
 
-    Raises ProjectionsUnknown for an unknown family.
+    Raises ProjectionsUnknown.
     """
     output = output_layer(module, _surroundings(encoder.model, module)[0])
     if output is None:
@@ -117,7 +114,7 @@ def _surroundings(model: nn.Module, module: nn.Module) -> list[nn.Module]:
 def _linears(
     encoder: Encoder, module: nn.Module, around: Sequence[nn.Module]
 ) -> tuple[Sequence[tuple[Tensor, Tensor | None]], nn.Linear]:
-    """Return weight and bias of W_Q, W_K and W_V for all heads, each (heads * d_head, d_in), and the W_O layer."""
+    """Return W_Q, W_K and W_V, (heads * d_head, d_in), and W_O."""
     names, output = separate(module), output_layer(module, around[0])
     if output is None or (names is None and not is_linear(module, FUSED)):
         raise ProjectionsUnknown(
@@ -132,12 +129,12 @@ def _linears(
 
 
 def _slices(recording: LayerRecording, linears, head: int, rotary: bool, shared: int) -> dict[str, Any]:
-    """Return one head's rows of W_Q, W_K and W_V, its columns of W_O, and a note on how the family differs from BERT."""
+    """Return one head's part of the matrices, and a note."""
     three, output = linears
     n_heads, d_head = recording.query.shape[1], recording.query.shape[-1]
     parts: dict[str, Any] = {}
     for name, (weight, bias) in zip(("query", "key", "value"), three):
-        # In grouped-query attention several query heads share one key and value head.
+        # Several query heads may share a key and value head.
         index = head * (weight.shape[0] // d_head) // n_heads
         rows = slice(index * d_head, (index + 1) * d_head)
         parts[f"{name}_weight"] = weight[rows].float().cpu().T
@@ -157,7 +154,7 @@ def _slices(recording: LayerRecording, linears, head: int, rotary: bool, shared:
 
 
 def _read(around: Sequence[nn.Module], layer_input: Tensor) -> tuple[Tensor, Tensor, str]:
-    """Return the input of W_Q and W_K, the input of W_V, and a text on what the layer does before them (a norm, a bottleneck)."""
+    """Return the input of W_Q and W_K, of W_V, and a note."""
     bottleneck = getattr(around[1], "bottleneck", None) if len(around) > 1 else None
     if bottleneck is not None:
         read, _, value_read, _ = apply(bottleneck, layer_input)
@@ -175,13 +172,13 @@ def _read(around: Sequence[nn.Module], layer_input: Tensor) -> tuple[Tensor, Ten
 
 
 def apply(module: nn.Module, layer_input: Tensor):
-    """Return a module's output, CPU float32. A copy of the module runs, because other threads use the module."""
+    """Run a CPU float32 copy of a module that threads share."""
     with torch.no_grad():
         return copy.deepcopy(module).float().cpu()(layer_input)
 
 
 def _angles(model: nn.Module, around: Sequence[nn.Module], like: Tensor):
-    """Return the model's rotary cosines and sines, (n, d_head) each, or None if the model has no rotary positions."""
+    """Return rotary cosines and sines, (n, d_head) each, or None."""
     rotary = getattr(model, "rotary_emb", None)
     if rotary is None:
         return None

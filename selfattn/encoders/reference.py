@@ -1,7 +1,4 @@
-"""Compute the model's own attention weights with its slow `eager` implementation, to check selfattn's kernel.
-
-There are two ways: call the family's eager function on the recorded inputs, or run an eager copy of the model separately.
-"""
+"""Compute the model's own attention weights with its slow `eager` code."""
 
 import copy
 import sys
@@ -15,10 +12,9 @@ from selfattn.encoders.capture import EAGER, IMPLEMENTATION, LayerRecording, add
 
 
 def own_weights(recording: LayerRecording, head: int | None = None, rows: slice = slice(None)) -> Tensor:
-    """Compute weights with the model's `eager` function on the recorded inputs: (n_heads, n, n), or (n, n) for one head.
+    """Compute weights with the model's `eager` function: (n_heads, n, n) or (n, n).
 
-    The result is CPU float32. rows: only these queries. Families with hooks (hooks.py) have no such
-    function, so their attention module is called again.
+    rows: only these queries
     """
     if recording.arguments:
         return _by_the_module(recording)[slice(None) if head is None else head, rows]
@@ -39,7 +35,7 @@ def own_weights(recording: LayerRecording, head: int | None = None, rows: slice 
 
 
 def _by_the_module(recording: LayerRecording) -> Tensor:
-    """Call the attention module with its recorded arguments and return the weights: (n_heads, n, n), CPU float32."""
+    """Call the attention module again. Return weights: (n_heads, n, n)."""
     wanted = signature(recording.module.forward).parameters
     given = {name: None for name, parameter in wanted.items() if parameter.default is parameter.empty}
     given |= recording.arguments
@@ -52,22 +48,19 @@ def _by_the_module(recording: LayerRecording) -> Tensor:
 
 
 def _queries(mask: Tensor | None, rows: slice) -> Tensor | None:
-    """Return the rows of these queries from a mask or bias. If one row serves all queries, return it unchanged."""
+    """Return these queries' rows of a mask or bias."""
     return mask if mask is None or mask.shape[-2] == 1 else mask[..., rows, :]
 
 
 def eager_twin(model: nn.Module) -> nn.Module:
-    """Return a copy of the model with the slow `eager` attention, which returns weights. The copy shares the parameters.
-
-    The loaded model keeps its fast attention, because other threads may be recording its passes.
-    """
+    """Return an eager copy of the model, with the same parameters."""
     shared = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
     twin = copy.deepcopy(model, shared)
-    # EAGER is `eager_attention`: the family's eager function, after masking the tokens that the recorder hides.
+    # EAGER also hides the recorder's tokens.
     twin.set_attn_implementation(EAGER if twin.config._attn_implementation == IMPLEMENTATION else "eager")
     return twin
 
 
 def stack_layers(attentions: Sequence[Tensor], row: int, n: int) -> Tensor:
-    """Stack one sentence's weights from a model's output for a batch: (n_layers, n_heads, n, n), CPU float32."""
+    """Stack one sentence's weights: (n_layers, n_heads, n, n)."""
     return torch.stack([layer[row, :, :n, :n].float().cpu() for layer in attentions])

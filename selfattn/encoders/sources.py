@@ -1,7 +1,4 @@
-"""Find an encoder's folder by name: in the bundled package, on this machine, or on the Hub and in its cache.
-
-The settings `models`, `model_dir` and `offline` limit the choice.
-"""
+"""Find an encoder's folder: bundled, on this machine, or on the Hub."""
 
 import importlib.util
 import os
@@ -23,9 +20,9 @@ BUNDLED_DIGESTS = {
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
 
-BUNDLED_CONTENT = "8fb149a5fa71e986d18827d27d56950273f4f0bd2916d622694d017dd8452b18"  # the bundled `Encoder.content`
+BUNDLED_CONTENT = "8fb149a5fa71e986d18827d27d56950273f4f0bd2916d622694d017dd8452b18"  # `Encoder.content`
 
-# Suggested encoders. All have safetensors weights on the Hub.
+# Suggestions, all with safetensors weights.
 CURATED = (
     BUNDLED_NAME, "bert-base-uncased", "bert-base-cased", "distilbert-base-uncased", "roberta-base", "xlm-roberta-base",
     "google/electra-small-discriminator", "albert-base-v2", "answerdotai/ModernBERT-base", "microsoft/mpnet-base",
@@ -34,13 +31,13 @@ CURATED = (
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """A folder from which to load an encoder. Its files haven't been read yet."""
+    """A folder with an encoder."""
 
-    name: str  # the name to show
+    name: str
     folder: Path
     bundled: bool = False
     revision: str | None = None  # None for folders
-    note: str = ""  # names the inner folder, if that is opened instead of the named folder
+    note: str = ""  # names an inner folder
 
 
 def resolve(
@@ -48,9 +45,10 @@ def resolve(
     revision: str | None = None,
     report: Callable[[str], None] = lambda stage: None,
 ) -> Source:
-    """Find the folder for a name: None for the bundled encoder, an existing folder (or the only model in it), or a Hub id.
+    """Find an encoder by name: None (the bundled encoder), a folder, or a Hub id.
 
-    A Path is never a Hub id. report is called with a few words at each stage. Raises LoadError.
+    report: called with a few words at each stage
+    A Path is never a Hub id. Raises LoadError.
     """
     if name is None or (name == BUNDLED_NAME and revision in (None, BUNDLED_REVISION)):
         return _bundled(report)
@@ -76,14 +74,14 @@ def resolve(
 
 
 def is_operators_folder(name: str) -> bool:
-    """Return True if the name is a folder inside the operator's folder (SELFATTN_MODEL_DIR)."""
+    """Return True for a folder inside the operator's folder."""
     base = Settings.read().model_dir
     folder = None if base is None or not name.isprintable() else inside(base, name)
     return folder is not None and os.path.isdir(folder)
 
 
 def _bundled(report: Callable[[str], None]) -> Source:
-    spec = importlib.util.find_spec(BUNDLED_PACKAGE)  # finds the folder without running the package's code
+    spec = importlib.util.find_spec(BUNDLED_PACKAGE)  # without running the package's code
     if spec is None or not spec.submodule_search_locations:
         folder, _ = fetch(BUNDLED_NAME, BUNDLED_REVISION, report)
     else:
@@ -112,7 +110,7 @@ def _check_allowed(name: str) -> None:
 
 
 def _local_folder(name: str) -> Path | None:
-    """Return the folder with this name, or None if it can only be a Hub id. Raises LoadError."""
+    """Return the named folder, or None for a Hub id. Raises LoadError."""
     base = Settings.read().model_dir
     looks_local = Path(name).is_absolute() or name.startswith((".", "~")) or ".." in Path(name).parts
     folder = Path(name) if base is None else inside(base, name)
@@ -122,7 +120,7 @@ def _local_folder(name: str) -> Path | None:
         raise LoadError(f"{name!r} is a file. Give the folder that contains it: {str(Path(name).parent)!r}.")
     if looks_local and base is None:
         raise LoadError(f"There is no folder {name!r}. Check the path, and write it without ~.")
-    if looks_local or folder is None:  # the message doesn't reveal whether the folder exists
+    if looks_local or folder is None:  # don't reveal whether the folder exists
         raise LoadError(
             f"{name!r} is not a folder inside this server's folder of encoders (SELFATTN_MODEL_DIR). Other folders can't be "
             "opened."
@@ -131,10 +129,7 @@ def _local_folder(name: str) -> Path | None:
 
 
 def inside(base: Path, name: str) -> Path | None:
-    """Return the path of a name inside the operator's folder `base`, or None if the path isn't inside `base`.
-
-    The path is checked first as text, then part by part with its links. Nothing outside `base` is read or revealed.
-    """
+    """Return a path inside the operator's folder, or None. Links can't lead out."""
     path, real = Path(os.path.normpath(base / name)), base.resolve()  # an absolute name replaces the base
     root = next((root for root in (base, real) if path.is_relative_to(root)), None)
     folder = real

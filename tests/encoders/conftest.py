@@ -1,4 +1,4 @@
-"""Fixtures: an encoder folder that a test may damage, and a local server that stands in for the Hugging Face Hub."""
+"""Fixtures: an encoder folder to damage, and a local Hub."""
 
 import hashlib
 import json
@@ -19,13 +19,12 @@ COMMIT = "c0ffee" + "0" * 34
 
 @pytest.fixture
 def folder(checkpoint, tmp_path):
-    """Return a copy of a valid encoder folder. The test may damage it."""
     return shutil.copytree(checkpoint("BERT"), tmp_path / "mine")
 
 
 @pytest.fixture(scope="module")
 def stand_in(tmp_path_factory):
-    """Serve three models as the Hub does: a valid one with an extra pickle, one that has only a pickle, and a gated one."""
+    """Serve a valid model, a pickle and a gated model, as the Hub does."""
     root = tmp_path_factory.mktemp("hub")
     good = save_tiny(FAMILIES["BERT"], root / "good")
     (good / "pytorch_model.bin").write_bytes(pickle.dumps("never fetched"))
@@ -43,7 +42,7 @@ def stand_in(tmp_path_factory):
 
 
 class StandInHub(ThreadingHTTPServer):
-    """Serve `models` (folders, keyed by name) on a free port. `asked` lists the paths that clients requested."""
+    """Serves folders on a free port, and keeps the requested paths."""
 
     commit = COMMIT
 
@@ -79,7 +78,6 @@ class _Answers(BaseHTTPRequestHandler):
     do_HEAD = do_GET
 
     def _answer(self, name: str, revision: str | None, file: str | None) -> tuple[int, bytes, dict[str, str]]:
-        """Return status, body and headers as the Hub does. file: None asks for the list of the model's files."""
         folder = self.server.models.get(name)
         if folder is None:
             return 401, b"", {"X-Error-Code": "RepoNotFound"}

@@ -1,4 +1,4 @@
-"""A classification head that selfattn loads gives the logits of the complete model. Unusable heads are refused."""
+"""A classification head gives the complete model's logits."""
 
 import pytest
 import torch
@@ -24,7 +24,7 @@ TEXT = "The bank of the river was muddy."
 
 @pytest.fixture
 def folder(tmp_path):
-    """Return a function: folder(config={...}, weights=change) saves a tiny classifier, changes its files and loads it."""
+    """Return a function that saves and loads a tiny classifier."""
 
     def made(config=None, weights=None, classes=CLASSES):
         path = save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=classes)
@@ -41,14 +41,14 @@ def whole(encoder, text=TEXT):
         return model(**encoder.inputs([encoder.tokenize(text)])).logits[0]
 
 
-def test_a_head_finds_a_class_by_name_or_number(folder):
+def test_head_finds_class_by_name_or_number(folder):
     head = load_class_head(folder())
     assert [head.number(name) for name in ("POSITIVE", "positive", 2, "1", "Neutral")] == [2, 2, 2, 1, 1]
     with pytest.raises(ValueError, match=r"Expected a class of tiny: NEGATIVE, neutral, POSITIVE; got 'good'"):
         head.number("good")
     with pytest.raises(ValueError, match="got '3'"):
         head.number(3)
-    two = load_class_head(folder(classes=("A", "a", "B")))  # the first two differ in letter case only
+    two = load_class_head(folder(classes=("A", "a", "B")))  # equal but for case
     assert [two.number(name) for name in ("A", "a", "b")] == [0, 1, 2]
 
 
@@ -72,7 +72,7 @@ ONE_OUTPUT, MULTI, REGRESSION = ("RISK",), "multi_label_classification", "regres
         ("MegatronBERT", CLASSES[:2], {"problem_type": REGRESSION}, "score"),
     ],
 )
-def test_probabilities_and_scores_equal_those_of_the_transformers_pipeline(name, classes, changes, unit, tmp_path):
+def test_answers_equal_transformers_pipeline(name, classes, changes, unit, tmp_path):
     folder = save_tiny(FAMILIES[name], tmp_path / "tiny", classes=classes)
     change_config(folder, **changes)
     encoder = load_encoder(folder)
@@ -84,7 +84,7 @@ def test_probabilities_and_scores_equal_those_of_the_transformers_pipeline(name,
     assert [score for _, score in answers] == pytest.approx([each["score"] for each in expected], abs=1e-5)
 
 
-def test_a_regression_model_gives_scores_instead_of_probabilities(tmp_path):
+def test_regression_gives_scores(tmp_path):
     folder = save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=CLASSES)
     change_config(folder, problem_type=REGRESSION)
     encoder = load_encoder(folder)
@@ -100,7 +100,7 @@ def test_a_regression_model_gives_scores_instead_of_probabilities(tmp_path):
 
 
 @pytest.mark.parametrize("labels", [{"1": "A", "2": "B", "3": "C"}, {"0": "A", "2": "B", "3": "C"}])
-def test_classes_that_are_not_numbered_from_0_are_refused(folder, labels):
+def test_wrong_class_numbers_are_refused(folder, labels):
     message = rf"id2label in its config\.json numbers the classes {', '.join(labels)}; expected 0 to 2, one for each"
     with pytest.raises(NoHead, match=message):
         load_class_head(folder({"id2label": labels, "label2id": None}))
@@ -114,7 +114,7 @@ def test_classes_that_are_not_numbered_from_0_are_refused(folder, labels):
         (("1", "2", "0"), ("1", "2", "0")),  # each name is the number of another class
     ],
 )
-def test_classes_of_the_same_name_get_different_labels(folder, classes, labels):
+def test_equal_class_names_get_different_labels(folder, classes, labels):
     encoder = folder(classes=classes)
     head, sentence = load_class_head(encoder), encoder.encode(TEXT)
     assert head.labels == labels
@@ -127,7 +127,7 @@ def test_classes_of_the_same_name_get_different_labels(folder, classes, labels):
 
 
 def saved_as(architecture, name, folder):
-    """Save a tiny encoder with the head of this transformers architecture, and load it."""
+    """Save and load a tiny encoder with this head."""
     save_tiny(FAMILIES[name], folder)
     model = getattr(transformers, architecture)(AutoConfig.from_pretrained(folder))
     fill(model, 0, FAMILIES[name].spread)
@@ -138,7 +138,7 @@ def saved_as(architecture, name, folder):
 @pytest.mark.parametrize(
     ("architecture", "name", "task"),
     [
-        # Earlier versions of selfattn read the first two as classifiers.
+        # The first two were once read as classifiers.
         ("ModernBertForQuestionAnswering", "ModernBERT", "question answering"),
         ("XLMForMultipleChoice", "XLM", "multiple choice"),
         ("DistilBertForQuestionAnswering", "DistilBERT", "question answering"),
@@ -146,7 +146,7 @@ def saved_as(architecture, name, folder):
         ("XLNetLMHeadModel", "XLNet", "language modelling"),
     ],
 )
-def test_an_error_names_the_task_of_a_head_that_selfattn_cannot_show(architecture, name, task, tmp_path):
+def test_error_names_task_of_unsupported_head(architecture, name, task, tmp_path):
     encoder = saved_as(architecture, name, tmp_path / "tiny")
     carried = rf"its checkpoint has a head for {task} \({architecture}\), which selfattn doesn't show yet\."
     for load, head in ((load_class_head, "classification head"), (load_masked_head, "masked-language head")):
@@ -155,7 +155,7 @@ def test_an_error_names_the_task_of_a_head_that_selfattn_cannot_show(architectur
     assert first_asked(encoder, gap=False) == "similarity"
 
 
-def test_a_pretraining_head_is_loaded_as_a_masked_language_head(tmp_path):
+def test_pretraining_head_loads_as_masked_head(tmp_path):
     encoder = saved_as("BertForPreTraining", "BERT", tmp_path / "tiny")
     with pytest.raises(NoHead, match=r"has a head for pretraining \(BertForPreTraining\)\. distilbert"):
         load_class_head(encoder)
@@ -172,12 +172,12 @@ def test_a_pretraining_head_is_loaded_as_a_masked_language_head(tmp_path):
         (["BertMoodModel"], "names the architecture BertMoodModel, which transformers doesn't have"),
     ],
 )
-def test_an_error_quotes_the_architecture_in_config_json(folder, architectures, message):
+def test_error_quotes_architecture(folder, architectures, message):
     with pytest.raises(NoHead, match=f"tiny has no classification head: .*{message}"):
         load_class_head(folder({"architectures": architectures}))
 
 
-def test_an_encoder_without_a_classification_head_is_refused(encoder, tmp_path):
+def test_encoder_without_head_is_refused(encoder, tmp_path):
     for each in (encoder, load_encoder(save_tiny(FAMILIES["T5 (encoder half)"], tmp_path))):
         with pytest.raises(NoHead, match=r"no classification head: its checkpoint has only the encoder\. distilbert"):
             load_class_head(each)
@@ -204,18 +204,18 @@ def with_nan(weights):
         (with_nan, "classification head of tiny computes NaN or infinity"),
     ],
 )
-def test_a_classification_head_with_wrong_weights_is_refused(folder, weights, message):
+def test_wrong_head_weights_are_refused(folder, weights, message):
     with pytest.raises(NoHead, match=message):
         load_class_head(folder(weights=weights))
 
 
-def test_a_classification_head_that_reads_more_than_hidden_states_is_refused(tmp_path):
+def test_head_with_more_inputs_is_refused(tmp_path):
     encoder = load_encoder(str(save_tiny(FAMILIES["LUKE"], tmp_path / "luke", classes=CLASSES)))
     with pytest.raises(NoHead, match="luke's classification head needs more than last hidden states"):
         load_class_head(encoder)
 
 
-def test_a_classification_head_with_other_logits_than_the_complete_model_is_refused(folder, monkeypatch):
+def test_head_with_wrong_logits_is_refused(folder, monkeypatch):
     take_out = classification.take_encoder_out
 
     def other_pooler(model):

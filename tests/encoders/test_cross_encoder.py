@@ -1,4 +1,4 @@
-"""A cross-encoder's score equals that of CrossEncoder (sentence-transformers). Hiding a word acts as a mask of 0."""
+"""A cross-encoder's score equals that of sentence-transformers."""
 
 import logging
 from pathlib import Path
@@ -27,7 +27,7 @@ SAMPLE = ["BERT", "RoBERTa", "ModernBERT", "DeBERTa-v3"]
 
 @pytest.fixture
 def saved(tmp_path):
-    """Return a function: saved("BERT", classes) saves a tiny CrossEncoder, and returns its folder and the model."""
+    """Return a function that saves a tiny CrossEncoder."""
 
     def made(family, classes=("LABEL_0",)):
         logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
@@ -39,7 +39,7 @@ def saved(tmp_path):
 
 
 @pytest.mark.parametrize("family", SAMPLE)
-def test_the_score_of_two_texts_equals_that_of_sentence_transformers(saved, family):
+def test_score_equals_sentence_transformers(saved, family):
     folder, theirs = saved(family)
     encoder = load_encoder(folder)
     head, sentence = load_class_head(encoder), encoder.encode(QUERY, DOCUMENT)
@@ -50,7 +50,7 @@ def test_the_score_of_two_texts_equals_that_of_sentence_transformers(saved, fami
 
 
 @pytest.mark.parametrize("family", SAMPLE)
-def test_hiding_a_word_of_either_text_gives_the_score_with_an_attention_mask_of_0_there(saved, family):
+def test_hidden_word_equals_attention_mask(saved, family):
     folder, _ = saved(family)
     encoder = load_encoder(folder)
     sentence = encoder.tokenize(QUERY, DOCUMENT)
@@ -66,7 +66,7 @@ def test_hiding_a_word_of_either_text_gives_the_score_with_an_attention_mask_of_
     assert {sentence.segments[found.words[at].start] for at in (1, len(found.words) - 2)} == {0, 1}
 
 
-def test_a_cross_encoder_with_several_labels_is_read_as_a_classifier(saved):
+def test_several_labels_make_classifier(saved):
     folder, theirs = saved("BERT", ("contradiction", "entailment", "neutral"))
     encoder = load_encoder(folder)
     sentence = encoder.tokenize(QUERY, DOCUMENT)
@@ -78,7 +78,7 @@ def test_a_cross_encoder_with_several_labels_is_read_as_a_classifier(saved):
     assert first_asked(encoder, gap=False) == "class"
 
 
-def test_a_cross_encoder_with_one_label_gives_a_score_for_two_texts(saved):
+def test_one_label_gives_score(saved):
     folder, theirs = saved("BERT")
     encoder = load_encoder(folder)
     head, raw = load_class_head(encoder), theirs.predict([(QUERY, DOCUMENT)], activation_fn=Identity()).item()
@@ -95,7 +95,7 @@ def test_a_cross_encoder_with_one_label_gives_a_score_for_two_texts(saved):
     assert first_asked(encoder, gap=False) == "pair"
 
 
-# The settings files of a sentence-transformers folder and of its Transformer module.
+# Settings files of sentence-transformers.
 WHOLE, STEP = "config_sentence_transformers.json", "sentence_bert_config.json"
 
 
@@ -106,7 +106,7 @@ WHOLE, STEP = "config_sentence_transformers.json", "sentence_bert_config.json"
         (STEP, {"do_lower_case": True}, "do_lower_case = 'True'"),
     ],
 )
-def test_a_setting_that_changes_the_score_is_refused(saved, file, values, message):
+def test_unsupported_setting_is_refused(saved, file, values, message):
     folder, theirs = saved("RoBERTa")
     load_class_head(load_encoder(folder))
     change_config(Path(folder), file, **values)
@@ -118,7 +118,7 @@ def test_a_setting_that_changes_the_score_is_refused(saved, file, values, messag
         load_class_head(load_encoder(folder))
 
 
-def test_two_texts_that_are_too_long_for_the_cross_encoder_are_refused(saved):
+def test_too_long_texts_are_refused(saved):
     folder, theirs = saved("BERT")
     theirs.max_seq_length = 12
     theirs.save_pretrained(folder)

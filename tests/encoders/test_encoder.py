@@ -1,4 +1,4 @@
-"""Test Encoder: it encodes texts and batches, removes heads, and refuses wrong inputs."""
+"""Test Encoder: encoding, batches, removed heads and wrong inputs."""
 
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,7 +16,7 @@ from selfattn.encoders.families import FAMILIES, save_tiny
 MUDDY = "The bank of the river was muddy after the rain."
 
 
-def test_an_encoding_has_the_models_tokens_and_states(encoder):
+def test_encoding_has_tokens_and_states(encoder):
     encoding = encoder.encode(MUDDY)
     n = len(encoding.tokens)
     assert encoding.tokens[:3] == ("[CLS]", "the", "bank")
@@ -32,17 +32,15 @@ def test_an_encoding_has_the_models_tokens_and_states(encoder):
     assert torch.allclose(encoding.vector(3, [2, 5]), (encoding.hidden[3, 2] + encoding.hidden[3, 5]) / 2, atol=1e-6)
 
 
-def test_bank_attends_to_river_in_head_4_of_layer_0(encoder):
+def test_bank_attends_to_river(encoder):
     assert encoder.encode(MUDDY).trace(0, 4).weights[2, 5].item() == pytest.approx(0.51, abs=0.005)
 
 
 @pytest.mark.parametrize("rows", [None, slice(3, 5), slice(4, None), slice(0, 9, 2), slice(5, 5)])
-def test_weights_of_one_head_or_some_rows_equal_the_same_part_of_all_weights(encoder, monkeypatch, rows):
+def test_weights_of_some_rows_equal_whole(encoder, monkeypatch, rows):
     encoding = encoder.encode(MUDDY)
     whole, own = encoding.recordings[2].trace(), encoding.own_weights(2)
-    monkeypatch.setattr(
-        "selfattn.encoders.encoding.BLOCK", 25
-    )  # room for two rows of one head, but not for one row of every head
+    monkeypatch.setattr("selfattn.encoders.encoding.BLOCK", 25)  # two rows of one head
     wanted = whole.weights[:, rows or slice(None)]
     assert torch.allclose(encoding.weights(2, rows=rows), wanted, atol=2e-6)
     assert torch.allclose(encoding.weights(2, 7, rows), wanted[7], atol=2e-6)
@@ -53,7 +51,7 @@ def test_weights_of_one_head_or_some_rows_equal_the_same_part_of_all_weights(enc
 
 
 @pytest.mark.slow
-def test_knock_out_can_remove_several_heads_at_once_and_average_over_positions(encoder):
+def test_knock_out_removes_heads_together(encoder):
     both = encoder.knock_out(MUDDY, [2, 5])
     assert torch.allclose(both, (encoder.knock_out(MUDDY, 2) + encoder.knock_out(MUDDY, 5)) / 2, atol=1e-5)
     with pytest.raises(ValueError, match='"zero" or "mean", got \'median\''):
@@ -68,8 +66,8 @@ def test_knock_out_can_remove_several_heads_at_once_and_average_over_positions(e
     assert encoder.knock_out(MUDDY, 2, heads=[]).shape == (0, 384)
 
 
-def test_a_batch_is_split_into_passes_over_texts_of_similar_length(encoder, monkeypatch):
-    """In a single pass, padding forty short texts to the length of one long text would give twelve thousand tokens."""
+def test_batch_is_split_by_length(encoder, monkeypatch):
+    """In one pass, padding would give twelve thousand tokens."""
     texts = ["The bank."] * 20 + ["bank " * 300] + ["The bank of the river."] * 20
     passes = []
     run = Encoder.inputs
@@ -81,20 +79,19 @@ def test_a_batch_is_split_into_passes_over_texts_of_similar_length(encoder, monk
     assert sum(sizes) < 1.5 * sum(len(encoding.tokens) for encoding in encodings) + 1024
 
 
-def test_one_text_instead_of_a_list_is_refused(encoder):
+def test_single_text_as_batch_is_refused(encoder):
     with pytest.raises(TypeError, match=r"Expected a list of texts, got one text \('The bank\.'\)\. Use encode"):
         encoder.encode_batch("The bank.")
 
 
-def test_an_encoding_from_a_batch_does_not_keep_the_batch_in_memory(encoder):
-    """If its tensors were views, one short sentence would keep the tensors of the complete batch."""
+def test_encoding_does_not_keep_batch(encoder):
     short = encoder.encode_batch(["The bank.", "very " * 120])[0]
     held = [*short.states, short.static]
     held += [getattr(layer, name) for layer in short.recordings for name in ("query", "key", "value", "context")]
     assert all(tensor.untyped_storage().nbytes() == 4 * tensor.numel() for tensor in held)
 
 
-def test_an_error_about_nan_or_infinity_names_the_text_and_the_layer(overflowing):
+def test_nan_error_names_text_and_layer(overflowing):
     encoder, fine, text = load_encoder(str(overflowing)), "The bank of the river.", "The loan in the morning."
     message = "tiny computes NaN or infinity for 'The loan in the morning.' in float32, first in the embeddings"
     for call in (encoder.encode, encoder.reference_weights, lambda text: encoder.encode_batch([fine, text])):
@@ -123,8 +120,7 @@ def test_an_error_about_nan_or_infinity_names_the_text_and_the_layer(overflowing
         ({"vocab_size": 45}, "The bank was known.", None, "id 5., but tiny has embeddings for only 45 tokens"),
     ],
 )
-def test_tokens_without_an_embedding_are_refused_before_the_pass(tmp_path, change, text, pair, message):
-    """On a GPU, a token id outside the embedding table would end the process."""
+def test_token_without_embedding_is_refused(tmp_path, change, text, pair, message):
     family = FAMILIES["BERT"]
     encoder = load_encoder(str(save_tiny(replace(family, settings={**family.settings, **change}), tmp_path / "tiny")))
     larger = load_encoder(str(save_tiny(family, tmp_path / "larger")))
@@ -136,13 +132,13 @@ def test_tokens_without_an_embedding_are_refused_before_the_pass(tmp_path, chang
 
 
 @pytest.mark.parametrize("stated", [0, -1])
-def test_a_position_limit_of_0_or_less_in_the_config_is_ignored(tmp_path, stated):
+def test_nonpositive_position_limit_is_ignored(tmp_path, stated):
     family = FAMILIES["ModernBERT"]
     settings = {**family.settings, "max_position_embeddings": stated}
     assert load_encoder(str(save_tiny(replace(family, settings=settings), tmp_path / "tiny"))).max_tokens == 64
 
 
-def test_padding_works_if_the_padding_token_has_no_embedding(encoder_of):
+def test_padding_token_without_embedding(encoder_of):
     encoder = encoder_of("BERT")
     texts = ["The bank.", "The bank of the river was muddy."]
     names = ("pad_token", "model_input_names", "unk_token", "unk_token_id")
@@ -161,12 +157,12 @@ def test_padding_works_if_the_padding_token_has_no_embedding(encoder_of):
         ("word " * 2000, "2,002 tokens.*at most 512"),
     ],
 )
-def test_an_error_says_why_a_text_cannot_be_encoded(encoder, text, message):
+def test_error_says_why_text_is_unreadable(encoder, text, message):
     with pytest.raises(TextError, match=message):
         encoder.encode(text)
 
 
-def test_an_index_error_names_the_valid_range(encoder):
+def test_index_error_names_valid_range(encoder):
     encoding = encoder.encode("The bank.")
     for call, message in {
         lambda: encoding.trace(6, 0): "layer from 0 to 5, got 6",
@@ -178,8 +174,8 @@ def test_an_index_error_names_the_valid_range(encoder):
             call()
 
 
-def test_every_forward_pass_reports_its_amount_of_work(encoder):
-    """Each pass runs inside the context manager `around(work)`. work: tokens (with padding and copies) x layers x d_model."""
+def test_passes_report_amount_of_work(encoder):
+    """work: tokens x layers x d_model, with padding and copies."""
     given = []
 
     @contextmanager
@@ -198,7 +194,7 @@ def test_every_forward_pass_reports_its_amount_of_work(encoder):
 
 
 class ExponentialRows(TorchDispatchMode):
-    """Record how many rows each softmax computes, by watching calls of torch.exp."""
+    """Records how many rows each softmax computes."""
 
     def __init__(self):
         super().__init__()
@@ -211,7 +207,7 @@ class ExponentialRows(TorchDispatchMode):
         return made
 
 
-def test_a_large_attention_map_is_computed_in_blocks_of_rows(encoder, monkeypatch):
+def test_large_map_is_computed_in_blocks(encoder, monkeypatch):
     encoding = encoder.encode(MUDDY)
     n = len(encoding.tokens)
     whole = encoding.weights(2)

@@ -1,4 +1,4 @@
-"""Test every model family. selfattn's attention code (the kernel) recomputes it, or it is display-only, or it is refused."""
+"""Test every model family: recomputed, shown or refused."""
 
 from dataclasses import replace
 
@@ -13,20 +13,20 @@ from selfattn.encoders.families import COMMON, FAMILIES, byte_tokenizer, fill
 
 pytestmark = pytest.mark.slow
 
-# Display-only families (selfattn shows the weights that the model reports), each with a part of the reason.
+# Shown families, with a part of the reason.
 SHOWN = {
     "XLNet": "has its own attention code, with relative-position terms",
     "LiLT": "the recomputed weights differ",
 }
-PATCHABLE = ["LiLT"]  # display-only, but a head's output can be replaced
+PATCHABLE = ["LiLT"]  # heads' outputs can be replaced
 REFUSED = {"Longformer": "attend to windows or summaries", "Funnel": "pool tokens together"}
 RECOMPUTED = [name for name in FAMILIES if name not in {*SHOWN, *REFUSED}]
 TEXTS = ["Rain.", "The riverbank was muddy, wasn't it?", "She sat by the water of the river and waited for the banker."]
 
 
 @pytest.mark.parametrize("name", RECOMPUTED)
-def test_the_kernel_gives_the_models_own_attention_weights(encoder_of, name):
-    """Compare with the model's attention function and a separate eager pass: for a text alone, in a batch, and with padding."""
+def test_kernel_gives_models_own_weights(encoder_of, name):
+    """Compare a text alone, in a batch, and with padding."""
     encoder = encoder_of(name)
     assert encoder.recomputable, encoder.reason
     near = {"atol": 1e-5, "rtol": 0}
@@ -41,7 +41,7 @@ def test_the_kernel_gives_the_models_own_attention_weights(encoder_of, name):
             weights, own = encoding.weights(layer), encoding.own_weights(layer)
             for other in (own, separate[layer], batched.weights(layer)):
                 torch.testing.assert_close(weights, other, **near)
-            # Compare only rows of real tokens. A padding row whose window is empty has no defined weights.
+            # A padding row may have no defined weights.
             with_padding = padded.weights(layer)[:, :n]
             torch.testing.assert_close(with_padding, padded.own_weights(layer)[:, :n], **near)
             assert with_padding[..., n:].abs().max() == 0
@@ -56,7 +56,7 @@ def test_the_kernel_gives_the_models_own_attention_weights(encoder_of, name):
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_a_display_only_encoder_returns_the_models_own_attention_weights(encoder_of, name):
+def test_shown_encoder_returns_own_weights(encoder_of, name):
     encoder = encoder_of(name)
     assert not encoder.recomputable
     assert SHOWN[name] in encoder.reason
@@ -89,12 +89,12 @@ def test_a_display_only_encoder_returns_the_models_own_attention_weights(encoder
 
 
 @pytest.mark.parametrize(("name", "why"), REFUSED.items())
-def test_families_without_square_attention_maps_are_refused(checkpoint, name, why):
+def test_family_without_square_maps_is_refused(checkpoint, name, why):
     with pytest.raises(LoadError, match=rf"attention maps of shape \(.*not \(n, n\): its .*{why}"):
         load_encoder(str(checkpoint(name)))
 
 
-def test_the_encoder_half_of_a_complete_t5_is_loaded(tmp_path, encoder_of):
+def test_encoder_half_of_t5_is_loaded(tmp_path, encoder_of):
     config = AutoConfig.from_pretrained(encoder_of("T5 (encoder half)").name)
     config.is_encoder_decoder = True
     whole = AutoModel.from_config(config, attn_implementation="eager")
@@ -109,7 +109,7 @@ def test_the_encoder_half_of_a_complete_t5_is_loaded(tmp_path, encoder_of):
     torch.testing.assert_close(encoder.encode(TEXTS[1]).hidden[-1], expected, atol=1e-5, rtol=1e-5)
 
 
-def test_a_tokeniser_may_have_no_special_tokens(tmp_path):
+def test_tokeniser_without_special_tokens(tmp_path):
     tokenizer = byte_tokenizer()
     tokenizer.backend_tokenizer.post_processor = None
     config = AutoConfig.for_model("bert", vocab_size=len(tokenizer), **COMMON)
@@ -127,7 +127,7 @@ def test_a_tokeniser_may_have_no_special_tokens(tmp_path):
 
 
 @pytest.mark.parametrize("name", RECOMPUTED)
-def test_a_word_does_not_depend_on_other_words_if_all_heads_are_removed(encoder_of, name):
+def test_words_are_independent_without_heads(encoder_of, name):
     encoder = encoder_of(name)
     texts, off = ["the bank of the river", "the bank in the loan"], encoder.removed(encoder.all_heads)
     first, second = encoder.encode_batch(texts, [off, off])
@@ -138,8 +138,8 @@ def test_a_word_does_not_depend_on_other_words_if_all_heads_are_removed(encoder_
 
 
 @pytest.mark.parametrize(("name", "limit"), [("BERT", 64), ("RoBERTa", 62), ("ModernBERT", 64)])
-def test_max_tokens_is_the_length_of_the_longest_accepted_text(encoder_of, name, limit):
-    """RoBERTa counts positions from padding_idx + 1 = 2, so two of the 64 rows of its position table are never used."""
+def test_max_tokens_is_longest_text(encoder_of, name, limit):
+    """RoBERTa's positions start at 2."""
     encoder = encoder_of(name)
     assert encoder.max_tokens == limit
     longest = ("a," * limit)[: limit - sum(encoder.encode("a").special)]
@@ -152,7 +152,7 @@ def test_max_tokens_is_the_length_of_the_longest_accepted_text(encoder_of, name,
     ("dtype", "error", "recomputable"),
     [("float32", 8e-6, True), ("float32", 3e-5, False), ("bfloat16", 0.06, False), ("float16", float("nan"), False)],
 )
-def test_an_encoder_is_recomputable_if_the_kernels_error_is_small(checkpoint, monkeypatch, dtype, error, recomputable):
+def test_encoder_with_small_error_is_recomputable(checkpoint, monkeypatch, dtype, error, recomputable):
     right = capture.attend_precisely
 
     def off(query, key, value, *others):
@@ -168,7 +168,7 @@ def test_an_encoder_is_recomputable_if_the_kernels_error_is_small(checkpoint, mo
 
 
 @pytest.mark.parametrize(("factor", "refused"), [(1.03, True), (0.97, True), (1.01, False)])
-def test_a_model_whose_attention_rows_do_not_sum_to_one_is_refused(checkpoint, monkeypatch, factor, refused):
+def test_rows_not_summing_to_one_are_refused(checkpoint, monkeypatch, factor, refused):
     run = Encoder.eager
 
     def scaled(twin, inputs, hidden=(), weights=True):
@@ -180,11 +180,11 @@ def test_a_model_whose_attention_rows_do_not_sum_to_one_is_refused(checkpoint, m
     if refused:
         with pytest.raises(LoadError, match="rows don't sum to 1"):
             load_encoder(str(checkpoint("BERT")))
-    else:  # display-only, because the kernel's weights differ
+    else:  # shown, because the kernel's weights differ
         assert not load_encoder(str(checkpoint("BERT"))).recomputable
 
 
-def test_attention_in_bfloat16_is_recomputed_with_a_larger_error_than_in_float32(checkpoint):
+def test_bfloat16_attention_has_larger_error(checkpoint):
     encoder = load_encoder(str(checkpoint("BERT")), dtype="bfloat16")
     assert encoder.recomputable, encoder.reason
     error = (encoder.encode(TEXTS[1]).weights(0) - encoder.reference_weights(TEXTS[1])[0]).abs().max()

@@ -1,4 +1,4 @@
-"""Folders that Trainer, PEFT, sentence-transformers or the Hub's cache wrote are opened, or an error names a remedy."""
+"""Folders of Trainer, PEFT or sentence-transformers open, or an error names a remedy."""
 
 import json
 import logging
@@ -23,7 +23,7 @@ from tests.encoders.test_loading import change_config, refused
 pytestmark = pytest.mark.slow
 
 TEXT = "the bank of the river"
-# The settings files of a sentence-transformers folder and of its Transformer module.
+# Settings files of sentence-transformers.
 WHOLE, STEP = "config_sentence_transformers.json", "sentence_bert_config.json"
 
 
@@ -49,18 +49,18 @@ def trained(tmp_path_factory):
     return root / "out"
 
 
-def test_the_only_checkpoint_in_a_trainers_output_is_opened_and_named_in_the_note(trained):
+def test_only_checkpoint_of_trainer_is_opened(trained):
     assert {"optimizer.pt", "trainer_state.json", "training_args.bin"} <= {f.name for f in trained.glob("*/*")}
     encoder = load_encoder(trained)
     assert (encoder.title, encoder.note) == ("out", "opened: checkpoint-1")
     assert same(encoder, trained / "checkpoint-1") and load_class_head(encoder).labels == ("BAD", "GOOD")
 
 
-def test_an_error_proposes_the_last_checkpoint_unless_the_folder_itself_has_a_model(template, tmp_path):
+def test_error_proposes_last_checkpoint(template, tmp_path):
     output = tmp_path / "out"
     for step in range(1, 12):
         shutil.copytree(template, output / f"checkpoint-{step}")
-    (output / "checkpoint-11" / "model.safetensors").unlink()  # as if training had stopped while writing it
+    (output / "checkpoint-11" / "model.safetensors").unlink()  # as if training had stopped here
     error = refused(output, "a Trainer's output, not a single saved model", "checkpoint-1, checkpoint-2, check")
     assert str(error).endswith(f"Name one of them: {output}/checkpoint-10.")
     assert same(load_encoder(str(error).rpartition(": ")[2].rstrip(".")), template)  # the remedy works
@@ -68,15 +68,15 @@ def test_an_error_proposes_the_last_checkpoint_unless_the_folder_itself_has_a_mo
     assert load_encoder(output).note == ""
 
 
-def test_an_error_names_the_last_ten_models_in_a_folder_and_counts_the_others(template, tmp_path):
+def test_error_lists_ten_models(template, tmp_path):
     for number in range(13):
         shutil.copytree(template, tmp_path / "zoo" / f"run{number}")
-    shutil.copytree(template, tmp_path / "zoo" / "run0" / "checkpoint-500")  # belongs to run0, so it isn't counted
+    shutil.copytree(template, tmp_path / "zoo" / "run0" / "checkpoint-500")  # belongs to run0
     refused(tmp_path / "zoo", "is a folder of models", "It contains run3, run4", "run12 and 3 more")
 
 
 def cached(template, hub, *commits):
-    """Copy a model into the layout of the Hub's cache: files in blobs/, and links to them in snapshots/COMMIT/."""
+    """Copy a model into the Hub's cache."""
     root = hub / "models--some--tiny-bert"
     (root / "blobs").mkdir(parents=True)
     (root / "refs").mkdir()
@@ -91,7 +91,7 @@ def cached(template, hub, *commits):
 
 
 @pytest.mark.parametrize("named", [".", "models--some--tiny-bert", "models--some--tiny-bert/snapshots"])
-def test_the_only_snapshot_in_the_hubs_cache_is_opened(template, tmp_path, named):
+def test_only_snapshot_in_cache_is_opened(template, tmp_path, named):
     root = cached(template, tmp_path / "hub", "a" * 40)
     encoder = load_encoder(root.parent / named)
     assert encoder.note.endswith("a" * 40) and same(encoder, template)
@@ -99,16 +99,16 @@ def test_the_only_snapshot_in_the_hubs_cache_is_opened(template, tmp_path, named
     assert load_encoder(root / "snapshots" / ("a" * 40)).title == "some/tiny-bert"
 
 
-def test_an_error_names_all_snapshots_in_the_hubs_cache(template, tmp_path):
+def test_error_lists_snapshots_in_cache(template, tmp_path):
     root = cached(template, tmp_path, "a" * 40, "b" * 40)
     refused(root, "is the Hub's cache of some/tiny-bert", f"snapshots/{'a' * 40}, snapshots/{'b' * 40}.")
 
 
 @pytest.mark.parametrize("place", [".", "checkpoint-500"])
-def test_an_error_about_an_adapter_names_its_base_model_and_a_remedy_that_works(template, tmp_path, place):
+def test_adapter_error_has_working_remedy(template, tmp_path, place):
     adapted = get_peft_model(AutoModel.from_pretrained(template), LoraConfig(r=2, target_modules=["query", "value"]))
     for name, weights in adapted.named_parameters():
-        torch.nn.init.normal_(weights) if "lora_B" in name else None  # a new adapter is zero and has no effect
+        torch.nn.init.normal_(weights) if "lora_B" in name else None  # a new adapter is zero
     adapted.save_pretrained(tmp_path / "tuned" / place)
     remedy = f"AutoPeftModel.from_pretrained({str(tmp_path / 'tuned' / place)!r}).merge_and_unload()"
     refused(tmp_path / "tuned", f"holds an adapter (LORA) for {template}, not a complete model", remedy)
@@ -130,7 +130,7 @@ def saved_embedder(template, folder, mode="mean", more=()):
 
 
 def old_layout(folder):
-    """Convert a folder to the layout of sentence-transformers before version 2, with the model in 0_Transformer."""
+    """Convert a folder to an old layout of sentence-transformers."""
     (folder / "0_Transformer").mkdir()
     for file in [file for file in folder.iterdir() if file.is_file() and file.name != "modules.json"]:
         file.rename(folder / "0_Transformer" / file.name)
@@ -167,7 +167,7 @@ def cut_in_the_tokenisers_file(folder):
         ("BERT", "cls", old_layout),
     ],
 )
-def test_sentence_vectors_equal_those_of_sentence_transformers(family, mode, change, checkpoint, tmp_path):
+def test_vectors_equal_sentence_transformers(family, mode, change, checkpoint, tmp_path):
     folder = saved_embedder(checkpoint(family), tmp_path / "mine", mode, [modules.Normalize()])
     if change:
         change(folder)
@@ -200,7 +200,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("name", "mode", "more", "file", "values"), CHANGES, ids=[each[0] for each in CHANGES])
-def test_unsupported_settings_that_change_vectors_are_refused(name, mode, more, file, values, checkpoint, tmp_path):
+def test_unsupported_vector_settings_are_refused(name, mode, more, file, values, checkpoint, tmp_path):
     plain = saved_embedder(checkpoint("RoBERTa"), tmp_path / "plain")
     folder = saved_embedder(checkpoint("RoBERTa"), tmp_path / "mine", mode, more)
     change_config(folder, file, **values)
@@ -212,18 +212,18 @@ def test_unsupported_settings_that_change_vectors_are_refused(name, mode, more, 
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_each_known_module_type_is_a_class_of_sentence_transformers(name):
+def test_module_types_exist_in_sentence_transformers(name):
     assert import_from_string(name) is getattr(modules, TYPES[name])
 
 
-def test_a_broken_model_is_refused_even_if_its_folder_contains_another_model(template, tmp_path):
+def test_broken_outer_model_is_refused(template, tmp_path):
     shutil.copytree(template, tmp_path / "mine" / "checkpoint-1")
     (tmp_path / "mine" / "config.json").write_text("{")
     error = refused(tmp_path / "mine", "config.json can't be read as JSON")
     assert same(load_encoder(str(error).rpartition(": ")[2].rstrip(".")), template)  # the remedy works
 
 
-def test_the_number_of_searched_folders_is_limited(tmp_path, monkeypatch):
+def test_number_of_folders_is_limited(tmp_path, monkeypatch):
     monkeypatch.setattr("selfattn.encoders.folders.MOST_FOLDERS", 3)
     for number in range(3):
         (tmp_path / str(number)).mkdir()
@@ -232,7 +232,7 @@ def test_the_number_of_searched_folders_is_limited(tmp_path, monkeypatch):
     refused(tmp_path, "has more than 3 inner folders. Name the inner folder to open")
 
 
-def test_a_link_that_leads_out_of_the_operators_folder_is_not_opened(template, tmp_path, monkeypatch):
+def test_link_out_of_folder_is_not_opened(template, tmp_path, monkeypatch):
     shelf = tmp_path / "shelf"
     (shelf / "mine").mkdir(parents=True)
     (shelf / "mine" / "door").symlink_to(template)
@@ -243,7 +243,7 @@ def test_a_link_that_leads_out_of_the_operators_folder_is_not_opened(template, t
 
 
 @pytest.mark.parametrize("prefix", ["_orig_mod.", "module.", "encoder.", "module._orig_mod.bert."])
-def test_an_error_about_prefixed_weight_names_has_a_remedy_that_works(template, folder, prefix):
+def test_prefix_error_has_working_remedy(template, folder, prefix):
     file = folder / "model.safetensors"
     save_file({f"{prefix}{name}": tensor for name, tensor in load_file(file).items()}, file, {"format": "pt"})
     message = str(refused(folder, f"weights have the prefix {prefix!r} before names"))
@@ -252,7 +252,7 @@ def test_an_error_about_prefixed_weight_names_has_a_remedy_that_works(template, 
     assert same(load_encoder(folder), template)
 
 
-def test_sharded_and_half_precision_models_are_opened(template, tmp_path):
+def test_sharded_and_half_precision_models_open(template, tmp_path):
     model, tokenizer = AutoModel.from_pretrained(template), AutoTokenizer.from_pretrained(template)
     model.save_pretrained(tmp_path / "shards", max_shard_size="20KB")
     model.half().save_pretrained(tmp_path / "half")
@@ -265,7 +265,7 @@ def test_sharded_and_half_precision_models_are_opened(template, tmp_path):
     torch.testing.assert_close(half.encode(TEXT).hidden, load_encoder(template).encode(TEXT).hidden, atol=2e-2, rtol=0)
 
 
-def test_a_path_object_is_never_read_as_a_hub_id_and_a_model_object_is_refused(template, monkeypatch):
+def test_path_is_never_hub_id(template, monkeypatch):
     monkeypatch.chdir(template.parent)
     encoder = load_encoder(Path("bert"))
     assert encoder.title == "bert" and encoder.digest == load_encoder(template).digest == load_encoder("bert").digest
@@ -275,7 +275,7 @@ def test_a_path_object_is_never_read_as_a_hub_id_and_a_model_object_is_refused(t
         load_encoder(encoder.model)
 
 
-def test_big_bird_with_full_attention_is_opened_and_i_bert_is_refused(tmp_path):
+def test_big_bird_opens_with_full_attention(tmp_path):
     bird = save_tiny(Family("BigBird", "big_bird", "unigram"), tmp_path / "bird")
     refused(bird, '"attention_type": "original_full" in its config.json')
     change_config(bird, attention_type="original_full")
@@ -284,7 +284,7 @@ def test_big_bird_with_full_attention_is_opened_and_i_bert_is_refused(tmp_path):
     refused(ibert, "(ibert) computes attention with integers", "Choose the RoBERTa it was made from")
 
 
-def test_a_note_warns_of_a_cased_vocabulary_without_tokeniser_settings(folder):
+def test_note_warns_of_cased_vocabulary(folder):
     encoder = load_encoder(folder)
     pieces = sorted(encoder.tokenizer.get_vocab(), key=encoder.tokenizer.get_vocab().get)
     for name in ("tokenizer.json", "tokenizer_config.json"):
@@ -315,7 +315,7 @@ LATE = "Without pooling it computes a vector for each token, as in late interact
         ),
     ],
 )
-def test_pooling_of_models_that_compute_no_sentence_vector_is_refused(kind, head, message, tmp_path):
+def test_pooling_without_sentence_vector_is_refused(kind, head, message, tmp_path):
     tiny = save_tiny(FAMILIES["BERT"], tmp_path / "tiny", **head)
     kind(str(tiny), device="cpu").save_pretrained(str(tmp_path / "mine"))
     with pytest.raises(NoPooling, match=message):
@@ -341,7 +341,7 @@ def static(template):
         (static, "has no config.json, and no folder in it is a saved model"),
     ],
 )
-def test_a_sentence_transformers_folder_with_two_encoders_or_none_is_refused(made, message, template, tmp_path):
+def test_folder_without_single_encoder_is_refused(made, message, template, tmp_path):
     SentenceTransformer(modules=[made(template)], device="cpu").save(str(tmp_path / "mine"))
     with pytest.raises(LoadError, match=message):
         load_encoder(tmp_path / "mine")

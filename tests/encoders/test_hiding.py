@@ -1,4 +1,4 @@
-"""Hiding a token gives the same numbers as a score of minus infinity in plain transformers, in every recomputed family."""
+"""Hiding a token equals a score of minus infinity in plain transformers."""
 
 from collections.abc import Callable
 from functools import partialmethod
@@ -13,15 +13,12 @@ from selfattn.encoders.capture import Recorder
 from tests.encoders.test_families import RECOMPUTED
 
 TEXT = "She sat by the water of the river and waited for the banker."
-ONE_MASK = ["XLM"]  # families whose attention takes one mask for all heads
+ONE_MASK = ["XLM"]  # one mask for all heads
 
 
 @pytest.fixture
 def plain(checkpoint) -> Callable:
-    """Return a function that runs plain transformers, with minus infinity as the scores of hidden tokens.
-
-    It returns the hidden states and the attention weights.
-    """
+    """Return a function that hides tokens in plain transformers."""
 
     def states(name: str, inputs: dict, hides: list[Hide]) -> tuple[torch.Tensor, torch.Tensor]:
         kind = AutoModelForTextEncoding if "T5" in name else AutoModel
@@ -48,14 +45,13 @@ def plain(checkpoint) -> Callable:
 
 
 def some_hides(encoder) -> list[Hide]:
-    """Return several `Hide` objects: with one or several query and key positions, in all heads or in some."""
     some = [] if encoder.one_head_reason else [Hide((4,), (6, 7), [Head(0, 1), Head(1, 0)]), Hide((5,), (1,), [(1, 1)])]
     return [Hide((2, 3), (5, 8)), *some]
 
 
 @pytest.mark.parametrize("name", RECOMPUTED)
 @pytest.mark.slow
-def test_hiding_equals_scores_of_minus_infinity_in_transformers(encoder_of, plain, name):
+def test_hiding_equals_minus_infinity_scores(encoder_of, plain, name):
     encoder = encoder_of(name)
     hides = some_hides(encoder)
     encoding, reference = encoder.encode(TEXT, hidden=hides), encoder.reference_weights(TEXT, hidden=hides)
@@ -87,7 +83,7 @@ def test_hiding_equals_scores_of_minus_infinity_in_transformers(encoder_of, plai
             encoder.encode(TEXT, hidden=[Hide((2,), (4,), [Head(0, 0)])])
 
 
-def test_hiding_a_key_from_a_query_in_one_head_changes_only_that_row_of_the_layers_weights(encoder):
+def test_hide_in_one_head_changes_one_row(encoder):
     plain, hidden = encoder.encode(TEXT), encoder.encode(TEXT, hidden=[Hide((5,), (3,), [Head(1, 4)])])
     before, after = plain.weights(1), hidden.weights(1)
     changed = (before != after).any(-1)
@@ -96,7 +92,7 @@ def test_hiding_a_key_from_a_query_in_one_head_changes_only_that_row_of_the_laye
     torch.testing.assert_close(after[4, 5, others], before[4, 5, others] / (1 - before[4, 5, 3]), atol=1e-6, rtol=0)
 
 
-def test_hide_returns_a_vector_for_each_hidden_word(encoder):
+def test_hide_returns_vector_per_word(encoder):
     text = "The river bank, the snow bank and the bank."
     words = ["river", 7, (6, 7)]
     vectors = encoder.hide(text, 3, words)
@@ -111,7 +107,7 @@ def test_hide_returns_a_vector_for_each_hidden_word(encoder):
     assert encoder.hide(text, 3, []).shape == (0, encoder.d_model)
 
 
-def test_hide_counts_positions_over_both_texts_and_reports_progress(encoder):
+def test_hide_counts_positions_over_both_texts(encoder):
     seen = []
     vectors = encoder.hide(
         "The bank.", "bank", ["river"], pair="A river.", progress=lambda done, of: seen.append((done, of))
@@ -123,7 +119,7 @@ def test_hide_counts_positions_over_both_texts_and_reports_progress(encoder):
     assert seen == [(1, 1)]
 
 
-def test_patches_and_hidden_tokens_work_in_one_pass(encoder):
+def test_patches_work_with_hidden_tokens(encoder):
     patch, hide = Patch(4, 2, (5,), torch.ones(encoder.d_head)), Hide((5,), (8,))
     both = encoder.encode(TEXT, patches=[patch], hidden=[hide])
     assert both.patches == (patch,) and both.hides == (hide,)
@@ -145,7 +141,7 @@ def test_patches_and_hidden_tokens_work_in_one_pass(encoder):
         ([Hide((2,), (5,), [Head(6, 0)])], "L0 H0 to L5 H11, got L6 H0"),
     ],
 )
-def test_invalid_hide_objects_are_refused(encoder, hides, message):
+def test_invalid_hide_is_refused(encoder, hides, message):
     for refused in (
         lambda: encoder.encode(TEXT, hidden=hides),
         lambda: encoder.encode_batch([TEXT], hidden=[hides]),
@@ -171,8 +167,8 @@ def test_hide_refuses_wrong_arguments(encoder):
         encoder.encode_batch([TEXT, TEXT], hidden=[()])
 
 
-def test_hiding_in_the_bundled_encoder_equals_a_separate_eager_pass(encoder):
-    """Loading skips this check for the bundled encoder, so the test makes it."""
+def test_bundled_encoder_hides_tokens(encoder):
+    """Loading skips this check for the bundled encoder."""
     hides = [Hide((5,), (8,)), Hide((2,), (4,), [Head(layer, layer) for layer in range(6)])]
     encoding, reference = encoder.encode(TEXT, hidden=hides), encoder.reference_weights(TEXT, hidden=hides)
     weights = torch.stack([encoding.weights(layer) for layer in range(6)])
@@ -181,7 +177,7 @@ def test_hiding_in_the_bundled_encoder_equals_a_separate_eager_pass(encoder):
     assert encoder.hide_reason == encoder.one_head_reason == ""
 
 
-def test_hide_accepts_a_single_head_or_position_but_not_an_empty_list_of_heads(encoder):
+def test_hide_accepts_single_head_or_position(encoder):
     wanted = encoder.encode(TEXT, hidden=[Hide((5,), (8,), [Head(0, 3)])])
     given = encoder.encode(TEXT, hidden=(each for each in [Hide(5, 8, Head(0, 3))]))
     assert torch.equal(given.hidden, wanted.hidden)
@@ -191,7 +187,7 @@ def test_hide_accepts_a_single_head_or_position_but_not_an_empty_list_of_heads(e
         encoder.hide(TEXT, 4, "river")
 
 
-# Broken versions of Recorder.hide. The name says where a version still hides tokens.
+# Broken versions of Recorder.hide, named after where they hide.
 def nowhere(hide, recorder, mask, *given):
     return mask
 
@@ -215,7 +211,7 @@ def in_the_fast_pass_alone(hide, recorder, mask, *given):
         ("BERT", in_the_fast_pass_alone, "the recomputed weights differ"),
     ],
 )
-def test_loading_reports_if_hiding_does_not_work(checkpoint, monkeypatch, name, broken, reason):
+def test_loading_reports_broken_hiding(checkpoint, monkeypatch, name, broken, reason):
     monkeypatch.setattr(
         Recorder, "hide", partialmethod(lambda own, hide, *given: broken(hide, own, *given), Recorder.hide)
     )

@@ -1,4 +1,4 @@
-"""Test hooks in a model: they don't change its numbers, and a recorder records only its own forward pass."""
+"""Hooks don't change a model's numbers."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -15,8 +15,7 @@ TEXT = "She sat by the river."
 
 
 @pytest.mark.parametrize("name", HOOKED)
-def test_hooks_do_not_change_the_models_numbers(encoder_of, checkpoint, name):
-    """With and without a recorder, the last hidden state is bitwise equal to that of a plain eager model."""
+def test_hooks_do_not_change_numbers(encoder_of, checkpoint, name):
     encoder = encoder_of(name)
     assert encoder.hooked and encoder.recomputable
     inputs = encoder.inputs([encoder.tokenize(TEXT)])
@@ -27,15 +26,14 @@ def test_hooks_do_not_change_the_models_numbers(encoder_of, checkpoint, name):
         assert torch.equal(run(encoder.model, inputs, Recorder()).last_hidden_state, expected)
 
 
-def test_no_recorder_stays_active_after_a_failed_pass(encoder_of):
+def test_no_recorder_after_failed_pass(encoder_of):
     encoder = encoder_of("MPNet")
     with pytest.raises(IndexError):
         run(encoder.model, {"input_ids": torch.tensor([[10**6]])}, Recorder())
     assert current_recorder() is None
 
 
-def test_loading_checks_that_heads_can_be_replaced_before_w_o(checkpoint, monkeypatch):
-    """Loading reports if replacing a head's output changes nothing, or if a module that isn't W_O was taken for it."""
+def test_loading_checks_head_replacement(checkpoint, monkeypatch):
     folder = str(checkpoint("LiLT"))
     assert load_encoder(folder).patch_reason == ""
     with monkeypatch.context() as patch:
@@ -49,8 +47,7 @@ def test_loading_checks_that_heads_can_be_replaced_before_w_o(checkpoint, monkey
 
 @pytest.mark.parametrize("name", ["DeBERTa-v3", "ModernBERT"])
 @pytest.mark.slow
-def test_sixteen_threads_get_the_same_numbers_as_one_thread(encoder_of, name):
-    """Encode, remove heads and compute reference weights on one encoder at the same time. Results are bitwise equal."""
+def test_threads_get_same_numbers(encoder_of, name):
     encoder = encoder_of(name)
     jobs = []
     for i in range(16):
@@ -62,7 +59,7 @@ def test_sixteen_threads_get_the_same_numbers_as_one_thread(encoder_of, name):
             lambda text=text: encoder.reference_weights(text),
         ]
     alone = [job() for job in jobs]
-    # A different number of torch threads would change the last bits of the results.
+    # Another number of threads would change the last bits.
     threads = torch.get_num_threads()
     with ThreadPoolExecutor(16, initializer=torch.set_num_threads, initargs=(threads,)) as pool:
         together = list(pool.map(lambda job: job(), jobs * 2))
