@@ -1,7 +1,6 @@
-"""Draw sentences with a ribbon from each word to the chosen word, and streams from the chosen word down to its marks.
+"""Draw sentences, with ribbons between their words and streams down to their marks.
 
-A ribbon is as wide as the share of its word: how far the chosen word moves if that word is hidden. One stream ends at the mark
-of the sentence as it is, the other at the mark with the word hidden. The live counterpart is dashboard/components/way_flow.js.
+A ribbon's width is the effect of hiding its word. Browser version: dashboard/components/way_flow.js.
 """
 
 import math
@@ -13,16 +12,16 @@ from selfattn.charts.labels import text_width
 from selfattn.charts.moved_word import GAP, NARROW, SMALL, TEXT, Placed, Scale, Shown, pads, percent, placed_words
 from selfattn.charts.sheet import Point, Sheet
 
-BESIDE, STACKED = (34, 20, 24), (24, 17, 22)  # pixels of letters: largest and smallest for one line; for wrapped lines
-LONG, LONG_TYPE = 24, 18  # a sentence of more words has letters of this size
-INDENT, PAD = 32, 10  # pixels: left of the text, for A or B; from the chosen word to the edges of its block
-FLOW, BETWEEN = 64, 1.5  # pixels: a ribbon's width for a share of 100 %; between ribbons
-MARK, STREAM, THICK = 14, 17, 5  # pixels: a mark's radius; from the chosen word's middle to a stream; a stream's width
+BESIDE, STACKED = (34, 20, 24), (24, 17, 22)  # letters in pixels: largest and smallest on one line; wrapped
+LONG, LONG_TYPE = 24, 18  # words; letters of longer sentences, in pixels
+INDENT, PAD = 32, 10  # pixels: space for A or B; padding of the chosen word
+FLOW, BETWEEN = 64, 1.5  # pixels: ribbon width for an effect of 100 %; between ribbons
+MARK, STREAM, THICK = 14, 17, 5  # pixels: mark radius; from the word's middle to a stream; stream width
 
 
 @dataclass(frozen=True)
 class Ribbon:
-    """A word's ribbon over its line. end: the x of its end, from the middle of the chosen word."""
+    """The ribbon of one word. end: x from the chosen word's middle."""
 
     word: Placed
     width: float
@@ -32,7 +31,7 @@ class Ribbon:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence with places for its words. `size` is that of its letters."""
+    """A sentence with placed words."""
 
     side: int
     words: Sequence[Placed]
@@ -44,7 +43,7 @@ class Sentence:
 
     @property
     def flowing(self) -> list[Placed]:
-        """The words with a ribbon, nearest first: those on the chosen word's line with a share above 0."""
+        """Words on the chosen word's line with a positive effect, nearest first."""
         words = [one for one in self.words if one.line == self.chosen.line and (one.word["share"] or 0) > 0]
         words = [one for one in words if one.word["kind"] == "word"]
         return sorted(words, key=lambda one: abs(one.middle - self.chosen.middle))
@@ -54,7 +53,7 @@ class Sentence:
         return sum(one.word["share"] for one in self.flowing) + 0.01
 
     def ribbons(self, scale: float) -> list[Ribbon]:
-        """Stack the ribbons on each side of the chosen word, the nearest word's lowest. scale: pixels for a share of 1."""
+        """Return the stacked ribbons. scale: pixels for an effect of 1."""
         words, found = self.flowing, []
         for sign in (-1, 1):
             height, end = 16.0, sign * (self.total * scale + BETWEEN * len(words)) / 2
@@ -69,9 +68,9 @@ class Sentence:
 def sentences(
     sheet: Sheet, shown: Shown, y: float, width: float, sides: Sequence[int] = (0, 1), largest: float = BESIDE[0]
 ) -> tuple[float, dict[int, Point]]:
-    """Draw the sentences, side by side if `width` allows. Return the y coordinate below, and where the streams of each begin.
+    """Draw the sentences. Return the y coordinate below, and where the streams begin.
 
-    Under NARROW pixels, the sentences are one above the other, and no stream begins at a word. largest: pixels of letters.
+    Stacked sentences have no stream starts. largest: letters in pixels.
     """
     beside = width >= NARROW
     column = (width - GAP) / 2 if beside and len(sides) == 2 else width
@@ -91,7 +90,7 @@ def sentences(
 
 
 def _laid_out(shown: Shown, sides: Iterable[int], width: float, sizes: Sequence[float]) -> list[Sentence]:
-    """Place the words in the largest letters for which each sentence fits on one line; if none are, in lines that wrap."""
+    """Place the words, in the largest letters that need no wrapping."""
     (largest, smallest, wrapping), width = sizes, width - INDENT
 
     def laid(size: float) -> list[Sentence]:
@@ -110,10 +109,7 @@ def _laid_out(shown: Shown, sides: Iterable[int], width: float, sizes: Sequence[
 def _draw(
     sheet: Sheet, shown: Shown, own: Sentence, box: tuple[float, float, float], room: tuple[float, float], scale: float
 ) -> tuple[float, Point]:
-    """Draw one sentence in a box (left, top, width). Return the y coordinate below it, and where its streams begin.
-
-    room: pixels to keep free above the first line, and above the chosen word's line.
-    """
+    """Draw a sentence. room: pixels above the first line, and above the chosen word's."""
     side, size, (left, y, width), theme = shown.sides[own.side], own.size, box, sheet.theme
     right_to_left = side["dir"] == "rtl"
     numbered = {one.line for one in own.words if _number(shown, own.side, one)}
@@ -135,7 +131,6 @@ def _draw(
 
 
 def _ribbon(sheet: Sheet, shown: Shown, side: int, ribbon: Ribbon, place: tuple[float, float, float]) -> None:
-    """Draw a ribbon. place: the x of its word, the x of its end, and the top of the line."""
     theme, word, (start, end, top) = sheet.theme, ribbon.word.word, place
     named = word["at"] in shown.sides[side]["named"]
     color = theme.effect[-1] if named else sheet.pale(theme.muted, 0.35)
@@ -147,14 +142,13 @@ def _ribbon(sheet: Sheet, shown: Shown, side: int, ribbon: Ribbon, place: tuple[
 
 
 def _number(shown: Shown, side: int, one: Placed) -> str:
-    """Return the share that is printed beneath a word: of each telling word, unless the line shows it as hidden."""
+    """Return the effect printed below a word, if any."""
     own, at, share = shown.sides[side], one.word["at"], one.word["share"]
     telling = own["named"] if own["named"] or shown.data["way"] else [own["leader"], *own["close"]]
     return "" if share is None or at not in telling or at == shown.hidden(side) else shown.printed(share)
 
 
 def _word(sheet: Sheet, shown: Shown, own: Sentence, n: int, left: float, base: float) -> None:
-    """Draw a word: the chosen word as a block, the others tinted by their shares."""
     theme, side, one, size = sheet.theme, shown.sides[own.side], own.words[n], own.size
     word, x, named = one.word, left + one.x, one.word["at"] in side["named"]
     top, bottom, share = base - size, base + 0.36 * size, word["share"] or 0.0
@@ -181,12 +175,12 @@ def _word(sheet: Sheet, shown: Shown, own: Sentence, n: int, left: float, base: 
         sheet.text(left + one.middle, base + 0.36 * size + 14, number, TEXT, hue, align="center", bold=True)
 
 
-# Streams: two bands from the chosen word to its marks on the line, as it is and with a word hidden
+# Streams
 
 
 @dataclass(frozen=True)
 class Move:
-    """The move of a sentence's mark if a word is hidden: the word (index) and its share, and both marks' x."""
+    """The move of a sentence when a word is hidden, in pixels."""
 
     side: int
     word: int | None
@@ -194,8 +188,8 @@ class Move:
     start: float
     end: float
     named: bool
-    text: str  # the printed share
-    by_visitor: bool  # the visitor hid the word; else it is the leading word
+    text: str  # printed effect
+    by_visitor: bool  # True if the visitor hid the word
 
     @property
     def sign(self) -> int:
@@ -203,7 +197,7 @@ class Move:
 
     @property
     def length(self) -> float:
-        """The arrow's length, from the one mark's middle to the other's edge. Under 0: both marks are at the same place."""
+        """Arrow length in pixels; negative if the marks nearly coincide."""
         return abs(self.end - self.start) - MARK - 1
 
     @property
@@ -212,7 +206,7 @@ class Move:
 
     @property
     def letters(self) -> float:
-        """The size of the printed share between the streams; 0 if it doesn't fit there."""
+        """Letter size of `text`, or 0 if there is no room."""
         room = -1 if self.covered else self.length - MARK
         return next(
             (size for size in (42, 30, 23)[0 if self.named else 2 :] if text_width(self.text, size, True) < room), 0
@@ -220,7 +214,7 @@ class Move:
 
 
 def move_of(shown: Shown, side: int, place: Scale) -> Move:
-    """Return the move of A or B. place: from positions on the line to pixels."""
+    """Return the move of A or B."""
     at, moved, here = shown.hidden(side), shown.moved(side), shown.data["way"]["at"][side]
     share = None if at is None else shown.share(side, at)
     return Move(
@@ -230,10 +224,7 @@ def move_of(shown: Shown, side: int, place: Scale) -> Move:
 
 
 def streams(sheet: Sheet, move: Move, y: float, start: Point | None) -> None:
-    """Draw both streams, the area between them, and the arrow from mark to mark at the height y.
-
-    start: under the chosen word, or None for short streams from above the marks.
-    """
+    """Draw two streams down to y, and an arrow. start: None for short streams."""
     theme = sheet.theme
     hue, teal = theme.sentence("AB"[move.side]), theme.effect[-1]
     x, top = start or ((move.start + move.end) / 2, y - 64)
@@ -257,7 +248,7 @@ def streams(sheet: Sheet, move: Move, y: float, start: Point | None) -> None:
 
 
 def short_of(sheet: Sheet, level: float, move: Move, y: float, gate: float) -> None:
-    """Draw a line to the noise level if the move is shorter than that. gate: the x of the noise level."""
+    """Draw the gap from a small move to the noise level, at x = `gate`."""
     if move.share is None or move.covered or abs(move.share) >= level or abs(gate - move.end) <= 2 * MARK:
         return
     grey, edge = sheet.pale(sheet.theme.muted, 0.5), move.end if move.length > 0 else move.start
@@ -270,7 +261,7 @@ def short_of(sheet: Sheet, level: float, move: Move, y: float, gate: float) -> N
 
 
 def marks(sheet: Sheet, shown: Shown, move: Move, y: float) -> None:
-    """Draw the sentence's marks, as it is and with the word hidden. What the sentences above show is solid, the other hollow."""
+    """Draw the marks with and without the hidden word."""
     name, theme = "AB"[move.side], sheet.theme
     word = "" if move.word is None else shown.label(move.side, move.word)
     found = [(name, move.start, shown.data["way"]["at"][move.side], f"{name} with {word}" if word else name)]
@@ -287,7 +278,7 @@ def marks(sheet: Sheet, shown: Shown, move: Move, y: float) -> None:
 
 
 def curve(start: Point, first: Point, second: Point, end: Point, steps: int = 32) -> list[Point]:
-    """Return points of a Bézier curve with two control points."""
+    """Return points of a cubic Bézier curve."""
     parts = [step / steps for step in range(steps + 1)]
     weights = [((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3) for t in parts]
     ends = (start, first, second, end)
@@ -295,13 +286,13 @@ def curve(start: Point, first: Point, second: Point, end: Point, steps: int = 32
 
 
 def fall(x: float, y: float, to: float, bottom: float) -> list[Point]:
-    """Return points of a stream from (x, y): across in a curve, then straight down to (to, bottom)."""
+    """Return points of a stream from (x, y) to (to, bottom)."""
     knee = bottom - MARK - 6
     return [*curve((x, y), (x, y + 0.6 * (knee - y)), (to, y + 0.35 * (knee - y)), (to, knee)), (to, bottom)]
 
 
 def band(points: Sequence[Point], width: float) -> list[Point]:
-    """Return the corners of a line through points that is `width` pixels wide."""
+    """Return the outline of a line `width` pixels wide."""
     turns = [math.atan2(b[1] - a[1], b[0] - a[0]) for a, b in pairwise(points)]
     one, other = [], []
     for (x, y), before, after in zip(points, [turns[0], *turns], [*turns, turns[-1]]):

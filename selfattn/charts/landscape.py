@@ -1,6 +1,6 @@
-"""Draw the line between two senses or sentences, labelled sentences as density curves (hills) and dots, and A's and B's moves.
+"""Draw the line between two senses or sentences, with density curves (hills), dots and moves.
 
-The live counterpart is dashboard/components/way_line.js.
+Browser version: dashboard/components/way_line.js.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,22 +11,22 @@ from selfattn.charts.labels import text_width
 from selfattn.charts.moved_word import NBSP, SMALL, Data, Scale, Shown, wrapped
 from selfattn.charts.sheet import Align, Point, Sheet
 
-LABEL, NAME = 14, 19  # pixels of letters: under the marks; a sense's name
-SPACE, DOT = 10, 5.5  # pixels: between labels; the radius of a dot
-LONG_FALL, SHORT_FALL = 112, 72  # pixels from the sentences to the marks: with streams from words, or without
-NEAR = 150  # pixels: if A's and B's marks are nearer, B gets a row of its own
-ROW, WIDE_ROW = 82, 94  # pixels from row to row; if there is a number between B's streams
-ONE, TWO = 90, 66  # pixels: the height of the higher hill, with one row of marks or two
-CLEAR = 42  # pixels from the marks to the top of the higher hill
-EDGE = 74  # pixels: without hills, room for a label beside an outer mark
+LABEL, NAME = 14, 19  # letters in pixels: under the marks; of names
+SPACE, DOT = 10, 5.5  # pixels: between labels; dot radius
+LONG_FALL, SHORT_FALL = 112, 72  # pixels from sentences to marks, with long or short streams
+NEAR = 150  # pixels: nearer marks get separate rows
+ROW, WIDE_ROW = 82, 94  # pixels between rows; with a number between B's streams
+ONE, TWO = 90, 66  # pixels: hill height, with one or two rows of marks
+CLEAR = 42  # pixels between marks and hills
+EDGE = 74  # pixels for outer labels, without hills
 BORDER = "equally near"
-ALIGN: tuple[Align, Align] = ("left", "right")  # of texts at the ends of the line
-Piece = tuple[str, float, str, bool]  # a text, its letters' size and colour, and whether it is bold
+ALIGN: tuple[Align, Align] = ("left", "right")  # texts at the line's ends
+Piece = tuple[str, float, str, bool]  # text, letter size, colour, bold
 
 
 @dataclass(frozen=True)
 class Label:
-    """A text under a mark at x."""
+    """A text centred at x."""
 
     text: str
     x: float
@@ -39,7 +39,7 @@ class Label:
 
 
 def scale_of(shown: Shown, left: float, right: float) -> Scale:
-    """Return a scale that includes the line's ends, all dots and density curves, A's and B's marks, and the noise level."""
+    """Return a scale that fits everything on the line."""
     way = shown.data["way"]
     every = [0.0, 1.0, *way["at"], *(dot["x"] for dots in way["dots"] for dot in dots)]
     every += [at for hill in way["hills"] for at, _ in hill]
@@ -52,9 +52,9 @@ def landscape(
     sheet: Sheet, shown: Shown, y: float, width: float, starts: Mapping[int, Point], sides: Sequence[int] = (0, 1),
     stretch: float = 1,
 ) -> float:  # fmt: skip
-    """Draw the streams, marks and labels of `sides`, and the line beneath. Return the y coordinate below it.
+    """Draw the line, and the marks of `sides`. Return the y coordinate below.
 
-    starts: by side, where its streams begin; without them the streams are short. stretch: a factor for the heights.
+    starts: where streams begin; empty for short streams. stretch: factor for heights.
     """
     way, pad = shown.data["way"], 2 * MARK
     place = scale_of(shown, *((pad, width - pad) if any(way["hills"]) or not starts else (EDGE, width - EDGE)))
@@ -85,7 +85,7 @@ def landscape(
 
 
 def _apart(moves: Sequence[Move]) -> bool:
-    """Return True if the marks of A and B have room for their labels in one row."""
+    """Return True if all marks fit in one row."""
     (first, end), (second, last) = (sorted((move.start, move.end)) for move in (moves[0], moves[-1]))
     return end + NEAR < second or last + NEAR < first
 
@@ -94,7 +94,7 @@ def _apart(moves: Sequence[Move]) -> bool:
 
 
 def _labels(sheet: Sheet, shown: Shown, move: Move, wide: bool, width: float) -> list[Label]:
-    """Return the labels under A's or B's marks, such as 'with "river"' (only if `wide`) and 'without "river"'."""
+    """Return labels such as 'without "river"'. wide: also 'with "river"'."""
     if move.word is None:
         return []
     ink, level, word = sheet.theme.ink, shown.data["way"]["level"] or 0.0, shown.label(move.side, move.word)
@@ -113,14 +113,14 @@ def _labels(sheet: Sheet, shown: Shown, move: Move, wide: bool, width: float) ->
 
 
 def _write(sheet: Sheet, labels: Sequence[Label], y: float, width: float) -> None:
-    """Write labels side by side between 0 and `width`, each as near to its x as the others allow."""
+    """Write labels side by side between 0 and `width`."""
     labels, lefts, limit = sorted(labels, key=lambda label: label.x), [], 0.0
     for label in labels:
         lefts.append(max(label.x - label.wide / 2, limit))
         limit = lefts[-1] + label.wide + SPACE
     limit = width
     for label, left in reversed(list(zip(labels, lefts))):
-        wide = min(label.wide, width)  # a longer label gets smaller letters
+        wide = min(label.wide, width)  # shrinks longer labels
         limit = max(0.0, min(left, limit - wide)) - SPACE
         left, size = limit + SPACE, LABEL * wide / label.wide
         sheet.rect(left - 3, y - LABEL, left + wide + 3, y + 4, sheet.theme.background, opacity=0.75)
@@ -131,7 +131,7 @@ def _write(sheet: Sheet, labels: Sequence[Label], y: float, width: float) -> Non
 
 
 def _land(sheet: Sheet, shown: Shown, place: Scale, level: tuple[float, float], width: float) -> None:
-    """Draw the hills over the axis, in the colours of the senses. level: the y of the axis, and the hills' height."""
+    """Draw the axis and the hills."""
     way, theme, (axis, tall) = shown.data["way"], sheet.theme, level
     hues = [shown.end_color(theme, end) for end in (0, 1)]
     for end, (points, hue) in enumerate(zip(way["hills"], hues)):
@@ -147,12 +147,9 @@ def _land(sheet: Sheet, shown: Shown, place: Scale, level: tuple[float, float], 
 
 
 def _dots(sheet: Sheet, shown: Shown, place: Scale, axis: float, width: float) -> float:
-    """Draw the labelled sentences as dots under the axis, stacked where they would overlap. Return the y coordinate below.
-
-    Both ends of the axis name the nearer sense, if there is room.
-    """
+    """Draw labelled sentences as stacked dots."""
     way = shown.data["way"]
-    last: list[float] = []  # by level: the x of the last dot
+    last: list[float] = []  # x of the last dot, by level
     dots = [(place(dot["x"]), end, dot) for end, dots in enumerate(way["dots"]) for dot in dots]
     for x, end, dot in sorted(dots, key=lambda one: one[0]):
         level = next((level for level, at in enumerate(last) if x - at >= 2 * DOT), len(last))
@@ -169,10 +166,7 @@ def _dots(sheet: Sheet, shown: Shown, place: Scale, axis: float, width: float) -
 
 
 def _names(sheet: Sheet, shown: Shown, place: Scale, heights: tuple[float, float], width: float) -> float:
-    """Write each end's name under the end, with the number of its labelled sentences. Return the y coordinate below.
-
-    Between senses, the border is named too, if there is room. heights: the y of the axis and of the names' top.
-    """
+    """Write the names of both ends."""
     axis, y = heights
     names = [
         _name(sheet, end, shown.end_color(sheet.theme, n), 0.48 * width)
@@ -199,7 +193,7 @@ def _names(sheet: Sheet, shown: Shown, place: Scale, heights: tuple[float, float
 
 
 def _scale_bar(sheet: Sheet, shown: Shown, length: float, y: float, width: float) -> float:
-    """Draw the length of 100 % at the right edge, with a tick at each 10 %. Return the y coordinate below."""
+    """Draw a scale bar as long as 100 %."""
     muted, start = sheet.theme.muted, width - length
     what = "the averages" if shown.data["way"]["between"] == "senses" else "A and B"
     text = f"100{NBSP}%: the distance between {what}"
@@ -216,7 +210,7 @@ def _scale_bar(sheet: Sheet, shown: Shown, length: float, y: float, width: float
 
 
 def _name(sheet: Sheet, end: Data, hue: str, width: float) -> list[list[Piece]]:
-    """Return an end's name and its number of sentences: on one line if there is room, else on lines of their own."""
+    """Return an end's name and number of sentences."""
     lines = wrapped(end["label"], width, NAME, bold=True)
     letters = min(NAME, NAME * width / max(text_width(line, NAME, bold=True) for line in lines))
     ink = sheet.theme.ink if hue == sheet.theme.muted else hue
@@ -232,5 +226,5 @@ def _name(sheet: Sheet, end: Data, hue: str, width: float) -> list[list[Piece]]:
 
 
 def _size(line: Sequence[Piece]) -> float:
-    """Return the width of a line's pieces, with gaps between them."""
+    """Return the width of a line in pixels."""
     return sum(text_width(text, letters, bold) + 6 for text, letters, _, bold in line) - 6

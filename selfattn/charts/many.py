@@ -1,6 +1,6 @@
-"""Draw how often the encoder finds the right sense, in many sentences: 100 marks for each of "92 of 100 with all words".
+"""Draw how often the encoder finds the right sense, as 100 marks a rate.
 
-The live counterpart is dashboard/components/way_many.js.
+Browser version: dashboard/components/way_many.js.
 """
 
 from selfattn import numbers
@@ -8,14 +8,14 @@ from selfattn.charts.labels import text_width
 from selfattn.charts.moved_word import SMALL, TEXT, Data, wrapped
 from selfattn.charts.sheet import Sheet
 
-ROWS, PITCH, RADIUS = 5, 10.5, 4  # marks in a column; pixels from mark to mark; a mark's radius
-COUNT, HEADING = 18, 15.5  # pixels of letters: the number of a rate, and the text beside the marks
+ROWS, PITCH, RADIUS = 5, 10.5, 4  # marks in a column; pixels between marks; mark radius
+COUNT, HEADING = 18, 15.5  # letters in pixels: of rates; of the text beside them
 GAP = 30  # pixels between arrays
-LEAST = 260  # pixels: the least width for a text beside the arrays
+LEAST = 260  # pixels: least width for text beside arrays
 
 
 def many(sheet: Sheet, data: Data, y: float, width: float) -> float:
-    """Draw the data's `beyond`: a text, and the rates side by side. Return the y coordinate below."""
+    """Draw a text and rates. data: `beyond` of way.schema.json."""
     bars, theme = data.get("bars", ()), sheet.theme
     if not bars:
         return sheet.lines(0, y + TEXT, wrapped(data["text"], width, TEXT), TEXT)
@@ -40,7 +40,7 @@ def _heading(bar: Data) -> float:
 
 
 def _array(sheet: Sheet, data: Data, bar: Data, x: float, y: float) -> None:
-    """Draw 100 marks: filled for the rate, teal for what the first rate has more, and a line at the rate by guessing."""
+    """Draw 100 marks for a rate."""
     theme, tick, rate, first = sheet.theme, data["tick"], bar["value"], data["bars"][0]["value"]
     count = numbers.decimal(100 * rate, 0)
     sheet.text(x, y + 14, f"{count} of 100", COUNT, bold=True)

@@ -1,7 +1,4 @@
-"""Read the data of the main view (component `way`), place the words of its sentences, and write its finding.
-
-way.py and share.py draw these data (dashboard/components/way.schema.json), so they show the same numbers as the page.
-"""
+"""Read the main view's data (way.schema.json), place its words, and write its finding."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -14,9 +11,9 @@ from selfattn.charts.labels import text_width
 from selfattn.charts.sheet import Align, Sheet
 from selfattn.charts.theme import Theme
 
-NARROW, GAP = 760, 48  # pixels: the least width for two columns; the gap between them
-TEXT, SMALL = 13.5, 12  # pixels of letters
-SHARES = 10_000  # the data have shares as integers, in units of 1/10,000
+NARROW, GAP = 760, 48  # pixels: least width for two columns; gap between columns
+TEXT, SMALL = 13.5, 12  # letters in pixels
+SHARES = 10_000  # effects in the data are in 1/10,000
 NBSP = "\u00a0"
 
 Data = Mapping[str, Any]
@@ -24,55 +21,55 @@ Data = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Shown:
-    """The data of the main view, with values derived from them, such as which words are drawn as hidden."""
+    """The main view's data, with derived values."""
 
     data: Data
 
     @property
     def sides(self) -> Sequence[Data]:
-        """The data of sentences A and B."""
+        """Data of sentences A and B."""
         return self.data["sides"]
 
     def label(self, side: int, at: int) -> str:
-        """Return the word at index `at` of a sentence, in quotation marks."""
+        """Return the word at index `at`, quoted."""
         return f'"{next(word["text"] for word in self.sides[side]["words"] if word["at"] == at)}"'
 
     def share(self, side: int, at: int) -> float | None:
-        """Return how far hiding the word at index `at` moves the chosen word; None if that word was not hidden."""
+        """Return how far hiding word `at` moves the chosen word; None if not run."""
         return next(word["share"] for word in self.sides[side]["words"] if word["at"] == at)
 
     def hidden(self, side: int) -> int | None:
-        """Return the word that is drawn as hidden: the visitor's choice, else the leading word (the largest share)."""
+        """Return the hidden word: the visitor's, else the word with the largest effect."""
         chosen = self.data["chosen"]["hidden"][side]
         return self.sides[side]["leader"] if chosen is None else chosen
 
     def moved(self, side: int) -> float | None:
-        """Return where on the line A or B lands without its hidden word (0 and 1: the line's ends); None if no word is hidden."""
+        """Return the position without the hidden word. 0 and 1 are the line's ends."""
         way, at = self.data["way"], self.hidden(side)
         share = None if at is None else self.share(side, at)
         return None if share is None else way["at"][side] + way["toward"][side] * share
 
     def printed(self, share: float) -> str:
-        """Return a share as a percentage, with a decimal if it would otherwise look equal to the noise level."""
+        """Format an effect, with a decimal if it would round up to the noise level."""
         level = (self.data["way"] or {}).get("level")
         same = level is not None and share < level and percent(share) == percent(level)
         return f"{numbers.decimal(100 * share, 1)}{NBSP}%" if same else percent(share)
 
     def end_color(self, theme: Theme, end: int) -> str:
-        """Return the colour of an end of the line: of A or B, or grey if both are nearer to the same end."""
+        """Return an end's colour, or grey if A and B are near one end."""
         toward = self.data["way"]["toward"]
         return theme.muted if toward[0] == toward[1] else theme.sentence("AB"[end])
 
     @cached_property
     def first(self) -> tuple[int, int] | None:
-        """The word (side, index) whose heads are shown: the hidden word with the larger share, else such a leading word."""
+        """Side and index of the word whose heads are shown."""
         chosen = [(side, at) for side, at in enumerate(self.data["chosen"]["hidden"]) if at is not None]
         leading = [(side, own["leader"]) for side, own in enumerate(self.sides) if own["leader"] is not None]
         return max(chosen or leading, key=lambda one: self.share(*one) or 0.0, default=None)
 
     @cached_property
     def answer(self) -> tuple[int, int] | None:
-        """The word (side, index) that the finding names; None without such a word, or if A and B are nearer to the same sense."""
+        """Side and index of the word that the finding names, if any."""
         way = self.data["way"]
         if way is None or (way["between"] == "senses" and (way["at"][0] < 0.5) == (way["at"][1] < 0.5)):
             return None
@@ -85,7 +82,7 @@ class Shown:
 
     @cached_property
     def cells(self) -> list[float | None]:
-        """The effect of hiding the word `first` in each head alone, head by head."""
+        """Effect of hiding the word `first` in each head alone."""
         if self.first is None:
             return []
         side, at = self.first
@@ -94,17 +91,17 @@ class Shown:
 
     @property
     def exact(self) -> bool:
-        """True if `cells` are exact; False if they are estimated by gradient."""
+        """True if `cells` were measured, not estimated by gradient."""
         return self.first is not None and str(self.first[1]) in self.sides[self.first[0]]["exact"]
 
 
 def row(text: str, parts: int) -> list[float | None]:
-    """Parse comma-separated integers and divide them by `parts`. An empty field becomes None."""
+    """Parse "8,,-3" with 100 parts into [0.08, None, -0.03]."""
     return [int(part) / parts if part else None for part in text.split(",")] if text else []
 
 
 def wrapped(text: str, width: float, size: float, bold: bool = False) -> list[str]:
-    """Split a text into lines of at most `width` pixels. A longer word gets a line of its own."""
+    """Split a text into lines of at most `width` pixels."""
     found = [""]
     for word in text.replace(" %", f"{NBSP}%").split(" "):
         longer = f"{found[-1]} {word}".strip()
@@ -116,7 +113,7 @@ def wrapped(text: str, width: float, size: float, bold: bool = False) -> list[st
 
 
 def percent(share: float) -> str:
-    """Return a share as a percentage with a no-break space."""
+    """Format 0.44 as "44 %", with a no-break space."""
     return numbers.percent(share).replace(" ", NBSP)
 
 
@@ -124,10 +121,9 @@ def percent(share: float) -> str:
 
 
 def finding(sheet: Sheet, shown: Shown, width: float, sizes: Sequence[float], most: int = 1) -> float:
-    """Write the finding, with its words, senses and number in their colours. Return the y coordinate below.
+    """Write the finding in colours. Return the y coordinate below.
 
-    sizes: of its letters. The first for which it needs at most `most` lines is used, or the last. The lines have about equal
-    lengths, and the name of a sense stays on one line.
+    sizes: letters in pixels. The first with at most `most` lines is used.
     """
     theme, inks, text = sheet.theme, _finding_inks(shown, sheet.theme), shown.data["finding"]
     for name in inks:
@@ -151,7 +147,7 @@ def finding(sheet: Sheet, shown: Shown, width: float, sizes: Sequence[float], mo
 
 
 def _finding_inks(shown: Shown, theme: Theme) -> dict[str, str]:
-    """Return the colours of the finding's words; no colours if the finding names no word."""
+    """Return the colour of each highlighted word."""
     way, side = (
         shown.data["way"],
         max((0, 1), key=lambda side: (bool(shown.sides[side]["named"]), _leading(shown, side))),
@@ -173,7 +169,7 @@ def _leading(shown: Shown, side: int) -> float:
 
 @dataclass(frozen=True)
 class Placed:
-    """A word of a sentence, with its place in the picture."""
+    """A word with its place in pixels."""
 
     word: Data
     line: int
@@ -186,16 +182,13 @@ class Placed:
 
 
 def placed_words(side: Data, width: float, size: float, pad: float = 0) -> list[Placed]:
-    """Place a sentence's words in lines of at most `width` pixels, a right-to-left sentence from the right.
-
-    pad: pixels to keep free on both sides of the chosen word, as a part of its width.
-    """
+    """Place words in lines of at most `width` pixels. pad: pixels beside the chosen word."""
     space, found, x, line = 0.36 * size, [], 0.0, 0
     for n, word in enumerate(side["words"]):
         chosen = word["kind"] == "chosen"
         wide = text_width(word["text"], size, chosen) + 2 * pad * chosen
         x += space if word["gap"] and x else 0.0
-        glued = 0.0  # the width of the words that follow without a blank, which stay on the same line
+        glued = 0.0  # width of words joined without a blank
         for other in side["words"][n + 1 :]:
             if other["gap"]:
                 break
@@ -210,7 +203,7 @@ def placed_words(side: Data, width: float, size: float, pad: float = 0) -> list[
 
 
 def pads(words: Sequence[Placed], n: int, direction: str, pad: float) -> tuple[float, float]:
-    """Return the pixels by which a background reaches beyond a word, left and right: `pad` or, on a side without a blank, 1."""
+    """Return the padding left and right of a word."""
     before = 1 if n and not words[n].word["gap"] else pad
     after = 1 if n + 1 < len(words) and not words[n + 1].word["gap"] else pad
     return (after, before) if direction == "rtl" else (before, after)
@@ -221,7 +214,7 @@ def pads(words: Sequence[Placed], n: int, direction: str, pad: float) -> tuple[f
 
 @dataclass(frozen=True)
 class Scale:
-    """A linear scale to pixels. On the line between two senses, 0 is the first sense and 1 the second."""
+    """A linear scale to pixels. The line's ends are 0 and 1."""
 
     low: float
     high: float

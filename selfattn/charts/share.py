@@ -1,4 +1,4 @@
-"""Draw the main view in 1200 x 675 pixels for sharing: the finding, and the sentence that it is about, or both sentences."""
+"""Draw the main view for sharing, in 1200 x 675 pixels."""
 
 from selfattn.charts.flow import sentences
 from selfattn.charts.landscape import landscape
@@ -8,23 +8,15 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec
 
 WIDTH, HEIGHT, MARGINS = 1200, 675, {"left": 60, "right": 60, "top": 36, "bottom": 32}  # pixels
-ZOOM = 1.1  # everything is larger than in the main view's picture
-ACROSS, DOWN = (WIDTH - 120) / ZOOM, (HEIGHT - 68) / ZOOM  # the room between the margins, before zooming
-FINDING = (30, 26, 22, 18)  # pixels of letters, before zooming: the first size that needs at most two lines is used
-ONE, BOTH = 34, 30  # the largest letters of one sentence, and of both sentences
-STRETCH = (
-    1.3,
-    1.15,
-    1.0,
-    0.85,
-    0.7,
-    0.55,
-    0.4,
-)  # factors for the heights of streams and hills: the first that fits is used
+ZOOM = 1.1  # larger than in the main view
+ACROSS, DOWN = (WIDTH - 120) / ZOOM, (HEIGHT - 68) / ZOOM  # pixels between the margins, before zooming
+FINDING = (30, 26, 22, 18)  # letters in pixels: the first that fits in two lines is used
+ONE, BOTH = 34, 30  # largest letters: of one sentence; of two
+STRETCH = (1.3, 1.15, 1.0, 0.85, 0.7, 0.55, 0.4)  # height factors: the first that fits is used
 
 
 def share(data: Data, theme: Theme) -> Spec:
-    """Draw the picture for sharing from the data of the component `way`."""
+    """Draw the picture for sharing. data: see way.schema.json."""
     for stretch in STRETCH:
         sheet = Sheet(theme, ZOOM)
         if _draw(sheet, Shown(data), stretch) <= DOWN - SMALL - 14:
@@ -35,7 +27,7 @@ def share(data: Data, theme: Theme) -> Spec:
 
 
 def _draw(sheet: Sheet, shown: Shown, stretch: float) -> float:
-    """Draw all but the last line of text. Return the y coordinate below it."""
+    """Draw all but the footer. Return the y coordinate below."""
     sides = [shown.answer[0]] if shown.answer else [0, 1]
     y = finding(sheet, shown, ACROSS, FINDING, 2) + 6
     y, starts = sentences(sheet, shown, y, ACROSS, sides, ONE if shown.answer else BOTH)

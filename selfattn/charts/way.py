@@ -1,4 +1,4 @@
-"""Draw the main view as one picture: two sentences, how far their word moves, many sentences, all heads, one head's weights."""
+"""Draw the main view as one picture."""
 
 import math
 from collections.abc import Sequence
@@ -26,15 +26,15 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec
 
 WIDTH = 1100  # pixels, the default
-FINDING, TITLE = (24, 22, 20), 15  # pixels of letters: the first size is used that needs one line; of titles
-WRITTEN = 0.05  # the smallest share or weight that is printed
-VISIBLE = 0.015  # the smallest negative share, by absolute value, for which the legend explains brown
-CELL = 30  # pixels: the largest height of a cell
-WEIGHTS = 1000  # the data have weights as integers, in units of 1/1000
+FINDING, TITLE = (24, 22, 20), 15  # letters in pixels: the first that fits on one line; of titles
+WRITTEN = 0.05  # smallest effect or weight printed
+VISIBLE = 0.015  # the legend explains brown from this negative effect on
+CELL = 30  # pixels: largest cell height
+WEIGHTS = 1000  # weights in the data are in 1/1000
 
 
 def way(data: Data, theme: Theme, width: int | None = None) -> Spec:
-    """Draw the main view `width` pixels wide: in one column if `width` is under 760."""
+    """Draw the main view `width` pixels wide, in one column under 760."""
     shown, sheet, width = Shown(data), Sheet(theme), width or WIDTH
     y = finding(sheet, shown, width, FINDING if width >= NARROW else FINDING[-1:]) + TEXT + 2
     for line in data["below"]:
@@ -52,7 +52,7 @@ def way(data: Data, theme: Theme, width: int | None = None) -> Spec:
 
 
 def _draw_heads(sheet: Sheet, shown: Shown, y: float, width: float) -> float:
-    """Draw the map of all heads, and beside or below it the chosen head's weights. Return the y coordinate below both."""
+    """Draw the map of heads and one head's weights."""
     one_column = width < NARROW
     left = width if one_column else 0.53 * (width - GAP)
     below = _map(sheet, shown, y, left)
@@ -108,7 +108,7 @@ def _cell(sheet: Sheet, n: int, share: float | None, most: float, box: tuple[flo
 
 
 def _bars(sheet: Sheet, shown: Shown, left: float, y: float, width: float) -> float:
-    """Draw the chosen head's weights in both sentences, the hidden word's sentence first. Return the y coordinate below them."""
+    """Draw the chosen head's weights."""
     theme, heads, word = sheet.theme, shown.data["heads"], shown.data["word"]
     n = shown.data["chosen"]["head"]
     layer, head = divmod(n, heads["heads"])
@@ -167,6 +167,6 @@ def _bars_of(
 
 
 def _fits(labels: Sequence[str], size: float, step: float) -> bool:
-    """Return True if labels whose centres are `step` pixels apart don't touch."""
+    """Return True if labels `step` pixels apart don't touch."""
     wide = [text_width(label, size) for label in labels]
     return all((one + other) / 2 + 5 <= step for one, other in pairwise(wide))

@@ -1,4 +1,4 @@
-/* Functions of all components, for elements, numbers, tooltips, the keyboard and the map of heads. No text is parsed as HTML. */
+/* Functions of all components. No text is parsed as HTML. */
 
 function filled(node, attributes, children = []) {
   const all = typeof attributes === "string" ? { class: attributes } : attributes;
@@ -10,60 +10,60 @@ function filled(node, attributes, children = []) {
   return node;
 }
 
-/** Return an HTML element. attributes: the class, or an object, in which "onclick" adds a listener. children: nodes and texts. */
+/** Return an HTML element. attributes: a class or an object. "onclick" adds a listener. */
 function element(tag, attributes = {}, children = []) {
   return filled(document.createElement(tag), attributes, children);
 }
 
-/** Return an SVG element. The arguments are those of `element`. */
+/** Return an SVG element; arguments as for `element`. */
 function shape(tag, attributes = {}, children = []) {
   return filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
 
-/** Set an attribute, or remove it if the value is null. */
+/** Set an attribute; null removes the attribute. */
 function assign(node, name, value) {
   if (value === null) node.removeAttribute(name);
   else if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value);
 }
 
-/** Set a node's text. Don't set an equal text again, because a screen reader would repeat it. */
+/** Set a node's text, if changed: screen readers repeat each set text. */
 function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-/** Add the classes that are true in `flags`, such as {named: true, hidden: false}, and remove those that are false. */
+/** Add and remove classes: { named: true, hidden: false }. */
 function flag(node, flags) {
   for (const [name, on] of Object.entries(flags)) node.classList.toggle(name, Boolean(on));
 }
 
-/** Format a number as selfattn/numbers.py does: a true minus sign, halves rounded away from zero, no sign on a zero. */
+/** Format a number as selfattn/numbers.py does. */
 function decimal(value, places = 2) {
   const digits = Math.abs(value).toFixed(places);
   return value < 0 && /[1-9]/.test(digits) ? `−${digits}` : digits;
 }
 
-/** Format a fraction (0 to 1) as a percentage: "44 %", with a no-break space. */
+/** Format 0.44 as "44 %", with a no-break space. */
 function percent(value) {
   return `${decimal(100 * value, 0)}\u00a0%`;
 }
 
-/** Format an attention weight: "0.31". A weight that two decimals would round to 0 gets up to four decimals. */
+/** Format an attention weight, with more decimals under 0.005. */
 function weight(value) {
   if (value > 0 && value < 0.0001) return "under 0.0001";
   return decimal(value, value > 0 && value < 0.005 ? -Math.floor(Math.log10(value)) : 2);
 }
 
-/** Parse numbers between commas: "8,,-3" with unit 100 gives [0.08, null, -0.03]. An empty or missing row gives []. */
+/** Parse "8,,-3" with unit 100 into [0.08, null, -0.03]. */
 function numbersOf(row, unit) {
   return (row ? row.split(",") : []).map((text) => (text === "" ? null : Number(text) / unit));
 }
 
-/** Put a text in quotation marks. A right-to-left text is isolated, so that it doesn't reorder the text around it. */
+/** Put a text in quotation marks. Right-to-left text is isolated. */
 function quoted(text) {
   return /[\u0590-\u08ff\ufb1d-\ufefc]/.test(text) ? `"\u2068${text}\u2069"` : `"${text}"`;
 }
 
-/** Append a sentence's words and blanks to an element. Punctuation stays on its word's line. nodes: a node for each word. */
+/** Append words and blanks. Punctuation stays on its word's line. */
 function appendWords(text, words, nodes) {
   let glued = null;
   words.forEach((word, i) => {
@@ -73,13 +73,13 @@ function appendWords(text, words, nodes) {
   });
 }
 
-/** Tint an element. depth: the strength of the tint in percent; if it is negative, the tint is brown. */
+/** Tint an element. depth: strength in percent; negative is brown. */
 function tint(node, depth) {
   node.style.setProperty("--depth", `${Math.abs(depth)}%`);
   flag(node, { away: depth < 0 });
 }
 
-/** Return a tinted word with its number beneath. about: attributes; with an onclick, the word is a button. */
+/** Return a tinted word with its number. */
 function tintedWord({ text, kind, depth, number }, about) {
   const parts = [element("bdi", "ink", text), element("span", "number", number)];
   const button = about.onclick && { type: "button" };
@@ -93,7 +93,7 @@ function clamp(value, most) {
   return Math.max(0, Math.min(value, most));
 }
 
-/** Return listeners that call show(thing) when the pointer or focus enters an element, and show(null) when it leaves. */
+/** Return listeners that call show(thing) on hover or focus. */
 function previewing(show, thing) {
   return {
     onpointerenter: () => show(thing),
@@ -103,7 +103,7 @@ function previewing(show, thing) {
   };
 }
 
-/** Add a tooltip with the data-tip text of the hovered or focused element. Return a function that shows an element's tooltip. */
+/** Add a tooltip for elements with data-tip. Return a function that shows a tooltip. */
 function addTooltip(root) {
   const box = element("div", { class: "tip", role: "tooltip", hidden: "" });
   const hide = () => assign(box, "hidden", "");
@@ -129,7 +129,7 @@ function addTooltip(root) {
   return (target) => show({ target });
 }
 
-/** The base class of components. Subclasses have show(data, send), paint() and, if they depend on the size, layOut(). */
+/** Base class of components. Subclasses have show(data, send), paint() and optionally layOut(). */
 class View {
   constructor(parent, name) {
     this.body = element("div", "body");
@@ -147,7 +147,7 @@ class View {
 
   layOut() {}
 
-  /** Store the visitor's choices as attributes, and paint again if a choice has changed. */
+  /** Store choices. Paint if a choice changed. */
   set(choices) {
     if (Object.entries(choices).every(([name, value]) => this[name] === value)) return;
     Object.assign(this, choices);
@@ -157,13 +157,13 @@ class View {
 
 const views = new WeakMap(); // by parentElement
 
-/** Show the data in the view of parentElement. The first call makes this view with new Kind(). Return a clean-up function. */
+/** Show data in parentElement's view, made on the first call. Return a clean-up function. */
 function showIn(Kind, name, { data, parentElement, setStateValue, setTriggerValue }) {
   const view = views.get(parentElement) ?? new Kind(parentElement, name);
   views.set(parentElement, view);
   const call = (view.calls = (view.calls ?? 0) + 1);
   view.show(data, setStateValue, setTriggerValue);
-  // Streamlit also cleans up earlier calls, but only the clean-up of the latest call removes the view.
+  // Streamlit also cleans up earlier calls: keep the view then.
   return () => {
     if (view.calls !== call) return;
     views.delete(parentElement);
@@ -172,7 +172,7 @@ function showIn(Kind, name, { data, parentElement, setStateValue, setTriggerValu
   };
 }
 
-/** Make one of the items (`columns` per row) the tab stop. Arrow keys, Home and End move it. Return a function that sets it. */
+/** Let arrow keys, Home and End move the tab stop. Return a function that sets the tab stop. */
 function addArrowKeys(items, columns) {
   const setStop = (at) => items.forEach((item, i) => assign(item, "tabindex", i === at ? 0 : -1));
   items.forEach((item, from) => {
@@ -191,7 +191,7 @@ function addArrowKeys(items, columns) {
   return setStop;
 }
 
-/** Return the paths of an arrow's shaft and point, or null if the arrow has no length. */
+/** Return an arrow's shaft and point, or null if too short. */
 function arrowPaths([x0, y0], [x, y], thick) {
   const length = Math.hypot(x - x0, y - y0);
   if (length < 2) return null;
@@ -204,12 +204,12 @@ function arrowPaths([x0, y0], [x, y], thick) {
   ];
 }
 
-/** Estimate the width of a label. A measurement would make the browser lay out the whole page. */
+/** Estimate a label's width in pixels. Measuring is slow. */
 function widthOf(text) {
   return 8.6 * text.length;
 }
 
-/** Place labels { tip, width, node } near their tips, so that they cover few other labels and dots. side: the drawing's width. */
+/** Place labels { tip, width, node } near their tips, with few overlaps. side: the drawing's width. */
 function placeLabels(labels, dots, side) {
   const [taken, high] = [[], 15];
   for (const { tip, width, node } of labels) {
@@ -226,7 +226,7 @@ function placeLabels(labels, dots, side) {
   }
 }
 
-/** Return a head's label, such as "L0 H10". head: its number, counted layer by layer. heads: heads per layer. */
+/** Return a label such as "L0 H10". heads: number per layer. */
 function headLabel(head, heads) {
   return `L${Math.floor(head / heads)} H${head % heads}`;
 }
@@ -235,7 +235,7 @@ function headName(head, heads) {
   return `head ${head % heads} of layer ${Math.floor(head / heads)}`;
 }
 
-/** Return a map with a button per head. A click calls choose(head). preview gets the hovered or focused head, or null. */
+/** Return a map with a button per head. preview: called with a head or null. */
 function headMap(layers, heads, choose, preview) {
   const range = (length, make) => Array.from({ length }, (_, i) => make(i));
   const cells = range(layers * heads, (head) => {
@@ -256,12 +256,9 @@ function headMap(layers, heads, choose, preview) {
   node.style.setProperty("--heads", heads);
   node.style.setProperty("--height", `${layers > 12 ? 8 : layers > 6 ? 16 : 22}px`);
   const setStop = addArrowKeys(cells, heads);
-  const drawn = []; // what each cell shows
+  const drawn = []; // by cell
 
-  /**
-   * Colour the cells by `values` (null: unknown), from no colour below `noise` to full colour at `largest`. Print values
-   * of at least `printed`. Outline the `chosen` cell. said: each value as text; without `said`, values are percentages.
-   */
+  /** Colour cells: none below `noise`, full at `largest`. Print values from `printed` up. */
   function paint({ label, values, largest, printed, noise = 0, chosen, shown, said }) {
     assign(node, "aria-label", label);
     cells.forEach((cell, head) => {

@@ -1,20 +1,17 @@
-/* The main view: two sentences with a word, and how far the word moves if another word is hidden. Data: way.schema.json. */
+/* The main view: how far hiding each word moves the chosen word. Data: way.schema.json. */
 
-const PRINTED = 0.05; // the map and the bars print numbers from this one up
-const TYPE = { largest: 38, smallest: 22, wrapped: 27 }; // pixels: the sentences side by side
-const STACKED = { largest: 24, smallest: 18, wrapped: 24 }; // one above the other
-const FLOW = 64; // pixels: the width of a ribbon for a share of 100 %
-const SCROLLED = 24; // tokens: a longer list has a scroll bar
+const PRINTED = 0.05; // smallest printed number
+const TYPE = { largest: 38, smallest: 22, wrapped: 27 }; // pixels: sentences side by side
+const STACKED = { largest: 24, smallest: 18, wrapped: 24 }; // sentences one above the other
+const FLOW = 64; // pixels: ribbon width for an effect of 100 %
+const SCROLLED = 24; // tokens: longer lists scroll
 
-/**
- * Streamlit calls this for each change of data. A choice is sent as the state "hidden", "head" or "guess". The trigger "heads"
- * asks the server for the effects of heads.
- */
+/** Show the data. Sends states "hidden", "head" and "guess". The trigger "heads" asks for effects. */
 export default function way(given) {
   return showIn(WayView, "way", given);
 }
 
-/** The data, the visitor's choices, and the parts that draw them. */
+/** The data, the visitor's choices, and the drawn parts. */
 class WayView extends View {
   show(data, send, trigger) {
     if (data.key !== this.data?.key) {
@@ -28,7 +25,7 @@ class WayView extends View {
       trigger,
       byAt: others.map((words) => new Map(words.map((word) => [word.at, word]))),
     });
-    this.head ??= data.chosen.head; // null until the map of heads has come
+    this.head ??= data.chosen.head; // null before the map comes
     const built = JSON.stringify([data.key, data.guess, data.way?.between, this.knowsHeads]);
     if (built !== this.built) this.build();
     this.built = built;
@@ -45,7 +42,7 @@ class WayView extends View {
     const rest = guess || alone ? [] : [beyondPart, ...(heads ? [headsPart] : [])];
     this.parts = [findingPart, sentencesPart, ...line, ...rest].map((part) => part(this));
     this.body.replaceChildren(...this.parts.map((part) => part.node));
-    for (const word of this.body.querySelectorAll(".ink")) this.observer.observe(word); // watch for a font that loads late
+    for (const word of this.body.querySelectorAll(".ink")) this.observer.observe(word); // a font may load late
     if (focused) this.root.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus();
   }
 
@@ -55,12 +52,12 @@ class WayView extends View {
     for (const part of this.parts) if (!heads || part.heads) part.paint?.();
   }
 
-  /** Lay out the sentences first, because the streams of the landscape start at their words. */
+  /** Lay out the sentences first: streams start at their words. */
   layOut() {
     if (this.root.clientWidth) for (const part of this.parts) part.layOut?.();
   }
 
-  /** Return the word that the line shows as hidden: the word that the visitor hides, else the one with the largest share. */
+  /** Return the hidden word: the visitor's, else the word with the largest effect. */
   drawn(side) {
     return this.hidden[side] ?? this.data.sides[side].leader;
   }
@@ -69,7 +66,7 @@ class WayView extends View {
     return this.byAt[side].get(at)?.share ?? null;
   }
 
-  /** Return a word's share as text. If the percentage would round up to the noise level, it gets a decimal. */
+  /** Format an effect, with a decimal if it would round up to the noise level. */
   printed(side, at) {
     const [share, level] = [this.share(side, at), this.data.way?.level];
     const value = percent(share);
@@ -80,13 +77,13 @@ class WayView extends View {
     return quoted(this.byAt[side].get(at)?.text ?? "");
   }
 
-  /** The side (0 for A, 1 for B) whose largest share is larger. */
+  /** The side (0: A, 1: B) with the largest effect. */
   get leading() {
     const [a, b] = [0, 1].map((side) => this.share(side, this.data.sides[side].leader) ?? -Infinity);
     return b > a ? 1 : 0;
   }
 
-  /** The word for which the map of heads is drawn: under the pointer, hidden last, or with the largest share (`at` null: none). */
+  /** The word on the map of heads. */
   get subject() {
     if (this.hovered) return this.hovered;
     const side = this.last ?? [0, 1].find((each) => this.hidden[each] !== null) ?? this.leading;
@@ -99,12 +96,12 @@ class WayView extends View {
     if (!this.askForHeads()) this.choose("hidden", this.hidden);
   }
 
-  /** True if the data contain the map of heads. */
+  /** True if the data have a map of heads. */
   get knowsHeads() {
     return this.data.sides.some(({ weights }) => weights.length);
   }
 
-  /** If the map of heads is open and lacks effects of the words drawn as hidden, ask for them once. Return true if asked. */
+  /** Ask once for effects that the map lacks. Return true if asked. */
   askForHeads() {
     const drawn = [0, 1].map((side) => this.drawn(side));
     const unrun = drawn.some((at, side) => this.share(side, at) !== null && !this.data.sides[side].exact[at]);
@@ -116,7 +113,7 @@ class WayView extends View {
     return true;
   }
 
-  /** Send a choice. If the page has a kernel figure, that figure sends it, so that Streamlit reruns only that figure's part. */
+  /** Send a choice, by the kernel figure if the page has one, to rerun less. */
   choose(state, value) {
     const event = new CustomEvent("selfattn-choice", { detail: { state, value }, cancelable: true });
     if (dispatchEvent(event)) this.send(state, value);
@@ -126,13 +123,13 @@ class WayView extends View {
 function findingPart(view) {
   const [finding, below] = [element("h2", "finding"), element("div", "below")];
 
-  /** Return the side of the word that the finding names, or undefined if it names none. */
+  /** Return the side of the word in the finding, if any. */
   function about({ sides, way }) {
     const { leading } = view;
     return way ? [leading, 1 - leading].find((side) => sides[side].named.length) : undefined;
   }
 
-  /** Return the finding in parts: its number, word and senses have the colours of the figure. */
+  /** Return the finding in coloured parts. */
   function coloured({ finding: text, word, sides, way }, named) {
     if (named === undefined) return [text];
     const { at, text: telling } = sides[named].words.find((each) => each.at === sides[named].leader) ?? {};
@@ -154,7 +151,7 @@ function findingPart(view) {
   return { node: element("div", {}, [finding, below]), show };
 }
 
-/** Split a text before and after each of the `sought` texts. */
+/** Split a text around each `sought` text. */
 function splitAt(text, sought) {
   const found = sought.filter((each) => each && text.includes(each));
   if (!found.length) return [text];
@@ -178,7 +175,7 @@ function sentencesPart(view) {
     const beside = nodes[0].offsetLeft !== nodes[1].offsetLeft;
     fit(node, nodes, beside);
     const all = sides.map((side) => side.flows());
-    const scale = Math.min(FLOW, ...all.map(({ sum, to }) => (0.9 * to.width) / sum)); // they fit on the chosen word
+    const scale = Math.min(FLOW, ...all.map(({ sum, to }) => (0.9 * to.width) / sum)); // all fit on the chosen word
     const heights = all.map((each) => stackRibbons(each, scale));
     sides.forEach((side, i) => side.draw(all[i], beside ? Math.max(...heights) : heights[i]));
     paint();
@@ -187,7 +184,7 @@ function sentencesPart(view) {
   return { node, paint, layOut };
 }
 
-/** Set the largest type in which each sentence fits on one line. If none is small enough, let the lines wrap, in the size `wrapped`. */
+/** Set the largest type that needs no wrapping, within bounds. */
 function fit(node, sentences, beside) {
   const type = beside ? TYPE : STACKED;
   let size = type.largest;
@@ -216,7 +213,7 @@ function sentencePart(view, side) {
   );
   const boxOf = (node) => node.querySelector(".ink").getBoundingClientRect();
 
-  /** Return the words on the chosen word's line of text, nearest first, and the sum of their shares. first: it is line one. */
+  /** Return the words on the chosen word's line, nearest first. */
   function flows() {
     const to = boxOf(chosen);
     const far = (box) => box.left + box.width / 2 - to.left - to.width / 2;
@@ -294,14 +291,14 @@ function headsPart(view) {
   map.node.style.setProperty("--height", `${layers > 12 ? 8 : layers > 6 ? 14 : 19}px`);
   const reads = view.knowsHeads ? readsPart(view) : null;
 
-  /** Return how far the chosen word moves if word `at` is hidden in each head: exact, else estimated by gradient; null: unknown. */
+  /** Return the effect of hiding word `at` in each head alone. */
   function effects(side, at) {
     const { exact, gradient } = view.data.sides[side];
     const row = at === null ? "" : exact[at] || gradient[at];
     return row ? numbersOf(row, 10000) : null;
   }
 
-  /** Return the text that explains the map. share: the share of the word hidden in all heads. */
+  /** Return the text that explains the map. share: effect in all heads. */
   function key(values, share, gradient) {
     const { word, heads: about, way } = view.data;
     const noise = about.level ?? 0;
@@ -344,7 +341,7 @@ function headsPart(view) {
   return { node, paint, heads: true };
 }
 
-/** Make the part with the attention weights of the head under the pointer, or of the chosen head. */
+/** Make the part with one head's attention weights. */
 function readsPart(view) {
   const [badge, title, note] = [element("span"), element("h3"), element("p", "small")];
   const lists = view.data.sides.map((side) => tokenList(view, side));
@@ -355,7 +352,7 @@ function readsPart(view) {
     const { word, heads: about, sides } = view.data;
     const head = view.hoveredHead ?? view.head;
     const { side: asked, at } = view.subject;
-    const one = view.drawn(0) !== null || view.drawn(1) !== null; // else no word is in question, and both lists are shown
+    const one = view.drawn(0) !== null || view.drawn(1) !== null; // else show both lists
     assign(badge, "hidden", one ? null : "");
     assign(badge, "class", `badge ${"ab"[asked]}`);
     write(badge, sides[asked].name);
@@ -369,14 +366,14 @@ function readsPart(view) {
     flag(both, { stacked: one });
     lists.forEach((list, side) => {
       list.paint(head, view.hidden[side], side === asked ? at : undefined);
-      flag(list.node, { other: one && side !== asked }); // invisible, but keeps its height
+      flag(list.node, { other: one && side !== asked }); // invisible, but keeps the height
       assign(list.badge, "hidden", one ? "" : null);
     });
   }
   return { node: element("section", "reads", [element("div", "titled", [badge, title]), note, both]), paint };
 }
 
-/** Make the list of a sentence's tokens, each with a bar for its weight. */
+/** Make a list of tokens with bars for their weights. */
 function tokenList(view, { name, tokens }) {
   const rows = tokens.map((token) => {
     const [text, bar, value] = [element("bdi", "token", token.text), element("span", "bar"), element("span", "value")];
@@ -394,7 +391,7 @@ function tokenList(view, { name, tokens }) {
   const node = element("div", `tokens ${name.toLowerCase()}`, [badge, list, note]);
   let last = null; // head
 
-  /** asked: the index of the word for which the map is drawn; undefined if that word is in the other sentence. */
+  /** asked: the word on the map, if in this sentence. */
   function paint(head, hidden, asked) {
     const { weights: all, named } = view.data.sides["AB".indexOf(name)];
     const weights = numbersOf(all[head], 1000);

@@ -1,8 +1,8 @@
-/* The flow: a ribbon from each word to the chosen word, as wide as its share, and streams from there to the landscape. */
+/* Ribbons between words, and streams down to the line. */
 
 const GAP = 1.5; // pixels between ribbons
 
-/** Give each ribbon its width, its height above the line and its place on the chosen word. Returns the room that they need. */
+/** Set each ribbon's width and place. Return the height of all. */
 function stackRibbons({ found, sum }, scale) {
   const room = [-1, 1].map((sign) => {
     let [height, end] = [16, (sign * (sum * scale + GAP * found.length)) / 2];
@@ -16,7 +16,7 @@ function stackRibbons({ found, sum }, scale) {
   return found.length ? Math.max(...room) + 4 : 0;
 }
 
-/** Return a word's ribbon: up from the word, over the line of text, and down to its place on the chosen word. */
+/** Return the ribbon from a word to the chosen word. */
 function ribbon({ word, dx, width, height, end }, centre, top, named) {
   const [from, high] = [centre + dx, top - height * 1.34];
   const d = `M${from} ${top + 1} C${from} ${high} ${centre + end} ${high} ${centre + end} ${top + 1}`;
@@ -25,23 +25,23 @@ function ribbon({ word, dx, width, height, end }, centre, top, named) {
   return shape("path", { class: `flow ${kind}`, d, "data-at": word.at, "stroke-width": Math.max(width, 0.6), stroke });
 }
 
-/** Return the gradient of a ribbon, from the hidden word to the chosen word. */
+/** Return a ribbon's colour gradient. */
 function shade(id, x1, x2) {
   const stops = [0, 1].map((offset) => shape("stop", { offset, class: offset ? "deep" : "light" }));
   return shape("linearGradient", { id, x1, x2 }, stops);
 }
 
-/** Return the path of a stream from (x, y): across until the height `knee`, then straight down to (toX, toY). */
+/** Return a path to (toX, toY), straight below `knee`. */
 function fall(x, y, toX, toY, knee) {
   return `C${x} ${y + (knee - y) * 0.6} ${toX} ${y + (knee - y) * 0.35} ${toX} ${knee} V${toY}`;
 }
 
-/** Return the path of `fall` from its end to its start. */
+/** Return the path of `fall` backwards. */
 function rise(x, y, toX, knee) {
   return `V${knee} C${toX} ${y + (knee - y) * 0.35} ${x} ${y + (knee - y) * 0.6} ${x} ${y}`;
 }
 
-/** Return the area between two streams that start `width` apart around (x, y) and end at both `ends`, at the height `toY`. */
+/** Return the area between two streams. ends: x at the bottom. */
 function beam(x, y, width, ends, toY, knee) {
   const half = (Math.sign(ends[1] - ends[0]) * width) / 2;
   return `M${x - half} ${y} ${fall(x - half, y, ends[0], toY, knee)} H${ends[1]} ${rise(x + half, y, ends[1], knee)} z`;

@@ -1,21 +1,21 @@
-/* The landscape: the senses (or sentences) as hills over one line, and where A and B land, as they are and with a word hidden. */
+/* The line between two senses or sentences, with hills, dots and marks. */
 
 const MARK = 14; // radius
 const SPACE = 24; // pixels between labels
 const DOT = 5.5; // radius
-const FALL = { long: 112, short: 72 }; // pixels from the sentences to the first row of marks: with streams from words, or without
-const ROW = 82; // pixels: if A and B would overlap, B moves to a row of its own
-const NEAR = 150; // pixels: A and B need so much room between them for their labels
-const HILL = { one: 90, two: 62 }; // pixels: the height of the higher hill, with A and B in one row or two
-const CLEAR = 42; // pixels between the last row of marks and the higher hill
-const EDGE = 74; // pixels: without hills, room for a label beside an outer mark
-const STREAM = 17; // pixels from the middle of a word to each of its streams
+const FALL = { long: 112, short: 72 }; // pixels from sentences to marks
+const ROW = 82; // pixels between A's and B's rows
+const NEAR = 150; // pixels: nearer marks get separate rows
+const HILL = { one: 90, two: 62 }; // pixels: height of the higher hill, by rows of marks
+const CLEAR = 42; // pixels between marks and hills
+const EDGE = 74; // pixels for outer labels, without hills
+const STREAM = 17; // pixels between a word's middle and a stream
 
-/** Set the `left` of each label from its anchor `x` and its `size`, so that all fit side by side between 0 and `width`. */
+/** Place labels side by side between 0 and `width`. */
 function spread(labels, width) {
   const over = labels.reduce((sum, label) => sum + label.size + SPACE, -SPACE) - width;
   const longest = labels.reduce((one, other) => (other.size > one.size ? other : one));
-  if (over > 0) assign(longest.node, "textLength", (longest.size -= over)); // closes the gaps between its letters
+  if (over > 0) assign(longest.node, "textLength", (longest.size -= over)); // squeezes the letters
   labels.sort((one, other) => one.x - other.x);
   let limit = 0;
   for (const label of labels) limit = (label.left = Math.max(label.x - label.size / 2, limit)) + label.size + SPACE;
@@ -27,7 +27,7 @@ function move(node, x, y, scale = 1) {
   node.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px) scale(${scale.toFixed(2)}, 1)`;
 }
 
-/** Return the SVG shapes that stand for one sentence, from back to front. Transforms move them to their places. */
+/** Return a sentence's SVG shapes, from back to front. */
 function sideMarks(name) {
   const side = name.toLowerCase();
   const dot = (kind) =>
@@ -45,7 +45,7 @@ function sideMarks(name) {
     landing: path("stem"),
     shaft: shape("rect", { class: "moved", y: -5, width: 1, height: 10 }),
     head: shape("path", { class: "moved", d: "M0 0 l-18 -12 v24 z" }),
-    goal: path("goal"), // to the noise level, for a word that may move by chance
+    goal: path("goal"), // line to the noise level
     beyond: shape("text", "note"),
     hollow: dot("hollow"),
     ghost: dot("ghost"),
@@ -56,7 +56,7 @@ function sideMarks(name) {
   };
 }
 
-/** Stack dots from left to right: each gets its x (`at`, in pixels) and the lowest `level` on which it covers no other dot. */
+/** Stack dots without overlaps: add `at` (x in pixels) and `level`. */
 function swarm(ends, x) {
   const last = []; // by level
   return ends
@@ -71,8 +71,8 @@ function swarm(ends, x) {
 }
 
 function linePart(view) {
-  const still = shape("g"); // the landscape itself, which is redrawn if the width changes
-  const front = shape("g"); // its dots and its ruler
+  const still = shape("g"); // hills and axis
+  const front = shape("g"); // dots and scale bar
   const marks = view.data.sides.map(({ name }) => sideMarks(name));
   const parts = (...names) => marks.flatMap((each) => names.map((name) => each[name]));
   const svg = shape("svg", { class: "line", width: "100%", role: "group" }, [
@@ -96,16 +96,16 @@ function linePart(view) {
   ]);
   const names = [0, 1].map(() => element("div", "name"));
   const ends = element("div", "ends", names);
-  let drawn = null; // what `layOut` computed last
+  let drawn = null; // result of the last `layOut`
 
-  /** Return the positions on the line of A or B (`side`): as it is, and with each word hidden. */
+  /** Return a sentence's positions, first without a hidden word. */
   function positions(side) {
     const { at, toward } = view.data.way;
     const words = view.data.sides[side].words.filter((word) => word.kind === "word" && word.share !== null);
     return [0, ...words.map((word) => word.share)].map((share) => at[side] + toward[side] * share);
   }
 
-  /** Return where the streams begin: [x, y] under each chosen word. Null if the sentences are not side by side. */
+  /** Return where the streams begin; null for stacked sentences. */
   function sources() {
     const inks = [...view.body.querySelectorAll(".sentence .chosen .ink")].map((ink) => ink.getBoundingClientRect());
     const around = svg.getBoundingClientRect();
@@ -124,7 +124,7 @@ function linePart(view) {
     const values = [0, 1, ...places, ...gates, ...positions(0), ...positions(1)];
     const from = sources();
     const of = JSON.stringify([way, width, values, from]);
-    if (of === drawn?.of) return paint(); // the focus stays on its dot
+    if (of === drawn?.of) return paint(); // keeps the focus
     const [low, high, pad] = [Math.min(...values), Math.max(...values), hills.length || !from ? 2 * MARK : EDGE];
     const x = (value) => pad + ((value - low) / (high - low)) * (width - 2 * pad);
     const [a, b] = [0, 1].map((side) => positions(side).map(x));
@@ -155,7 +155,7 @@ function linePart(view) {
     requestAnimationFrame(() => flag(svg, { moves: true }));
   }
 
-  /** Place each end's name under its average. Set where the scale bar goes. */
+  /** Place the names of the ends. Set the scale bar's y. */
   function placeNames() {
     const { x, foot, width } = drawn;
     const sizes = names.map((name) => name.offsetWidth);
@@ -170,7 +170,7 @@ function linePart(view) {
     drawn.bar = foot + 18 + Math.max(...names.map((name) => name.offsetHeight));
   }
 
-  /** Return the CSS class of an end of the line: A's or B's colour, or "" (grey) if A and B have the same sense. */
+  /** Return an end's CSS class; "" if A and B have the same sense. */
   function colour({ toward }, end) {
     return toward[0] === toward[1] ? "" : "ab"[end];
   }
@@ -219,7 +219,7 @@ function linePart(view) {
     }
   }
 
-  /** Return the scale bar, at the right edge: the length of 100 %, with a tick at each 10 %. Set the height of the picture. */
+  /** Return a scale bar as long as 100 %. Set the picture's height. */
   function scaleBar(way) {
     const [end, length] = [drawn.width, drawn.x(1) - drawn.x(0)];
     const about = { tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about };
@@ -238,7 +238,7 @@ function linePart(view) {
     return [shape("path", { class: "rail ruler", d: `M${end - length} ${y} H${end} ${ticks.join(" ")}` }), text];
   }
 
-  /** Return the density curve (hill) of an end's dots, filled with a gradient. */
+  /** Return the density curve of an end's dots. */
   function hill(points, end, side) {
     const { x, axis, high } = drawn;
     const ridge = points.map(([place, part]) => `${x(place).toFixed(1)} ${(axis - high * part).toFixed(1)}`).join(" L");
@@ -252,7 +252,7 @@ function linePart(view) {
     ]);
   }
 
-  /** Place the shapes of A or B (`side`). Returns the two labels, which the caller places. */
+  /** Place a sentence's shapes. Return its labels, not yet placed. */
   function place(side) {
     const { x, rows, axis, from: starts } = drawn;
     const { way, sides } = view.data;
@@ -264,7 +264,7 @@ function linePart(view) {
     const hidden = share !== null && view.hidden[side] !== null;
     const ghost = hovered?.side === side && hovered.at !== at ? view.share(side, hovered.at) : null;
     const [sign, length] = [to < from ? -1 : 1, Math.abs(to - from) - MARK - 1];
-    const covered = share === null || length < 0; // the solid mark covers the hollow mark
+    const covered = share === null || length < 0; // the marks overlap
     const named = sides[side].named.includes(at);
     const [startX, startY] = starts?.[side] ?? [(from + to) / 2, y - 64];
     const knee = y - MARK - 6;
@@ -295,13 +295,13 @@ function linePart(view) {
     assign(mark.ghost, "visibility", ghost === null ? "hidden" : null);
     for (const part of [mark.fan, mark.shaft, mark.head, mark.much]) flag(part, { named });
 
-    flag(mark.much, { low: y !== rows[0] }); // in the second row, smaller type keeps it clear of A's label
+    flag(mark.much, { low: y !== rows[0] }); // smaller type, clear of A's label
     write(mark.much, share === null ? "" : view.printed(side, at));
     const fits = !covered && mark.much.getComputedTextLength() < length - MARK;
     move(mark.much, (from + to) / 2, y - MARK - (named ? 6 : 4));
     const doubt = share !== null && Math.abs(share) < way.level ? ", could be chance" : "";
     const gate = moved(way.level ?? 0);
-    const far = doubt && !covered && Math.abs(gate - to) > 2 * MARK; // else the tick would touch the hollow mark
+    const far = doubt && !covered && Math.abs(gate - to) > 2 * MARK; // else the tick touches a mark
     assign(mark.goal, "d", far ? `M${from} ${y} H${gate} m0 ${-MARK} v${2 * MARK}` : "");
     write(mark.beyond, far ? `chance up to ${percent(way.level)}` : "");
     assign(mark.beyond, "text-anchor", sign > 0 ? "start" : "end");
@@ -310,7 +310,7 @@ function linePart(view) {
     const most = covered && !hidden && share !== null && at === sides[side].leader;
     const text = at === null ? "" : view.text(side, at);
     write(mark.after, most ? `moves at most ${mark.much.textContent}${doubt}` : text && `without ${text}${inside}`);
-    write(mark.before, starts && !covered && (named || hidden) ? `with ${text}` : ""); // little room on a narrow page
+    write(mark.before, starts && !covered && (named || hidden) ? `with ${text}` : ""); // no room on narrow pages
     if (!fits) write(mark.much, "");
     flag(mark.before, { now: !hidden });
     flag(mark.after, { now: hidden, named: !fits && named });

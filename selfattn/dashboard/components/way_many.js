@@ -1,8 +1,8 @@
-/* Beneath the way: what holds beyond these two sentences. */
+/* Results for many sentences. */
 
-const ARRAY = { rows: 5, columns: 20, pitch: 10.5, radius: 4 }; // the marks of "92 of 100"
+const ARRAY = { rows: 5, columns: 20, pitch: 10.5, radius: 4 }; // 100 marks; pitch and radius in pixels
 
-/** Make the part about many sentences. Each result has 100 marks, of which some are filled. */
+/** Make the results, with 100 marks each. */
 function beyondPart(view) {
   const node = element("div", "beyond");
   const { rows, columns, pitch, radius } = ARRAY;
