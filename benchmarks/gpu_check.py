@@ -133,11 +133,11 @@ def senses(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
         yield _most(title, float(apart), SHARES)
     counts = (each.noise.set_index("share") for each in (ours, theirs))
     apart = float(next(counts).sub(next(counts), fill_value=0).abs().max().max())
-    title = f"histogram of the effects, {len(read)} labelled sentences: largest difference between a count here and on the CPU"
+    title = f"histogram of effects, {len(read)} labelled sentences: largest difference of a count from the CPU's"
     yield _most(title, apart, BORDERLINE)
     if plan.words >= len(set(labelled_sentences()["word"])):
         found = [f"{each.level.level:.2f}" for each in (ours, theirs)]
-        yield Check("noise level, on this device and on the CPU", " and ".join(found), "equal", found[0] == found[1])
+        yield Check("noise level on this device, and on the CPU", " and ".join(found), "equal", found[0] == found[1])
 
 
 def content(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:

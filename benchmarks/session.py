@@ -117,7 +117,7 @@ class Session:
         message.rerun_script.page_name = self._page
         for key, (kind, value) in self._values.items():
             if key not in self.widgets:
-                raise KeyError(f"The page has no widget {key!r}; it has {', '.join(sorted(self.widgets))}.")
+                raise KeyError(f"The page has no widget {key!r}. Choose one of {', '.join(sorted(self.widgets))}.")
             state = message.rerun_script.widget_states.widgets.add(id=self.widgets[key])
             if kind == "string_array_value":
                 state.string_array_value.data.append(value)

@@ -24,7 +24,7 @@ from benchmarks.session import Run, Session
 from benchmarks.table import Row, beside, held, size, spread
 from selfattn.examples import PAIRS
 
-TITLE = "Fifty visitors; times are median (95th percentile)"
+TITLE = "Fifty visitors at once: median time (95th percentile)"
 COLUMNS = ("this checkout", "other checkout")
 CLASS = 50  # visitors
 THOUGHT = 4.0  # mean seconds between two actions of a visitor

@@ -20,9 +20,9 @@ def main(small: bool = False) -> Iterator[Row]:
     rounds = range(1 if small else ROUNDS)
     imports, loads = ([timed(partial(_python, code)) for _ in rounds] for code in (IMPORTS, LOAD))
     answers, charts, pages = zip(*(_started() for _ in rounds))
-    yield paired(f"until the server answers; reference: `{IMPORTS}`", list(zip(answers, imports)), duration)
-    yield paired(f"until the first chart is sent; reference: `{LOAD}`", list(zip(charts, loads)), duration)
-    yield paired(f"until the complete first page is sent; reference: `{LOAD}`", list(zip(pages, loads)), duration)
+    yield paired(f"time until the server answers; reference: `{IMPORTS}`", list(zip(answers, imports)), duration)
+    yield paired(f"time until the first chart is sent; reference: `{LOAD}`", list(zip(charts, loads)), duration)
+    yield paired(f"time until the first page is complete; reference: `{LOAD}`", list(zip(pages, loads)), duration)
 
 
 def _python(code: str) -> None:

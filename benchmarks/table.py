@@ -17,8 +17,8 @@ RESULTS = Path(__file__).parent / "RESULTS.md"
 PACKAGES = ("torch", "transformers", "streamlit", "altair", "vl-convert-python")
 HEAD = """# Results
 
-Most tables compare selfattn with a reference, measured in turn on one machine. `ratio` is the first column divided by the second,
-the median over the rounds. On other machines the ratios hardly change. After each limit, yes means that the row meets the limit.
+Most tables compare selfattn with a reference on the same machine. `ratio` is the first column divided by the second: the median
+over the rounds. Ratios hardly depend on the machine. After a limit, "yes" means that the row meets the limit.
 `make bench` writes this file, and `python -m benchmarks NAME` replaces one table.
 """
 

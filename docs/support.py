@@ -135,7 +135,7 @@ def outcome_of(folder: Path) -> tuple[str, str, dict[str, float]]:
         heads = f"No head can be replaced or removed{why}"
     hiding = ""
     if encoder.recomputable and (reason := encoder.hide_reason or encoder.one_head_reason):
-        hiding = f"Words can't be hidden{'' if encoder.hide_reason else ' in only some heads'}: {reason}"
+        hiding = f"Words can't be hidden{'' if encoder.hide_reason else ' in single heads'}: {reason}"
     words = " ".join(filter(None, (encoder.reason, heads, hiding, encoder.note)))
     return "right" if encoder.recomputable else "shown", words, errors
 

@@ -24,7 +24,7 @@ def head_map(
     chosen: str,
     *,
     kind: str = "effect",
-    title: str | list[str] = "effect of removing",
+    title: str | list[str] = "effect of removing the head",
 ) -> Spec:
     """Draw a map of layers × heads, coloured by the column `measure`.
 
@@ -92,7 +92,7 @@ def head_grid(
         end, color = x + cell * abs(row[measure]) / largest, theme.effect[3 if row[measure] >= 0 else 1]
         sheet.rect(x, y + cell + 3, end, y + cell + STRIP, color, **row)
     y += cell + STRIP + 20
-    sheet.text(LEFT, y, f"bar beneath a map: {title}; a full bar is {plain(largest)}", 12, theme.muted)
+    sheet.text(LEFT, y, f"Bar below each map: {title}. A full bar is {plain(largest)}.", 12, theme.muted)
     return sheet.drawn(WIDTH, y + 6)
 
 

@@ -24,7 +24,7 @@ def hops(words: Sequence[str], start: int, stop: int, left: Sequence[float], the
     arc = [{"x": start + (stop - start) * t, "y": 0.4 + TOP * math.sin(math.pi * t)} for t in _along()]
     middle = (start + stop) / 2
     said = [
-        {"x": middle, "y": 1.4, "text": f"recurrence: {stop - start} steps, and each mixes in a word", "arc": False},
+        {"x": middle, "y": 1.4, "text": f"recurrence: {stop - start} steps, each mixing in a word", "arc": False},
         {"x": middle, "y": TOP + 0.75, "text": "attention: 1 step", "arc": True},
     ]
     ends = [theme.ink if at in (start, stop) else theme.muted for at in range(len(words))]

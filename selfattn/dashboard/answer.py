@@ -63,7 +63,7 @@ def answer_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> Answer:
     how: dict[str, Any] = {"heads": False, "changed": _changed, "by_gradient": _by_gradient}
     make = lambda progress: measured(encoder, *pair, means, progress, **how)  # noqa: E731
     short = max(len(side.sentence.tokens) for side in (pair.first, pair.second)) <= SHORT
-    found = cached(encoder, key, make, "Hiding the other words, one at a time ...", not short, this_page().news, SOON)
+    found = cached(encoder, key, make, "Hiding one word at a time ...", not short, this_page().news, SOON)
     return Answer(pair, way, labels, means, found, (encoder_key(encoder), pair.key, way))
 
 
@@ -187,7 +187,7 @@ def beside_its_sense(encoder: Encoder, answer: Answer) -> tuple[str, Tensor] | N
             encoder,
             key,
             lambda _: last_units(encoder, words),
-            "Encoding the labelled sentences of A's sense ...",
+            "Encoding labelled sentences with A's sense ...",
             True,
             news,
         )
@@ -221,5 +221,5 @@ def _heads_of_word(encoder: Encoder, answer: Answer, at: tuple[int, int], run: b
     if not can or not (run or is_cached(encoder, key)):
         return heads_of_word(encoder, found, *at, exact=False)
     make = lambda progress: heads_of_word(encoder, found, *at, exact=True, progress=progress, changed=_changed)  # noqa: E731
-    title = f'Hiding "{found.words[side][number].label}" in each head alone ...'
+    title = f'Hiding "{found.words[side][number].label}" in one head at a time ...'
     return cached(encoder, key, make, title, True, this_page().news, SOON)

@@ -37,7 +37,7 @@ if (!window.selfattnHistory) {
     document.body.append(field); field.select();
     const copied = document.execCommand("copy");
     field.remove();
-    if (!copied) throw new Error("The browser does not let a page copy.");
+    if (!copied) throw new Error("The browser refused to copy the address.");
   };
   addEventListener("click", (event) => {
     const label = event.target.closest?.(".st-key-copy_link button")?.querySelector("p");

@@ -98,7 +98,7 @@ def check_key(key: object) -> None:
         for part in key:
             check_key(part)
     elif not isinstance(key, PLAIN):
-        raise TypeError(f"Expected a key of strings, numbers and tuples of these, got {type(key).__name__} in the key.")
+        raise TypeError(f"A cache key may contain only strings, numbers, None and tuples, got {type(key).__name__}.")
 
 
 def bytes_of(result: object) -> int:

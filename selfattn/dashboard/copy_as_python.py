@@ -9,9 +9,7 @@ from selfattn.encoders.sources import BUNDLED_NAME
 from selfattn.settings import Settings
 
 LABELLED = "from selfattn.examples import labelled_sentences\nsenses = labelled_sentences()"
-OWN_TABLE = (
-    'import pandas as pd\nsenses = pd.read_csv("your_table.csv")  # your own table: columns sentence, word, sense'
-)
+OWN_TABLE = 'import pandas as pd\nsenses = pd.read_csv("your_table.csv")  # your table, with the columns sentence, word and sense'
 
 
 def lines(*parts: str) -> str:

@@ -84,7 +84,9 @@ def show_download(page: Page) -> None:
         width = left.number_input("Width", *WIDTHS, 1200, step=100, key="download_width")
         with right.container(height="stretch", vertical_alignment="bottom"):
             plain = st.toggle(
-                "Plain", key="download_plain", help="For print and slides: white background, no text above the figure."
+                "Plain",
+                key="download_plain",
+                help="A white background and no text above the figure, for print and slides.",
             )
         origin, look = view.origin(name), Look() if plain else view.look
         _show_buttons(
@@ -106,7 +108,7 @@ def show_download(page: Page) -> None:
         st.markdown("**The whole page**")
         _show_buttons(view.name, _whole(view, width))
         if page.python:
-            st.text("Copy as Python: the same figure in a notebook")
+            st.text("Copy as Python: code that draws this figure in a notebook")
             st.code(page.python, language="python", wrap_lines=True)
 
 

@@ -73,11 +73,13 @@ def show_encoder(encoder: Encoder) -> None:
         asked = next((head for head in (CLASSES, TAGS) if carries(encoder.model.config, head)), "")
         if asked and page.name != "predictions":
             st.text(f"This encoder has a {asked}.")
-            show_link("predictions", "Its predictions", "arrow_forward")
+            show_link("predictions", "Predictions of this encoder", "arrow_forward")
         if encoder.note:
             say(encoder.note)
         if not encoder.recomputable:
-            say(f"The weights shown come from the model, because selfattn can't recompute them: {encoder.reason}")
+            say(
+                f"selfattn shows the model's own attention weights, because selfattn can't recompute them: {encoder.reason}"
+            )
 
 
 def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
@@ -137,9 +139,9 @@ def _ask_before_loading(key: session.Key, identity: str, name: str, revision: st
     loaded = (name, revision or None, device, dtype) in _encoders
     if linked_to.get() != (name, revision) or loaded or loads_unasked(name, revision):
         return
-    where = "selfattn would read it from a folder of this name, or else from the Hugging Face Hub or its cache."
+    where = "selfattn would load a folder with this name, or else a model from the Hugging Face Hub."
     if Path(name).is_absolute() or name.startswith((".", "~")):
-        where = "selfattn would read it from this folder."
+        where = "selfattn would load this folder."
     with this_page().news.container():
         st.info(literal(f"Load {for_visitors(name, name)}? The link names this encoder. {where}"))
         st.button("Load it", key=f"load_{key}", on_click=linked_to.set, args=(None,), type="primary")
@@ -227,7 +229,7 @@ def offered_devices(available: Sequence[str]) -> list[str]:
     wanted = Settings.read().devices
     offered = [device for device in available if not wanted or device in wanted]
     if not offered:
-        raise SystemExit(f"SELFATTN_DEVICES is {','.join(wanted)!r}, but this machine has {', '.join(available)} only.")
+        raise SystemExit(f"SELFATTN_DEVICES is {','.join(wanted)!r}, but this machine only has {', '.join(available)}.")
     return offered
 
 

@@ -32,7 +32,7 @@ def queries_now(encoder: Encoder, sides: Sides) -> dict[str, int]:
         if key:
             this_page().address[key] = None if position == first else str(position)
             possible = [text for at, token in enumerate(tokens) for text in (str(at), f"{at}: {token}")]
-            missing = f"The link asks for token {{!r}}, which {name} doesn't have.".format
+            missing = f"The link asks for token {{!r}}, which sentence {name} doesn't have.".format
             say_what_is_missing(key, possible, f"token {position}", missing)
     return found
 

@@ -14,12 +14,10 @@ OLDER = {
     "content": "digest",
     "second_content": "second_digest",
 }  # older parameters: digests of the weights alone
-REMEDY = "Choose something else, or ask whoever made the link."
-OLD_LINK = "This older link identifies its encoder by the weights only. The weights are the same (their sha256"
-LEFT_OPEN = "The link doesn't say whether the configuration and the tokeniser are the same too."
-ENCODER_REMEDY = (
-    "To see the link's numbers, choose the link's encoder or start selfattn with it, or ask whoever made the link."
-)
+REMEDY = "Choose another value, or ask the link's author."
+OLD_LINK = "This old link identifies the encoder only by the weights. The weights match: their sha256"
+LEFT_OPEN = "The configuration and the tokeniser may differ."
+ENCODER_REMEDY = "To see the link's numbers, choose the link's encoder, or start selfattn with that encoder."
 
 
 def remember_link() -> None:
@@ -100,7 +98,7 @@ def note_identity(key: str, encoder: Encoder | None, asked_for: Callable[[], str
     begins, (start, _, title) = own[:DIGITS], linked(by).partition(" ")
     if linked(by) and by == older and start == begins:
         if _still_asked(older, (), encoder.title):
-            st.info(literal(f"{OLD_LINK} begins {begins}). {LEFT_OPEN}"), icon=":material/link:")
+            st.info(literal(f"{OLD_LINK} begins {begins}. {LEFT_OPEN}"), icon=":material/link:")
     elif linked(by):
         made = title or (BUNDLED_NAME if start == bundled[:DIGITS] else asked_for() or "another encoder")
         say_what_is_missing(

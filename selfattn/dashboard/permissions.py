@@ -75,13 +75,13 @@ def check_encoder(name: str, revision: str = "") -> None:
     beyond = beyond_localhost()
     if name not in (*listed, BUNDLED_NAME) and not (others and (not beyond or is_operators_folder(name))):
         raise LoadError(
-            f"{name[:1000]!r} is not among this server's encoders. Choose an encoder from the list, or ask whoever "
-            "runs the server (SELFATTN_MODELS, SELFATTN_MODEL_DIR)."
+            f"This server doesn't offer the encoder {name[:1000]!r}. Choose an encoder from the list. The server's operator "
+            "can add encoders with SELFATTN_MODELS or SELFATTN_MODEL_DIR."
         )
     if beyond and revision and (name, revision) != (BUNDLED_NAME, BUNDLED_REVISION):
         raise LoadError(
-            f"This server opens {name[:1000]!r} only in the revision that the server's operator has chosen, not in "
-            f"{revision[:200]!r}. Leave the revision empty."
+            f"This server doesn't let visitors choose a revision of {name[:1000]!r}, got {revision[:200]!r}. Leave the "
+            "revision empty."
         )
 
 
@@ -96,13 +96,11 @@ def allowed_scan_folder(name: str) -> Path:
     """Return a scan's folder. Raises TextError if it isn't offered."""
     base = Settings.read().scan_dir
     if "\0" in name or len(name) > 1000:
-        raise TextError("Expected a folder's name of at most 1,000 characters, without null characters.")
+        raise TextError("Expected a folder name of at most 1,000 characters, without null characters.")
     if base is None and not beyond_localhost():
         return Path(name)
     itself = base is not None and Path(name) in (Path(), base)  # the operator's folder may itself be a scan
     folder = base if base is None or itself else inside(base, name)
     if folder is None:
-        raise TextError(
-            f"{name!r} isn't inside this server's folder of scans (SELFATTN_SCAN_DIR). Choose a folder inside that folder."
-        )
+        raise TextError(f"{name!r} isn't in this server's folder of scans. Choose a folder inside SELFATTN_SCAN_DIR.")
     return folder

@@ -198,7 +198,7 @@ def _typed(edited: str) -> None:
 def _pick_word(place, shared: Sequence[str], example: str | None, where, typed: bool) -> str:
     """Draw the picker of words. typed: True to allow other words."""
     if not shared:
-        text = "No word is in both sentences. Change one sentence so that both contain the same word."
+        text = "No word is in both sentences. Write two sentences that contain the same word."
         where.error(text, icon=":material/error:")
         st.stop()
     default = example if example and example in shared else shared[0]
@@ -233,14 +233,16 @@ def _pick_control(encoder: Encoder, place, where, default: str, word: str) -> Pl
     keep_in_address(session.C, default)
     text = place.text_input(
         "Control (A's sense)", default, key=session.C, bind="query-params", on_change=_typed, args=(session.C,),
-        placeholder="A third sentence: the word means the same as in A",
-        help="A third sentence, in which the word has the same sense as in sentence A. If an effect also appears between A and "
-        "this sentence, it isn't about the sense.",
+        placeholder="A third sentence with the word in A's sense",
+        help="A third sentence, in which the word has the same sense as in A. An effect that also appears between A and the "
+        "control isn't about the sense.",
     )  # fmt: skip
     hint = place.empty()  # always drawn: the elements below stay in place
     if not text.strip():
         hint.caption(
-            literal(f'There is no control yet. Write a third sentence in which "{word}" has the same sense as in A.')
+            literal(
+                f'There is no control sentence yet. Write a third sentence in which "{word}" has the same sense as in A.'
+            )
         )
         return None
     with where:
@@ -248,12 +250,14 @@ def _pick_control(encoder: Encoder, place, where, default: str, word: str) -> Pl
     places = encoding.places(word)
     if not places:
         why = encoding.why_unknown(word)
-        lacks = f"{why} So the control isn't used." if why else f'The control has no "{word}", so it isn\'t used.'
+        lacks = (
+            f"{why} So the control sentence isn't used." if why else f'The control sentence doesn\'t contain "{word}".'
+        )
         where.info(literal(f'{lacks} Write a sentence in which "{word}" has the same sense as in A.'))
         return None
     typed, its_a = session.CONTROL_TYPED.get()
     if text == typed and its_a != session.A.get():
-        where.info(literal(f'A has changed. Does "{word}" still have the same sense in the control as in A?'))
+        where.info(literal(f'Sentence A has changed. Does "{word}" still have the same sense in the control as in A?'))
     return places[0]
 
 
@@ -263,15 +267,15 @@ def _pick_place(where, encoding: Encoding, word: str, sentence: str) -> PlacedWo
     if len(found) > 1:
         options = list(range(1, len(found) + 1))
         key.keep_within(options, 1)
-        question = f"The word occurs {len(found)} times in {sentence}. Which occurrence do you mean?"
+        question = f"The word occurs {len(found)} times in sentence {sentence}. Which occurrence do you mean?"
         index = where.selectbox(question, options, key=key, bind="query-params", width=320) - 1
     if session.LINK.get() and not linked(session.WORD):  # else the number belongs to another word
         with where:
             places = [str(number) for number in range(1, len(found) + 1)]
             say_what_is_missing(
                 key, places, f"occurrence {index + 1}",
-                lambda asked: f"The link asks for occurrence {asked} of {word!r} in {sentence}, where it occurs "
-                f"{'once' if len(found) == 1 else f'{len(found)} times'}.",
+                lambda asked: f"The link asks for occurrence {asked} of {word!r}, but sentence {sentence} has "
+                f"{word!r} {'once' if len(found) == 1 else f'{len(found)} times'}.",
             )  # fmt: skip
     return found[index]
 
@@ -282,16 +286,16 @@ def pick_map_options(place, **more: Any) -> None:
         "Words",
         key=session.BY_WORDS,
         bind="query-params",
-        help="Join the pieces of each split word. The weight that a split word gets is the sum over its pieces. The weight that "
-        "it gives is the mean over its pieces. Rows still sum to 1.",
+        help="Show one row and one column for each word. If a word is split into pieces, their columns are added and their "
+        "rows are averaged. Rows still sum to 1.",
         **more,
     )
     place.toggle(
         "Hide special tokens",
         key=session.HIDE_SPECIAL,
         bind="query-params",
-        help="Leave out [CLS], [SEP] and padding, and scale each row so that it sums to 1 again. The text below the maps says "
-        "how much weight was left out.",
+        help="Leave out [CLS], [SEP] and padding, and rescale each row to sum to 1. The text below the maps says how much "
+        "weight was left out.",
         **more,
     )
 

@@ -46,7 +46,7 @@ def _ask(how: str, what: Any, options: dict[str, Any]) -> Any:
             with contextlib.suppress(BrokenProcessPool):
                 return _submit(draw, how, what, options, LONGEST).result()
         raise RuntimeError(
-            f"This picture took more than {LONGEST} s, or too much memory. Choose a smaller width, or the SVG file."
+            f"Drawing this picture took more than {LONGEST} s, or too much memory. Choose a smaller width or the SVG file."
         ) from None
 
 

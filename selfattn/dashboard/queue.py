@@ -21,7 +21,7 @@ PATIENCE = 1.0  # seconds of waiting before the page shows WAITING
 # Seconds in which a new visitor's browser draws the first picture.
 # On two cores, that picture appears after 0.6 s instead of 1.0 s.
 HEAD_START = 0.6
-WAITING = "Waiting until other visitors' computations end ..."
+WAITING = "Waiting for other visitors' computations ..."
 # Work (tokens x layers x d_model) of the largest pass that runs on one thread:
 # 128 tokens in the bundled encoder, 32 tokens in an encoder of base size.
 # Two threads take a third longer for 12 tokens, because each page run starts new threads.

@@ -201,7 +201,7 @@ def vectors(
         if check:
             check(*found.values())
     except ValueError as error:
-        refuse(f"{error} Until you correct your numbers, the published numbers are drawn.")
+        refuse(f"{error} Until you correct your numbers, the page shows the published numbers.")
         return {name: torch.as_tensor(row, dtype=torch.float64) for name, row in published.items()}
     return found
 
@@ -212,7 +212,7 @@ def numbers(name: str, text: str, published: Sequence[float] | Tensor) -> Tensor
         return typed_numbers.parse(name, text, len(published))
     except ValueError as error:
         fallback = torch.as_tensor(published, dtype=torch.float64)
-        refuse(f"{error} Until you correct your numbers, {vector(fallback)} is drawn.")
+        refuse(f"{error} Until you correct your numbers, the page shows {vector(fallback)}.")
         return fallback
 
 

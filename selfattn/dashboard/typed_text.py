@@ -16,7 +16,9 @@ MOST_NAMED = 5  # unknown words named in one message, at most
 def check_length(text: str) -> None:
     """Raise TextError for a text that is too long."""
     if len(text) > (limit := Settings.read().max_characters):
-        raise TextError(f"This text has {len(text):,} characters; this server takes at most {limit:,}. Shorten it.")
+        raise TextError(
+            f"This text has {len(text):,} characters, but this server allows at most {limit:,}. Shorten the text."
+        )
 
 
 def encode_or_stop(
@@ -33,7 +35,7 @@ def encode_or_stop(
         encoding = cached_encode(encoder, text, pair)
         if most is not None and len(encoding.tokens) > most:
             raise TextError(
-                f"This lesson shows up to {most} tokens; the sentence has {len(encoding.tokens)}. Shorten it."
+                f"The sentence has {len(encoding.tokens)} tokens, but this lesson allows at most {most}. Shorten the sentence."
             )
     except TextError as error:
         show_error(f"{label}: {error}")
@@ -41,8 +43,8 @@ def encode_or_stop(
     if encoding.unknown and (unknown := encoding.read_as_unknown()):
         names = ", ".join(f'"{read}"' for read in unknown[:MOST_NAMED]) + " ..." * (len(unknown) > MOST_NAMED)
         mark = encoding.tokens[min(encoding.unknown)]
-        said = f"{label}: this encoder doesn't know {names}. It reads {mark} instead, as for any text that it doesn't know."
-        st.info(literal(f"{said} You can't choose the token {mark}. Its numbers aren't about the word that you typed."))
+        said = f"{label}: this encoder doesn't know {names}. The encoder reads {mark} instead."
+        st.info(literal(f"{said} You can't choose the token {mark}, because {mark} stands for any unknown text."))
     if pair is None:
         this_page().texts[label.removeprefix("The ").removeprefix("Sentence ")] = (encoder, encoding)
     return encoding
@@ -51,6 +53,6 @@ def encode_or_stop(
 def show_rejected(rejected: pd.DataFrame) -> None:
     """Show the unusable rows of a visitor's table, with reasons."""
     if len(rejected):
-        st.warning(f"{len(rejected):,} rows can't be used. The other rows are used.", icon=":material/warning:")
+        st.warning(f"{len(rejected):,} rows of the table can't be used and are left out.", icon=":material/warning:")
         shown = [name for name in ("line", "reason", "word", "sense", "sentence") if name in rejected]
         st.dataframe(rejected[shown], hide_index=True, height=180)

@@ -35,7 +35,7 @@ def show_stored_figure() -> Any:
         st.title(f'Where does "{kept["data"]["word"]}" get its meaning?', anchor=False)
         st.space(ROW)
         show_stored("way", kept["data"])
-        st.caption("A stored figure of the first example. Once the encoder is loaded, the figure is computed again.")
+        st.caption("This figure was computed earlier. Once the encoder is loaded, the page computes the figure again.")
     return place
 
 
@@ -43,7 +43,7 @@ def check_stored_figure(place: Any, record: Any) -> None:
     """Warn if the live figure differs from the stored figure."""
     now = next((panel.live.data for panel in record.panels if panel.live), None)
     if now is None or not _same(_kept()["data"], now):
-        place.warning("The figure shown while the encoder was loading differs from the figure that is computed now.")
+        place.warning("The stored figure, shown while the encoder was loading, differs from the computed figure.")
 
 
 def _kept() -> dict[str, Any]:

@@ -33,7 +33,7 @@ def show_unmeasured(encoder: Encoder, pair: Pair) -> Any:
     if not long or session.HIDDEN.get() != session.HIDDEN.first or is_answered(encoder, pair):
         return place
     if live := put_together(encoder, unmeasured_pair(encoder, *pair), None, guess=True).live:
-        finding = f'Hiding the other words from "{pair.word}", one at a time ...'
+        finding = f'Hiding one word at a time from "{pair.word}" ...'
         with place:
             show_stored("way", live.changed(guess=False, heads=None, finding=finding).data)
     return place

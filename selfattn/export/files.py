@@ -95,7 +95,7 @@ def _lines(text: str, width: float, letter: float = LETTER) -> list[str]:
     if len(lines) <= SUBTITLE_LINES:
         return lines
     more = sum(map(len, lines[SUBTITLE_LINES:]))
-    return [*lines[:SUBTITLE_LINES], f"... and {more:,} more characters: the file's metadata has them all"]
+    return [*lines[:SUBTITLE_LINES], f"... and {more:,} more characters (see the file's metadata)"]
 
 
 def svg(spec: Spec, provenance: Provenance, width: float | None = None, plain: bool = False) -> str:
@@ -135,8 +135,8 @@ def png(
     wide, high = (side * scale for side in svg_size(picture))
     if not 1 <= wide * high <= MAX_PIXELS:
         raise ValueError(
-            f"This picture would have {wide:,.0f} x {high:,.0f} pixels; at most {MAX_PIXELS:,} in all can be drawn. "
-            "Choose a smaller width or scale, or take the SVG."
+            f"This picture would have {wide:,.0f} x {high:,.0f} pixels, but the limit is {MAX_PIXELS:,} pixels. "
+            "Choose a smaller width or scale, or the SVG."
         )
     raw = painter.get().svg_to_png(picture, scale=1.0, ppi=UNITS_PER_INCH * scale)
     notes = {"Title": provenance.title, "Software": "selfattn", "Source": provenance.link}
@@ -167,8 +167,8 @@ def font_note(lacking: str) -> str:
     named = ", ".join(f"{each} (U+{ord(each):04X})" for each in lacking[:NAMED])
     more = f" and {len(lacking) - NAMED:,} more" if lacking[NAMED:] else ""
     return (
-        f"No font here has {named}{more}: a PNG shows {REPLACEMENT} instead. Take the SVG, or install fonts where selfattn "
-        "runs (Debian: apt-get install fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji)."
+        f"selfattn found no font with {named}{more}, so a PNG shows {REPLACEMENT} instead. Choose the SVG, or install fonts "
+        "where selfattn runs (Debian: apt-get install fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji)."
     )
 
 

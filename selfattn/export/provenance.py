@@ -77,7 +77,7 @@ class Provenance:
     def line(self) -> str:
         """Describe the origin in one line."""
         if not self.model:
-            return "computed by selfattn from scratch, without a pretrained encoder"
+            return "computed by selfattn, without a pretrained encoder"
         revision = f" @ {self.revision[:7]}" if self.revision else ""
         place = [f"{what} {i}" for what, i in (("layer", self.layer), ("head", self.head)) if i is not None]
         origin = ", ".join([self.model + revision, *place, f"{self.dtype} on {self.device}"])
@@ -86,8 +86,8 @@ class Provenance:
     def check(self) -> str:
         """Describe the difference to the model's own weights."""
         if not self.recomputed:
-            return "weights from the model itself, not recomputed"
-        return "" if self.error is None else f"largest difference to the model's weights {numbers.error(self.error)}"
+            return "the model's own attention weights, not recomputed"
+        return "" if self.error is None else f"weights differ from the model's by at most {numbers.error(self.error)}"
 
     def json(self) -> str:
         return json.dumps(asdict(self), ensure_ascii=False, indent=1)

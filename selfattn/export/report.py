@@ -43,9 +43,9 @@ def html(view: View, width: float | None = None) -> str:
         "<h2>Where this comes from</h2>",
         _table(_origin(view).items(), ("", "")),
         paragraph(
-            "Rows are queries (tokens that attend), columns are keys (tokens attended to). Positions, layers, heads count from 0."
+            "In attention maps, rows are queries and columns are keys. Positions, layers and heads count from 0."
         ),
-        paragraph("Attention is not explanation: the weights show what the model used, not why it decides."),
+        paragraph("Attention weights show what the model used, not why the model decides."),
     ]
     return document(view.provenance.title, parts, {each.live.component for each in view.panels.values() if each.live})
 
@@ -110,7 +110,7 @@ def _tables(view: View) -> Iterable[str]:
     for name, (make, origin) in view.tables.items():
         frame, file = make(), f"{name}.csv"
         complete = _data_uri("text/csv;charset=utf-8", files.csv(frame, origin))
-        shown = "" if len(frame) <= SHOWN_ROWS else f", the first {SHOWN_ROWS} shown here"
+        shown = "" if len(frame) <= SHOWN_ROWS else f", of which the first {SHOWN_ROWS} are shown"
         yield f"<h2>{_text(name)}</h2>"
         yield (
             f'<p class="quiet">{numbers.count(len(frame))} rows{shown}. '
@@ -133,19 +133,19 @@ def _table(rows: Iterable[Iterable[object]], columns: Iterable[object]) -> str:
 def _origin(view: View) -> Mapping[str, object]:
     provenance = view.provenance
     versions = ", ".join(f"{package} {version}" for package, version in provenance.versions.items())
-    unknown = provenance.check() or "not measured for this view"
+    unknown = provenance.check() or "not measured on this page"
     error = unknown if provenance.error is None else numbers.error(provenance.error)
     if not provenance.model:
         return {"computed by": provenance.line(), "link": provenance.link, "versions": versions}
     return {
         "encoder": provenance.model,
-        "revision": provenance.revision or "a folder",
-        "weights, sha256": provenance.digest,
-        "weights, configuration and tokeniser, sha256": provenance.content,
+        "revision": provenance.revision or "none: loaded from a folder",
+        "sha256 of the weights": provenance.digest,
+        "sha256 of weights, configuration and tokeniser": provenance.content,
         "layer": "all" if provenance.layer is None else provenance.layer,
         "head": "all" if provenance.head is None else provenance.head,
         "ran on": f"{provenance.device}, {provenance.dtype}",
-        "largest difference to the model's own weights": error,
+        "largest difference from the model's own weights": error,
         **{f"tokens of {name}": " ".join(tokens) for name, tokens in provenance.tokens.items()},
         "link": provenance.link,
         "versions": versions,

@@ -13,7 +13,8 @@ def first_word(encoding: Encoding, text: str, after: int = 0) -> PlacedWord[Enco
         if placed.positions[0] >= after:
             return placed
     raise ValueError(
-        encoding.why_unknown(text) or f"Expected the word {text!r} in {encoding.text!r}. Check its spelling."
+        encoding.why_unknown(text)
+        or f"The sentence {encoding.text!r} doesn't contain the word {text!r}. Check the spelling."
     )
 
 

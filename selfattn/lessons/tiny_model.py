@@ -165,7 +165,7 @@ def sentence(text: str) -> Tensor:
     for value in row:
         if value not in range(1, LARGEST_NUMBER + 1):
             raise ValueError(
-                f"Sentence: expected six whole numbers from 1 to {LARGEST_NUMBER}, got {value:g}. Correct this number."
+                f"Sentence: expected whole numbers from 1 to {LARGEST_NUMBER}, got {value:g}. Correct this number."
             )
     return torch.tensor([[CLS, *map(int, row)]])
 

@@ -12,12 +12,14 @@ def parse(name: str, text: str, size: int) -> Tensor:
     try:
         row = [float(part) for part in parts]
     except ValueError:
-        raise ValueError(f"{name}: expected numbers such as 3, 1; got {text[:40]!r}. Type digits and commas.") from None
+        raise ValueError(
+            f"{name}: expected numbers, got {text[:40]!r}. Type numbers and commas, such as 3, 1."
+        ) from None
     if len(row) != size:
         raise ValueError(f"{name}: expected {size} numbers, got {len(row)}. Separate numbers with commas.")
     for number in row:
         if not abs(number) <= LARGEST:
             raise ValueError(
-                f"{name}: expected finite numbers up to {LARGEST:,.0f} in size, got {number:g}. Choose another number."
+                f"{name}: expected numbers from -{LARGEST:,.0f} to {LARGEST:,.0f}, got {number:g}. Choose another number."
             )
     return torch.tensor(row, dtype=torch.float64)

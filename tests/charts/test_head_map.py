@@ -57,7 +57,7 @@ def test_head_has_small_map_and_bar():
         assert (image["x"], image["y"]) == pytest.approx((line["x"] + 1, line["y"] + 1))
         assert image["width"] == image["height"] == 88 and bar["y"] > image["y"] + 88
         assert bar["x"] == pytest.approx(image["x"], abs=0.02)
-    assert texts(spec)[-1] == "bar beneath a map: effect; a full bar is 1"
+    assert texts(spec)[-1] == "Bar below each map: effect. A full bar is 1."
 
 
 def test_thumbnail_keeps_peaks():

@@ -19,7 +19,7 @@ from selfattn.panel import Live
 from tests.pages.conftest import APP
 
 pytestmark = pytest.mark.slow
-SAYING = "A stored figure of the first example"
+SAYING = "This figure was computed earlier"
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_page_warns_of_different_stored_figure(opened, monkeypatch, tmp_path, pa
     monkeypatch.setattr(while_loading, "STORED", tmp_path / "kept.json")
     while_loading.STORED.write_text(json.dumps(stored), "utf-8")
     warnings = [warning.value for warning in opened()[0].warning]
-    assert ["differs from the figure that is computed now" in warning for warning in warnings] == [True]
+    assert ["differs from the computed figure" in warning for warning in warnings] == [True]
 
 
 def test_small_differences_are_ignored():

@@ -100,7 +100,7 @@ def test_subtitle_fits_figure(provenance):
 def test_twelve_lines_are_not_cut():
     """The name "A:" takes one of the twelve lines."""
     line = "x" * int(900 / files.LETTER)
-    for n, more in ((11, []), (12, [f"... and {len(line)} more characters: the file's metadata has them all"])):
+    for n, more in ((11, []), (12, [f"... and {len(line)} more characters (see the file's metadata)"])):
         origin = Provenance(title="T", sentences={"A": " ".join([line] * n)})
         assert files.titled({}, origin, 900)["title"]["subtitle"][:-1] == ["A:", *[line] * 11, *more]
 
@@ -123,7 +123,7 @@ def test_subtitle_names_encoder_head_error(encoder, provenance):
     assert sentence == "A: The bank of the river." and encoder.revision[:7] in line
     assert "layer 3, head 7" in line and line.endswith(" 0.00000003")
     assert "layer" not in provenance.of_figure("All heads", one_head=False).line()
-    assert "weights from the model itself, not recomputed" in replace(provenance, recomputed=False).line()
+    assert "the model's own attention weights, not recomputed" in replace(provenance, recomputed=False).line()
 
 
 @pytest.mark.slow
@@ -149,13 +149,15 @@ def test_missing_fonts_are_named():
             note, none = (json.loads(each.text["provenance"])["note"] for each in (picture, other))
             assert (np.asarray(picture) == np.asarray(other)).all() if plain else picture.height > other.height + 20
         assert none == "" and "fonts-noto-cjk" in note
-        assert note.startswith("No font here has \U000e1234 (U+E1234): a PNG shows \ufffd instead. Take the SVG")
+        assert note.startswith(
+            "selfattn found no font with \U000e1234 (U+E1234), so a PNG shows \ufffd instead. Choose the SVG"
+        )
     many = files.font_note("河岸銀行北京")
     assert "京 (U+4EAC)" not in many and "北 (U+5317) and 1 more" in many
 
 
 def test_too_large_png_is_refused(spec, provenance):
-    with pytest.raises(ValueError, match=r"40,000 x [\d,]+ pixels; at most 64,000,000"):
+    with pytest.raises(ValueError, match=r"40,000 x [\d,]+ pixels, but the limit is 64,000,000"):
         files.png(spec, provenance, scale=4, width=10_000)
 
 

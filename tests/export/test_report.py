@@ -66,7 +66,7 @@ def test_report_shows_first_hundred_rows(view):
     page = report.html(view)
     elements = Elements(page)
     assert dict(elements.found)["img"]["alt"].startswith("<img src=x")
-    assert "150 rows, the first 100 shown here" in elements.text
+    assert "150 rows, of which the first 100 are shown" in elements.text
     assert page.count("<td>0.1235</td>") == 100 and "<td>0.5" not in page
     whole = base64.b64decode(re.search(r"data:text/csv;charset=utf-8;base64,([^\"]+)", page)[1]).decode()
     assert whole.count("0.123456") == 100 and whole.count("0.5") == 50
@@ -74,21 +74,24 @@ def test_report_shows_first_hundred_rows(view):
 
 def test_table_of_hundred_rows_is_complete(view):
     small = view_of(view.provenance, panel_of({}, pd.DataFrame({"weight": [0.5] * 100})))
-    assert "shown here" not in "".join(report._tables(small))
+    assert "of which" not in "".join(report._tables(small))
 
 
 def test_report_says_error_not_measured(view):
     origin = replace(view.provenance, revision="", error=None)
     shown = report._origin(view_of(origin, panel_of({}, pd.DataFrame({"weight": [0.5]}))))
-    assert shown["revision"] == "a folder" and shown["largest difference to the model's own weights"] == (
-        origin.check() or "not measured for this view"
-    )
+    assert shown["revision"] == "none: loaded from a folder" and shown[
+        "largest difference from the model's own weights"
+    ] == (origin.check() or "not measured on this page")
 
 
 @pytest.mark.slow
 def test_report_has_provenance(view, encoder):
     page = report.html(view)
     rows = {"encoder": encoder.name, "layer": 3, "head": 7, "ran on": "cpu, float32"}
-    rows |= {"largest difference to the model&#x27;s own weights": "0.0000002", "weights, sha256": encoder.digest}
-    rows["weights, configuration and tokeniser, sha256"] = encoder.content
+    rows |= {
+        "largest difference from the model&#x27;s own weights": "0.0000002",
+        "sha256 of the weights": encoder.digest,
+    }
+    rows["sha256 of weights, configuration and tokeniser"] = encoder.content
     assert all(f"<tr><td>{name}</td><td>{value}</td></tr>" in page for name, value in rows.items())

@@ -121,7 +121,7 @@ def test_copied_lines_read_uploaded_table(monkeypatch, copied):
     monkeypatch.setattr(pd, "read_csv", lambda file, **more: rows if file == "your_table.csv" else read(file, **more))
     shown, lines, made = copied("", **{session.TABLE_READ: ("id", rows, None, "digest")})
     assert lines.startswith("import pandas as pd\nfrom selfattn import load_encoder, notebook\n")
-    assert 'senses = pd.read_csv("your_table.csv")  # your own' in lines
+    assert 'senses = pd.read_csv("your_table.csv")  # your table' in lines
     assert drawn(made, "value") == pytest.approx(drawn(shown[0].picture(Look()), "value"), abs=1e-5)
 
 

@@ -59,13 +59,13 @@ def test_missing_font_is_reported():
     """No font has a character that Unicode hasn't assigned."""
     for address in ("", "all-heads"):
         at = open_link(address, a="The \U000e1234 bank of the river.")
-        assert not at.caption or "No font here" not in str(
+        assert not at.caption or "found no font" not in str(
             [each.value for each in (*at.caption, *at.text, *at.markdown)]
         )
         at.session_state["download"] = True
         at.run()
         shown = str([each.value.replace("\\", "") for each in (*at.caption, *at.text, *at.markdown)])
-        assert "No font here has" in shown and "(U+E1234)" in shown and "fonts-noto-cjk" in shown
+        assert "selfattn found no font with" in shown and "(U+E1234)" in shown and "fonts-noto-cjk" in shown
 
 
 def test_start_page_offers_picture_to_share(monkeypatch):
@@ -92,7 +92,7 @@ def test_lesson_provenance_has_no_encoder(views):
     at = at_address("from-scratch", stop="soft-lookup", reveal="yes")  # the pictures are shown with the answer
     at.session_state["download"] = True
     at.run()
-    assert views[-1].provenance.line() == "computed by selfattn from scratch, without a pretrained encoder"
+    assert views[-1].provenance.line() == "computed by selfattn, without a pretrained encoder"
     assert not views[-1].arrays
 
 

@@ -63,7 +63,7 @@ def test_older_link_chooses_tokens(encoder):
         assert drawn_strip(at, 2, side) == column(trace.context[place])
     assert len(at.get("vega_lite_chart")) == 4
     at = open_link("inside-a-head", **FIELDS, piece_a="99")
-    assert "The link asks for token '99', which A doesn't have." in at.warning[0].value.replace("\\", "")
+    assert "The link asks for token '99', which sentence A doesn't have." in at.warning[0].value.replace("\\", "")
 
 
 def test_click_on_token_is_stored(encoder, monkeypatch):

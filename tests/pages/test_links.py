@@ -21,7 +21,7 @@ from tests.pages.conftest import APP, at_address, open_link
 
 pytestmark = pytest.mark.slow
 
-REMEDY = "Choose something else, or ask whoever made the link."
+REMEDY = "Choose another value, or ask the link's author."
 
 
 def warnings(at: AppTest) -> list[str]:
@@ -48,13 +48,13 @@ def folder(tmp_path_factory):
           f"head L9 H99, which {BUNDLED_NAME} doesn't have. Shown instead: L0 H10."]),
         ({"example": "zebra", "at_b": "2"},
          ["example 'zebra', which doesn't exist. Shown instead: bank.",
-          "occurrence 2 of 'bank' in B, where it occurs once. Shown instead: occurrence 1."]),
+          "occurrence 2 of 'bank', but sentence B has 'bank' once. Shown instead: occurrence 1."]),
         ({"model": "nobody/knows", "a": "A bank is a bank.", "b": "The bank.", "at_a": "3"},
          ["encoder 'nobody/knows', which isn't on this server's list. Shown instead: all-MiniLM-L6-v2.",
-          "occurrence 3 of 'bank' in A, where it occurs 2 times. Shown instead: occurrence 1."]),
+          "occurrence 3 of 'bank', but sentence A has 'bank' 2 times. Shown instead: occurrence 1."]),
         ({"a": "A bank is a bank.", "b": "The bank.", "word": "BANK", "at_a": "0", "at_b": "7"},
-         ["occurrence 0 of 'bank' in A, where it occurs 2 times. Shown instead: occurrence 1.",
-          "occurrence 7 of 'bank' in B, where it occurs once. Shown instead: occurrence 1."]),
+         ["occurrence 0 of 'bank', but sentence A has 'bank' 2 times. Shown instead: occurrence 1.",
+          "occurrence 7 of 'bank', but sentence B has 'bank' once. Shown instead: occurrence 1."]),
     ],
     ids=["word", "example", "model", "occurrence"],
 )  # fmt: skip
@@ -117,7 +117,7 @@ def infos(at: AppTest) -> list[str]:
     return [info.value.replace("\\", "") for info in at.info]
 
 
-HUB = "selfattn would read it from a folder of this name, or else from the Hugging Face Hub or its cache."
+HUB = "selfattn would load a folder with this name, or else a model from the Hugging Face Hub."
 
 
 LISTED = {"model": "bert-base-uncased", "content": "c0ffee00"}  # the picker lists this encoder
@@ -129,7 +129,7 @@ LISTED = {"model": "bert-base-uncased", "content": "c0ffee00"}  # the picker lis
         *((page, LISTED, "bert-base-uncased", HUB) for page in ("", "from-scratch")),
         ("", {"model": "another ...", "other": "nobody/knows"}, "nobody/knows", HUB),
         ("", {"model": "another ...", "other": BUNDLED_NAME, "revision": "main"}, BUNDLED_NAME, HUB),
-        ("", {"model": "another ...", "other": "/no/such"}, "/no/such", "selfattn would read it from this folder."),
+        ("", {"model": "another ...", "other": "/no/such"}, "/no/such", "selfattn would load this folder."),
     ],
 )
 def test_page_asks_before_loading_encoder(asked_for, page, query, name, where):
@@ -170,7 +170,7 @@ def test_known_encoder_loads_without_asking(folder, nothing_computed, started_wi
     link = {"model": "another ...", "other": str(folder)}
     monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
     assert infos(at_address(**link).run()) == [
-        f"Load {folder}? The link names this encoder. selfattn would read it from this folder."
+        f"Load {folder}? The link names this encoder. selfattn would load this folder."
     ]
     open_link(**link)
     assert infos(at_address(**link).run()) == []  # already loaded
@@ -272,7 +272,7 @@ def test_link_of_another_encoder_warns(folder, begins, started_with, elsewhere):
     sentence = (
         f"The link was made with {title[made]}, whose sha256 begins {begins[made]}. Shown instead: "
         f"the numbers of {title[opened]}, whose sha256 begins {begins[opened]}. To see the link's numbers, "
-        "choose the link's encoder or start selfattn with it, or ask whoever made the link."
+        "choose the link's encoder, or start selfattn with that encoder."
     )
     at = open_link(**link)
     assert warnings(at) == warnings(fresh(at)) == [sentence]  # a reload repeats the warning
@@ -309,8 +309,8 @@ def test_older_link_opens_with_note(relu, started_with):
     encoder = load_encoder(str(relu))
     at = open_link(digest=f"{encoder.digest[:8]} tiny")
     assert warnings(at) == [] and infos(at) == [
-        "This older link identifies its encoder by the weights only. The weights are the same (their sha256 begins "
-        f"{encoder.digest[:8]}). The link doesn't say whether the configuration and the tokeniser are the same too."
+        "This old link identifies the encoder only by the weights. The weights match: their sha256 begins "
+        f"{encoder.digest[:8]}. The configuration and the tokeniser may differ."
     ]
     assert at.query_params["content"] == f"{encoder.content[:8]} tiny" and "digest" not in at.query_params
     assert infos(fresh(at)) == warnings(fresh(at)) == []
@@ -366,12 +366,12 @@ def sent(monkeypatch):
         ({}, "load_encoder('./tiny')"),
         ({"model": "tiny (2)", "content": "c0ffee00"}, "The link was made with tiny (2)"),  # the second encoder of this name
         ({"model": "another ...", "other": "mine", "content": "c0ffee00"}, "The link was made with mine"),
-        ({"model": "another ...", "other": "some/model"}, "is not among this server's encoders"),
+        ({"model": "another ...", "other": "some/model"}, "doesn't offer the encoder 'some/model'"),
         ({"model": "another ...", "other": "broken"}, "broken's weights don't fit"),
         ({"page": "two-encoders", "second": "another ...", "second_other": "broken"}, "broken's weights don't fit"),
-        ({"model": "another ...", "other": BUNDLED_NAME, "revision": "refs/pr/21"}, "only in the revision that"),
+        ({"model": "another ...", "other": BUNDLED_NAME, "revision": "refs/pr/21"}, "doesn't let visitors choose a revision"),
         ({"source": "mine"}, "mine holds no scan"),
-        ({"source": "../models"}, "'../models' isn't inside this server's folder of scans"),
+        ({"source": "../models"}, "'../models' isn't in this server's folder of scans"),
     ],
 )  # fmt: skip
 def test_no_server_path_is_sent(private, started_with, public, sent, monkeypatch, query, answer):

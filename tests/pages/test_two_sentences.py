@@ -162,7 +162,7 @@ def test_edit_keeps_chosen_word(main_view):
     assert at.selectbox(key="word").value == "bank"
 
 
-NEXT = 'There is no control yet. Write a third sentence in which "bank" has the same sense as in A.'
+NEXT = 'There is no control sentence yet. Write a third sentence in which "bank" has the same sense as in A.'
 
 
 def test_edit_of_sentence_a_affects_control(main_view):
@@ -177,9 +177,11 @@ def test_edit_of_sentence_a_affects_control(main_view):
     assert not messages(at.info) and not has(at, NO_CONTROL)
     at = at.text_input(key="a").set_value("The bank of the Nile.").run()
     assert at.text_input(key="c").value == "They robbed the bank."
-    assert messages(at.info) == ['A has changed. Does "bank" still have the same sense in the control as in A?']
+    assert messages(at.info) == [
+        'Sentence A has changed. Does "bank" still have the same sense in the control as in A?'
+    ]
     at = at.text_input(key="c").set_value("A sentence that has it not.").run()
-    assert messages(at.info)[0].startswith('The control has no "bank", so it isn\'t used.')
+    assert messages(at.info)[0].startswith('The control sentence doesn\'t contain "bank".')
 
 
 def test_link_with_two_sentences_has_no_control():
@@ -191,13 +193,13 @@ def test_link_with_two_sentences_has_no_control():
 def test_unknown_word_is_reported(main_view):
     glued, unknown = (
         "They lay on the bank🏦 of the stream.",
-        'doesn\'t know "bank🏦". It reads [UNK] instead, as for any text',
+        'doesn\'t know "bank🏦". The encoder reads [UNK] instead.',
     )
     main_view.session_state["layers"] = True
     at = main_view.text_input(key="c").set_value(glued).run()
     first, second = messages(at.info)
     assert first.startswith("The control sentence: ") and unknown in first
-    assert "doesn't know 'bank🏦' and reads [UNK]" in second and "So the control isn't used." in second
+    assert "doesn't know 'bank🏦' and reads [UNK]" in second and "So the control sentence isn't used." in second
     assert has(at, NO_CONTROL) and not has(at, "A and the control")
     at = at.text_input(key="a").set_value(glued).run()
     assert "bank" not in at.selectbox(key="word").options
@@ -241,7 +243,7 @@ def test_new_session_shows_sentences_while_measuring(nothing_computed, monkeypat
     at = open_link(b="The bank kept the coins of a baker.")
     (data,) = shown
     assert (
-        data["finding"] == 'Hiding the other words from "bank", one at a time ...'
+        data["finding"] == 'Hiding one word at a time from "bank" ...'
         and data["sides"][1]["words"][-2]["text"] == "baker"
     )
     assert (data["way"], data["heads"], data["guess"]) == (None, None, False)
@@ -385,7 +387,10 @@ def test_long_map_shrinks_and_zooms(main_view, monkeypatch):
 def test_frequent_word_lists_occurrences():
     at = open_link(a="bank " * 12, b="A bank.", word="bank")
     picker = at.selectbox(key="at_a")
-    assert picker.label == "The word occurs 12 times in A. Which occurrence do you mean?" and len(picker.options) == 12
+    assert (
+        picker.label == "The word occurs 12 times in sentence A. Which occurrence do you mean?"
+        and len(picker.options) == 12
+    )
     at = picker.set_value(12).run()
     assert [word["kind"] for word in figure(at)["sides"][0]["words"]].index("chosen") == 11
 

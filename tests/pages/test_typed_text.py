@@ -6,8 +6,11 @@ from selfattn.encoders.sources import BUNDLED_NAME
 
 from .conftest import at_address
 
-LONG, REFUSED = "bank " * 20 + "!", "This text has 101 characters; this server takes at most 100. Shorten it."
-SHORT = "This lesson shows up to 64 tokens; the sentence has 72. Shorten it."
+LONG, REFUSED = (
+    "bank " * 20 + "!",
+    "This text has 101 characters, but this server allows at most 100. Shorten the text.",
+)
+SHORT = "The sentence has 72 tokens, but this lesson allows at most 64. Shorten the sentence."
 FIELDS = [
     ("", "b", "Sentence B", LONG, REFUSED),
     ("all-heads", "c", "The control sentence", LONG, REFUSED),
