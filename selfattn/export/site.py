@@ -1,4 +1,4 @@
-"""Write the example pairs as static pages, with an index. The folder works from disk and on any web server."""
+"""Write the example pairs as static pages, with an index."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,14 +18,14 @@ INDEX = "index.html"
 
 
 class SiteError(ValueError):
-    """The site can't be written. The message gives the reason and the remedy."""
+    """The site can't be written."""
 
 
 def write_site(encoder: Encoder, examples: Sequence[Example], folder: Path, wrote: Callable[[str], None]) -> None:
-    """Write a page for each pair, named after the pair's word, and an index page. The folder must be new or empty.
+    """Write a page for each pair and an index page. The folder must be new or empty.
 
-    wrote(file) is called after each file. Raises SiteError for a folder that isn't empty, and NotRecomputable if the encoder's
-    attention can't be recomputed.
+    wrote: called with each file's name.
+    Raises SiteError if the folder isn't empty, NotRecomputable if the attention can't be recomputed.
     """
     encoder.check_recomputable()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -43,7 +43,7 @@ def write_site(encoder: Encoder, examples: Sequence[Example], folder: Path, wrot
 
 
 def pair_panel(encoder: Encoder, example: Example) -> Panel:
-    """Return the main view of an example pair. The effects of heads are measured exactly, not estimated by gradient."""
+    """Return the main view of an example pair, with exact effects of heads."""
     read = labelled_sentences()
     labelled = read[read["word"] == example.word]
     many, profiles = (stored(name, encoder, KINDS[name].reads()) for name in ("hidden_words", "head_profiles"))
@@ -55,7 +55,7 @@ def pair_panel(encoder: Encoder, example: Example) -> Panel:
 
 
 def pair_page(encoder: Encoder, example: Example, panel: Panel, index: str = "") -> str:
-    """Return an example pair's page, which works offline. panel: from `pair_panel`. index: the index page to link to."""
+    """Return an example pair's page, which works offline. index: the page to link to."""
     if panel.live is None:
         raise ValueError(f"Expected a panel with a live figure, got {panel.name!r}.")
     texts = {name: placed.sentence for name, placed in _placed(encoder, example).items()}
@@ -75,7 +75,7 @@ def _placed(encoder: Encoder, example: Example) -> dict[str, PlacedWord[Encoding
 
 
 def _error(encoding: Encoding) -> float:
-    """Return the largest difference between selfattn's weights and the model's own, over all heads."""
+    """Return the largest difference from the model's own weights, over all heads."""
     layers = range(encoding.n_layers)
     return max(float((encoding.weights(layer) - encoding.own_weights(layer)).abs().max()) for layer in layers)
 
@@ -83,12 +83,12 @@ def _error(encoding: Encoding) -> float:
 def _introduction(encoder: Encoder) -> list[str]:
     return [
         report.paragraph(
-            "Each page shows one word in two sentences. It names the other word that gives this word its meaning in a pretrained "
-            "encoder, found by hiding each word in turn. Click a word to see the attention heads that matter."
+            "Each page shows one word in two sentences. The page hides the other words from a pretrained encoder, one at a time, "
+            "and names the hidden word that changes the meaning most. Click a word to see the attention heads that matter."
         ),
         report.paragraph(
-            f"Encoder: {encoder.title}. selfattn recomputes every head's weights; each page shows the largest difference "
-            "to the model's own. One pair of sentences proves little: in other sentences with the word, other heads may matter "
-            "most. Layers and heads count from 0."
+            f"Encoder: {encoder.title}. selfattn recomputes every head's weights. Each page shows the largest difference to the "
+            "model's own weights. One pair of sentences proves little: in other sentences, other heads may matter most. Layers "
+            "and heads count from 0."
         ),
     ]

@@ -1,7 +1,6 @@
-"""Decide which word the main view's finding names, and write the finding and the texts around the figure.
+"""Write the main view's finding and the texts around the figure.
 
-A word's share is how far the chosen word moves if that word is hidden: a part of the distance to the other sense or, without
-senses, to the other sentence.
+Share of a word: how far the chosen word moves if that word is hidden (1 = to the other sense or sentence).
 """
 
 import math
@@ -21,25 +20,25 @@ from selfattn.senses.noise import ROWS
 from selfattn.senses.telling_words import ALL, CLEAR, GUESS, NAMED
 from selfattn.views.way_data import Line, chance
 
-SENSES_PAGE = "senses"  # its address
+SENSES_PAGE = "senses"  # address
 VISIBLE = 0.005  # a smaller share is printed as 0 %
 NBSP = "\u00a0"
 
 
 def leading_words(pair: HiddenPair) -> list[tuple[int, int]]:
-    """Return each sentence's word with the largest share, as (0 for A or 1 for B, index in `pair.words`).
+    """Return (side, index in `pair.words`) of each sentence's word with the largest share.
 
-    The word with the larger share comes first. A sentence without shares has no such word.
+    side: 0 for A, 1 for B. The larger share comes first.
     """
     at = [(side, top) for side, top in enumerate(pair.top) if top is not None]
     return sorted(at, key=lambda one: -float(pair.share[one[0]][one[1]]))
 
 
 def named_words(pair: HiddenPair, level: float) -> tuple[list[int], list[int]]:
-    """Return the indices of the words in A and in B that the finding may name.
+    """Return the indices of the words that the finding may name, in A and in B.
 
-    Between senses, these are the words whose share is at least `level`, the noise level (NaN: unknown, so no word). Between
-    sentences, this is the word with the largest share, if its share is at least 0.1 and at least 1.5 times the next share.
+    Between senses: words with at least the noise level `level` (NaN: no word).
+    Between sentences: the word with the largest share, if at least 0.1 and 1.5 times the next.
     """
     found = []
     for words, shares, top in zip(pair.words, pair.share, pair.top):
@@ -55,7 +54,7 @@ def named_words(pair: HiddenPair, level: float) -> tuple[list[int], list[int]]:
 
 
 def finding(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> str:
-    """Return the finding in one sentence, or the reason why there is none. named: the result of `named_words`."""
+    """Return the finding, or why there is none. named: the result of `named_words`."""
     word = quoted_word(pair)
     if all(word.is_punctuation for words in pair.words for word in words):
         return f"There is no other word to hide from {word}: write a longer sentence."
@@ -86,7 +85,7 @@ def finding(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> s
 
 
 def _none(pair: HiddenPair, level: float) -> str:
-    """Return the finding if no share reaches the noise level `level`."""
+    """Return the finding if all shares are below the noise level."""
     word, longest = quoted_word(pair), 0.0
     for words, share in zip(pair.words, pair.share):
         longest = max(
@@ -98,11 +97,7 @@ def _none(pair: HiddenPair, level: float) -> str:
 
 
 def _answer(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> tuple[int, int] | None:
-    """Return the word that the finding names, as in `leading_words`; None if it names no word.
-
-    It is the named word with the largest share. Between senses without a known noise level, it is the word with the largest
-    share, if this share isn't printed as 0 %.
-    """
+    """Return the word that the finding names, as in `leading_words`."""
     if _alike(pair):
         return None
     leading = leading_words(pair)
@@ -118,7 +113,7 @@ def below(
     level: float,
     over_many: HiddenWordsReport | None,
 ) -> list[str]:
-    """Return the lines under the finding: where the word ends, what could be chance, and the pair's notes."""
+    """Return the lines under the finding."""
     found = _answer(pair, named, level)
     if not leading_words(pair):
         return [f"Encoder {_name(encoder)}.", *_notes(pair)]
@@ -136,29 +131,29 @@ def below(
         lines.append(
             f"This could be chance: a noise level needs {ROWS} labelled sentences; there are {numbers.count(n)}."
             if n < ROWS
-            else "This could be chance: in labelled sentences, too many moves of every length go away from the other sense."
+            else "This could be chance: in labelled sentences, moves of any length too often go away from the other sense."
         )
     return lines
 
 
 def hint(encoder: Encoder, pair: HiddenPair) -> str:
-    """Return the line that explains the ribbons, and what a click on a word does."""
+    """Explain the ribbons and a click on a word."""
     if not leading_words(pair):
         return ""
     word = quoted_word(pair)
     return (
-        f"Click a word to hide it: {word} then can't attend to it in any head of {_name(encoder)}. The width of a ribbon: "
-        f"how far {word} moves without that word."
+        f"Click a word to hide it from {word} in every head of {_name(encoder)}. The wider a word's ribbon, the further {word} "
+        "moves without that word."
     )
 
 
 def _alike(pair: HiddenPair) -> bool:
-    """Return True if the word's vectors in A and in B are nearest to the mean of the same sense."""
+    """Return True if the word has the same nearest sense in A and in B."""
     return pair.nearest is not None and pair.nearest[0] == pair.nearest[1]
 
 
 def _then(pair: HiddenPair, side: int, at: int) -> str:
-    """Return a sentence that names the sense to which the chosen word is nearer while the word at `at` is hidden."""
+    """Name the sense nearer to the chosen word if word `at` is hidden."""
     assert pair.senses is not None
     place, share, (own, other) = (
         pair.places[side],
@@ -172,7 +167,7 @@ def _then(pair: HiddenPair, side: int, at: int) -> str:
 
 
 def beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | None) -> dict[str, Any]:
-    """Return the data of the part about many sentences; if the report is missing, an offer to measure it."""
+    """Return the results over many sentences, or an offer to measure them."""
     if encoder.hide_reason:
         return {"text": ""}
     if over_many is None:
@@ -183,9 +178,8 @@ def beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | No
     return _in_general(over_many, pair.senses is not None)
 
 
-@lru_cache(8)  # reports
+@lru_cache(8)  # cached reports
 def _in_general(over_many: HiddenWordsReport, senses: bool) -> dict[str, Any]:
-    """Return the results over many sentences. senses: True if the pair's shares are parts of the distance between senses."""
     n = numbers.count(over_many.sentences)
     link = {"text": f"All {n} sentences", "href": SENSES_PAGE}
     if not senses:
@@ -215,7 +209,7 @@ def _in_general(over_many: HiddenWordsReport, senses: bool) -> dict[str, Any]:
 
 
 def _notes(pair: HiddenPair) -> list[str]:
-    """Return the pair's notes, without the notes that the view shows elsewhere."""
+    """Return the pair's notes that the view doesn't show elsewhere."""
     said_elsewhere = [NO_WAY]
     if pair.nearest is not None and _alike(pair):
         said_elsewhere.append(f"{ONE_SENSE}{pair.nearest[0]}.")
@@ -223,13 +217,13 @@ def _notes(pair: HiddenPair) -> list[str]:
 
 
 def why_no_heads(encoder: Encoder, pair: HiddenPair) -> str:
-    """Return the reason why the effects of heads are unknown."""
+    """Return why the effects of heads are unknown."""
     own = next((note.removeprefix(NO_SHARES) for note in pair.notes if note.startswith(NO_SHARES)), "")
     return "no word can be hidden in this encoder." if encoder.hide_reason else own or "no word was hidden."
 
 
 def method(encoder: Encoder, pair: HiddenPair, means: SenseMeans | None, over_many: HiddenWordsReport | None) -> str:
-    """Return the text "How this was measured", in Markdown."""
+    """Describe how the pair was measured, in Markdown."""
     word = quoted_word(pair)
     parts = [
         f"The encoder runs again with an attention mask: {word} can't attend to the hidden word in any head. The other words "
@@ -238,10 +232,9 @@ def method(encoder: Encoder, pair: HiddenPair, means: SenseMeans | None, over_ma
     if pair.senses is not None and means is not None:
         counts = " and ".join(f"{n} labelled sentences of {sense}" for sense, n in zip(means.senses, means.counts))
         parts.append(
-            f"100{NBSP}% is the distance between two average vectors of {word}: over sentences of its own sense, and over "
-            f"sentences of its other senses ({counts}). Each dot is a labelled sentence. Its place is computed with averages "
-            "that leave this sentence out, so the dots lie nearer to the middle than the averages. The hills are the density "
-            "of the dots (Gaussian kernel, Silverman's rule)."
+            f"100{NBSP}% is the distance from the average vector of {word} in one sense to its average vector in the other "
+            f"senses ({counts}). Each dot is a labelled sentence. The averages that place a dot leave that sentence out, so the "
+            "dots lie nearer to the middle. The hills are the density of the dots (Gaussian kernel, Silverman's rule)."
         )
         if len(means.senses) > 2:
             parts.append("The word has more than two senses. The line runs between the senses of A and B.")
@@ -254,27 +247,27 @@ def method(encoder: Encoder, pair: HiddenPair, means: SenseMeans | None, over_ma
     else:
         parts.append(
             f"100{NBSP}% is the distance between the vector of {word} in A and its vector in B. Hiding almost any word shortens "
-            "this distance, so a share describes these two sentences and is no evidence about a sense. The finding names a word "
-            f"if its share is at least {percent(NAMED)} and at least {CLEAR} times the next share."
+            "this distance, so a move describes these two sentences and is no evidence about a sense. The finding names a hidden "
+            f"word only if the chosen word moves at least {percent(NAMED)}, and at least {CLEAR} times as far as for any other."
         )
     if encoder.one_head_reason and not encoder.hide_reason:
         parts.append(f"The effects of heads are estimates by gradient: {encoder.one_head_reason}")
     parts.append(
-        "In the map of heads, the word is hidden in one head only. The shares of single heads do not add up to the share of all "
-        "heads. An attention weight says what a head reads. A share says what this changes."
+        "In the map of heads, the word is hidden in one head only. The effects of single heads do not add up to the effect of "
+        "all heads. An attention weight says what a head reads. An effect says what the reading changes."
     )
     return "\n\n".join(parts)
 
 
 def _noise(pair: HiddenPair, over_many: HiddenWordsReport | None) -> list[str]:
-    """Return a paragraph about the noise level, if it is known."""
     if over_many is None or math.isnan(over_many.level.level):
         return []
     level, low, high = over_many.level
     said = (
         f"Noise level {percent(level)} (95{NBSP}% interval {percent(low)} to {percent(high)}), from "
-        f"{numbers.count(over_many.sentences)} labelled sentences: of the moves this long or longer, at least eight times as "
-        "many go toward the other sense as away from it. The finding names only words at or above this level."
+        f"{numbers.count(over_many.sentences)} labelled sentences: of the moves this long or longer, at least eight go toward "
+        "the other sense for each one that goes away from it. The finding names only words that move the chosen word that far "
+        "or further."
     )
     for side, at in leading_words(pair):
         share = float(pair.share[side][at])
@@ -284,7 +277,7 @@ def _noise(pair: HiddenPair, over_many: HiddenWordsReport | None) -> list[str]:
 
 
 def alt(pair: HiddenPair, line: Line | None, heads: Sequence[HeadsOfWord]) -> str:
-    """Return the text for visitors who can't see the picture."""
+    """Return the figure's text for screen readers."""
     parts = [f"{name}: {placed.sentence.text}" for name, placed in zip("AB", pair.placed)]
     for side, at in leading_words(pair):
         name, hidden, moved = "AB"[side], pair.words[side][at].label, float(pair.share[side][at])
@@ -307,7 +300,7 @@ def alt(pair: HiddenPair, line: Line | None, heads: Sequence[HeadsOfWord]) -> st
 
 
 def no_way(pair: HiddenPair) -> str:
-    """Return why the two vectors can't be compared, with the remedy; "" if they can."""
+    """Return why the two vectors can't be compared; "" if they can."""
     if all(float(way.norm()) >= SAME for way in pair.ways):
         return ""
     a, b = pair.placed
@@ -326,15 +319,15 @@ def quoted_word(pair: HiddenPair) -> str:
 
 
 def known_shares(share: Tensor) -> list[int]:
-    """Return the indices of the words whose share is known (finite)."""
+    """Return the indices of the finite shares."""
     return share.isfinite().nonzero().flatten().tolist()
 
 
 def _under(share: float, level: float) -> str:
-    """Format a share under the noise level, with a decimal if it would otherwise look equal to the level."""
+    """Format a share, with a decimal if needed to differ from the level."""
     return f"{numbers.decimal(100 * share, 1)}{NBSP}%" if percent(share) == percent(level) else percent(share)
 
 
 def percent(value: float) -> str:
-    """Format a share as a percentage with a no-break space."""
+    """Format as a percentage with a no-break space."""
     return numbers.percent(value).replace(" ", NBSP)

@@ -1,4 +1,4 @@
-"""Make the panel of the main view: which word gives another word its meaning in two sentences, and through which heads."""
+"""Make the main view: which word gives another word its meaning, and through which heads."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -47,11 +47,11 @@ def main_view(
     profiles: HeadProfiles | None = None,
     progress: Progress = silent,
 ) -> Iterator[Panel]:
-    """Yield the panel twice: first with the effects of heads estimated by gradient, then with exact effects.
+    """Yield the panel with effects of heads estimated by gradient, then with exact effects.
 
-    The exact effects are those of each sentence's leading word, the word with the largest share. senses: labelled sentences of
-    the word, or their `sense_means`; a share is then a part of the way to the word's other senses. over_many: the report on
-    many labelled sentences; its noise level decides which words the finding may name. profiles: each head's usual behaviour.
+    senses: labelled sentences of the word, or their `sense_means`.
+    over_many: the report on many sentences, with the noise level.
+    profiles: each head's usual behaviour.
     Raises TextError, and ValueError for senses that can't be used.
     """
     means = sense_means(encoder, senses, first.word.text) if isinstance(senses, pd.DataFrame) else senses
@@ -72,7 +72,7 @@ def measured(
     progress: Progress = silent,
     **kept: Callable[..., Any],
 ) -> HiddenPair:
-    """Return `hidden_pair`, or `unmeasured_pair` with the reason if no word can be hidden in this encoder.
+    """Return `hidden_pair`, or `unmeasured_pair` if no word can be hidden in this encoder.
 
     kept: the arguments `heads`, `changed` and `by_gradient` of `hidden_pair`.
     """
@@ -94,14 +94,15 @@ def put_together(
     profiles: HeadProfiles | None = None,
     guess: bool = False,
 ) -> Panel:
-    """Return the panel of a measured pair. At first it shows no word as hidden; `chosen` adds the visitor's choices.
+    """Return the panel of a measured pair, with no word hidden.
 
-    heads: the effects of heads, for the leading words in the order of `leading_words`, then for other words. None: the panel has
-    no map of heads. means: of the senses, if the shares are between senses. over_many, profiles: as in `main_view`. guess: True
-    if the live figure asks for a guess and hides the answer.
+    heads: effects of heads, for `leading_words` first. None: no map of heads.
+    means: needed if the pair has senses.
+    over_many, profiles: as in `main_view`.
+    guess: hide the answer and ask for a guess.
     """
     if pair.senses is not None and means is None:
-        raise ValueError("Expected the means of the senses that the pair's shares are about, got None.")
+        raise ValueError("Expected the means of the pair's senses, got None.")
     level = math.nan if over_many is None or pair.senses is None else over_many.level.level
     named = named_words(pair, level)
     bars = None if heads is None else _bars(pair)
@@ -136,7 +137,7 @@ def put_together(
             **{f"weights_{name}": each.weights.numpy() for name, each in zip("ab", bars or ())},
             "curves": pair.curves.numpy(),
         },
-        method="" if guess else texts.method(encoder, pair, means, over_many),  # the method would give the answer away
+        method="" if guess else texts.method(encoder, pair, means, over_many),  # the method tells the answer
         live=Live("way", asking(data, question) if guess else data),
         share=None if guess else partial(_shared, data),
     )
@@ -150,8 +151,9 @@ def chosen(
 ) -> Panel:
     """Return the panel with a visitor's choices.
 
-    hidden: for A and B, the hidden word's number in `pair.words`, or None. head: a number in `Encoder.all_heads`; None: the
-    leading head. guessed: the guess as (side, number).
+    hidden: the hidden words of A and B, as indices in `pair.words`.
+    head: an index in `Encoder.all_heads`. None: the head with the largest effect.
+    guessed: the guess as (side, index).
     """
     if panel.live is None or panel.live.data["guess"]:
         return panel
@@ -172,7 +174,7 @@ def _shared(data: Mapping[str, Any], look: Look) -> Spec:
 
 
 def _places(pair: HiddenPair, line: Line | None) -> pd.DataFrame:
-    """Return a table of the marks on the line: labelled sentences, A and B, and A and B with the leading word hidden."""
+    """Return a table of the marks on the line."""
     rows = []
     if line is not None:
         rows += [("labelled sentence", row.sense, row.place, row.sentence) for dots in line.dots for row in dots]
@@ -186,12 +188,12 @@ def _places(pair: HiddenPair, line: Line | None) -> pd.DataFrame:
 
 
 def first_head(encoder: Encoder, pair: HiddenPair, heads: Sequence[HeadsOfWord]) -> Head:
-    """Return the head with the largest effect for the first of `heads`; without effects, the head of `_most_to_another`."""
+    """Return the head with the largest effect or, if unknown, the largest weight."""
     return (leading_head(encoder, pair, heads[0]) if heads else None) or _most_to_another(_bars(pair))
 
 
 def _most_to_another(sides: Sequence[Attended]) -> Head:
-    """Return the head in which the chosen word gives the most weight to one other word, summed over A and B."""
+    """Return the head with the largest weight on one other word."""
     most = []
     for side in sides:
         others = [place for place, at in enumerate(side.others) if at is not None]
@@ -202,6 +204,5 @@ def _most_to_another(sides: Sequence[Attended]) -> Head:
 
 
 def _bars(pair: HiddenPair) -> tuple[Attended, Attended]:
-    """Return what the chosen word attends to in A and in B."""
     a, b = (attended(placed, known_shares(share) or None) for placed, share in zip(pair.placed, pair.share))
     return a, b

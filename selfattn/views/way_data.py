@@ -1,4 +1,4 @@
-"""Make the data of the main view's figure, the component `way` (dashboard/components/way.schema.json)."""
+"""Make the data of the main view's figure (dashboard/components/way.schema.json)."""
 
 import hashlib
 import math
@@ -25,9 +25,9 @@ from selfattn.senses.telling_words import CLEAR, NAMED
 from selfattn.words import Word
 
 VERSION = 2
-SHARES, WEIGHTS = 10_000, 1000  # a number is sent as an integer: the number times this
+SHARES, WEIGHTS = 10_000, 1000  # factors that make shares and weights integers
 STEPS = 60  # straight pieces of a hill
-PRINTED = 100  # numbers are printed in hundredths: whole per cents, or two decimals
+PRINTED = 100  # the browser prints hundredths
 HABITS = {
     "previous token": "mostly reads the token before, whatever it is",
     "next token": "mostly reads the next token, whatever it is",
@@ -40,20 +40,21 @@ HABITS = {
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """The line onto which the chosen word's vectors are projected. Its ends, 0 and 1, are two senses' averages, or A and B."""
+    """The line onto which the chosen word's vectors are projected.
+
+    The ends, 0 and 1, are the averages of two senses, or A and B.
+    """
 
     between: str  # "senses" or "sentences"
-    labels: tuple[str, str]  # of both ends
-    dots: tuple[
-        tuple[LabelledRow, ...], tuple[LabelledRow, ...]
-    ]  # the labelled sentences of each end, with their places on the line
-    at: tuple[float, float]  # A and B as they are
-    toward: tuple[int, int]  # a share s moves A and B by s times this
+    labels: tuple[str, str]  # of the ends
+    dots: tuple[tuple[LabelledRow, ...], tuple[LabelledRow, ...]]  # labelled sentences of each end
+    at: tuple[float, float]  # places of A and B
+    toward: tuple[int, int]  # directions in which A and B move: 1 or -1
     about: str
 
 
 def line_of(pair: HiddenPair, means: SenseMeans | None) -> Line:
-    """Return the pair's line. means: the means of the word's senses; None if the line runs from A to B."""
+    """Return the pair's line. means: the means of the senses; None for a line from A to B."""
     word = pair.placed[0].word.text
     if pair.senses is None or means is None:
         about = (
@@ -73,8 +74,8 @@ def line_of(pair: HiddenPair, means: SenseMeans | None) -> Line:
     )
     first, second = pair.places
     about = (
-        f'Vectors of "{word}" after the last layer, projected onto the line between the averages of its two senses. For a '
-        "labelled sentence, the averages leave this sentence out."
+        f'Vectors of "{word}" after the last layer, projected onto the line between the averages of its two senses. The '
+        "averages that place a labelled sentence leave that sentence out."
     )
     if len(means.senses) > 2:
         about += f' "{word}" has {len(means.senses)} labelled senses; a hidden word moves it toward the average of all others.'
@@ -102,9 +103,11 @@ def way_data(
 ) -> dict[str, Any]:
     """Return the data for the browser.
 
-    heads: for some hidden words, the effect of every head. named: the indices of the words that the finding may name, in A and in
-    B. attended, head: None to leave out the map of heads and the weights. level: the noise level; NaN if there is none. reason:
-    why the effects of heads are unknown.
+    attended, head: None leaves out the map of heads.
+    heads: effects of all heads, for some hidden words.
+    named: from `named_words`.
+    level: the noise level, or NaN.
+    reason: why the effects of heads are unknown.
     """
     between = over_many if pair.senses is not None else None
     return {
@@ -135,7 +138,7 @@ def way_data(
 
 
 def asking(data: Mapping[str, Any], question: str) -> dict[str, Any]:
-    """Return the data with a question, and without all that gives the answer away."""
+    """Return the data with a question in place of the answer."""
     sides = [
         {
             **side,
@@ -154,10 +157,9 @@ def asking(data: Mapping[str, Any], question: str) -> dict[str, Any]:
 
 
 def whole_numbers(rows: Tensor, parts: int) -> list[str]:
-    """Return each row as comma-separated integers: each number times `parts`, rounded. An unknown number (NaN) is empty.
+    """Return each row as comma-separated integers: each number times `parts`, rounded.
 
-    The browser rounds the integer to the printed hundredths. An integer halfway between two of them is moved by 1, to the side of
-    the exact number.
+    NaN becomes an empty string. An integer halfway between hundredths moves by 1, so that the browser rounds correctly.
     """
     exact = rows.float().double().numpy()
     known = np.isfinite(exact)
@@ -173,7 +175,7 @@ def whole_numbers(rows: Tensor, parts: int) -> list[str]:
 
 
 def _close(words: Sequence[Word], share: Tensor, top: int | None) -> list[int]:
-    """Return the indices of the words whose share is so near to the largest share that the finding names no word."""
+    """Return the indices of words with almost the largest share."""
     if top is None or share[top] < NAMED:
         return []
     near = share * CLEAR > share[top]
@@ -211,7 +213,7 @@ def _words(
     placed: PlacedWord[Encoding], number: Mapping[int, int], share: Tensor, over_many: HiddenWordsReport | None
 ) -> list[dict[str, Any]]:
     found, segments, end = [], getattr(placed.sentence, "segments", ()), None
-    parts = whole_numbers(share[:, None], SHARES)  # each share as an integer, as in `whole_numbers`
+    parts = whole_numbers(share[:, None], SHARES)
     for word in placed.words:
         at = number.get(word.start)
         here = segments[word.start] if segments else 0
@@ -231,9 +233,9 @@ def _words(
 
 
 def chance(over_many: HiddenWordsReport, share: float) -> str:
-    """Say which part of the moves about as long as `share` go away from the other sense ("1 in 5 moves ...").
+    """Say how often moves about as long as `share` go away from the other sense.
 
-    Returns "" if the share isn't positive, or if the report has no such moves.
+    Returns "" if the share isn't positive or the report has no such moves.
     """
     often = over_many.chance_of(share) if share > 0 else math.nan
     if often != often:
@@ -257,10 +259,10 @@ def _way(line: Line, level: float) -> dict[str, Any]:
 
 
 def hills_of(ends: Sequence[Sequence[float]]) -> list[list[list[float]]]:
-    """Return the density of each end's dots as points [place, height]. The higher of the two maxima is 1.
+    """Return the density of each end's dots as points [place, height], scaled to a maximum of 1.
 
-    Gaussian kernel, bandwidth by Silverman's rule of thumb: (4 / 3n)^(1/5) standard deviations (Density Estimation, 1986,
-    section 3.4.2). An end with fewer than three different places has no hill.
+    Gaussian kernel. Bandwidth: Silverman's rule of thumb, (4 / 3n)^(1/5) standard deviations (Density Estimation, 1986, section
+    3.4.2). Fewer than three different places have no hill.
     """
     hills = []
     for dots in ends:
@@ -276,9 +278,9 @@ def hills_of(ends: Sequence[Sequence[float]]) -> list[list[list[float]]]:
     return [(hill / [1, top]).round(4).tolist() for hill in hills]
 
 
-@lru_cache(8)  # encoders
+@lru_cache(8)  # cached profiles
 def _habits(profiles: HeadProfiles | None) -> dict[str, str]:
-    """Return each head's usual behaviour over many sentences, for heads that fit a pattern."""
+    """Return the usual behaviour of each head that fits a pattern."""
     if profiles is None:
         return {}
     first = (nearest_first(row)[0] for row in profiles.patterns[list(PATTERNS)].to_dict("records"))

@@ -1,4 +1,4 @@
-"""Test the component `way` (the main figure: how far hiding a word moves the chosen word) in Chromium."""
+"""Test the main figure, the component `way`, in Chromium."""
 
 import random
 import re
@@ -50,7 +50,7 @@ def test_numbers_are_formatted_as_in_python(open_way):
     assert written == [[numbers.decimal(one), percent(one), numbers.weight(one)] for one in values]
 
 
-def test_a_figure_with_only_the_line_has_no_heads(open_way):
+def test_line_alone_has_no_heads(open_way):
     data = {**VARIANTS["bank"], "alone": True}
     page = open_way({**asking(data, "Where does it go?"), "way": {**data["way"], "level": None}})
     expect(page.locator("svg.line .solid")).to_have_count(2)
@@ -62,7 +62,7 @@ def test_a_figure_with_only_the_line_has_no_heads(open_way):
 
 
 @pytest.mark.parametrize("name", ["bank", "star", "sentences", "64 words", "split"])
-def test_the_share_of_every_word_is_written(open_way, name):
+def test_every_share_is_written(open_way, name):
     data = VARIANTS[name]
     page = open_way(data)
     for i, side in enumerate(data["sides"]):
@@ -80,14 +80,14 @@ def test_the_share_of_every_word_is_written(open_way, name):
         assert beneath == [percent(each["share"]) for each in named]
 
 
-def test_a_share_is_shown_over_its_arrow_or_in_the_label_of_its_word(open_way):
+def test_narrow_figure_shows_share_in_label(open_way):
     page = open_way(VARIANTS["bank"], 1100)
     above, beneath = page.locator("svg.line .much"), page.locator(".number:not(:empty)")
     labels = page.locator("svg.line .label:not(:empty)")
     expect(above).to_have_text([percent(0.436), percent(0.199)])
     expect(labels).to_have_text(['with "river"', 'without "river"', 'without "loan", could be chance'])
     expect(beneath).to_have_count(0)
-    word(page, "sat").click()  # now the arrow shows the share of "sat"
+    word(page, "sat").click()  # the arrow now shows "sat"
     expect(beneath).to_have_text([percent(0.436)])
     page.set_viewport_size({"width": 328, "height": 900})
     settle(page)
@@ -95,7 +95,7 @@ def test_a_share_is_shown_over_its_arrow_or_in_the_label_of_its_word(open_way):
     expect(labels.last).to_have_text(f'without "loan": {percent(0.199)}, could be chance')
 
 
-def test_the_finding_has_the_colours_of_the_figure(open_way):
+def test_finding_has_colours_of_figure(open_way):
     page = open_way(VARIANTS["bank"])
     parts = page.locator(".finding span").evaluate_all("all => all.map(each => [each.className, each.textContent])")
     assert parts == [
@@ -105,7 +105,7 @@ def test_the_finding_has_the_colours_of_the_figure(open_way):
     assert page.locator(".finding span").count() == 0
 
 
-def test_the_results_over_many_sentences_are_counted_in_100_marks(open_way):
+def test_results_have_100_marks(open_way):
     page, beyond = open_way(VARIANTS["bank"]), VARIANTS["bank"]["beyond"]
     expect(page.locator(".limit")).to_have_text(f"{beyond['text']} {beyond['link']['text']}")
     expect(page.locator(".beyond a")).to_have_attribute("href", beyond["link"]["href"])
@@ -121,7 +121,7 @@ def test_the_results_over_many_sentences_are_counted_in_100_marks(open_way):
     assert ticks == pytest.approx([0.5, 0.5])
 
 
-def test_density_curves_equal_the_data(open_way):
+def test_density_curves_equal_data(open_way):
     page = open_way(VARIANTS["bank"])
     boxes = "all => all.map(each => each.getBBox()).map(({x, width, height}) => ({x, width, height}))"
     *ridges, shore, _, ruler = page.locator(".ridge, .shore, .ruler").evaluate_all(boxes)
@@ -133,7 +133,7 @@ def test_density_curves_equal_the_data(open_way):
     assert open_way(VARIANTS["sentences"]).locator(".ridge").count() == 0
 
 
-def test_a_move_that_its_mark_covers_has_no_hollow_mark(open_way):
+def test_short_move_has_no_hollow_mark(open_way):
     data = way_data()
     for each in data["sides"][1]["words"]:
         each["share"] = 0.01 if each["text"] == "loan" else 0.0 if each["kind"] == "word" else None
@@ -150,7 +150,7 @@ def test_a_move_that_its_mark_covers_has_no_hollow_mark(open_way):
 
 @pytest.mark.parametrize("width", [1100, 330])
 @pytest.mark.parametrize(("name", "ends"), [("bank", "the averages"), ("sentences", "A and B")])
-def test_scale_bar_has_the_length_of_100_percent(open_way, name, ends, width):
+def test_scale_bar_is_100_percent_long(open_way, name, ends, width):
     page = open_way(VARIANTS[name], width)
     expect(page.locator(".line [tabindex]").first).to_have_text(f"100\u00a0%: the distance between {ends}")
     settle(page)
@@ -160,7 +160,7 @@ def test_scale_bar_has_the_length_of_100_percent(open_way, name, ends, width):
     assert (b - a) / (at[1] - at[0]) == pytest.approx(whole, abs=1)
 
 
-def test_border_is_named_if_there_is_room(open_way):
+def test_border_label_needs_room(open_way):
     border = "equally near"
     for name, width, shown in (("bank", 1100, 1), ("bank", 330, 0), ("sentences", 1100, 0)):
         page = open_way(VARIANTS[name], width)
@@ -172,17 +172,17 @@ def test_border_is_named_if_there_is_room(open_way):
             assert text["x"] + text["width"] / 2 == pytest.approx(rail["x"] + rail["width"] / 2, abs=1)
 
 
-def test_a_short_move_has_a_line_to_the_noise_level(open_way):
+def test_short_move_shows_noise_level(open_way):
     page, level = open_way(VARIANTS["star"]), VARIANTS["star"]["way"]["level"]
     whole = page.locator(".ruler").bounding_box()["width"]
     lengths = page.locator(".goal").evaluate_all("all => all.map(each => each.getBBox().width)")
     assert [length / whole for length in lengths] == pytest.approx([level, level], abs=0.005)
     expect(page.locator("svg.line > .note:not(:empty)")).to_have_text([f"chance up to {percent(level)}"] * 2)
-    page = open_way(VARIANTS["bank"])  # A moves further; B's tick would touch its hollow mark
+    page = open_way(VARIANTS["bank"])  # A moves further, B has no room for a line
     assert page.locator(".goal").evaluate_all("all => all.map(each => each.getBBox().width)") == [0, 0]
 
 
-def test_the_width_of_a_ribbon_is_its_words_share(open_way):
+def test_ribbon_width_equals_share(open_way):
     page = open_way(VARIANTS["bank"])
     for side, name in enumerate("ab"):
         flows = page.locator(f".sentence.{name} .flow")
@@ -193,13 +193,13 @@ def test_the_width_of_a_ribbon_is_its_words_share(open_way):
             each["at"]: each["share"] for each in VARIANTS["bank"]["sides"][side]["words"] if (each["share"] or 0) > 0
         }
         wide = dict(found)
-        assert {*wide} == {*shares}  # a word that moves the chosen word away has no ribbon
+        assert {*wide} == {*shares}  # negative shares have no ribbon
         assert wide == {at: pytest.approx(max(64 * share, 0.6)) for at, share in shares.items()}
     named = page.locator(".flow.named").evaluate_all("all => all.map(each => each.dataset.at)")
     assert named == [str(at) for own in VARIANTS["bank"]["sides"] for at in own["named"]]
 
 
-def test_every_head_has_its_effect_and_weights(open_way):
+def test_heads_have_effects_and_weights(open_way):
     data = VARIANTS["bank"]
     page = open_way(data)
     side = data["sides"][0]
@@ -227,7 +227,7 @@ def test_every_head_has_its_effect_and_weights(open_way):
 
 
 def along(page):
-    """Return a function that maps a locator's centre to its position on the line: the border is at 0.5."""
+    """Return a function from locator to position on the line (border: 0.5)."""
     shapes = "all => all.map(each => each.getBBox()).map(({x, width}) => [x, width])"
     (_, border), _, (_, length) = page.locator(".shore, .ruler").evaluate_all(shapes)
     left = page.locator("svg.line").bounding_box()["x"]
@@ -241,7 +241,7 @@ def along(page):
 
 @pytest.mark.parametrize("name", ["bank", "star", "one sense", "sentences"])
 @pytest.mark.parametrize("width", [360, 1100])
-def test_marks_have_their_positions_on_the_line(open_way, name, width):
+def test_marks_lie_at_their_places(open_way, name, width):
     data = VARIANTS[name]
     page = open_way(data, width)
     way, position = data["way"], along(page)
@@ -257,7 +257,7 @@ def test_marks_have_their_positions_on_the_line(open_way, name, width):
         assert [position(solid), position(hollow)] == pytest.approx([at + toward * share, at], abs=0.005)
 
 
-def test_a_click_hides_a_word_and_a_second_click_shows_it(open_way):
+def test_click_toggles_word(open_way):
     page = open_way(VARIANTS["bank"])
     river, of = word(page, "river"), word(page, "of")
     expect(page.locator(".flow.cut")).to_have_count(0)
@@ -273,11 +273,11 @@ def test_a_click_hides_a_word_and_a_second_click_shows_it(open_way):
     page.locator(".cell").nth(66).click()
     hidden = [["hidden", [6, None]], ["hidden", [4, 6]], ["hidden", [None, 6]]]
     assert page.evaluate("sent") == [*hidden, ["head", 66]]
-    assert page.evaluate("triggers") == [["heads", [4, None]]]  # "of" is the only word here whose heads weren't run
+    assert page.evaluate("triggers") == [["heads", [4, None]]]  # heads of "river" and "loan" are known
     expect(page.locator(".cell").nth(66)).to_have_attribute("aria-selected", "true")
 
 
-def test_a_hidden_word_is_named_under_the_sentences(open_way):
+def test_hint_names_hidden_words(open_way):
     page = open_way(VARIANTS["bank"])
     state = page.locator(".hint")
     expect(state).to_have_text("Click a word to hide it.")
@@ -286,7 +286,7 @@ def test_a_hidden_word_is_named_under_the_sentences(open_way):
     expect(state).to_have_text('Hidden: "river" and "loan". Click again to show.')
 
 
-def test_heads_are_folded_until_they_are_opened(open_way):
+def test_heads_are_folded_at_first(open_way):
     data = way_data()
     data["chosen"] = {**data["chosen"], "open": False}
     page = open_way(data)
@@ -301,7 +301,7 @@ def test_heads_are_folded_until_they_are_opened(open_way):
     expect(cell).to_be_visible()
 
 
-def test_heads_of_a_hidden_word_are_run_only_for_open_heads(open_way):
+def test_only_open_heads_are_run(open_way):
     data = way_data()
     data["chosen"] = {**data["chosen"], "open": False}
     page = open_way(data)
@@ -309,7 +309,7 @@ def test_heads_of_a_hidden_word_are_run_only_for_open_heads(open_way):
     assert page.evaluate("[sent, triggers]") == [[["hidden", [4, None]]], []]
     page.locator("summary").click()
     eventually(page, lambda: page.evaluate("triggers") == [["heads", [4, None]]])
-    word(page, "river").click()  # the leading word, whose heads were run
+    word(page, "river").click()  # its heads are known
     assert page.evaluate("[sent.at(-1), triggers.length]") == [["hidden", [6, None]], 1]
     data["heads"]["runnable"] = False
     page.evaluate("data => { show(data); }", data)
@@ -317,7 +317,7 @@ def test_heads_of_a_hidden_word_are_run_only_for_open_heads(open_way):
     assert page.evaluate("[sent.at(-1), triggers.length]") == [["hidden", [4, None]], 1]
 
 
-def test_the_map_of_heads_comes_when_it_is_opened(open_way):
+def test_opened_map_requests_heads(open_way):
     whole = way_data()
     data = {**whole, "chosen": {"hidden": [None, None], "head": None, "open": False}}
     data["sides"] = [{**side, "tokens": [], "weights": [], "gradient": [], "exact": {}} for side in whole["sides"]]
@@ -332,7 +332,7 @@ def test_the_map_of_heads_comes_when_it_is_opened(open_way):
     assert page.evaluate("triggers.length") == 1
 
 
-def test_data_without_heads_show_only_the_line(open_way):
+def test_data_without_heads_show_line(open_way):
     page = open_way(way_data() | {"heads": None})
     expect(page.locator(".beyond")).to_be_visible()
     expect(page.locator(".heads")).to_have_count(0)
@@ -340,7 +340,7 @@ def test_data_without_heads_show_only_the_line(open_way):
     assert page.evaluate("sent") == [["hidden", [6, None]]]
 
 
-def test_hover_previews_and_sends_nothing(open_way):
+def test_hover_sends_nothing(open_way):
     page = open_way(VARIANTS["bank"])
     position = along(page)
     word(page, "of").hover()
@@ -359,7 +359,7 @@ def test_hover_previews_and_sends_nothing(open_way):
     assert page.evaluate("sent") == []
 
 
-def test_the_keyboard_reaches_every_part(open_way):
+def test_keyboard_reaches_every_part(open_way):
     page = open_way(VARIANTS["bank"])
     for _ in range(7):
         page.keyboard.press("Tab")
@@ -376,7 +376,7 @@ def test_the_keyboard_reaches_every_part(open_way):
     expect(page.get_by_role("tooltip")).to_have_text("Sentence 1 of riverside.")
     page.keyboard.press("Escape")
     expect(page.get_by_role("tooltip")).to_be_hidden()
-    for _ in range(3):  # the link, the heading that unfolds the map, the map
+    for _ in range(3):  # link, heading, map
         page.keyboard.press("Tab")
     assert focused(page) == "head 10"
     page.keyboard.press("ArrowDown")
@@ -393,7 +393,7 @@ def test_the_keyboard_reaches_every_part(open_way):
     assert page.evaluate("sent") == [["hidden", [6, None]], ["head", 0]]
 
 
-def test_choices_stay_until_data_with_another_key_arrive(open_way):
+def test_new_key_replaces_choices(open_way):
     data = way_data()
     page = open_way(data)
     word(page, "river").click()
@@ -411,7 +411,7 @@ def test_choices_stay_until_data_with_another_key_arrive(open_way):
     expect(page.locator(".cell").nth(3)).to_have_attribute("aria-selected", "true")
 
 
-def test_the_focus_stays_on_its_dot(open_way):
+def test_focus_stays_on_dot(open_way):
     page = open_way(VARIANTS["bank"])
     page.locator(".dot").first.focus()
     page.keyboard.press("ArrowRight")
@@ -420,13 +420,13 @@ def test_the_focus_stays_on_its_dot(open_way):
 
 
 @pytest.mark.parametrize("name, rows", [("bank", 1), ("star", 2), ("one sense", 2)])
-def test_the_marks_of_a_and_b_never_overlap(open_way, name, rows):
+def test_marks_do_not_overlap(open_way, name, rows):
     page = open_way(VARIANTS[name])
     tops = {page.locator(f".mark.{side}.solid").bounding_box()["y"] for side in "ab"}
     assert len(tops) == rows
 
 
-def test_only_the_cleanup_of_the_last_call_removes_the_figure(open_way):
+def test_last_cleanup_removes_figure(open_way):
     page = open_way(VARIANTS["bank"])
     page.evaluate("data => { window.first = show(data); window.second = show(data); first(); }", VARIANTS["bank"])
     assert page.locator(".selfattn").count() == 1
@@ -436,7 +436,7 @@ def test_only_the_cleanup_of_the_last_call_removes_the_figure(open_way):
     assert page.locator(".selfattn").count() == 1
 
 
-def test_a_guess_shows_no_answer_until_a_click(open_way):
+def test_guess_hides_answer_until_click(open_way):
     page = open_way(VARIANTS["guess"])
     for answer in (".number:not(:empty)", ".flow", ".line", ".map", ".named", ".leader"):
         expect(page.locator(answer)).to_have_count(0)
@@ -450,31 +450,31 @@ def test_a_guess_shows_no_answer_until_a_click(open_way):
     assert focused(page) == "word 0 4"
 
 
-# Texts that must not overlap: labels and ends of the line, words, and the numbers beneath the words.
+# Selectors of texts that must not overlap
 TEXTS = ".line .label, .line .much, .line .note, .ends .name, .small, .ink, .number, .axis, .cell, h3, .token, .value, .effects p"
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-def test_no_text_is_cut_off_or_overlaps(open_way, name):
-    """Use a wider font than Streamlit's, and the content's widths in windows of 360 to 1440 pixels."""
+def test_texts_do_not_overlap(open_way, name):
+    # without `face`, the font is wider than Streamlit's
     page = open_way(VARIANTS[name], face="")
     assert cut_or_overlapping(page, TEXTS, (1100, 760, 358, 328)) == []
 
 
-def test_the_figure_with_folded_heads_fits_the_first_screen(open_way):
-    """In a window of 1440 x 900 the figure begins 128 pixels from the top. The heading of the fold is 43 pixels high."""
+def test_figure_fits_first_screen(open_way):
+    # 772 = 900 (window height) - 128 (above the figure)
     data = way_data()
     page = open_way(data | {"chosen": {**data["chosen"], "open": False}}, 1100)
     assert page.locator(".heads").evaluate("each => each.getBoundingClientRect().bottom + scrollY") <= 772
 
 
-def test_a_share_that_rounds_to_the_noise_level_has_a_decimal(open_way):
+def test_share_near_noise_level_has_decimal(open_way):
     data = way_data(shares=({"river": 0.436}, {"loan": 0.2096}))
     expect(open_way(data, 328).locator(".label").last).to_have_text('without "loan": 21.0\u00a0%, could be chance')
     expect(open_way(data, 1100).locator(".much").last).to_have_text("21.0\u00a0%")
 
 
-def test_ribbons_are_drawn_only_within_a_line_of_text(open_way):
+def test_ribbons_stay_in_one_text_line(open_way):
     page, sides = open_way(VARIANTS["64 words"], 1100), VARIANTS["64 words"]["sides"]
     top = "each => each.getBoundingClientRect().top"
     for side, name in enumerate("ab"):
@@ -491,7 +491,7 @@ def test_ribbons_are_drawn_only_within_a_line_of_text(open_way):
 @pytest.mark.parametrize(
     "scheme, ink, paper", [("light", (27, 35, 48), (255,) * 3), ("dark", (238, 241, 246), (15, 19, 26))]
 )
-def test_text_has_enough_contrast_in_light_and_dark(open_way, scheme, ink, paper):
+def test_text_contrast(open_way, scheme, ink, paper):
     page = open_way(VARIANTS["bank"], 1100, scheme)
     colour = "node => getComputedStyle(node).color"
     assert page.locator(".finding").evaluate(colour) == f"rgb{ink}"
@@ -527,7 +527,7 @@ def test_reduced_motion_has_no_transition(open_way, motion, seconds):
     assert duration == seconds
 
 
-def test_right_to_left_words_run_from_the_right(open_way):
+def test_right_to_left_words(open_way):
     page = open_way(VARIANTS["hebrew"])
     boxes = [page.locator('button[data-id^="word 0"]').nth(i).bounding_box() for i in range(4)]
     assert [box["x"] for box in boxes] == sorted((box["x"] for box in boxes), reverse=True)

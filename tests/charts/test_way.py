@@ -1,4 +1,4 @@
-"""Test the static picture of the main figure, which shows how far hiding each word moves the chosen word."""
+"""Test the static picture of the main figure."""
 
 import copy
 import re
@@ -30,7 +30,7 @@ ARABIC = ("شربت من عين الماء في الجبل.", "أصيبت عين
 
 @pytest.fixture(scope="module")
 def panels(encoder):
-    """Make the panels of "bank" (two senses), "star" (no word exceeds the noise), "wave" (one sense) and an Arabic word."""
+    # bank: two senses; star: no word exceeds the noise level; wave: one sense
     many = stored("hidden_words", encoder, LABELLED).report
     found = {}
     for word in ("bank", "star", "wave", "عين"):
@@ -57,7 +57,7 @@ def texts_of(sets):
 
 
 def polygons(sets, name):
-    """Return value, left, right and colour of each polygon with this `what`."""
+    """Return (value, left, right, colour) of each polygon."""
     corners = {}
     for each in what(sets["areas"], name):
         corners.setdefault(each["path"], []).append(each)
@@ -70,8 +70,7 @@ def polygons(sets, name):
 @pytest.mark.parametrize("word", ["bank", "star", "wave", "عين"])
 @pytest.mark.parametrize("width", [1100, 390])
 @pytest.mark.slow
-def test_marks_lie_at_the_datas_places_between_the_senses(panels, word, width):
-    """If a mark with the word hidden would touch the mark as it is, only the latter is drawn."""
+def test_marks_lie_at_their_places(panels, word, width):
     _, sets = drawn(panels[word], Look(width=width))
     data, points = panels[word].live.data, sets["points"]
     line, shown = data["way"], Shown(data)
@@ -104,8 +103,8 @@ def test_marks_lie_at_the_datas_places_between_the_senses(panels, word, width):
 
 
 @pytest.mark.slow
-def test_only_a_move_below_the_noise_level_has_a_line_to_that_level(panels):
-    for word, expected in (("star", [True, True]), ("bank", [False, False])):  # B's tick would touch its hollow mark
+def test_short_move_shows_noise_level(panels):
+    for word, expected in (("star", [True, True]), ("bank", [False, False])):  # bank: B has no room for a tick
         _, sets = drawn(panels[word])
         line = panels[word].live.data["way"]
         assert ("chance up to 21\u00a0%" in texts_of(sets)) == any(expected)
@@ -119,8 +118,7 @@ def test_only_a_move_below_the_noise_level_has_a_line_to_that_level(panels):
 
 @pytest.mark.parametrize("word", ["bank", "star", "wave", "عين"])
 @pytest.mark.slow
-def test_ribbons_are_as_wide_as_the_shares_of_their_words(panels, word):
-    """Words that the finding names are teal, the others grey. A negative share has no ribbon."""
+def test_ribbon_width_equals_share(panels, word):
     _, sets = drawn(panels[word])
     data = panels[word].live.data
     for side in data["sides"]:
@@ -137,14 +135,14 @@ def test_ribbons_are_as_wide_as_the_shares_of_their_words(panels, word):
             assert (own[0]["color"] == LIGHT.effect[-1]) == (value in named)
 
 
-def test_ribbons_come_only_from_the_chosen_words_line_of_text():
+def test_ribbons_stay_in_one_text_line():
     data = VARIANTS["split"]
     sets = way(data, LIGHT, 760)["datasets"]
-    assert [value for value, *_ in polygons(sets, "ribbon A")] == [0.25]  # not from the longest word, on the next line
+    assert [value for value, *_ in polygons(sets, "ribbon A")] == [0.25]  # the longest word is on the next line
     assert sorted(value for value, *_ in polygons(sets, "ribbon B"))[-3:] == [0.22, 0.24, 0.3]
 
 
-def test_the_area_between_the_streams_has_the_color_of_its_arrow_and_the_share_in_large_type():
+def test_area_between_streams_shows_share():
     for level, color, size in ((0.21, LIGHT.effect[-2], 42), (0.5, LIGHT.muted, 23)):
         sets = way(way_data(level=level), LIGHT)["datasets"]
         (value, left, right, hue), *_ = polygons(sets, "between")
@@ -155,13 +153,13 @@ def test_the_area_between_the_streams_has_the_color_of_its_arrow_and_the_share_i
         assert text["size"] == size and text["x"] == pytest.approx((mark["x"] + hollow["x"]) / 2, abs=0.02)
 
 
-def test_a_band_has_its_width_across_the_line():
+def test_band_width():
     corners = band([(0, 0), (0, 10), (0, 20)], 4)
     assert corners == [pytest.approx(each) for each in ((-2, 0), (-2, 10), (-2, 20), (2, 20), (2, 10), (2, 0))]
 
 
 @pytest.mark.slow
-def test_bars_show_the_weights_of_the_leading_head(panels):
+def test_bars_show_weights_of_leading_head(panels):
     _, sets = drawn(panels["bank"])
     data = panels["bank"].live.data
     weights = [weight for side in data["sides"] for weight in row(side["weights"][10], 1000)]
@@ -177,7 +175,7 @@ def test_bars_show_the_weights_of_the_leading_head(panels):
 
 
 def of_heads(exact, weights, **more):
-    """Make data for two layers of three heads, with these shares of the heads, and these weights of head 4 in A."""
+    """Make data of 6 heads. weights: of head 4 in A."""
     data = copy.deepcopy(
         way_data(layers=2, heads=3, **{"chosen": {"hidden": [None, None], "head": 4, "open": False}} | more)
     )
@@ -196,8 +194,8 @@ def of_heads(exact, weights, **more):
         ("40,0,0,0,0,0", [0.08, 0, 0, 0, 0, 0], [], False),
     ],
 )
-def test_cells_show_the_share_of_each_head(exact, opacities, printed, brown):
-    """Shares of 5 % or more are printed. A share of -1.5 % or less has a legend. The colour scale reaches to at least 5 %."""
+def test_cells_show_effects_of_heads(exact, opacities, printed, brown):
+    """Shares of 5 % or more are printed."""
     sets = way(of_heads(exact, [40] * 11), LIGHT)["datasets"]
     cells = what(sets["rects"], "head")
     assert [each["value"] for each in cells] == row(exact, 10_000) and [each["opacity"] for each in cells] == opacities
@@ -225,8 +223,8 @@ def test_cells_show_the_share_of_each_head(exact, opacities, printed, brown):
         (1100, [49, 0, 50, *[40] * 8], ["0.05"]),
     ],
 )
-def test_bar_heights_follow_the_weights(width, weights, printed):
-    """Weights from 0.05 on are printed; in a narrow picture only the largest. The tallest bar stands for at least 0.1."""
+def test_bar_heights_follow_weights(width, weights, printed):
+    """A narrow picture prints only the largest weight."""
     sets = way(of_heads("0,0,0,0,0,0", weights), LIGHT, width)["datasets"]
     bars = what(sets["rects"], "weight A")
     assert [each["y2"] - each["y"] for each in bars] == pytest.approx(
@@ -240,8 +238,7 @@ def test_bar_heights_follow_the_weights(width, weights, printed):
     ("hidden", "first", "share", "exact"),
     [([None, None], (0, 6), 0.436, True), ([None, 0], (1, 0), 0.0401, False), ([4, 6], (1, 6), 0.199, True)],
 )
-def test_heads_are_shown_for_one_of_two_words_the_one_with_the_larger_share(hidden, first, share, exact):
-    """These are the words that the visitor hid or, if none, each sentence's leading word (the one with the largest share)."""
+def test_heads_are_shown_for_larger_share(hidden, first, share, exact):
     data = way_data()
     shown = Shown({**data, "chosen": {**data["chosen"], "hidden": hidden}})
     assert (shown.first, shown.share(*first), shown.exact, shown.answer) == (first, share, exact, (0, 6))
@@ -250,8 +247,8 @@ def test_heads_are_shown_for_one_of_two_words_the_one_with_the_larger_share(hidd
     assert [shown.hidden(side) for side in (0, 1)] == [6 if at is None else at for at in hidden]
 
 
-def test_words_are_tinted_by_their_shares():
-    """Words that the finding names are teal. If it names none, the word with the largest share and similar words are grey."""
+def test_words_are_tinted_by_share():
+    """Named words are teal. Without a named word, the strongest words are grey."""
     data = copy.deepcopy(way_data(chosen={"hidden": [6, None], "head": 10, "open": False}))
     data["sides"][0]["named"], data["sides"][1]["close"] = [4, 6], [2]
     sets, sheet = way(data, LIGHT)["datasets"], Sheet(LIGHT)
@@ -277,8 +274,7 @@ def test_words_are_tinted_by_their_shares():
     assert cut == 0.25
 
 
-def test_the_finding_has_the_colors_of_the_picture():
-    """The telling word is tinted, the chosen word and the senses have the sentences' colours, and the number is teal."""
+def test_finding_has_colors_of_picture():
     sets = way(way_data(), LIGHT)["datasets"]
     colors = {each["text"]: each["color"] for each in sets["center_bold"] if each["size"] in (20, 22, 24)}
     found = [colors[text] for text in ('"river"', '"bank"', "finance", "44\u00a0%", "moves")]
@@ -290,7 +286,6 @@ def test_the_finding_has_the_colors_of_the_picture():
 
 
 def test_each_rate_has_100_marks():
-    """Teal marks show how many fewer there are than with all words."""
     data, sheet = way_data()["beyond"], Sheet(LIGHT)
     many(sheet, data, 0, 1100)
     sets = sheet.drawn(1100, 200)["datasets"]
@@ -302,11 +297,7 @@ def test_each_rate_has_100_marks():
     assert min(start for start, _ in guess) == pytest.approx(left, abs=0.02)
 
 
-def test_only_words_above_the_noise_level_are_the_finding_if_there_is_a_level():
-    """Without a noise level, the word with the largest share is the answer; with one, only a word that exceeds it can be it.
-
-    A word half way between the senses counts as nearer to the second sense.
-    """
+def test_answer_exceeds_noise_level():
     data = way_data()
     for between, level, named, at, answer in (
         ("senses", None, [], (0.49, 0.5), (0, 6)), ("senses", None, [], (0.1, 0.49), None),
@@ -324,7 +315,7 @@ def test_only_words_above_the_noise_level_are_the_finding_if_there_is_a_level():
 
 
 @pytest.mark.slow
-def test_the_picture_has_the_finding_and_the_texts_around_it(panels):
+def test_picture_contains_texts_of_panel(panels):
     for word, panel in panels.items():
         _, sets = drawn(panel)
         whole = " ".join(texts_of(sets))
@@ -333,7 +324,7 @@ def test_the_picture_has_the_finding_and_the_texts_around_it(panels):
 
 
 def boxes(sets):
-    """Yield left, right, top, bottom and text of each text that isn't rotated."""
+    """Yield (left, right, top, bottom, text) of each horizontal text."""
     for name, rows in sets.items():
         if name.startswith(("left", "center", "right")):
             align, weight = name.split("_")
@@ -346,25 +337,25 @@ def boxes(sets):
 @pytest.mark.parametrize("width", [1100, 760, 390, 300])
 @pytest.mark.parametrize("word", ["bank", "star", "wave", "عين"])
 @pytest.mark.slow
-def test_nothing_is_cut_off_and_no_texts_overlap(panels, word, width):
+def test_texts_do_not_overlap(panels, word, width):
     spec, _ = drawn(panels[word], Look(width=width))
     check_room(spec, width)
 
 
 @pytest.mark.parametrize("width", [1100, 760, 390, 300])
 @pytest.mark.parametrize("name", ["one sense", "sentences", "64 words", "split", "hidden"])
-def test_unusual_pairs_have_room_for_their_texts(name, width):
+def test_texts_of_unusual_pairs_do_not_overlap(name, width):
     data = VARIANTS[name]
     check_room(way({**data, "sides": [{**side, "weights": []} for side in data["sides"]]}, LIGHT, width), width)
 
 
-def test_shared_pictures_have_room_for_their_texts():
+def test_texts_of_shared_picture_do_not_overlap():
     for name in ("bank", "star", "one sense", "sentences", "hebrew", "split"):
         check_room(share(VARIANTS[name], LIGHT), 1080)
 
 
 def check_room(spec, width):
-    """Check that all marks lie inside the picture, and that no texts overlap."""
+    """Check that no text is cut off or overlaps."""
     sets = spec["datasets"]
     for rows in sets.values():
         for each in rows:
@@ -379,7 +370,7 @@ def check_room(spec, width):
 
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.slow
-def test_the_picture_is_valid_in_both_themes(panels, dark):
+def test_picture_is_valid_vega_lite(panels, dark):
     spec = panels["bank"].picture(Look(dark=dark))
     alt.Root.validate(spec)
     svg = draw_svg(spec)
@@ -387,7 +378,7 @@ def test_the_picture_is_valid_in_both_themes(panels, dark):
 
 
 @pytest.mark.slow
-def test_the_shared_picture_shows_the_positions_of_the_main_view(panels):
+def test_shared_picture_has_positions_of_data(panels):
     spec = panels["bank"].share(Look(dark=True))
     margins = spec["padding"]
     assert spec["width"] + margins["left"] + margins["right"] == 1200
@@ -407,7 +398,7 @@ def test_the_shared_picture_shows_the_positions_of_the_main_view(panels):
         assert [name for name in "AB" if what(found, name)] == list(sides), word
 
 
-def test_only_a_line_between_senses_marks_its_middle():
+def test_line_between_senses_marks_middle():
     for between, middle in (("senses", 1), ("sentences", 0)):
         sets = way(way_data(between=between), LIGHT)["datasets"]
         assert sum("nearer to riverside" in text for text in texts_of(sets)[1:]) - 1 == middle
@@ -415,7 +406,7 @@ def test_only_a_line_between_senses_marks_its_middle():
         assert colors == ([LIGHT.sentence_a, LIGHT.sentence_b] if middle else [LIGHT.muted] * 2)
 
 
-def test_hills_and_dots_are_grey_if_both_sentences_are_nearer_to_one_sense():
+def test_hills_are_grey_for_one_sense():
     sets = way(VARIANTS["one sense"], LIGHT)["datasets"]
     assert {each["color"] for each in what(sets["points"], "dot")} == {Sheet(LIGHT).pale(LIGHT.muted, 0.65)}
     assert {each["color"] for each in what(sets["areas"], "hill 0")} == {LIGHT.muted}
@@ -428,7 +419,7 @@ def test_dots_do_not_overlap():
             assert all(abs(one["x"] - each["x"]) + abs(one["y"] - each["y"]) > 10 for each in dots[n + 1 :])
 
 
-def test_the_name_of_a_sense_is_under_its_average_with_its_number_of_sentences():
+def test_sense_name_is_under_average():
     sets = way(way_data(), LIGHT)["datasets"]
     place = scale_of(Shown(way_data()), 28, 1100 - 28)
     for side, name in enumerate(("riverside", "finance")):
@@ -440,7 +431,7 @@ def test_the_name_of_a_sense_is_under_its_average_with_its_number_of_sentences()
 
 @pytest.mark.parametrize("width", [1100, 330])
 @pytest.mark.parametrize(("between", "ends"), [("senses", "the averages"), ("sentences", "A and B")])
-def test_scale_bar_has_the_length_of_100_percent(between, ends, width):
+def test_scale_bar_is_100_percent_long(between, ends, width):
     data = way_data(between=between)
     sets = way(data, LIGHT, width)["datasets"]
     assert f"100\u00a0%: the distance between {ends}" in texts_of(sets)
@@ -451,8 +442,8 @@ def test_scale_bar_has_the_length_of_100_percent(between, ends, width):
     assert (second - first) / (at[1] - at[0]) in [pytest.approx(bar, abs=0.1) for bar in bars]
 
 
-def test_the_picture_for_sharing_shows_only_the_sentence_that_the_finding_is_about():
-    """If the finding names no word, both sentences are shown."""
+def test_shared_picture_shows_sentence_of_finding():
+    """Without a named word, both sentences are shown."""
     data = way_data()
     for sides, words, names in (
         (data["sides"], [0.436], "A"), ([{**side, "named": []} for side in data["sides"]], [0.436, 0.199], "AB"),
@@ -464,8 +455,7 @@ def test_the_picture_for_sharing_shows_only_the_sentence_that_the_finding_is_abo
         assert [name for name in "AB" if what(sets["points"], name)] == list(names)
 
 
-def test_pairs_in_which_no_word_can_be_named_are_drawn(encoder, encoder_of):
-    """Test equal sentences, sentences of one word, and an encoder in which no word can be hidden."""
+def test_pairs_without_named_word_are_drawn(encoder, encoder_of):
     for reader, texts in (
         (encoder, ("A bank.", "A bank.")),
         (encoder, ("Bank.", "Bank!")),
@@ -489,7 +479,7 @@ def test_right_to_left_words_run_from_the_right(panels):
     assert places[0].x + places[0].wide == pytest.approx(500)
 
 
-def test_a_line_break_never_separates_a_number_from_its_unit():
+def test_line_break_keeps_number_with_unit():
     assert wrapped("moves 44 % of the way", 60, 12) == ["moves", "44\u00a0% of", "the way"]
 
 
@@ -502,8 +492,7 @@ def test_a_line_break_never_separates_a_number_from_its_unit():
         ((0.436, 0.2), 6, ['with "river"', 'without "river"', 'with "loan"', 'without "loan", could be chance']),
     ],
 )
-def test_labels_say_what_is_hidden_and_what_could_be_chance(shares, chosen, texts):
-    """ "with" is bold unless the visitor hid the word."""
+def test_labels_name_hidden_words(shares, chosen, texts):
     by_word = ({"river": shares[0], "of": 0.0, "We": -0.1, "sat": -0.1, "on": -0.1, "the": -0.1}, {"loan": shares[1]})
     only = {"We": 0, "went": 0, "to": 0, "the": 0, "for": 0, "a": 0}
     hidden = {"hidden": [chosen, chosen], "head": 10, "open": False}
@@ -518,8 +507,7 @@ def test_labels_say_what_is_hidden_and_what_could_be_chance(shares, chosen, text
 
 
 @pytest.mark.slow
-def test_a_moves_marks_equal_the_data(panels):
-    """A moves to the right, B to the left."""
+def test_move_equals_data(panels):
     shown, place = Shown(panels["bank"].live.data), Scale(-1, 2, 0, 3000)
     for side, (sign, level) in enumerate(((1, True), (-1, False))):
         move, here = move_of(shown, side, place), place(shown.data["way"]["at"][side])
@@ -544,7 +532,7 @@ def test_density_curves_equal_the_data(panels):
 
 
 @pytest.mark.slow
-def test_the_axis_includes_every_mark(panels):
+def test_axis_includes_every_mark(panels):
     data = panels["bank"].live.data
     sides = [{**side, "leader": None} for side in data["sides"]]
     for places, dots, ends in (

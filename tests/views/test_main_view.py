@@ -1,4 +1,4 @@
-"""Test the panel of the main figure: its sentences, and its numbers, which equal those of the measured pair."""
+"""Test the panel of the main view."""
 
 import json
 import math
@@ -42,7 +42,7 @@ def reports(encoder):
 
 @pytest.fixture(scope="module")
 def made(encoder, reports):
-    """Return a function that measures a word in two sentences, and makes the panel with exact effects of heads."""
+    """Return a function that measures a pair and makes its panel."""
 
     @cache
     def of(word, *texts, senses=True, known=True):
@@ -73,11 +73,11 @@ def ints(text):
         ("wave", "The encoder takes both for sea swell: it does not tell these two apart."),
     ],
 )
-def test_findings_between_senses_have_three_forms(made, word, expected):
+def test_finding_between_senses(made, word, expected):
     assert plain(made(word)[1].finding) == expected
 
 
-def test_without_a_fitting_sense_the_line_runs_between_the_sentences(made):
+def test_unknown_sense_gives_line_between_sentences(made):
     pair, panel = made("jam")
     assert (
         pair.senses is None and plain(panel.finding).startswith("Hide ") and panel.finding.endswith("of the distance.")
@@ -86,7 +86,7 @@ def test_without_a_fitting_sense_the_line_runs_between_the_sentences(made):
     assert panel.live.data["way"]["between"] == "sentences" and panel.live.data["way"]["level"] is None
 
 
-def test_a_text_says_that_a_line_between_sentences_is_not_about_senses(made):
+def test_line_between_sentences_is_explained(made):
     _, panel = made("bank", senses=False)
     assert plain(panel.finding) == (
         'Hide "river", and "bank" moves toward the other sentence\'s "bank", 35 % of the distance.'
@@ -100,8 +100,8 @@ def test_a_text_says_that_a_line_between_sentences_is_not_about_senses(made):
     assert all("chance" not in word for side in data["sides"] for word in side["words"])
 
 
-def test_between_sentences_only_a_word_that_clearly_leads_is_named(made):
-    """A word is named if its share is at least a tenth and at least 1.5 times the next share."""
+def test_named_word_clearly_leads(made):
+    """The share must be at least 0.1 and 1.5 times the next share."""
     pair, _ = made("bank", senses=False)
     first, second = sorted(pair.share[0].tolist(), reverse=True)[:2]
     assert named_words(pair, math.nan)[0] == [pair.top[0]] and first >= 1.5 * second
@@ -117,7 +117,7 @@ def test_between_sentences_only_a_word_that_clearly_leads_is_named(made):
     )
 
 
-def test_without_a_report_no_word_is_named(made):
+def test_no_word_is_named_without_report(made):
     _, panel = made("bank", known=False)
     data = panel.live.data
     assert plain(panel.finding) == UNKNOWN_NOISE
@@ -126,7 +126,7 @@ def test_without_a_report_no_word_is_named(made):
     assert data["beyond"]["link"] == {"text": "Measure them", "href": "senses"} and data["heads"]["habits"] == {}
 
 
-def test_a_report_without_a_noise_level_states_the_reason(encoder, made, reports):
+def test_missing_noise_level_is_explained(encoder, made, reports):
     pair, _ = made("bank")
     means, report = sense_means(encoder, LABELLED, "bank"), reports["hidden_words"]
     few = replace(report, words=report.words[report.words["word"] == "bank"])
@@ -137,10 +137,10 @@ def test_a_report_without_a_noise_level_states_the_reason(encoder, made, reports
     none = replace(report)
     none.__dict__["level"] = NoiseLevel(math.nan, math.nan, math.nan)
     panel = put_together(encoder, pair, [], means=means, over_many=none)
-    assert panel.live.data["below"][-1].endswith("too many moves of every length go away from the other sense.")
+    assert panel.live.data["below"][-1].endswith("moves of any length too often go away from the other sense.")
 
 
-def test_findings_of_pairs_without_an_answer_state_the_reason(encoder, encoder_of):
+def test_finding_explains_missing_answer(encoder, encoder_of):
     def panel_of(text, other, reader=encoder):
         sides = [reader.encode(each).places("bank")[0] for each in (text, other)]
         return next(main_view(reader, *sides))
@@ -162,7 +162,7 @@ def test_findings_of_pairs_without_an_answer_state_the_reason(encoder, encoder_o
     assert data["heads"]["reason"] == "no word can be hidden in this encoder."
 
 
-def test_main_view_yields_gradients_then_exact_effects(encoder, reports):
+def test_main_view_yields_estimates_then_exact_effects(encoder, reports):
     sides = [encoder.encode(text).places("bank")[0] for text in EXAMPLES["bank"].sentences[:2]]
     first, second = main_view(encoder, *sides, senses=LABELLED, over_many=reports["hidden_words"])
     assert first.name == second.name == "words" and first.finding == second.finding
@@ -175,7 +175,7 @@ def test_main_view_yields_gradients_then_exact_effects(encoder, reports):
 
 
 @pytest.mark.parametrize("word", ["bank", "wave", "jam"])
-def test_every_number_of_the_figure_equals_the_measured_pair(encoder, made, word):
+def test_figure_data_equal_measured_pair(encoder, made, word):
     pair, panel = made(word)
     sides = panel.live.data["sides"]
     for side, own in enumerate(sides):
@@ -197,7 +197,7 @@ def test_every_number_of_the_figure_equals_the_measured_pair(encoder, made, word
             assert numbers.percent(part / 10_000) == numbers.percent(value)
 
 
-def test_labelled_sentences_are_placed_on_the_line_between_senses(encoder, made):
+def test_labelled_sentences_are_placed_on_line(encoder, made):
     pair, panel = made("bank")
     way = panel.live.data["way"]
     assert [(end["label"], end["count"]) for end in way["ends"]] == [("riverside", 12), ("finance", 12)]
@@ -212,8 +212,8 @@ def test_labelled_sentences_are_placed_on_the_line_between_senses(encoder, made)
     assert places['B without "loan"'] == pytest.approx(places["B"] - float(pair.share[1][pair.top[1]]))
 
 
-def test_dots_lie_nearer_to_the_middle_than_the_mean_vectors(encoder):
-    """Each sentence is placed by mean vectors that leave this sentence out."""
+def test_dots_lie_nearer_to_middle_than_means(encoder):
+    """The means that place a sentence leave that sentence out."""
     for word in LABELLED["word"].unique():
         rows = [*stored("sense_means", encoder, LABELLED).report.of(word, encoder, LABELLED).rows.values()]
         for sense in {row.sense for row in rows}:
@@ -221,8 +221,7 @@ def test_dots_lie_nearer_to_the_middle_than_the_mean_vectors(encoder):
             assert 0 < sum(places) / len(places) < 0.5, (word, sense)
 
 
-def test_the_nearest_mean_decides_and_not_the_label(encoder, made):
-    """A "wave" that is labelled as a greeting lies nearer to the mean of sea swell."""
+def test_nearest_mean_outranks_label(encoder, made):
     rows = sense_means(encoder, LABELLED, "wave").rows.values()
     strayed = next(row for row in rows if row.sense == "hand greeting" and row.place > 0.5)
     pair, panel = made("wave", EXAMPLES["wave"].first, strayed.sentence)
@@ -232,7 +231,7 @@ def test_the_nearest_mean_decides_and_not_the_label(encoder, made):
     assert not any("several words" in line for line in panel.live.data["below"])
 
 
-def test_the_data_say_whether_heads_can_be_run(encoder, made):
+def test_data_state_whether_heads_are_runnable(encoder, made):
     pair, panel = made("bank", senses=False)
     together = replace(encoder, one_head_reason="All heads have one mask.")
     data = put_together(together, pair, None).live.data
@@ -240,7 +239,7 @@ def test_the_data_say_whether_heads_can_be_run(encoder, made):
     assert data["chosen"]["head"] is None and not any(side["weights"] for side in data["sides"])
 
 
-def test_sentence_a_is_not_also_a_dot(made):
+def test_sentence_a_is_not_a_dot(made):
     first = LABELLED[LABELLED["word"] == "bank"]["sentence"].iloc[0]
     _, panel = made("bank", first, EXAMPLES["bank"].second)
     counts = [end["count"] for end in panel.live.data["way"]["ends"]]
@@ -248,7 +247,7 @@ def test_sentence_a_is_not_also_a_dot(made):
     assert first not in [dot["text"] for dots in panel.live.data["way"]["dots"] for dot in dots]
 
 
-def test_each_positive_share_states_how_often_chance_gives_it(made, reports):
+def test_positive_shares_state_chance(made, reports):
     pair, panel = made("bank")
     river = next(word for word in panel.live.data["sides"][0]["words"] if word["text"] == "river")
     often = reports["hidden_words"].chance_of(float(pair.share[0][pair.top[0]]))
@@ -257,7 +256,7 @@ def test_each_positive_share_states_how_often_chance_gives_it(made, reports):
     assert negative and all("chance" not in word for word in negative)
 
 
-def test_texts_around_the_figure_state_the_reports_numbers(made, reports):
+def test_texts_state_numbers_of_report(made, reports):
     _, panel = made("bank")
     chance = "Moves under 21 % (grey) could be chance."
     assert [*map(plain, panel.live.data["below"])] == [f"Even then it stays nearer to riverside. {chance}"]
@@ -277,8 +276,8 @@ def test_texts_around_the_figure_state_the_reports_numbers(made, reports):
     assert beyond["tick"] == {"label": "by guessing", "value": 0.5}
     assert beyond["link"] == {"text": "All 768 sentences", "href": "senses"}
     click = (
-        'Click a word to hide it: "{0}" then can\'t attend to it in any head of all-MiniLM-L6-v2. The width of a ribbon: how far '
-        '"{0}" moves without that word.'
+        'Click a word to hide it from "{0}" in every head of all-MiniLM-L6-v2. The wider a word\'s ribbon, the further "{0}" '
+        "moves without that word."
     )
     assert panel.live.data["hint"] == click.format("bank")
     star = made("star")[1].live.data
@@ -286,8 +285,7 @@ def test_texts_around_the_figure_state_the_reports_numbers(made, reports):
     assert star["hint"] == click.format("star") and star["beyond"] == beyond
 
 
-def test_a_hand_made_pair_gives_the_expected_findings():
-    """Between senses, words at or above the noise level are named. Between sentences, only the leading word is named."""
+def test_finding_of_hand_made_pair():
     pair = hidden_pair_of(senses=("money", "water"), nearest=("money", "water"), places=(0.0, 0.01))
     assert leading_words(pair) == [(0, 3), (1, 0)]
     gap = 'Hide "river", and "bank" moves toward water, 50 % of the distance between the senses.'
@@ -326,13 +324,12 @@ def test_a_hand_made_pair_gives_the_expected_findings():
     lines = [below(SimpleNamespace(title="us/mine"), pair, ([3], []), math.nan, each)[-1] for each in (few, many, None)]
     assert lines == [
         "This could be chance: a noise level needs 300 labelled sentences; there are 299.",
-        "This could be chance: in labelled sentences, too many moves of every length go away from the other sense.",
+        "This could be chance: in labelled sentences, moves of any length too often go away from the other sense.",
         "This could be chance: the noise level of this encoder is not measured yet.",
     ]
 
 
-def test_hills_are_density_curves_of_the_dots(made):
-    """The reference is scipy's kernel density with Silverman's factor."""
+def test_hills_equal_scipy_density(made):
     _, panel = made("bank")
     way = panel.live.data["way"]
     places = [np.array([dot["x"] for dot in dots]) for dots in way["dots"]]
@@ -346,12 +343,12 @@ def test_hills_are_density_curves_of_the_dots(made):
 
 
 @pytest.mark.parametrize(("places", "points"), [([], 0), ([0.1, 0.2], 0), ([0.1, 0.2, 0.2], 0), ([0.1, 0.2, 0.3], 61)])
-def test_few_dots_have_no_density_curve(places, points):
+def test_few_dots_have_no_hill(places, points):
     assert list(map(len, hills_of([places, [0.5, 0.6, 0.9]]))) == [points, 61]
 
 
-def test_words_close_to_the_leading_word_are_found():
-    """A word is close if 1.5 times its share exceeds the leading word's share. A share of 0 has no chance."""
+def test_close_words_are_found():
+    """A word is close if 1.5 times its share exceeds the largest share."""
     words, shares = hidden_pair_of().words[0], torch.tensor([0.08, 0.06, -0.9, 0.1, 0.09])
     assert (_close(words, shares, 3), _close(words, shares * 0.999, 3), _close(words, shares, None)) == ([0], [], [])
     assert _close(words, torch.tensor([0.125, 0.126, 0.0, 0.1875, 0.0]), 3) == [1]  # 1.5 times 0.125 is 0.1875
@@ -363,8 +360,7 @@ def test_words_close_to_the_leading_word_are_found():
     assert chance(SimpleNamespace(chance_of=lambda share: 0.3), 0.0) == ""
 
 
-def test_the_alt_text_describes_a_hand_made_pair():
-    """A head without a number is never the head with the largest effect."""
+def test_alt_text_of_hand_made_pair():
     pair, line = hidden_pair_of(), Line("senses", ("money", "water"), ((), ()), (0.0, 1.0), (1, -1), "")
     share = torch.tensor([[math.nan, 0.1], [0.2, -0.5]])
     heads = [SimpleNamespace(share=share, word=pair.words[0][3], exact=exact) for exact in (True, False)]
@@ -386,8 +382,7 @@ def test_the_alt_text_describes_a_hand_made_pair():
         (("money", "money"), "money water boat", "its other senses", [0.1], [0.7, 0.5], 1, 0.4),
     ],
 )
-def test_a_hand_made_pair_is_placed_on_its_line(senses, known, end, near, far, toward, at):
-    """Sentence A itself is not a dot. A sentence's place is measured from the end of its sense."""
+def test_line_of_hand_made_pair(senses, known, end, near, far, toward, at):
     known, pair = known.split(), hidden_pair_of(senses=senses, places=(0.2, 0.4))
     placed = [
         PlacedWord(SimpleNamespace(**vars(each.sentence), ids=(n,)), each.positions)
@@ -404,8 +399,8 @@ def test_a_hand_made_pair_is_placed_on_its_line(senses, known, end, near, far, t
     assert ("more than two senses" in method(encoder, pair, means, None)) == ("boat" in known)
 
 
-def test_without_effects_the_head_that_attends_most_to_another_word_is_shown():
-    """A head's largest weights on another word, in A and in B, are added."""
+def test_first_head_without_effects():
+    """The weights are summed over A and B."""
     weights = torch.tensor([[[0.9, 0.1, 0.0], [0.1, 0.5, 0.4]], [[0.0, 0.6, 0.1], [0.1, 0.45, 0.45]]])
     other = torch.tensor([[[1.0, 0.0, 0.0], [0.1, 0.9, 0.0]], [[1.0, 0.0, 0.0], [0.5, 0.25, 0.25]]])
     a, b = (SimpleNamespace(weights=own, others=[None, 0, 1]) for own in (weights, other))
@@ -413,7 +408,7 @@ def test_without_effects_the_head_that_attends_most_to_another_word_is_shown():
     assert (_most_to_another([a, alone]), _most_to_another([a, b])) == (Head(1, 0), Head(0, 1))
 
 
-def test_habits_are_the_patterns_that_heads_fit(made, reports):
+def test_habits_are_fitting_patterns(made, reports):
     habits, table = made("bank")[1].live.data["heads"]["habits"], reports["head_profiles"].patterns
     row = table[(table["layer"] == 0) & (table["head"] == 2)].iloc[0]
     assert row["previous token"] >= 0.5 and habits["2"] == "mostly reads the token before, whatever it is"
@@ -421,7 +416,7 @@ def test_habits_are_the_patterns_that_heads_fit(made, reports):
     assert all(row.iloc[2:].max() >= 0.5 for at, row in table.iterrows() if str(at) in habits)
 
 
-def test_the_data_of_a_guess_do_not_reveal_the_answer(encoder, made):
+def test_guess_data_hide_answer(encoder, made):
     pair, _ = made("bank")
     heads = [heads_of_word(encoder, pair, *at, exact=False) for at in leading_words(pair)]
     panel = put_together(encoder, pair, heads, means=sense_means(encoder, LABELLED, "bank"), guess=True)
@@ -435,7 +430,7 @@ def test_the_data_of_a_guess_do_not_reveal_the_answer(encoder, made):
     assert plain(panel.finding) == UNKNOWN_NOISE
 
 
-def test_a_visitors_choices_are_in_the_data(encoder, made):
+def test_choices_are_in_data(encoder, made):
     pair, panel = made("bank")
     asked = chosen(panel, (6, None), head=43, guessed=(1, 2))
     assert asked.live.data == panel.live.data | {
@@ -449,7 +444,7 @@ def test_a_visitors_choices_are_in_the_data(encoder, made):
     assert chosen(guess, (6, None), head=43) is guess
 
 
-def test_data_that_break_the_schema_are_refused(made):
+def test_schema_refuses_wrong_data(made):
     data = json.loads(json.dumps(made("bank")[1].live.data))
     Live("way", data)
     for broken in (
@@ -465,12 +460,12 @@ def test_data_that_break_the_schema_are_refused(made):
         Live("way", {**data, "sides": [side, data["sides"][1]]})
 
 
-def test_data_of_the_first_pair_have_fewer_than_40_000_characters(made):
+def test_data_of_first_pair_are_small(made):
     assert len(json.dumps(made("bank")[1].live.data)) < 40_000
 
 
 @pytest.mark.parametrize("word", ["bank", "star", "wave", "jam"])
-def test_the_panel_has_all_its_tables_and_arrays(made, word):
+def test_panel_has_tables_and_arrays(made, word):
     pair, panel = made(word)
     assert [*panel.tables] == ["words", "heads", "curves", "places"]
     assert len(panel.tables["heads"]) == 72 * sum(map(len, pair.words))
@@ -489,8 +484,7 @@ def test_whole_numbers_round_as_printed():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("words", [32, 61])
-def test_data_of_a_large_encoder_have_fewer_than_500_000_characters(tmp_path, words):
-    """Test 24 layers of 16 heads. Of a sentence of more than 32 words, the data have only the words that were hidden."""
+def test_data_of_large_encoder_are_small(tmp_path, words):
     family = FAMILIES["BERT"]
     shape = {"num_hidden_layers": 24, "num_attention_heads": 16, "hidden_size": 64}
     large = replace(family, settings={**family.settings, **shape})
