@@ -40,7 +40,7 @@ def way(data: Data, theme: Theme, width: int | None = None) -> Spec:
     for line in data["below"]:
         y = sheet.lines(0, y, wrapped(line, width, TEXT), TEXT)
     if any((word["share"] or 0) > 0 for side in data["sides"] for word in side["words"]):
-        key = f'The width of a ribbon: how far "{data["word"]}" moves without that word.'
+        key = f'The wider a ribbon, the further "{data["word"]}" moves without that word.'
         y = sheet.lines(0, y + 3, wrapped(key, width, TEXT), TEXT, theme.muted)
     y, starts = sentences(sheet, shown, y, width)
     if data["way"]:

@@ -142,8 +142,8 @@ def hint(encoder: Encoder, pair: HiddenPair) -> str:
         return ""
     word = quoted_word(pair)
     return (
-        f"Click a word to hide it from {word} in every head of {_name(encoder)}. The wider a word's ribbon, the further {word} "
-        "moves without that word."
+        f"Click a word to hide it: {word} then can't attend to it in any head of {_name(encoder)}. The wider its ribbon, the "
+        f"further {word} moves without it."
     )
 
 

@@ -276,8 +276,8 @@ def test_texts_state_numbers_of_report(made, reports):
     assert beyond["tick"] == {"label": "by guessing", "value": 0.5}
     assert beyond["link"] == {"text": "All 768 sentences", "href": "senses"}
     click = (
-        'Click a word to hide it from "{0}" in every head of all-MiniLM-L6-v2. The wider a word\'s ribbon, the further "{0}" '
-        "moves without that word."
+        'Click a word to hide it: "{0}" then can\'t attend to it in any head of all-MiniLM-L6-v2. The wider its ribbon, the '
+        'further "{0}" moves without it.'
     )
     assert panel.live.data["hint"] == click.format("bank")
     star = made("star")[1].live.data
