@@ -16,10 +16,10 @@ from selfattn.numbers import error
 from selfattn.tidy_tables import csv_text
 
 ERRORS = {
-    "same_inputs": "weights, against the model's attention on the same inputs",
-    "separate_pass": "weights, against a separate pass with eager attention",
+    "same_inputs": "weights, compared with the model's on the same queries and keys",
+    "separate_pass": "weights, compared with a separate run of eager attention",
     "context": "context",
-    "projections": "query, key and value from the layer's input",
+    "projections": "query, key and value, recomputed from the layer's input",
 }
 
 
@@ -58,7 +58,10 @@ def run_proof(encoder: Encoder, text: str) -> pd.DataFrame:
 def show_proof(proof: pd.DataFrame, precision: str) -> None:
     worst = proof[list(ERRORS)].max()
     known = [f"{error(worst[column])} ({label})" for column, label in ERRORS.items() if pd.notna(worst[column])]
-    st.text(f"Largest differences over {len(proof)} heads, in {precision}: " + "; ".join(known) + ".", width="stretch")
+    st.text(
+        f"Largest differences in {len(proof)} heads, computed in {precision}: " + "; ".join(known) + ".",
+        width="stretch",
+    )
     layers = proof.groupby("layer")[list(ERRORS)].max().rename(columns=ERRORS)
     st.dataframe(layers.map(lambda value: "not known" if pd.isna(value) else error(value)), width="stretch")
     data = csv_text(proof)
@@ -73,18 +76,19 @@ st.markdown("**The loaded encoder**")
 st.dataframe(facts(encoder), hide_index=True, height="content")
 
 st.caption(
-    "If torch finds a GPU, selfattn uses it. On an NVIDIA H200 (2026-11-26), hidden states and effects differed from the "
-    "CPU's by at most 0.00001; `make gpu-check` compares them on your GPU. "
+    "If torch finds a GPU, selfattn uses the GPU. On an NVIDIA H200 (2026-11-26), hidden states and effects differed by at "
+    "most 0.00001 from those on the CPU. Run `make gpu-check` to compare your GPU with your CPU. "
     "docs/support.md lists the model types that selfattn can open, with their measured errors."
 )
 
-st.markdown("**The proof: recompute every head, and compare it with the model**")
+st.markdown("**The proof: recompute every head's weights, and compare them with the model's**")
 st.caption(
-    "The model runs at full speed and reports no attention weights. selfattn's own attention code (the kernel) recomputes them "
-    "from each layer's queries and keys. In each head, the proof compares them with the model's own, slower (eager) attention."
+    "The model's fast attention doesn't report its weights. So selfattn's own attention code (the kernel) recomputes the "
+    "weights from each layer's queries and keys. The proof compares them with the weights of the model's slower (eager) "
+    "attention, in every head."
 )
 if not encoder.recomputable:
-    st.info("selfattn shows this encoder's weights as the model itself reports them, so there is nothing to prove.")
+    st.info("For this encoder, selfattn shows the weights that the model itself reports. So there is nothing to prove.")
 else:
     text = st.text_input("Text", SENTENCES[0], key="proof_text")
     asked = (encoder_key(encoder), text)

@@ -62,9 +62,9 @@ def attention(encoder: Encoder) -> Panel | str:
 
 def other_weights(encoder: Encoder) -> Panel | str:
     """Show different attention weights that give the same context vector."""
-    make, title = partial(limits.other_weights, cached_encode(encoder, PASSAGE)), "Looking for other weights ..."
-    found = cached(encoder, "other weights", lambda _: make(), title)
-    return found or "No other weights with the same result were found: the text has too few tokens."
+    make = partial(limits.other_weights, cached_encode(encoder, PASSAGE))
+    found = cached(encoder, "other weights", lambda _: make(), "Looking for weights with the same result ...")
+    return found or "Found no other weights with the same result, because the text has too few tokens."
 
 
 def separated(encoder: Encoder) -> Panel:
@@ -83,18 +83,18 @@ def noise(_: Encoder) -> Panel:
 
 OF_ANY = attention, noise  # the sections for encoders whose attention can't be recomputed
 SECTIONS: dict[str, Callable[[Encoder], Panel | str]] = {
-    "A large weight is not a large effect": attention,
+    "A large weight doesn't mean a large effect": attention,
     "Other weights, the same result": other_weights,
-    "Removing a head is not finding the cause": removed_heads,
-    "A head whose output tells senses apart did not always find the sense": separated,
-    "A proof of arithmetic is not a proof of meaning": noise,
-    "A head that passes one test may be lucky": lucky_head,
+    "Removing a head doesn't find the cause": removed_heads,
+    "A head can tell senses apart without having found the sense": separated,
+    "Correct arithmetic doesn't prove what a head means": noise,
+    "A head may pass a test by luck": lucky_head,
 }
 
 
 heading("What it cannot tell")
 teaching.prose(
-    "This page shows what the figures of the other pages can *not* prove, with examples from the encoder that you chose."
+    "This page shows what the figures on the other pages can *not* prove. The examples come from the encoder that you chose."
 )
 encoder = current_encoder()
 show_encoder(encoder)
@@ -103,7 +103,9 @@ if encoder.recomputable:
     call = f"notebook.all_heads(encoder, {first!r}, 'effect', second={second!r}, word={word!r})"
     this_page().python = f"{load(encoder)}\n{call}"
 else:
-    say(f"selfattn can't recompute this encoder's attention, so some counter-examples are missing: {encoder.reason}")
+    say(
+        f"Some counter-examples are missing, because selfattn can't recompute this encoder's attention: {encoder.reason}"
+    )
 asked = {title: make for title, make in SECTIONS.items() if encoder.recomputable or make in OF_ANY}
 columns = side_by_side()
 for place, (title, make) in enumerate(asked.items()):

@@ -30,7 +30,7 @@ def choose() -> tuple[tuple[str, ...], int, int]:
         _use(*EXAMPLES[0])
     words = split_words(st.text_input("Sentence", key=SENTENCE, max_chars=500))
     if not 2 <= len(words) <= LONGEST:
-        raise ValueError(f"Expected a sentence of 2 to {LONGEST} words, got {len(words)}. Type a sentence.")
+        raise ValueError(f"Expected 2 to {LONGEST} words in the sentence, got {len(words)}. Change the sentence.")
     places = range(1, len(words) + 1)
     for key, place in ((START, min(2, len(words) - 1)), (STOP, min(7, len(words)))):
         if st.session_state.get(key) not in places:
@@ -40,7 +40,7 @@ def choose() -> tuple[tuple[str, ...], int, int]:
         start = st.selectbox("From", places, format_func=lambda n: f"{n} {words[n - 1]}", key=START, width=220)
         stop = st.selectbox("To", places, format_func=lambda n: f"{n} {words[n - 1]}", key=STOP, width=220)
     if start == stop:
-        raise ValueError(f"Expected two different words, got word {start} twice. Choose another word.")
+        raise ValueError(f'Expected different words in "From" and "To", got word {start} twice. Choose another word.')
     return words, start, stop
 
 
@@ -65,11 +65,11 @@ def show_path(words: tuple[str, ...], start: int, stop: int, signal: pd.DataFram
     with st.container(key="path"):
         teaching.steps(
             "path",
-            f"Steps through a recurrence: {steps}. Steps with attention: 1.",
-            {"The thicker a step, the more of the first word remains": chart},
+            f"Steps between the two words: {steps} in a recurrence, 1 with attention.",
+            {"The thicker the line, the more of the first word remains": chart},
             key=f"path.{hash((words, start, stop))}",
-            note=f"For the whole sentence, a recurrence needs {len(words)} steps, one after another. Attention needs one step, "
-            f"but {len(words) ** 2} scores.",
+            note=f"To read the whole sentence, a recurrence takes {len(words)} steps, one after another. Attention takes one "
+            f"step, but computes {len(words) ** 2} scores.",
         )
 
 
@@ -78,14 +78,15 @@ def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
     for key, value in PUBLISHED.items():
         st.session_state.setdefault(key, value)
     path = st.container()
-    st.markdown("#### Does the word get through?")
+    st.markdown("#### How much of the first word reaches the second?")
     teaching.prose(
         "Three small networks read your sentence: a plain recurrence, a gated recurrence and attention. At each word, the "
-        "plain recurrence multiplies its state by the **gain** and adds the word. The gated recurrence makes only a part of "
-        "this change, the **gate**; at the first word it makes all of it. The **gradient** says how much a state would move "
-        "if the first word moved. The **share** says how much of a state comes from the first word; it shrinks even at a gain "
-        "of 1, because other words are added. We set the gate and attention's query by hand, as training would. If the query "
-        "doesn't ask for the first word, attention's weights are even, and the share shrinks, too."
+        "plain recurrence multiplies its state by the **gain** and adds the word. In the gated recurrence, the **gate** says "
+        "how much of this change is made; at the first word, all of it is made.\n\n"
+        "The **gradient** says how much a state would move if the first word moved. The **share** says how much of a state "
+        "comes from the first word. The share shrinks even at a gain of 1, because other words are added.\n\n"
+        "A real network would learn the gate and attention's query; here you set them. If the query doesn't ask for the first "
+        "word, attention's weights are nearly equal, and the share shrinks, too."
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         gain = st.slider("Gain of the recurrence", 0.5, 1.5, step=0.05, key="recurrence.gain", width=230)
@@ -100,8 +101,8 @@ def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
     log = "y" if signal["gradient"].min() > 0 else ""
     with teaching.row():
         for column, title, looks in (
-            ("gradient", "Gradient: does the first word still matter to this state?", {"log": log}),
-            ("share", "Share: how much of this state comes from the first word?", {"domain": (0, 1)}),
+            ("gradient", "Gradient: how much each state depends on the first word", {"log": log}),
+            ("share", "Share: how much of each state comes from the first word", {"domain": (0, 1)}),
         ):
             ends = ", ".join(f"{name} {value:.2f}" for name, value in last[column].items())  # at the second word
             chart = {
@@ -111,8 +112,8 @@ def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
             }
             teaching.steps(column, f"At word {stop}: {ends}.", chart, width=470)
     teaching.prose(
-        "**When a recurrence keeps the word:** over a short gap, with a gain near 1, or with a gate that is nearly shut. "
-        "Attention needs none of these, only a query that asks for the word."
+        "**A recurrence keeps a word** over a short distance, with a gain near 1, or with a nearly closed gate. "
+        "Attention only needs a query that asks for the word."
     )
 
 
@@ -125,26 +126,28 @@ def show_costs() -> None:
         teaching.steps(
             "cost",
             "With its four projections, attention needs more multiplications than a recurrence: twice as many for a few words, "
-            "four times as many at 1024 words (twice the width d).",
+            "and four times as many for 1024 words.",
             {"Multiplications in one layer, d = 512": drawing(lines, counts, "words", "multiplications", **looks)},
-            note="Without the projections, and for fewer than 512 words (d), attention needs fewer multiplications than a "
-            "recurrence. It needs 1 sequential step, a recurrence one for each word.",
+            note="Without its projections, attention needs fewer multiplications than a recurrence, for fewer than d = 512 "
+            "words. Attention takes 1 sequential step. A recurrence takes one step for each word.",
             width=470,
         )
         with st.container(width=470):
-            st.markdown("**Timed on this machine, just now**")
+            st.markdown("**Time attention and recurrence on this machine**")
             if st.button("Time it", key="recurrence.time"):
                 device = current_encoder().device
                 session.RACE.set((device, recurrence.race(repeats=5, device=device)))
             if session.RACE.get() is None:
-                st.text("Compare one matrix product with a loop over the words, for 10, 100 and 1,000 words.")
+                st.text(
+                    "Compare attention as one matrix product with loops over the words, for 10, 100 and 1,000 words."
+                )
             else:
                 device, race = session.RACE.get()
                 table = race.pivot(index="way", columns="words", values="milliseconds")
                 shown = table.rename(columns=lambda words: f"{words:,} words, ms").round(3)
                 st.dataframe(shown.assign(**{"100 against 10": (table[100] / table[10]).round(1)}))
                 st.text(
-                    f"Device: {device}. Both attention rows compute the same numbers; the loop takes longer. {verdict(table)}"
+                    f"Device: {device}. Both attention rows compute the same numbers, but the loop takes longer. {verdict(table)}"
                 )
 
 
@@ -153,8 +156,8 @@ def verdict(table: pd.DataFrame) -> str:
     quicker = table.loc["recurrent, word by word"] < table.loc["one matrix product"]
     lengths = " and ".join(f"{n:,}" for n in table.columns[quicker])
     if not lengths:
-        return "Attention as one matrix product was always quicker. In longer texts, its n × n scores outgrow n steps."
-    return f"The recurrence was quicker at {lengths} words, because attention's n × n scores outgrow n steps."
+        return "Attention as one matrix product was always quicker. In longer texts, n × n scores take longer than n steps."
+    return f"The recurrence was quicker at {lengths} words, because attention computes n × n scores."
 
 
 def show_forgetting() -> None:
@@ -167,25 +170,25 @@ def show_forgetting() -> None:
     same = attend(trace.query, trace.key, moved)
     reverse = attend(trace.query, trace.key.flip(-2), trace.value.flip(-2))
     teaching.prose(
-        "Attention, too, loses something: the context is *one* weighted mean, and other values can have the same mean."
+        "Attention also loses information. The context is *one* weighted mean, and other values can have the same mean."
     )
     for name, values in {"values": trace.value, "other values": moved}.items():
         rows = (", ".join(f"{number:5.2f}" for number in row) for row in values.tolist())
         st.text(f"{name}: {'  '.join(f'[{row}]' for row in rows)}")
     st.text(
-        f"Both have the same weights and context: {vector(same.context[0], 2)}. Reversing the word order gives this context, too."
+        f"Both sets of values give the context {vector(same.context[0], 2)}. The reverse word order gives the same context."
     )
     apart, order = (error(float((each.context - trace.context).abs().max())) for each in (same, reverse))
     st.expander("Details").text(
-        f"The other values change the context by {apart}, reverse order by {order}: only rounding errors."
+        f"The other values change the context by {apart}, and the reverse order by {order}. These are rounding errors."
     )
 
 
 heading("Before attention: recurrence")
 teaching.prose(
-    "Before attention, a recurrent network read word by word and passed on one *state* of fixed size, as if an "
-    "article had to fit into one tweet. To reach a later word, a word must survive every step in between. "
-    "With attention, any word attends to any other directly."
+    "Before attention, recurrent networks read a text word by word. They kept all that they had read in one *state* of "
+    "fixed size, as if an article had to fit into one tweet. To reach a later word, a word must survive every step in "
+    "between. With attention, every word attends to every other word directly."
 )
 with teaching.messages():
     words, start, stop = choose()

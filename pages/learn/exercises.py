@@ -26,15 +26,16 @@ from selfattn.words import numbered
 
 SENTENCES = {text: each for each in (PAIRS[0], REAL) for text in (each.first, each.second)}
 TASKS = (
-    "**1. Which scale gives nine tenths?** The scores of *bank* are −2, 2, −2, −2 and, for *river*, 3. Give *river* a "
-    "weight of 0.90 (± 0.005).",
-    "**2. Three to one.** Two words share the weight; d_k = 1. Change a score so that the first word gets three times the "
-    "weight of the second.",
-    "**3. Make *it* attend to *street*.** The query of *it* is [3, 1], the key of *animal* is [3, 1]. Change only the key "
-    "of *street*, so that *street* gets the largest weight. Don't make the key longer.",
-    "**4. Repair this attention.** In `softmax(scaled * allowed)`, later words get weight. Choose code that masks correctly.",
-    "**5. Hide which word?** Find a sentence and *one* word in it. Hiding this word from *bank* in every head of the encoder "
-    "must move *bank* at least half of the way to its other sense. The word with the most attention is a start, not a proof.",
+    "**1. Which scale gives nine tenths?** *bank* gives the words of *The bank of the river* the scores −2, 2, −2, −2 and 3. "
+    "Choose a scale that gives *river* a weight of 0.90 (± 0.005).",
+    "**2. Three to one.** Two words have the scores 1 and 1, and d_k = 1. Change a score so that the first word gets three "
+    "times the weight of the second word.",
+    "**3. Make *it* attend to *street*.** The query of *it* is [3, 1], and so is the key of *animal*. Change the key of "
+    "*street* so that *street* gets the largest weight. Don't make the key longer.",
+    "**4. Repair this mask.** In `softmax(scaled * allowed)`, later words get weight. Choose code that masks correctly.",
+    "**5. Which word gives the sense?** Choose a sentence and *one* word to hide from *bank* in every head of the encoder. "
+    "Hiding the word must move *bank* at least half of the way to its other sense. The word with the most attention is a "
+    "first guess, not a proof.",
 )
 
 
@@ -68,13 +69,13 @@ def ask(number: int) -> Given:
         key = teaching.numbers("key of street", typed, street)
         weights = worked_example.compute(keys=torch.stack([animal, key, because])).weights[0].tolist()
         right = weights[1] > max(weights[0], weights[2]) and key.norm() <= street.norm() + 1e-9
-        said = f"street gets a weight of {weights[1]:.2f}. Its key has length {key.norm():.2f} (at first: {street.norm():.2f})."
+        said = f"street gets a weight of {weights[1]:.2f}. Its key is {key.norm():.2f} long (at first {street.norm():.2f})."
         return Given(bool(right), said, dict(zip(worked_example.TOKENS, weights)), typed != "1, 4")
     if number == 4:
         line = st.radio("The line", LINES, 1, label_visibility="collapsed", **field)
         way = four_ways(thread.trace, causal_mask(len(thread.words)))[LINES.index(line)]
         leaked, least = float(way.leaked.max()), float(way.weights.sum(-1).min())
-        said = f"Later words get up to {leaked:.2f} of a row's weight. The smallest row sum is {least:.2f}."
+        said = f"Later words get up to {leaked:.2f} of a word's attention. The smallest row sum is {least:.2f}."
         bars = {"largest weight on later words": leaked, "smallest row sum": least}
         return Given(leaked == 0 and abs(least - 1) < 1e-6, said, bars, line != LINES[1])
     encoder = current_encoder()
@@ -96,8 +97,8 @@ def ask(number: int) -> Given:
 
 heading("Exercises")
 teaching.prose(
-    "The exercises go from easy to hard. Each is checked as soon as you change something. The page's address keeps your answers: "
-    "hand in the address."
+    "The exercises go from easy to hard. The page checks each answer as soon as you change it. The page's address contains "
+    "your answers, so hand in the address."
 )
 teaching.explain("query", "key", "score", "softmax", "weight", "mask", "head")
 st.html(Path(__file__).with_suffix(".html"), unsafe_allow_javascript=True)
@@ -119,6 +120,6 @@ for number, task in enumerate(TASKS, start=1):
 st.progress(solved / len(TASKS), text=f"{solved} of {len(TASKS)} solved")
 if solved:
     teaching.take(
-        "The scale, a score, a key and the mask all change attention. In a real encoder, only hiding a word shows what the "
-        "word does."
+        "The scale, the scores, the keys and the mask all change attention. In a real encoder, hide a word to find out what "
+        "the word does."
     )

@@ -20,7 +20,7 @@ from selfattn.views.lesson import drawing
 PUBLISHED = {"tiny.seed": 0, "tiny.epochs": 10, "tiny.width": 8, "tiny.magic": 42}
 # The original lesson's probabilities for two sentences
 PRINTED = {"0 45 48 1 4 4 40": "0.0001", "0 34 13 33 42 17 3": "0.9993"}
-EVEN = f" (an even share is {1 / 7:.2f})"
+EVEN = f" (equal weights would be {1 / 7:.2f})"
 TOKENS = ("[CLS]", "1", "2", "3", "4", "5", "6")
 
 
@@ -72,7 +72,7 @@ def show_states(states: Sequence[EpochState], key: str, chosen: EpochState | Non
     )  # fmt: skip
     with teaching.row():
         loss = drawing(lines, curves, "epoch", "loss", log="y", size=(240, 230))
-        finding = f"After epoch {states[-1].epoch} the loss is {last.loss:.4f}."
+        finding = f"After epoch {states[-1].epoch}, the loss is {last.loss:.4f}."
         teaching.steps("loss", finding, {"Loss": loss}, width=340, key=f"{key}.loss")
         right = drawing(lines, rates, "epoch", "rate", series="of", domain=(0, 1), size=(240, 230))
         finding = f"Accuracy is {share(last.accuracy, 1)}. The model finds {share(last.recall)} of {last.n_positives} positives."
@@ -93,15 +93,15 @@ def show_result(settings: Settings, states: Sequence[EpochState]) -> None:
     with st.container(horizontal=True, gap="large"):
         for label, accuracy, recall in (
             ("Sentences not used in training", fresh.accuracy, fresh.recall),
-            ("[CLS] may not attend to position 4", blind.accuracy, blind.recall),
+            ("[CLS] can't attend to position 4", blind.accuracy, blind.recall),
             ("Always answering no", 1 - last.score.n_positives / tiny_model.N_SAMPLES, 0.0),
         ):
             st.metric(label, share(accuracy, 1), f"recall {share(recall)}", "off", delta_arrow="off")
         for label, weights in (("positives", last.weights), ("negatives", last.negative_weights)):
             st.metric(f"[CLS] on 4: {label}", f"{float(weights[0, 4]):.2f}", width="content")
     teaching.prose(
-        "Some lessons say that [CLS] ends up giving position 4 *nearly all* of its attention. In this run it gives "
-        f"**{last.target_weight:.2f}** on positives. That is enough, because the value vector of the magic number is large. "
+        "Some lessons say that [CLS] learns to give position 4 *nearly all* of its attention. In this run, it gives position 4 "
+        f"**{last.target_weight:.2f}** on positives. That is enough, because the magic number has a long value vector. "
         "Without this one weight, the model can't decide."
     )
     try_it(last, data)
@@ -127,36 +127,41 @@ def try_it(last: EpochState, data: tiny_model.Samples) -> None:
 
 heading("Train a tiny model")
 teaching.prose(
-    "No rule sets attention weights: a model learns them. Here, a sentence is [CLS] and six random numbers. The answer is *yes* "
-    "if **position 4 holds the magic number**. The model has one layer with one head. It decides from [CLS] alone, so [CLS] "
-    "must learn to attend to position 4."
+    "Nobody writes attention weights: a model learns where to attend. Here, a sentence is [CLS] and six random numbers. The "
+    "answer is *yes* if **position 4 holds the magic number**. The model has one layer with one head. It decides from [CLS] "
+    "alone, so [CLS] must learn to attend to position 4."
 )
 teaching.explain("token", "head", "layer", "weight")
 settings = choose()
 layers, n = tiny_model.layers(settings.width), tiny_model.N_SAMPLES
 count = layers["numbers"].sum()
 teaching.prose(
-    f"The model learns **{count:,} numbers** from {n:,} sentences. About 2 in 100 are *yes*. Recall is the share of these that "
-    "the model finds."
+    f"The model learns **{count:,} numbers** from {n:,} sentences. The answer is *yes* for about 2 in 100 sentences, the "
+    "positives. Recall is the share of the positives that the model finds."
 )
 if st.button("Train", key="tiny.train", icon=":material/play_arrow:"):
     train(settings)
 used, states = session.TRAINED.get()
 if used is None:
     start = next(tiny_model.train(settings))
-    show_map("positives", "Attention on positives, before training", start.weights, f"{EVEN}: nothing is learned yet")
+    show_map(
+        "positives",
+        "Attention on positives, before training",
+        start.weights,
+        f"{EVEN}: the model has learned nothing yet",
+    )
 elif states:
     if used != settings:
-        st.info("The results below belong to the settings of the last training. Train again to use the new settings.")
+        st.info("The results below come from the previous settings. Train again to use the new settings.")
     show_result(used, states)
     teaching.take(
-        "Right and wrong answers alone teach a model where to attend. Position 4 needs enough attention, not nearly all of it."
+        "A model learns where to attend from right and wrong answers alone. Position 4 needs enough attention, not nearly all."
     )
 with st.container(width=560):
     st.markdown("**The model's layers**")
     st.dataframe(layers, hide_index=True)
     st.text(
         f"This model learns {count:,} numbers; the published model of width 8 learns 777. The published table prints 2,333, "
-        "because the optimiser, Adam, stores two more numbers for each of them, and two for the whole model. For this model: "
-        f"3 × {count:,} + 2 = {3 * count + 2:,}."
+        "because it also counts the numbers of the optimiser. Adam stores two for each learned number, and two for the whole "
+        f"model. For this model: 3 × {count:,} + 2 = {3 * count + 2:,}."
     )

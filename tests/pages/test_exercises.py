@@ -44,11 +44,11 @@ TYPED = [  # exercise, entered value, whether the value is right, part of the me
     (2, f"0, {math.log(3)}", False, "0.250 and 0.750, 0.33 to one."),
     (2, "900, 0", False, "1.000 and 0.000."),
     (3, "3, 1", False, "street gets a weight of 0.49"),
-    (3, "2, 5", False, "Its key has length 5.39 (at first: 4.12)."),  # "street" gets most, but by a longer key
+    (3, "2, 5", False, "Its key is 5.39 long (at first 4.12)."),  # "street" gets most, but by a longer key
     (3, "4, 0", True, "street gets a weight of 0.80"),
-    (3, "3.9, 1.3", True, "Its key has length 4.11"),
-    (4, ADDED, True, "Later words get up to 0.00 of a row"),
-    (4, WEIGHTS, False, "Later words get up to 0.00 of a row"),
+    (3, "3.9, 1.3", True, "Its key is 4.11 long"),
+    (4, ADDED, True, "Later words get up to 0.00 of a word"),
+    (4, WEIGHTS, False, "Later words get up to 0.00 of a word"),
     (4, DIVIDED, True, "The smallest row sum is 1.00"),
 ]
 

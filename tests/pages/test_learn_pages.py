@@ -30,17 +30,17 @@ def positions(encoding, word):
 
 def test_page_counts_recurrence_steps():
     at = page("learn/before_attention")
-    assert "Steps through a recurrence: 17." in words(at)
+    assert "Steps between the two words: 17 in a recurrence" in words(at)
     assert "plain recurrence 0.17, gated recurrence 0.51, attention 0.60." in words(at)
     at.button(key="recurrence.bank").click().run()
-    assert all(said in words(at) for said in ("Steps through a recurrence: 5.", "a recurrence needs 9 steps"))
+    assert all(said in words(at) for said in ("Steps between the two words: 5 in", "a recurrence takes 9 steps"))
     at.text_input(key="recurrence.sentence").set_value("Never odd or even").run()
-    assert "Steps through a recurrence: 2." in words(at)
+    assert "Steps between the two words: 2 in a recurrence" in words(at)
     at.selectbox(key="recurrence.stop").set_value(2).run()
-    assert "Expected two different words, got word 2 twice." in words(at)
+    assert 'Expected different words in "From" and "To", got word 2 twice.' in words(at)
     for sentence, n in (("Never", 1), ("word " * 61, 61)):
         at.text_input(key="recurrence.sentence").set_value(sentence).run()
-        assert f"Expected a sentence of 2 to 60 words, got {n}" in words(at)
+        assert f"Expected 2 to 60 words in the sentence, got {n}" in words(at)
 
 
 def test_recurrence_curves_are_drawn(monkeypatch):
@@ -125,7 +125,7 @@ def test_pronoun_lesson_numbers(encoder):
     best, n = int(chosen_on.double().mean(0).argmax()), len(judged_on)
     of_best = judged_on.flatten(1)[:, best].double()
     low, high = binomtest(int(of_best.sum()), n).proportion_ci(method="wilson")
-    assert (low <= 0.5 <= high) == ("So few sentences rule out neither 50 % (luck)" in words(at))
+    assert (low <= 0.5 <= high) == ("The interval contains 50 %" in words(at))
     assert f"right in {100 * float(of_best.mean()):.0f} % of {n} sentences" in words(at)
     assert f"(95 % interval {100 * low:.0f} to {100 * high:.0f} %)" in words(at)
     right = (preferred > 0).double().mean(0)
@@ -136,7 +136,7 @@ def test_pronoun_lesson_numbers(encoder):
     she, artist, musician = (unresolved.places(word)[0].positions[0] for word in ("she", "artist", "musician"))
     rows = unresolved.rows(she)
     lean = (rows[..., artist] - rows[..., musician]).flatten()
-    assert f'{int((lean >= 0.05).sum())} lean to "artist", {int((lean <= -0.05).sum())} to "musician"' in words(at)
+    assert f'{int((lean >= 0.05).sum())} lean to "artist" and {int((lean <= -0.05).sum())} to "musician"' in words(at)
     twin = at.selectbox(key="pronouns.twin").options[2]
     at.selectbox(key="pronouns.twin").set_value(twin).run()
     others = [preference for sentence, preference in zip(PRONOUNS, preferences) if sentence.twin != twin]

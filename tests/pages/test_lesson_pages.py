@@ -228,7 +228,7 @@ def test_classroom_link_hides_answer():
 @pytest.mark.parametrize("beyond", [False, True])
 def test_local_server_gives_warning(beyond, monkeypatch):
     monkeypatch.setattr(permissions, "beyond_localhost", lambda: beyond)
-    assert ("open on this computer only" in words(stop("scaling"))) is not beyond
+    assert ("work on this computer only" in words(stop("scaling"))) is not beyond
 
 
 def test_lesson_plan_fills_45_minutes():
@@ -463,7 +463,7 @@ def test_word_vectors_are_compared(encoder):
         ),
         ({"text": "A bat flew by."}, "Expected 2 to 8 sentences, got 1"),
         ({"text": "A cat.\nA dog."}, "expected the word 'bat'"),
-        ({"text": "A bat.\nTwo bat.", "landmarks": "cave"}, "Expected two words to compare with"),
+        ({"text": "A bat.\nTwo bat.", "landmarks": "cave"}, "Expected two different words"),
     ):
         assert refused in words(change(at, "one-vector", **typed)) and not charts(at)
 
@@ -474,7 +474,7 @@ def test_texts_match_real_heads(encoder):
     trace = encoding.trace(0, 10)
     keys, query = trace.key[[bank, river]], trace.query[bank]
     own, other = (keys @ query).tolist()
-    assert f"scores are {other:.1f} and {own:.1f}" in IN_A_HEAD
+    assert f"*river* has the score {other:.1f} and *bank* {own:.1f}" in IN_A_HEAD
     cosines = cosine_similarity(keys, query[None], dim=-1).tolist()
     assert f"cosines are {cosines[1]:.2f} and {cosines[0]:.2f}" in IN_A_HEAD
     assert f"{keys[1].norm() / keys[0].norm():.1f} times as long" in IN_A_HEAD

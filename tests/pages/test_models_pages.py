@@ -60,14 +60,14 @@ def test_proof_states_largest_differences(folders):
     reference = encoder.reference_weights("Another text.")
     by_layer = at.dataframe[1].value
     for column, theirs in (
-        ("weights, against the model's attention on the same inputs", own),
-        ("weights, against a separate pass with eager attention", reference),
+        ("weights, compared with the model's on the same queries and keys", own),
+        ("weights, compared with a separate run of eager attention", reference),
     ):
         largest = (mine - theirs).abs().amax((1, 2, 3)).tolist()
         assert by_layer[column].tolist() == [error(value) for value in largest]
         assert f"{error(max(largest))} ({column})" in page_text(at)
     at.text_input(key="proof_text").set_value("One more text.").run()
-    assert "Largest differences over" not in page_text(at)  # that proof was computed for the previous text
+    assert "Largest differences in" not in page_text(at)  # that proof was computed for the previous text
     at.text_input(key="proof_text").set_value("  ").run()
     at.button(key="run_proof").click().run()
     assert "empty" in page_text(at)

@@ -7,15 +7,15 @@ from pages.learn.from_scratch.lesson_pages import CORE, NUMBERS, STOPS
 from selfattn.dashboard import permissions
 
 MINUTES = 4  # per lesson page: two to read at most 250 words, two to vote and do the exercise
-LAST = "Open *Next: guess which word*, and let the students type a sentence of their own. The worksheet is homework"
+LAST = "Open *Next: guess which word*, and let the students type their own sentences. The worksheet is homework"
 ASKED = {  # a student's question, and the answer
-    "Hiding *The* moves *bank* 10 % of the distance to its other sense, and hiding *loan* 12 %. Why nearly the same?": "Both "
-    "moves may be chance, because they are below the noise level of 21 %: over many sentences, moves this small often lead away "
-    "from the other sense. No single word of this sentence settles the sense. Hiding *approved* and *loan* "
+    "Hiding *The* moves *bank* 10 % of the way to its other sense, and hiding *loan* 12 %. Why nearly the same?": "Both moves "
+    "may be chance, because they are below the noise level of 21 %. Over many sentences, moves this small often lead away "
+    "from the other sense. No single word of this sentence decides the sense. Hiding *approved* and *loan* "
     "together moves *bank* 29 %.",
-    "Why does *bank* attend to itself?": "The key of *bank* fits its own query, too. In the hand-made head this changes nothing, "
-    "because the value of *bank* is [0, 0].",
-    "Who wrote the numbers?": "We wrote those of the hand-made head. The numbers of the real encoder come from training alone.",
+    "Why does *bank* attend to itself?": "The key of *bank* also fits the query of *bank*. In the hand-made head, this adds "
+    "nothing to the context, because the value of *bank* is [0, 0].",
+    "Who wrote the numbers?": "We wrote the numbers of the hand-made head. The real encoder learned its numbers in training.",
 }
 
 
@@ -38,17 +38,17 @@ def show() -> None:
         st.markdown(
             "**Students' questions**\n\n" + "\n".join(f"- {question} {answer}" for question, answer in ASKED.items())
         )
-        st.markdown("Each link opens a question with its answer hidden. Add `&reveal=yes` to show it.")
+        st.markdown("Each link opens a question without its answer. Add `&reveal=yes` to the link to show the answer.")
         if not permissions.beyond_localhost():
             st.markdown(
-                "The links open on this computer only. For the class, start `selfattn --address` with "
+                "The links work on this computer only. To share them with the class, start `selfattn --address` with "
                 "this computer's name or IP address."
             )
         lines = (f"{NUMBERS[slug]}. {plain_question(slug)}\n{link(address, slug)}" for slug in STOPS)
         st.code("\n\n".join(lines), language=None, wrap_lines=True)
         st.markdown(
-            "Homework on paper: the worked example and the attention map of *bank*. Download the worksheet and print it. You can "
-            "also print any page of this lesson from the browser, on one sheet."
+            "The worksheet is homework on paper: the worked example and the attention map of *bank*. You can also print any "
+            "page of this lesson from the browser; it fits on one sheet."
         )
         for name, answers in (("Worksheet", False), ("Answer sheet", True)):
             file = f"self-attention-{name.lower().replace(' ', '-')}.html"

@@ -44,7 +44,7 @@ def show_strip() -> None:
             label_visibility="collapsed", on_change=lambda: go(session.STOP.get()),
         )  # fmt: skip
         step("Next", after)
-        st.toggle("Projector", key=session.PROJECTOR, bind="query-params", help="Enlarge the type and hide the menu.")
+        st.toggle("Projector", key=session.PROJECTOR, bind="query-params", help="Enlarge the text and hide the menu.")
 
 
 def outline() -> list[dict[str, Any]]:

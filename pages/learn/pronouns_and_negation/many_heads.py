@@ -23,8 +23,8 @@ def show(encoder: Encoder) -> None:
     picture, beside = teaching.sides()
     with beside:
         teaching.prose(
-            '"One head, one relation": some published lessons liken eight heads to eight spotlights, each on its own actor. '
-            "Here are all heads of this encoder, each with the token that the chosen word attends to most."
+            'Some published lessons teach "one head, one relation": eight heads are like eight spotlights on eight actors. '
+            "The figure shows all heads of this encoder. Each cell names the token that the chosen word attends to most."
         )
         sentence = "The animal didn't cross the street because it was too tired."
         _, encoding = teaching.choose_sentence("many-heads", sentence, encoder)
@@ -36,24 +36,22 @@ def show(encoder: Encoder) -> None:
         heads = favourites(encoding.rows(position), position, encoding.tokens, encoding.special)
         counted = heads["kind"].value_counts().reindex(KINDS, fill_value=0).to_dict()
         kinds = ", ".join(f"{kind} {n}" for kind, n in counted.items() if n)
-        question = (
-            f"In each of {len(heads)} heads, this word gives one token the most weight. Which token is it most often?"
-        )
+        question = f"Over all {len(heads)} heads, which token gets the most weight from this word most often?"
         most = max(counted, key=counted.__getitem__)
-        answered = teaching.predict("many-heads", question, list(counted), most, f"Heads for each token: {kinds}.")
+        answered = teaching.predict("many-heads", question, list(counted), most, f"Number of heads: {kinds}.")
     weights = torch.tensor(heads["weight"].tolist()).reshape(encoding.n_layers, encoding.n_heads)
     labels = [token if len(token) <= 8 else f"{token[:7]}…" for token in heads["token"]]  # "…" marks a cut token
     look = {"numbers": labels, "maximum": 1.0, "cell": (56, 30)}
     chart = teaching.heads_chart(teaching.asked(weights, answered), **look)
     with picture:
-        finding = f"The token that gets the most weight is most often {most}. Heads for each token: {kinds}."
+        finding = f"The token with the most weight is most often {most}. Number of heads for each token: {kinds}."
         teaching.steps("favourites", finding, {"The token with the most weight in each head": chart}, answered=answered)
     if not answered:
         return
     teaching.prose(
         f"In **{counted['a special token']} of {len(heads)}** heads, a special token gets the most weight. The weights don't "
-        "tell whether such a head has an effect: the special token's value vector may be short or long. Many heads share one "
-        "pattern. That a token gets the most weight doesn't prove a grammatical relation."
+        "show whether such a head has an effect, because the special token's value vector may be short or long. A large "
+        "weight doesn't prove a grammatical relation."
     )
 
 

@@ -57,14 +57,14 @@ def show(encoder: Encoder) -> None:
         positive, negative = bag_of_words(MOVIE)
         teaching.prose(
             f"A model that only counts words finds {positive} positive words, *good* and *amazing*, and {negative} negative "
-            "words. So it calls the film good, because it misses *not*. Attention could link *not* to *good* only. Does it? "
+            "words. It misses *not*, so it calls the film good. Attention could link *not* to *good* only. "
             "One published lesson prints made-up weights, in which *good* gives *not* .55."
         )
         question = (
-            f"Of all heads, {best} links negated words most clearly to their negators. In this head, both *good* and "
-            "*amazing* give *not* some weight. Does *amazing* give far less than *good*?"
+            f"Of all heads, {best} links negated words most clearly to their negators. In this head, does *amazing* give "
+            "*not* far less weight than *good* does?"
         )
-        measured = f"*good* gives *not* {good:.2f}, *amazing* gives *not* {amazing:.2f}."
+        measured = f"*good* gives *not* the weight {good:.2f}, *amazing* gives *not* {amazing:.2f}."
         answered = teaching.predict("negation", question, OPTIONS, OPTIONS[amazing > 0.5 * good], measured)
     with picture:
         _movie(movie, best, rows, answered)
@@ -72,20 +72,20 @@ def show(encoder: Encoder) -> None:
         return
     st.markdown("#### Does the word attend to the negator, or to any word at that position?")
     teaching.prose(
-        f"We compare {len(NEGATION_PAIRS)} pairs such as *the soup was good* and *the soup was not good*. If a head always "
-        "attends one word back, it passes a test on the second sentence alone. So from the weight that *good* gives *not*, we "
-        "subtract the weight that *good* gives *was* in the first sentence. The map shows this difference."
+        f"We compare {len(NEGATION_PAIRS)} pairs such as *the soup was good* and *the soup was not good*. In the second "
+        "sentence, a head that always attends one word back also finds *not*. So we subtract a baseline: the weight that "
+        "*good* gives *was* in the first sentence. The map shows the difference."
     )
     teaching.steps(
         "negator",
-        f"In {best}, the negator gets weight {float(negator[best]):.2f}. Without a negator, the word at its position gets "
-        f"{float(instead[best]):.2f}.",
-        {"Weight on the negator minus weight on the word in its place": teaching.heads_chart(gain, kind="signed")},
+        f"In {best}, the negator gets the weight {float(negator[best]):.2f}. Without a negator, the word in the negator's place "
+        f"gets {float(instead[best]):.2f}.",
+        {"Weight on the negator minus the baseline": teaching.heads_chart(gain, kind="signed")},
         note=f"In {int((gain > 0.1).sum())} of {gain.numel()} heads, the difference is more than 0.10.",
     )
     teaching.prose(
         "A head that attends to *not* needn't understand *not*: the weights don't show what the head does with the value of "
-        f"*not*. We also chose {best} on these same pairs, so its difference is a little too high."
+        f"*not*. We chose {best} on the same pairs, so the difference shown for this head is a little too high."
     )
 
 
@@ -100,7 +100,7 @@ def _movie(movie: Encoding, head: Head, rows: Mapping[str, Tensor], answered: bo
     given = ", ".join(f'"{word}" gives "not" {float(row[NOT]):.2f}' for word, row in rows.items())
     rest = ", ".join(f"{max(0.0, 1 - float(row.sum())):.2f} from “{word}”" for word, row in rows.items())
     finding = f'In the published lesson, "good" gives "not" the weight {ILLUSTRATIVE_ROW[NOT]:.2f}. In {head}, {given}.'
-    note = f"Special tokens aren't drawn; they get {rest}."
+    note = f"The figure leaves out the special tokens. They get {rest}."
     teaching.steps("movie", finding, charts, note=note, answered=answered)
 
 

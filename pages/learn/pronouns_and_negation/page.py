@@ -11,7 +11,7 @@ VIEWS = {"pronouns": pronouns, "negation": negation, "heads": many_heads}
 heading("Pronouns and negation")
 teaching.prose(
     'Which word does "it" attend to? Does "good" attend to "not"? Famous examples suggest that one head answers such a question. '
-    "Here we test all heads on many sentences, and compare them with luck and with a rule that knows only the words' positions."
+    "Here we test all heads on many sentences. We compare them with luck, and with a rule that knows only word positions."
 )
 teaching.explain("encoder", "token", "weight", "head", "layer")
 encoder = current_encoder()
@@ -21,6 +21,6 @@ view = segmented("View", labels, key=session.VIEW, label_visibility="collapsed")
 VIEWS[view].show(encoder)
 if teaching.answered({"heads": "many-heads"}.get(view, view)):
     teaching.take(
-        "A head that attends where we expect is only a hint. Test the head on sentences that weren't used to choose it. Compare "
-        "it with luck, and with a rule that knows only the distance between the words."
+        "A head that attends where we expect is only a hint. Test the head on sentences that weren't used to choose the head. "
+        "Compare the head with luck, and with a rule that knows only the distance between the words."
     )

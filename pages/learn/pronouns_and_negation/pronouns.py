@@ -25,7 +25,7 @@ LEAN = 0.05  # a head "leans to" a noun with at least this much more weight
 OPTIONS = (
     "no, the head gives the animal more weight",
     "yes, the head gives the street more weight",
-    "no, the head gives both about the same weight",
+    "no, the head gives both nouns about the same weight",
 )
 
 
@@ -35,8 +35,8 @@ def show(encoder: Encoder) -> None:
     names = list(dict.fromkeys(sentence.twin for sentence in PRONOUNS if sentence.twin))
     with words:
         teaching.prose(
-            "Two sentences differ in one word. With *too tired*, *it* is the animal; with *too wide*, *it* is the street. The "
-            f"head shown here is the one that finds the right noun best in {len(PRONOUNS) - 2} other sentences."
+            "Two sentences differ in one word. With *too tired*, *it* is the animal; with *too wide*, *it* is the street. We "
+            f"show the head that prefers the right noun most in {len(PRONOUNS) - 2} other sentences."
         )
         best = _best(weights, names[0])
         wide = [place for place, sentence in enumerate(PRONOUNS) if sentence.twin == names[0]][1]
@@ -97,27 +97,27 @@ def _verdict(chosen: pronouns.ChosenHead, n_first: int, n_heads: int) -> None:
             (f"Chosen head's accuracy on the {n_first} sentences used to choose it", chosen.chosen_with),
             (f"Accuracy that the best of {n_heads} heads can reach by luck", chosen.luck),
             (f"Chosen head's accuracy on the other {chosen.n} sentences", chosen.accuracy),
-            ("Chosen head's accuracy if it knew only distances", chosen.position_only),
+            ("Chosen head's accuracy if the head knew only distances", chosen.position_only),
         ):
             st.metric(label, share(accuracy), width="content")
     low, high = chosen.interval
-    few = f" So few sentences rule out neither 50 % (luck) nor {share(high)}." if low <= 0.5 <= high else ""
+    few = " The interval contains 50 %, so this may be luck." if low <= 0.5 <= high else ""
     st.markdown(f"#### Over {len(PRONOUNS)} sentences")
     teaching.prose(
         "Each sentence has two nouns. In half of the sentences, the pronoun refers to the first noun. A head is right if the "
-        "pronoun gives the noun that it refers to more weight than the other noun. We choose the best head on one half of the "
-        "sentences and test it on the other half."
+        "pronoun gives the right noun more weight than the other noun. We choose the best head on one half of the sentences, "
+        "and test this head on the other half."
     )
     beyond = "more" if chosen.chosen_with > chosen.luck else "no more"
     say(
-        f"On the half used to choose it, {chosen.head} is right {beyond} often than the best head would be by luck. On the "
-        f"other half, it is right in {share(chosen.accuracy)} of {chosen.n} sentences (95 % interval "
+        f"We chose {chosen.head} on one half of the sentences. There it is right {beyond} often than the best head would be by "
+        f"luck. On the other half, it is right in {share(chosen.accuracy)} of {chosen.n} sentences (95 % interval "
         f"{span(low, high, share)}).{few}"
     )
     teaching.prose(
         "**This is one encoder's result.** In BERT-base, Clark et al. (2019, *What Does BERT Look At?*, section 4.3) found a "
         "head (5-4 in their numbering) that attends from a mention to its antecedent in 65 % of cases. A rule that chooses the "
-        "nearest mention is right in 27 %. An encoder tuned to compare sentences, as ours is, may have no such head."
+        "nearest mention is right in 27 %. Our bundled encoder is tuned to compare sentences, and may have no such head."
     )
 
 
@@ -134,7 +134,9 @@ def _map(weights: pronouns.PronounWeights) -> None:
 
 def _unresolved(encoder: Encoder, head: Head) -> None:
     st.markdown("#### A sentence without an answer")
-    teaching.prose("In this sentence, *she* may be the artist or the musician; readers disagree. So we don't score it.")
+    teaching.prose(
+        "In this sentence, *she* may be the artist or the musician. Readers disagree, so we don't score this sentence."
+    )
     call = f"notebook.attention(encoder, {UNRESOLVED.sentence!r}, {head.layer}, {head.head})"
     this_page().python = f"{load(encoder)}\n{call}"
     row = pronouns.pronoun_rows(cached_encode(encoder, UNRESOLVED.sentence), UNRESOLVED)
@@ -147,7 +149,7 @@ def _unresolved(encoder: Encoder, head: Head) -> None:
     bars = pd.DataFrame({"token": [*nouns, "all else"], "weight": [*weights, 1 - sum(weights)]})
     teaching.steps(
         "unresolved",
-        f'{head} {lean}. Of all {row.preference.numel()} heads, {counted[0]} lean to "{nouns[0]}", {counted[1]} to "{nouns[1]}".',
+        f'{head} {lean}. Of {row.preference.numel()} heads, {counted[0]} lean to "{nouns[0]}" and {counted[1]} to "{nouns[1]}".',
         {f"Weights from “{UNRESOLVED.pronoun}”": drawing(bar_list, bars, "weight", number=".3f", domain=(0, 1.2))},
         note=f"A head leans to a noun if it gives this noun at least {LEAN:.2f} more weight than the other noun.",
     )

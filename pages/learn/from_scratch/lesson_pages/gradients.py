@@ -32,7 +32,9 @@ def learned(picture, answered: bool) -> None:
             lines, begun, "step", "weight", series="token", domain=(0, 1), size=(330, 230)
         ),
     }
-    finding = f'After {n_steps} steps "{token}" has a weight of {weight.iloc[-1]:.2f} instead of {weight.iloc[0]:.2f}.'
+    finding = (
+        f'After {n_steps} steps, the weight of "{token}" is {weight.iloc[-1]:.2f} instead of {weight.iloc[0]:.2f}.'
+    )
     with picture:
         note = "Training raises numbers with a positive gradient (blue), and lowers numbers with a negative gradient (red)."
         teaching.steps("gradient", finding, charts, note=note, answered=answered)

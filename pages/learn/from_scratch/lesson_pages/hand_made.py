@@ -38,7 +38,7 @@ def soft_lookup() -> Scene:
         "| | filing cabinet | library | in attention |\n|---|---|---|---|\n| I look for | sticky note | question | query |\n"
         "| filed under | label | spine | key |\n| hands over | contents | book | value |"
     )
-    name = "Temperature T: low picks one drawer, high opens all evenly"
+    name = "Temperature T (low: one drawer, high: all evenly)"
     temperature = st.select_slider(name, TEMPERATURES, 1.0, key="soft-lookup.t")
     query, *keys = teaching.own_numbers(
         "soft-lookup", {"query": made.query[BANK], **by_place(drawers, made.key)}
@@ -48,8 +48,8 @@ def soft_lookup() -> Scene:
     soft, longer = (attend(query[None], labels, labels, scale=scale) for labels in (key, 10 * key))
     scores, best = soft.scores[0], int(soft.scores.argmax())  # the first of equal scores
     return Scene(
-        f'"{drawers[best]}" fits best. A hard lookup opens it alone. A soft lookup takes '
-        f"{decimal(soft.weights[0, best])} of it, and {decimal(longer.weights[0, best])} with labels ten times as long.",
+        f'"{drawers[best]}" fits best. A hard lookup opens only "{drawers[best]}". A soft lookup takes '
+        f"{decimal(soft.weights[0, best])} of it, or {decimal(longer.weights[0, best])} with labels ten times as long.",
         drawers,
         (
             Column("key", "label", key, above=("“bank” asks", query[None])),
@@ -61,7 +61,7 @@ def soft_lookup() -> Scene:
         asks=BANK,
         lit=best,
         lines=[f"{word}: fit {product(query, label, score)}" for word, label, score in zip(drawers, key, scores)],
-        note="“Soft”: e to the power of (fit ÷ √2), scaled to sum to 1. See stops 5 and 6.",
+        note="“Soft”: e to the power of (fit ÷ √2 ÷ T), scaled to sum to 1 (pages 5 and 6).",
     )
 
 
@@ -82,13 +82,13 @@ def projections() -> Scene:
         scene = _projected(made.words, made.embeddings, MATRICES, made.trace)
         return replace(
             scene,
-            note=f"The numbers in X: money, water, glue. The numbers in V: money − water, water − money. {scene.note}",
+            note=f"The columns of X are money, water, glue. The columns of V are money − water and water − money. {scene.note}",
         )
     typed = teaching.own_numbers("projections", dict(zip(SIX_WORDS, EMBEDDINGS)), 150)
     seed = st.number_input("Seed of the projections", 0, 9999, SEED, key="projections.seed")
     teaching.prose(
-        "S. Raschka, *Build a Large Language Model (From Scratch)*, section 3.4, from page 64. The book draws the "
-        "matrices at random; with the book's seed, this page gets the same numbers."
+        "This example is from S. Raschka, *Build a Large Language Model (From Scratch)*, section 3.4, from page 64. The book "
+        "uses random matrices. With the book's seed, this page gets the same numbers."
     )
     embeddings = torch.stack(list(typed.values())).float()  # in float32, as published
     return _projected(SIX_WORDS, embeddings, *project(embeddings, int(seed)))
@@ -113,7 +113,7 @@ def _projected(words: Sequence[str], embeddings: Tensor, matrices: Sequence[Tens
         f'Three matrices of {d_model} × {d_k} turn "{words[row]}" into {spelled[0]}, {spelled[1]} and {spelled[2]}.',
         words, columns, asks=row, lit=row,
         lines=[f"{word} × first column of W_Q: {tips[0]}" for word, tips in zip(words, columns[1].tips)],
-        note=f"n = {n} words, d_model = {d_model} numbers each, d_k = {d_k} in a query.",
+        note=f"There are n = {n} words. An embedding has d_model = {d_model} numbers, and a query d_k = {d_k}.",
     )  # fmt: skip
 
 
@@ -154,7 +154,7 @@ def mix() -> Scene:
         asks=BANK,
         lit=LAST,
         lines=_handed(made),
-        note="Thick arrows: a large score or a large weight. Red: a score below 0. Dashed: weight × value, added one by one.",
+        note="Thick arrows have a large score or weight. Red arrows have a score below 0. Dashed arrows add weight × value.",
     )  # fmt: skip
 
 
@@ -185,7 +185,7 @@ def residual() -> Scene:
     numbers = [f"{name} {decimal(value)}" for value, name in sorted(zip(made.total[:2].tolist(), ABOUT), reverse=True)]
     more, less = numbers
     return Scene(
-        'After the head, "bank" is ' + ("what it was." if nothing else f"more about {more} than {less}."),
+        'The head doesn\'t change "bank".' if nothing else f'After the head, "bank" is more about {more} than about {less}.',
         made.words,
         (
             Column("key", "key", trace.key, above=("“bank” asks", trace.query[[BANK]])),
@@ -199,9 +199,9 @@ def residual() -> Scene:
         asks=BANK,
         lit=LAST,
         lines=_handed(made),
-        note="A vector has three numbers: money, water, glue. W_O takes half of the context and adds a 0 for glue. Layer norm "
-        f"subtracts the mean, {decimal(mean)}, so a number below the mean becomes negative. It divides by the spread, "
-        f"{decimal(spread)}.",
+        note="The three numbers of a vector are money, water and glue. W_O halves the context and adds a 0 for glue. Layer norm "
+        f"subtracts the mean, {decimal(mean)}, so numbers below the mean become negative. Then it divides by the standard "
+        f"deviation, {decimal(spread)}.",
     )  # fmt: skip
 
 
@@ -255,6 +255,6 @@ def hide_a_word() -> Scene:
         lit=BANK,
         hidden=hidden,
         lines=lines,
-        note=f"Money and water of “bank”: {vector(before.total[:2], 2)} with all words, {vector(after.total[:2], 2)} with "
-        f"“{words[hidden]}” hidden.",
+        note=f"The numbers for money and water in “bank” are {vector(before.total[:2], 2)} with all words, and "
+        f"{vector(after.total[:2], 2)} with “{words[hidden]}” hidden.",
     )

@@ -33,7 +33,7 @@ def geometry(picture, answered: bool) -> None:
             trace = worked_example.compute(query, torch.stack(keys), torch.stack(values))
             teaching.kernel("geometry", trace, TOKENS, -1, "it", back="Back to the query as typed")
             teaching.prose(
-                "Drag the query: make it longer, turn it, or bring it to 0. Scores, weights and context follow."
+                "Drag the query to make it longer, to turn it, or to set it to 0. Scores, weights and context change with it."
             )
         else:
             compared = teaching.plane({"it": query, **dict(zip(TOKENS, keys))}, "it", 300)
@@ -52,7 +52,7 @@ def kernel(picture, answered: bool) -> None:
     }
     which = teaching.example("kernel", tuple(examples))
     trace, tokens, asks, text = examples[which]
-    st.text("This is the complete code, without the check of the inputs.")
+    st.text("This is the complete code, except for the checks of the inputs.")
     with st.expander("The whole source, to copy"):
         for part in PARTS:
             st.code(source(part), language=None, wrap_lines=True)  # the colours for Python are too pale
@@ -66,12 +66,12 @@ def kernel(picture, answered: bool) -> None:
         if not answered:
             return
         if which == LAYER:
-            st.text(f"The last of these {len(trace.query)} heads:")
+            st.text(f"The figure shows the last of these {len(trace.query)} heads.")
             trace = attend(trace.query[-1], trace.key[-1], trace.value[-1], scale=trace.scale)
         teaching.kernel(f"kernel, {which}", trace, tokens, asks, text)
         teaching.prose(
-            "If a word may attend to nothing, its weights are 0. Many lessons add −1e9 instead of −∞; then a fully masked row "
-            "gets *even* weights, as if the word attended to everything."
+            "If a row is fully masked, all its weights are 0 here. Many lessons add −1e9 instead of −∞. Then such a row gets "
+            "*equal* weights, as if the word attended to every word."
         )
 
 

@@ -48,7 +48,7 @@ def one_vector() -> Scene:
     with st.expander("Your own word and sentences"):
         st.text_input("Word", key=WORD, max_chars=40)
         st.text_input("Two words to compare with", key=LANDMARKS, max_chars=80)
-        hint = "Two to eight sentences with the word, one per line. After a bar (|) you may name the word's sense."
+        hint = "Type two to eight sentences with the word, one per line. You can add the word's sense after a bar (|)."
         st.text_area("Sentences | sense", key=TEXT, height=200, max_chars=3000, help=hint)
         teaching.reset("one-vector", PUBLISHED, "Reset the sentences")
     with teaching.messages("These sentences can't be used."):
@@ -96,11 +96,11 @@ def _parts(placed: PlacedWord[Encoding]) -> tuple[str, str, str]:
 def _landmarks(encoder: Encoder) -> dict[str, Encoding]:
     names = [each.strip() for each in st.session_state[LANDMARKS].split(",")]
     if len({*names} - {""}) != 2:
-        raise ValueError("Expected two words to compare with, separated by a comma. Type words such as river, loan.")
+        raise ValueError("Expected two different words, separated by a comma. Type two words, such as: river, loan.")
     found = {name: encode_or_stop(encoder, name, "The word to compare with") for name in names}
     if not all(each.words for each in found.values()):
         raise ValueError(
-            "Expected two words to compare with, but one of them has no letters. Type words such as river, loan."
+            "Expected two words to compare with, got a word without letters. Type two words, such as: river, loan."
         )
     return found
 
@@ -110,14 +110,14 @@ def typed(encoder: Encoder) -> tuple[str, list[PlacedWord[Encoding]], list[str]]
     word = st.session_state[WORD].strip()
     lines = [line for line in st.session_state[TEXT].splitlines() if line.strip()]
     if not 2 <= len(lines) <= MOST:
-        raise ValueError(f"Expected 2 to {MOST} sentences, got {len(lines)}. Put one on each line.")
+        raise ValueError(f"Expected 2 to {MOST} sentences, got {len(lines)}. Type one sentence on each line.")
     places, senses = [], []
     for number, line in enumerate(lines, start=1):
         sentence, _, sense = line.partition("|")
         encoding = encode_or_stop(encoder, sentence.strip(), f"Sentence {number}")
         found = encoding.places(word)
         if not found:
-            why = encoding.why_unknown(word) or f"expected the word {word!r}. Add it, or change the word."
+            why = encoding.why_unknown(word) or f"expected the word {word!r}. Add the word, or choose another."
             raise ValueError(f"Sentence {number}: {why}")
         places.append(found[0])
         senses.append(sense.strip())

@@ -41,9 +41,9 @@ def answer(options: Sequence[str]) -> str:
 
 def real_head_details() -> None:
     st.expander("Details: half way").text(
-        "In “The bank of the.”, which has no “river”, the encoder of this site puts “bank” at 48 % of the way from its river "
-        "sentences to its money sentences: undecided. Hiding “river” from all words, not only from “bank”, moves “bank” no "
-        "farther: 50 %."
+        "Without “river”, in “The bank of the.”, the encoder of this site places “bank” at 48 % of the way from its river "
+        "sentences to its money sentences: about half way. Hiding “river” from all words, not only from “bank”, moves “bank” "
+        "no farther (50 %)."
     )
 
 
@@ -51,7 +51,7 @@ def _answer() -> Answer:
     """Return the result for the lesson's sentences, or end the page."""
     encoder = current_encoder()
     if encoder.hide_reason:
-        say(f"In this encoder no word can be hidden: {encoder.hide_reason}")
+        say(f"No word can be hidden in this encoder: {encoder.hide_reason}")
         st.stop()
     pair = Pair(*(first_word(cached_encode(encoder, text), REAL.word) for text in REAL.sentences))
     found = answer_of(encoder, pair)

@@ -34,8 +34,8 @@ LENGTHS = {  # the query, and the keys by name
     ),
 }
 IN_A_HEAD = (
-    "In head 10 of layer 0 of the bundled encoder, the angle matters more. In *The bank of the river.* the key of *river* is "
-    "1.2 times as long as the key of *bank*, but the scores are 17.2 and 5.5, because the cosines are 0.39 and 0.15."
+    "In head 10 of layer 0 of the bundled encoder, the angle matters more. In *The bank of the river.*, *river* has the score "
+    "17.2 and *bank* 5.5. The key of *river* is only 1.2 times as long, but the cosines are 0.39 and 0.15."
 )
 DEPTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 N_KEYS, N_QUERIES = 32, 256
@@ -82,8 +82,8 @@ def _compared(
         asks=asks,
         lit=shown,
         lines=[f"{name}: {product(query, each, score)}" for name, each, score in zip(names, keys, scores)],
-        note=f"The score is also length {query.norm():.2f} × length {key.norm():.2f} × cosine {decimal(angle)}. A large score "
-        "means a small angle only if all vectors have the same length.",
+        note=f"The score is also length {query.norm():.2f} × length {key.norm():.2f} × cosine {decimal(angle)}. So a long key "
+        "can have a large score at a large angle.",
     )
 
 
@@ -109,16 +109,16 @@ def magnitude(picture, answered: bool) -> None:
     charts = {"The query and the keys": teaching.plane(named, "query", 210)}
     charts |= {title: drawing(bar_list, shown, column, width=150, domain=domain) for column, title in titles.items()}
     finding = (
-        f"{long.token} scores {plain(long.score)} and {short.token} {plain(short.score)}; their cosines are "
-        f"{decimal(long.cosine)} and {decimal(short.cosine)}."
+        f'"{long.token}" has the score {plain(long.score)} and the cosine {decimal(long.cosine)}. '
+        f'"{short.token}" has the score {plain(short.score)} and the cosine {decimal(short.cosine)}.'
     )
     with picture:
         teaching.steps("key length", finding, charts, columns=2, answered=answered)
         if answered:
             teaching.prose(
-                f"**Does dividing by √d_k remove the effect of length?** No: the scaled score of the key {vector(keys[1])} is "
-                f"{long.scaled:.2f}; a key twice as long gets {twice:.2f}. Comparing *cosines* would remove the effect. "
-                f"Attention doesn't do that, and a model may use a key's length to draw attention. {IN_A_HEAD}"
+                f"**Does dividing by √d_k remove the effect of length?** No. The key {vector(keys[1])} has the scaled score "
+                f"{long.scaled:.2f}, and a key twice as long has {twice:.2f}. Comparing *cosines* would remove the effect, but "
+                f"attention compares dot products. So a model can use a key's length to attract attention. {IN_A_HEAD}"
             )
 
 
@@ -139,8 +139,8 @@ def scaling() -> Scene:
     shares = {name: worked_example.of_scores(grown, scale).weights[0] for name, scale in scales.items()}
     scaled = grown * d_k**-0.5
     return Scene(
-        f"At d_k = {d_k} the largest weight is {decimal(shares['divided'].max())} with the division, "
-        f"and {decimal(shares['left alone'].max())} without it.",
+        f"At d_k = {d_k}, the largest weight is {decimal(shares['divided'].max())} with the division, "
+        f"and {decimal(shares['left alone'].max())} without the division.",
         words,
         (
             Column("score", "score", grown, (-1.0, 1.0)),
@@ -156,7 +156,7 @@ def scaling() -> Scene:
             f"{word}: {plain(one)} × √({d_k} / 2) = {two:.2f}; ÷ √{d_k} = {three:.2f}"
             for word, one, two, three in zip(words, typed, grown, scaled)
         ],
-        note="Divided scores give the same weights at any d_k. Some lessons print × √d_k by mistake; then one weight nears 1.",
+        note="With the division, the weights are the same at any d_k. Some lessons multiply by √d_k by mistake.",
     )
 
 
@@ -168,16 +168,16 @@ def scaling_details() -> None:
             for title, what, column, log, digits in (
                 ("Variance of random scores", "variance", "variance", "xy", 2),
                 (f"Entropy of a row of {N_KEYS} weights, in bits", "entropy", "entropy", "x", 2),
-                ("How much a change of scores changes the weights", "norm of softmax's Jacobian", "gradient", "x", 3),
+                ("How much the weights change if the scores change", "norm of softmax's Jacobian", "gradient", "x", 3),
             ):
                 chart = drawing(
                     lines, frame, "d_k", column, series="series", log=log, titles=("d_k", ""), size=(290, 220)
                 )
                 without, divided = (f"{at_512[column][scaled]:.{digits}f}" for scaled in (False, True))
-                finding = f"At d_k = 512, the {what} is {without} without the division by √d_k, and {divided} with it."
+                finding = f"At d_k = 512, the {what} is {divided} with the division by √d_k, and {without} without the division."
                 teaching.steps(column, finding, {title: chart}, width=340)
         teaching.prose(
-            "Training could learn the division: with a W_Q divided by √d_k, scores are as small. The division matters at the "
+            "Training could learn the division: a W_Q divided by √d_k gives equally small scores. The division matters at the "
             "start of training, when the matrices are random."
         )
         encoder, encoding = teaching.choose_sentence("scaling", "The bank of the river was muddy after the rain.")
@@ -185,11 +185,11 @@ def scaling_details() -> None:
         spread = torch.stack([encoding.trace(*head).scaled.std() for head in heads]).view(encoder.n_layers, -1)
         widest = Head(*divmod(int(spread.argmax()), encoder.n_heads))
         finding = (
-            f"The standard deviation of a head's scaled scores is {float(spread.median()):.2f} in the median head, and at most "
-            f"{float(spread.max()):.2f}, in {widest}."
+            f"The standard deviation of the scaled scores is {float(spread.median()):.2f} in the median head. It is largest in "
+            f"{widest}: {float(spread.max()):.2f}."
         )
         note = (
-            f"Without the division, it would be {encoder.d_head**0.5:.1f} times as large (d_head = {encoder.d_head})."
+            f"Without the division by √{encoder.d_head}, the numbers would be {encoder.d_head**0.5:.1f} times as large."
         )
         charts = {"Standard deviation of each head's scaled scores": teaching.heads_chart(spread)}
         teaching.steps("spread of scores", finding, charts, note=note)

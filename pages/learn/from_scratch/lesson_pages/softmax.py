@@ -67,8 +67,8 @@ def three_words() -> Scene:
         for at, (word, score, power, share) in enumerate(zip(shown, scaled, powers, weights.tolist()))
     ]
     return Scene(
-        f'"{shown[best]}" gets the weight {weight(float(weights[best]))}, {decimal(weights[best] / weights[second], 1)} times '
-        f'the {weight(float(weights[second]))} of "{shown[second]}".',
+        f'"{shown[best]}" gets the weight {weight(float(weights[best]))}. This is {decimal(weights[best] / weights[second], 1)} '
+        f'times the weight of "{shown[second]}", {weight(float(weights[second]))}.',
         shown,
         (
             Column("scaled", "score ÷ √2", scaled, (-3.0, 3.0)),
@@ -78,7 +78,7 @@ def three_words() -> Scene:
         asks=asks,
         lit=best,
         lines=lines,
-        note="The code first subtracts the largest score; the weights stay the same. More words leave a smaller share for each.",
+        note="The code first subtracts the largest score, which doesn't change the weights. Extra words lower every weight.",
     )
 
 
@@ -91,7 +91,9 @@ def not_symmetric(picture, answered: bool) -> None:
         query, tokens = one_head_by_hand.compute().trace.query, WORDS["river"]
         trace = attend(query, query, query)
     n, weights = len(tokens), trace.weights
-    st.text(f"{n} tokens: {n * (n - 1) // 2} pairs, each compared in both directions, at any distance.")
+    st.text(
+        f"{n} tokens form {n * (n - 1) // 2} pairs. Attention compares each pair in both directions, at any distance."
+    )
     row, column = divmod(int((weights - weights.T).argmax()), n)  # the pair whose two weights differ most
     a, b = tokens[row], tokens[column]
     charts = {
@@ -99,12 +101,12 @@ def not_symmetric(picture, answered: bool) -> None:
         "Weights": teaching.small_map(teaching.asked(weights, answered, row, column), tokens, maximum=1.0),
     }
     finding = (
-        f'"{a}" gives "{b}" a weight of {weight(float(weights[row, column]))}, "{b}" gives "{a}" '
+        f'"{a}" gives "{b}" the weight {weight(float(weights[row, column]))}. "{b}" gives "{a}" the weight '
         f"{weight(float(weights[column, row]))}."
     )
     scores = weight(float((trace.scores - trace.scores.T).abs().max()))
     with picture:
-        note = f"The two scores of a pair differ by up to {scores}."
+        note = f"The scores of a pair in its two directions differ by at most {scores}."
         teaching.steps("forth and back", finding, charts, note=note, answered=answered)
 
 
@@ -146,7 +148,7 @@ def padding_mask(picture, answered: bool) -> None:
     room = min(16, encoder.max_tokens - n)
     if room <= 4:
         st.text(
-            f"The sentence fills the encoder's {encoder.max_tokens} tokens, so there is no room for padding. Type a shorter one."
+            f"The sentence leaves no room for padding in the encoder's {encoder.max_tokens} tokens. Type a shorter sentence."
         )
         return
     extra = st.slider("Tokens of padding", 4, room, key="padding-mask.extra")
@@ -158,8 +160,8 @@ def padding_mask(picture, answered: bool) -> None:
     gets = f"at most {error(share)}" if share else "exactly 0"
     differ = f"change by at most {error(changed)}" if changed else "stay the same"
     finding = (
-        f"[PAD] gives {weight(float(weights[n:, :n].sum(-1).min()))} of its weight to the sentence's own tokens. These tokens "
-        f"give {gets} to [PAD], and their weights on each other {differ}."
+        f"[PAD] gives {weight(float(weights[n:, :n].sum(-1).min()))} of its weight to the sentence's tokens. The sentence's "
+        f"tokens give {gets} to [PAD]. Their weights on each other {differ}."
     )
     shown = teaching.asked(weights, answered, *range(n, n + extra))
     with picture:

@@ -66,7 +66,7 @@ def drawn_numbers(picture, answered: bool) -> None:
     rows, columns = ([encoding.words[n].text for n in places] for places in (textbook.queries, textbook.keys))
     looks = {"columns": columns, "maximum": 1.0, "cell": (min(80, 310 // len(columns)), 46)}
     finding = (
-        f"The head nearest to the made-up weights is {nearest['name']}, at distance {nearest.distance:.2f}. It gives "
+        f"The head nearest to the made-up weights is {nearest['name']}, at distance {nearest.distance:.2f}. This head gives "
         f"{nearest.kept:.2f} of its weight to the words of the columns."
     )
     kept = float(mean.sum(-1).mean())
@@ -82,9 +82,9 @@ def drawn_numbers(picture, answered: bool) -> None:
         teaching.steps("drawn numbers", finding, charts, note=note, columns=2, answered=answered)
         if answered:
             teaching.prose(
-                "Before the comparison, a head's weights on these words are scaled to sum to 1. Distance 0 means equal weights, "
-                f"1 means nothing in common. {near} of {len(heads)} heads have a distance below 0.10 and give at least a "
-                "quarter of their weight to these words."
+                "Before the comparison, we scale a head's weights on these words to sum to 1. Distance 0 means equal weights. "
+                f"Distance 1 means that no word has weight in both. {near} of {len(heads)} heads have a distance below 0.10 and "
+                "give these words at least a quarter of their weight."
             )
             if textbook.title.startswith("it"):
                 _whole(encoding, textbook, Head(nearest["layer"], nearest["head"]))
@@ -98,7 +98,7 @@ def _whole(encoding: Encoding, textbook: TextbookWeights, head: Head) -> None:
     own = between_groups(encoding.weights(*head), places, places)
     maps = {"As printed: one row": drawn, f"{head}: every row": own}
     charts = {title: teaching.small_map(matrix, words, 320, maximum=1.0) for title, matrix in maps.items()}
-    teaching.steps("whole sentence", "The lesson prints one word's row; a head has a row for each word.", charts)
+    teaching.steps("whole sentence", "The lesson prints the row of one word. A head has a row for each word.", charts)
 
 
 def answer(options: Sequence[str]) -> str:

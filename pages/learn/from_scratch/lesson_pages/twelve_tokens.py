@@ -41,10 +41,10 @@ def twelve_tokens(picture, answered: bool) -> None:
     most = " and ".join(f'"{token}"' for token, weight in zip(TOKENS, weights) if weight > 0.9 * max(weights))
     drawn = teaching.asked(trace.weights, answered, GOOD)
     with picture:
-        finding = f'"good" attends most to {most}: {max(weights):.2f}.'
+        finding = f'"good" attends most to {most}, with a weight of {max(weights):.2f}.'
         chart = drawing(heatmap, drawn, TOKENS, cell=44, maximum=1.0)
         note = f'Context of "good": {vector(trace.context[GOOD], 2)}.'
-        teaching.steps("map", finding, {"Every weight of the sentence": chart}, note=note, answered=answered)
+        teaching.steps("map", finding, {"All attention weights of the sentence": chart}, note=note, answered=answered)
 
 
 Rows = Mapping[int, Sequence[float] | Tensor]  # rows by the token's position; a missing row is [0, 0]

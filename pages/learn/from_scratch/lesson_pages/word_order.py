@@ -32,11 +32,11 @@ def order(picture, answered: bool) -> None:
     published = {"order.words": "dog bites man"}
     for key, value in published.items():
         st.session_state.setdefault(key, value)
-    words = st.text_input("Your words, two to eight", key="order.words").split()
+    words = st.text_input("Your words (two to eight)", key="order.words").split()
     teaching.reset("order", published, "Reset the words")
     if not 2 <= len(words) <= MOST or len(set(words)) < len(words):
         show_error(
-            f"Expected two to {MOST} different words, got {len(words)} ({len(set(words))} different). Change them."
+            f"Expected two to {MOST} different words, got {len(words)} words ({len(set(words))} different). Change the words."
         )
         return
     positions = st.toggle("Add a vector for each position", key="order.positions")
@@ -50,13 +50,13 @@ def order(picture, answered: bool) -> None:
         "Contexts in reverse order": drawing(heatmap, teaching.asked(second.context, answered), words[::-1], **looks),
     }
     with picture:
-        finding = f"A word's contexts in the two orders differ by up to {decimal(difference)}."
+        finding = f"In the two orders, a word's contexts differ by at most {decimal(difference)}."
         teaching.steps("order", finding, charts, answered=answered)
         if answered:
             teaching.prose(
                 f"**Shuffling the words only shuffles the rows** (the difference of {error(difference)} is a rounding error)."
                 if difference < 1e-9
-                else "**Now the two sentences differ:** a word's context depends on its position."
+                else "**Now the contexts differ:** a word's context depends on the word's position."
             )
             _on_encoder()
 
@@ -70,7 +70,7 @@ def _on_encoder() -> None:
         return
     with st.container(horizontal=True):
         st.metric(
-            "Cosine of the two vectors of “dog”, positions as usual",
+            "Cosine of the two vectors of “dog”, with normal positions",
             f"{float(similarity(*usual)):.3f}",
             width="content",
         )
@@ -111,7 +111,7 @@ def compare_orders(encoder: Encoder, first: str, second: str, word: str) -> tupl
             states = encoder.model(**inputs).last_hidden_state.float().cpu()
     except TypeError:
         raise ValueError(
-            "This encoder doesn't accept position ids, so they can't be set to 0. Choose another encoder."
+            "Can't set all positions to 0: this encoder doesn't accept position ids. Choose another encoder."
         ) from None
     usual = [each.sentence.vector(encoder.n_layers, each.positions) for each in placed]
     return usual, [state[list(each.positions)].mean(0) for state, each in zip(states, placed)]
