@@ -28,13 +28,13 @@ PAIRS = {
     12: ("We sat on the bank of the wide green river at noon.", "We went to the bank in town for a small new loan."),
     64: (text(66), " ".join(text(77).split()[11:])),
 }
-# (tokens, most seconds until the first and until the last picture)
+# Typed sentences: (tokens, most seconds allowed until the first picture, and until the last picture)
 TYPED = ((12, 0.25, 0.6), (128, 0.5, 1.5))
 MESSAGES = 12  # at most, after one click
 SHOWN = 0.1  # seconds at most until the first change, in 95 % of the rounds
 LOOKS = {"hover": "hover over a head", "head": "click a head", "word": "click a word"}
 
-# JavaScript that times the first and the last new picture after an action
+# JavaScript that measures when the first and the last new picture appear after an action
 WATCH = """(() => {
   const marks = '[data-testid=stVegaLiteChart] :is(canvas, svg.marks)', drawn = new Set(), roots = new Set();
   const chart = drawing => {  // a hash of the drawn picture; 0 if nothing is drawn
@@ -105,7 +105,7 @@ WATCH = """(() => {
 
 @dataclass
 class Side:
-    """One checkout's server, and the times of each action."""
+    """The server of one checkout, and how long each action took there."""
 
     address: str
     context: BrowserContext
@@ -134,7 +134,7 @@ class Side:
 
 
 def main(small: bool = False, against: Path | None = None) -> Iterator[Row]:
-    """Yield the rows of the table."""
+    """Run the benchmark, and yield the rows of its table."""
     rounds, typed, pairs = (1, TYPED[:1], [*PAIRS][:1]) if small else (ROUNDS, TYPED, [*PAIRS])
     with ExitStack() as stack:
         playwright = stack.enter_context(sync_playwright())
@@ -178,7 +178,7 @@ def _side(stack: ExitStack, browser: Browser, folder: Path, log: Path) -> Side:
 
 
 def _in_turn(sides: Sequence[Side], rounds: int, job: Callable[[Side, int], None], start: int = 0) -> None:
-    """Call job(side, round) for each round and side, in alternating order."""
+    """Call job(side, round) for each side in each round, and reverse the order of the sides every round."""
     for number in range(start, start + rounds):
         for side in sides if number % 2 else sides[::-1]:
             job(side, number)

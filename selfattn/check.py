@@ -1,6 +1,6 @@
 """Check an encoder against two published data sets.
 
-    python -m selfattn.check rawc raw-c.csv             does hiding find the word that decides the sense?
+    python -m selfattn.check rawc raw-c.csv             does hiding words one by one find the word that decides the sense?
     python -m selfattn.check coarsewsd CoarseWSD-20     how well does each layer separate senses?
 
 Sources: Trott and Bergen 2021, "RAW-C: Relatedness of Ambiguous Words in Context" (github.com/seantrott/raw-c,
@@ -31,7 +31,7 @@ from selfattn.senses.resampling import rank_correlations
 from selfattn.senses.word_rankings import WordRankings
 from selfattn.words import to_groups
 
-# methods that rank the other words by influence on the target word
+# methods that rank the other words of a sentence by their influence on the target word
 WAYS = ("hiding", "most attended", "last layer", "largest single weight", "rollout", "gradient")
 LAST_FOUR = "sum of the last four"  # the word's vector in the CoarseWSD paper
 PUBLISHED = f"the paper's score for BERT-base is 0.940 (feature extraction, {LAST_FOUR} layers)"
@@ -48,20 +48,20 @@ class RawCReport(OfTables):
 
     ways: pd.DataFrame
     # way: one of WAYS, or "chance" (1 / number of words)
-    # every: in how many sentences the marked word ranks first, 0 to 1
-    # next: the same, where the marked word is next to the target
-    # apart: the same, elsewhere
+    # every: the part of all sentences in which the marked word ranks first, 0 to 1
+    # next: the same for the sentences in which the marked word is next to the target
+    # apart: the same for all other sentences
     sentences: pd.DataFrame  # sentence, next, chance, and 1 or 0 for each of WAYS (the marked word comes first)
     distances: pd.DataFrame
-    # of: the model
-    # correlation: Spearman's, of cosine distance and human rating
+    # of: the model's name
+    # correlation: Spearman's, between cosine distance and human rating
     rejected: pd.DataFrame  # sentence, reason
 
 
 def raw_c(encoder: Encoder, pairs: pd.DataFrame) -> RawCReport:
     """Check an encoder on RAW-C, pairs of sentences that differ in one marked word.
 
-    pairs: the table raw-c.csv. Words are ranked only where the target has two senses, and each sentence once.
+    pairs: the table raw-c.csv. Words are ranked only in pairs in which the target has two senses, and in no sentence twice.
     Raises ValueError if a column is missing or no sentence can be used, NotRecomputable if no word can be hidden.
     """
     encoder.check_hideable()
@@ -116,7 +116,7 @@ def _unit(states: Tensor, placed: PlacedWord) -> Tensor:
 
 
 def _named(rankings: WordRankings, placed: PlacedWord, marked: str, unit: Tensor, way: Tensor) -> Iterator[float]:
-    """Yield a row of `RawCReport.sentences`, without the sentence."""
+    """Yield the values of one row of `RawCReport.sentences`, without the column `sentence`."""
     words = [word for word in placed.others if not word.is_punctuation]
     found = [at for at, word in enumerate(words) if word.text.casefold() == str(marked).casefold()]
     if len(found) != 1:
@@ -145,8 +145,8 @@ class CoarseWSDReport(OfTables):
 def coarse_wsd(encoder: Encoder, folder: Path, most: int | None = None) -> CoarseWSDReport:
     """Check each layer on CoarseWSD-20, with the paper's 1-NN (nearest sense mean).
 
-    folder: has a folder for each word. most: random sentences of each sense (None: all).
-    Raises ValueError if `folder` has no such folder or `most` is below 1.
+    folder: has a folder for each word. most: how many random sentences of each sense are used at most (None: all).
+    Raises ValueError if `folder` has no folder of a word or `most` is below 1.
     """
     if most is not None and most < 1:
         raise ValueError(f"Expected at least 1 sentence of each sense, got {most}.")
@@ -174,7 +174,7 @@ def coarse_wsd(encoder: Encoder, folder: Path, most: int | None = None) -> Coars
 def _vectors(
     encoder: Encoder, folder: Path, split: str, rejected: list, most: int | None = None
 ) -> Iterator[tuple[str, Tensor]]:
-    """Yield each sentence's sense and its word's vectors, (n_layers + 2, d_model)."""
+    """Yield the sense of each sentence's marked word, and the word's vectors (n_layers + 2, d_model)."""
     lines, senses = ((folder / f"{split}.{kind}.txt").read_text("utf-8").split("\n") for kind in ("data", "gold"))
     rows = _drawn(pd.Series({row: senses[row].strip() for row, line in enumerate(lines) if line}), most)
     for start in range(0, len(rows), BATCH):
@@ -197,7 +197,7 @@ def _drawn(senses: pd.Series, most: int | None) -> list[int]:
 
 
 def _placed(encoder: Encoder, line: str) -> PlacedWord:
-    """Return the marked word of a line: word index, tab, sentence."""
+    """Return the marked word of a line, which is the word's index, a tab and the sentence."""
     number, _, text = line.partition("\t")
     words = text.split()
     start = sum(len(word) + 1 for word in words[: int(number)])

@@ -1,4 +1,4 @@
-"""Fixtures for all tests. Fixtures import late, so that tests without an encoder start fast."""
+"""Fixtures for all tests. They import selfattn only when they run, so that tests without an encoder start fast."""
 
 import functools
 import os
@@ -25,7 +25,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     from xdist.scheduler import LoadFileScheduling
 
     class BrowserInOne(LoadFileScheduling):
-        """Run each file in one process, and all browser tests in one."""
+        """Run the tests of a file in one process, and the browser tests of all files in one process."""
 
         def _split_scope(self, nodeid: str) -> str:
             return "browser" if "browser" in nodeid else super()._split_scope(nodeid)
@@ -104,7 +104,7 @@ def browser():
         assert os.environ.get("CI") != "true", "CI needs a Chromium, but find() found none."
         pytest.skip("no Chromium on this machine, and none could be installed")
     with sync_playwright() as playwright:
-        # One process compiles Streamlit's scripts only once.
+        # If all pages share one process, Chromium compiles Streamlit's scripts only once.
         launched = playwright.chromium.launch(executable_path=path, args=[*ARGUMENTS, "--process-per-site"])
         yield launched
         launched.close()
@@ -112,7 +112,7 @@ def browser():
 
 @pytest.fixture(scope="session")
 def window(browser):
-    """Return one window, because a new one compiles Streamlit's scripts again."""
+    """Return a browser window that all tests share, because a new window compiles Streamlit's scripts again."""
     opened = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
     opened.new_page()  # keeps the window open
     yield opened
@@ -121,11 +121,11 @@ def window(browser):
 
 @pytest.fixture
 def page(window, request: pytest.FixtureRequest):
-    """Return a new page. Errors and requests to other machines fail the test."""
+    """Return a new browser page. The test fails if the page has errors or sends requests to other machines."""
     from tests.browser.conftest import watch
 
     if "server" in request.fixturenames and window.pages[0].url == "about:blank":
-        # An open page keeps the process with the compiled scripts.
+        # An open page of the server keeps Chromium's process, and with it the compiled scripts, alive.
         window.pages[0].goto(f"{request.getfixturevalue('server')}/_stcore/health")
     opened = window.new_page()
     trouble = watch(opened)

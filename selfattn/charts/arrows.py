@@ -16,7 +16,7 @@ HEAD = {"shape": "triangle", "filled": True, "opacity": 1, "size": 110}
 def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size: int = PLANE) -> Spec:
     """Draw arrows from the origin to (x, y).
 
-    frame: columns x, y, kind, label and `thickness`. strong: the kind that has the text colour.
+    frame: columns x, y, kind, label. thickness: the column that sets the widths. strong: the kind in the text colour.
     """
     x, y = _apart(frame)
     data = frame.assign(
@@ -50,7 +50,7 @@ def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size:
 def moves(frame: pd.DataFrame, theme: Theme, ends: Sequence[tuple[float, float]], titles: tuple[str, str]) -> Spec:
     """Draw arrows from (x0, y0) to (x, y), or dots where both points are equal.
 
-    frame: columns x0, y0, x, y, label, colour. ends, titles: of the two axes.
+    frame: columns x0, y0, x, y, label, colour. ends, titles: the domain and the title of each axis.
     """
     still = (frame["x"] == frame["x0"]) & (frame["y"] == frame["y0"])
     turn = _turns(frame["x"] - frame["x0"], frame["y"] - frame["y0"])
@@ -82,7 +82,7 @@ def _turns(across: Iterable[float], up: Iterable[float]) -> list[float]:
 
 
 def _square(frame: pd.DataFrame) -> list[float]:
-    """Return one domain for both axes, so that angles are true."""
+    """Return one domain for both axes, so that angles aren't distorted."""
     values = [0.0, *frame["x"], *frame["y"]]
     room = 0.18 * ((max(values) - min(values)) or 1.0)
     return [min(values) - room if min(values) < 0 else -0.5 * room, max(values) + room]
@@ -98,7 +98,7 @@ def _tip_labels(tip: Spec, theme: Theme, strong: bool) -> list[Spec]:
 
 
 def _shared_tips(frame: pd.DataFrame) -> list[str]:
-    """Return the labels. Arrows with one tip share a label."""
+    """Return each arrow's label. Of arrows that end at the same point, the first has all their labels."""
     tips = frame.groupby(["x", "y"])
     joined = tips["label"].transform(lambda labels: ", ".join(dict.fromkeys(filter(None, labels))))
     return joined.where(tips.cumcount() == 0, "").tolist()

@@ -21,7 +21,8 @@ def bar_list(
 ) -> Spec:
     """Draw a horizontal bar with a number for each row.
 
-    frame: columns "token" and `value`. number: a d3 format. marked: the deep blue row (None: the largest).
+    frame: the column "token", and the column that `value` names. number: a d3 format.
+    marked: the index of the row whose bar is deep blue (None: the largest).
     """
     deep = frame[value] == frame[value].max() if marked is None else [place == marked for place in range(len(frame))]
     data = frame[["token", value]].assign(place=range(len(frame)), largest=deep)

@@ -1,4 +1,4 @@
-"""Draw curves of a number."""
+"""Draw one number against another, as lines."""
 
 import math
 
@@ -21,7 +21,7 @@ def lines(
     domain: tuple[float, float] | None = None,
     size: tuple[int, int] = (320, 220),
 ) -> Spec:
-    """Draw a line for each series. log: the logarithmic axes ("x", "y" or "xy")."""
+    """Draw a line for each series. log: which axes are logarithmic ("x", "y", "xy" or "")."""
     titles = titles or (x, y)
     across = {"type": "log", "base": 2} if "x" in log else {"nice": False, "zero": False}
     whole = {"tickMinStep": 1} if frame[x].dtype.kind == "i" else {}

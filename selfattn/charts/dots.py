@@ -25,8 +25,9 @@ def dots(
 ) -> Spec:
     """Draw a dot with interval and number for each row.
 
-    frame: columns group (its heading), label, series, value, low, high (0 to 1; NaN: no interval).
-    guess: name and value of a dashed line. marked: labels of teal dots. width: pixels (None: the container's width).
+    frame: columns group (the heading above a row), label, series, value, low, high (0 to 1; NaN: no interval).
+    guess: name and value of a dashed line. marked: the labels whose dots are teal.
+    width: pixels (None: the container's width).
     """
     lines = _lines(frame)
     place = {line: n for n, line in enumerate(lines)}
@@ -74,7 +75,7 @@ def dots(
 def dot_rows(
     labels: Iterable[str], frame: pd.DataFrame, value: str, *, group: str | Sequence[str] = "", series: str = ""
 ) -> pd.DataFrame:
-    """Return rows for `dots`. frame: `value` and, for intervals, low and high."""
+    """Return rows for `dots`. frame: the column that `value` names and, for intervals, the columns low and high."""
     rows = pd.DataFrame({"group": group, "label": list(labels), "series": series})
     known = frame.rename(columns={value: "value"}).reindex(columns=["value", "low", "high"]).astype(float)
     return rows.join(known.reset_index(drop=True))
@@ -85,7 +86,7 @@ def _keys(frame: pd.DataFrame) -> list[tuple[str, str, str]]:
 
 
 def _lines(frame: pd.DataFrame) -> list[tuple[str, str | None]]:
-    """Return the group and label of each line (None: a heading)."""
+    """Return (group, label) of each line of the chart. A heading has the label None."""
     lines: dict[tuple[str, str | None], None] = {}
     for group, label, _ in _keys(frame):
         if group:

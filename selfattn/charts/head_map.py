@@ -1,4 +1,4 @@
-"""Draw all heads, as a map of one number or as attention maps."""
+"""Draw all heads of an encoder: one number for each head, or the attention map of each head."""
 
 from collections.abc import Iterable
 
@@ -28,7 +28,7 @@ def head_map(
 ) -> Spec:
     """Draw a map of layers × heads, coloured by the column `measure`.
 
-    frame: from tidy_tables.heads_frame. chosen: the outlined head.
+    frame: from tidy_tables.heads_frame. chosen: the name of the head to outline ("L0 H10").
     """
     heads, layers = frame["head"].nunique(), frame["layer"].nunique()
     cell = min(36.0, (WIDTH - 40) / heads)
@@ -72,7 +72,7 @@ def _measure_tooltip(measure: str) -> Spec:
 def head_grid(
     maps: Iterable[np.ndarray], frame: pd.DataFrame, measure: str, theme: Theme, chosen: str, title: str
 ) -> Spec:
-    """Draw every head's attention map (n, n) above a bar for the head's measure.
+    """Draw every head's attention map (n, n) above a bar for the head's number in the column `measure`.
 
     frame: from tidy_tables.heads_frame, in the order of the maps.
     """
@@ -109,7 +109,7 @@ def thumbnail(weights: np.ndarray, pixels: int) -> np.ndarray:
 
 
 def one_picture(maps: Iterable[np.ndarray], columns: int, side: int) -> str:
-    """Return all maps, `side` pixels wide, as a PNG in a data URI."""
+    """Return one PNG of all maps, each `side` pixels wide, in a data URI."""
     tiles = [thumbnail(weights, side) for weights in maps]
     rows = [np.hstack(tiles[start : start + columns]) for start in range(0, len(tiles), columns)]
     return see_through(np.vstack(rows))

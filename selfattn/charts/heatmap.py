@@ -1,6 +1,6 @@
 """Draw a matrix as coloured cells.
 
-A map of more than CELLS rows is one image, because many cells are slow.
+A map of more than CELLS rows is one image, because many single cells are slow to draw.
 """
 
 import math
@@ -46,11 +46,12 @@ def heatmap(
 
     rows, columns: the labels (columns None: same as rows).
     kind: "weights" (0 to maximum), "signed" or "effect" (-maximum to maximum).
-    maximum: None for the largest absolute number. marked: neighbouring rows to outline.
-    size: the width of a map in pixels. letters: the font size of up to 24 labels.
-    beside: the labels of all maps in the row, which get equal cells.
-    ends: for a difference of encoders, the two names.
-    cell: pixels of a table's cell, or (across, down). numbers: a d3 format, the cells' texts, or None.
+    maximum: None for the largest absolute number. marked: the indices of neighbouring rows to outline.
+    size: the width of a map in pixels. letters: the font size of the labels, if there are at most 24.
+    beside: the token labels of every map in the same row of maps; all these maps get cells of one size.
+    ends: the names of two encoders, if the matrix is their difference.
+    cell: the size of a table's cell in pixels, or (width, height).
+    numbers: what a table's cells print: a d3 format for the numbers, a text for each cell, or None (nothing).
     """
     matrix = np.asarray(matrix, float)
     columns = rows if columns is None else columns
@@ -121,7 +122,7 @@ def token_axes(
     beside: Sequence[Sequence[str]],
     letters: int,
 ) -> dict[str, Spec]:
-    """Return the channels x and y of a map."""
+    """Return the Vega-Lite channels x and y of a map from tokens to tokens."""
     most, wide = max(map(len, beside), default=0), max((len(text) for texts in beside for text in texts), default=0)
     limit = min(LIMIT, LETTER * wide) if beside else LIMIT
 
@@ -203,7 +204,7 @@ def _image(matrix, rows, columns, axes, shades, theme, kind, maximum) -> tuple[l
 
 
 def image_uri(matrix: np.ndarray, theme: Theme, kind: str, maximum: float) -> str:
-    """Return the matrix as a PNG in a data URI, a pixel for each cell."""
+    """Return the matrix as a PNG in a data URI, with one pixel for each cell."""
     low = 0.0 if kind == "weights" else -maximum
     levels = (np.nan_to_num(np.asarray(matrix, float)) - low) / ((maximum - low) or 1.0)
     return picture(np.clip(levels, 0, 1) * 255, getattr(theme, kind))

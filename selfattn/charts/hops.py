@@ -1,4 +1,4 @@
-"""Draw the steps between two words, by recurrence and by attention."""
+"""Draw the steps from one word to another, by recurrence and by attention."""
 
 import math
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ TOP = 3.2  # the height of the long arc; a hop has height 1
 
 
 def hops(words: Sequence[str], start: int, stop: int, left: Sequence[float], theme: Theme, width: int = 1000) -> Spec:
-    """Draw a hop from each word to the next, and an arc above.
+    """Draw a hop from each word to the next, and above the hops one arc from `start` to `stop`.
 
     start < stop: indices of words. left: how much information is left after each hop, 0 to 1.
     """

@@ -1,4 +1,4 @@
-"""Draw one head's steps in columns, as a static picture."""
+"""Draw the steps of one head's attention as columns of a static picture."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -22,14 +22,14 @@ PALE = 0.5  # the opacity of bars in rows that aren't highlighted
 
 
 def kernel_figure(data: Data, theme: Theme, width: int | None = None) -> Spec:
-    """Draw the figure, `width` pixels wide. Below 640, vectors aren't drawn."""
+    """Draw the figure, `width` pixels wide. A figure narrower than 640 pixels has no vectors."""
     figure = _Figure(data, theme, width or WIDTH)
     figure.draw()
     return figure.sheet.drawn(figure.width, round(figure.y))
 
 
 class _Figure:
-    """The unfinished drawing. y: the top of the next part."""
+    """The drawing so far. y: where the next part begins."""
 
     def __init__(self, data: Data, theme: Theme, width: int) -> None:
         self.data, self.theme, self.width, self.sheet, self.y = data, theme, width, Sheet(theme), 0.0

@@ -12,7 +12,7 @@ LABELS = 45  # the most token labels of an axis
 
 
 def label_axis(labels: Sequence[str], every: int = 1, **more: Any) -> dict[str, Any]:
-    """Return an axis of positions 0, 1 ... with texts. every: 2 shows every second text."""
+    """Return an axis with a text at each position 0, 1 ... every: 2 shows only every second text."""
     spelled = expression(label if i % every == 0 else "" for i, label in enumerate(labels))
     places = {"values": list(range(0, len(labels), every)), "labelExpr": f"{spelled}[datum.value]"}
     return {**places, "title": None, "grid": False, **more}
@@ -42,7 +42,7 @@ def _em(character: str) -> float:
     return 1.0 if unicodedata.east_asian_width(character) in "WF" else 0.34 if character == "\u00a0" else 0.62
 
 
-# Vega 6 mistakes some strings for names and draws nothing, so they are spelled letter by letter.
+# Vega 6 mistakes some strings for names and draws nothing, so an expression joins these strings from single letters.
 
 TAKEN_FOR_NAMES = frozenset(
     [
@@ -61,18 +61,18 @@ def _constant(word: str) -> str:
     return "+".join(map(json.dumps, word if word in TAKEN_FOR_NAMES else [drawable(word)]))
 
 
-# XML forbids most control characters, and vl-convert would end the process.
+# SVG is XML, which forbids most control characters: with one of these, vl-convert would end the process.
 
 REPLACEMENT = "\ufffd"
 
-# All but Char in https://www.w3.org/TR/xml/#charsets
+# Every character that isn't a Char of https://www.w3.org/TR/xml/#charsets
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 _TITLES = {"title", "text", "subtitle"}
 
 
 def drawable(text: str) -> str:
-    """Return the text with U+FFFD for characters that XML forbids."""
+    """Return the text with U+FFFD in place of each character that XML forbids."""
     return _FORBIDDEN.sub(REPLACEMENT, text)
 
 
@@ -93,7 +93,7 @@ def drawable_spec(spec: Any, key: str = "") -> Any:
 
 _RIGHT = r"[\p{Bidi_Class=R}\p{Bidi_Class=AL}]"
 _FIRST_STRONG = regex.compile(rf"{_RIGHT}|[\p{{Bidi_Class=L}}]")
-# Isolated text, or right-to-left words
+# Matches text inside isolates, or a run of right-to-left words.
 _RUN = regex.compile(rf"\u2068[^\u2069]*\u2069|{_RIGHT}(?:\p{{M}}|{_RIGHT}|[ '’\-\u200b-\u200f](?={_RIGHT}))*")
 
 

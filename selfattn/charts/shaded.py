@@ -17,7 +17,7 @@ TALL = 36  # pixels: the height of the largest effect, above and below 0
 
 
 def shaded(data: Mapping[str, Any], theme: Theme, width: int | None = None) -> Spec:
-    """Draw all rows, one below another, `width` pixels wide."""
+    """Draw the data's rows, one below another, in a picture of `width` pixels."""
     sheet, width, y = Sheet(theme), width or WIDTH, 0.0
     ramp = (*theme.effect[:3], theme.weights[2], theme.weights[4]) if data.get("kind") == "weights" else theme.effect
     if finding := data.get("finding"):
@@ -38,7 +38,7 @@ def shaded(data: Mapping[str, Any], theme: Theme, width: int | None = None) -> S
 
 
 def _curve(sheet: Sheet, row: Mapping[str, Any], y: float, width: float) -> float:
-    """Draw each sentence's effect and noise level, and return the bottom."""
+    """Draw each sentence's effect and noise level as bars, and return the y below them."""
     theme, place, base = sheet.theme, Scale(0, row["tokens"], 0, width), y + TALL
     if row["read"] < row["tokens"]:
         sheet.rect(place(row["read"]), y, width, base + TALL, theme.grid, said="never read")
@@ -55,14 +55,14 @@ def _curve(sheet: Sheet, row: Mapping[str, Any], y: float, width: float) -> floa
 
 
 def _words(sentence: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Split a sentence into words. The first word gets the number."""
+    """Split a sentence into words, of which the first gets the sentence's number."""
     number = sentence["number"] if sentence["kind"] == "named" else ""
     words = [{**sentence, "text": text, "gap": True, "kind": "word", "number": ""} for text in sentence["text"].split()]
     return [{**words[0], "number": number, "gap": sentence["gap"]}, *words[1:]] if words else []
 
 
 def tinted_word(sheet: Sheet, ramp: Sequence[str], one: Placed, x: float, y: float, size: float, number: float) -> None:
-    """Draw a word and its number. ramp: five colours, from low to high."""
+    """Draw a word at x, y and its number at the height `number`. ramp: five colours, from low to high."""
     theme, word, depth = sheet.theme, one.word, one.word["depth"] / 100
     chosen = word["kind"] == "chosen"
     if depth or word["kind"] == "leader":

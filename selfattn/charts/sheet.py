@@ -14,7 +14,7 @@ AROUND = dict.fromkeys(("left", "top", "right", "bottom"), PADDING)
 
 
 class Sheet:
-    """A drawing with y downwards. Lengths are in pixels times `zoom`.
+    """A drawing in which y grows downwards. Lengths are given in pixels, and multiplied by `zoom`.
 
     Areas are drawn first, then rectangles, images, rules, paths, points and texts.
     """
@@ -30,7 +30,7 @@ class Sheet:
         self._texts: dict[tuple[Align, bool], list[dict[str, Any]]] = {}
 
     def pale(self, color: str, part: float) -> str:
-        """Return a colour mixed with the background. part: of the colour, 0 to 1."""
+        """Return a colour mixed with the background. part: how much of the colour, 0 to 1."""
         pairs = zip(*([int(each[n : n + 2], 16) for n in (1, 3, 5)] for each in (color, self.theme.background)))
         return "#" + "".join(f"{round(one * part + other * (1 - part)):02x}" for one, other in pairs)
 

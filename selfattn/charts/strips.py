@@ -1,4 +1,4 @@
-"""Draw vectors as strips of cells, and a dot product term by term."""
+"""Draw vectors as strips (rows of coloured cells), and a dot product term by term."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ FACTORS, PRODUCT = 4, 3  # decimals of a term's factors; of a term's product
 
 @dataclass(frozen=True)
 class Strip:
-    """A vector that is drawn as cells."""
+    """A vector that is drawn as a row of coloured cells."""
 
     name: str  # left of the strip: "A"
     values: Sequence[float]
@@ -37,7 +37,7 @@ def strips(
 ) -> Spec:
     """Draw groups of strips, each with a title.
 
-    together: True for one colour scale. marked: the indices of a group and of its dimension to outline.
+    together: True if all groups share one colour scale. marked: the index of a group, and of the dimension to outline in it.
     """
     right = WIDTH - (56 if any(strip.end for _, group in groups for strip in group) else 0)
     largest = [max(abs(value) for strip in group for value in strip.values) or 1.0 for _, group in groups]
@@ -71,7 +71,8 @@ def strips(
 def product(terms: pd.DataFrame, rest: float, bias: float | None, names: Sequence[str], theme: Theme) -> Spec:
     """Draw a sum of products, line by line.
 
-    terms: columns dimension, first, second, product. rest: the other products. names: of both factors, the rest, the sum.
+    terms: columns dimension, first, second, product. rest: the sum of all other products.
+    names: the names of both factors, of the rest and of the whole sum.
     """
     first, second, others, whole = map(drawable, names)
     lines = [

@@ -30,7 +30,7 @@ class Theme:
     effect: tuple[str, ...]  # negative, zero, positive
 
     def sentence(self, name: str) -> str:
-        """Return the colour of sentence "A" or "B", else the muted colour."""
+        """Return the colour of sentence "A" or "B"; for other names, the muted colour."""
         return {"A": self.sentence_a, "B": self.sentence_b}.get(name, self.muted)
 
 
@@ -63,7 +63,7 @@ DARK = Theme(
 )
 
 
-# Squares, because two SVG gradients may have the same id.
+# Legends show squares, not a gradient: the gradients of two SVGs may have the same id.
 SWATCHES = {"type": "symbol", "symbolType": "square", "symbolSize": 260, "direction": "horizontal"}
 
 
@@ -75,7 +75,7 @@ def vega_config(theme: Theme) -> dict[str, Any]:
         "font": FONT,
         "locale": LOCALE,
         "view": {"stroke": None},
-        # Vega would drop labels.
+        # labelOverlap is False because Vega would otherwise drop labels.
         "axis": {
             **label, "domain": False, "ticks": False, "gridColor": theme.grid, "titleFontWeight": "normal",
             "labelOverlap": False,

@@ -1,4 +1,4 @@
-"""Draw the differences of two encoders as bars."""
+"""Draw the differences between two encoders as bars."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ WIDTH = 552  # pixels, the default
 def difference_bars(
     frame: pd.DataFrame, theme: Theme, names: Sequence[str], *, title: str, places: int, width: int | None = None
 ) -> Spec:
-    """Draw bars of first minus second.
+    """Draw a bar for each row, from 0 to first minus second.
 
     frame: columns label, first, second, difference. width: pixels (None: the container's width).
     """

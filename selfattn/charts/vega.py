@@ -1,6 +1,6 @@
-"""Build Vega-Lite charts from parts, and read their numbers back.
+"""Build Vega-Lite charts from parts, and read the numbers of finished charts.
 
-Charts are plain dicts, because Altair takes 20 to 100 ms for each.
+Charts are plain dicts, because Altair takes 20 to 100 ms for each chart.
 """
 
 import base64
@@ -46,7 +46,7 @@ def fluid(chart: Spec, width: int | None) -> Spec:
 
 
 def beside(*charts: Spec) -> Spec:
-    """Join charts side by side, with one colour scale and legend."""
+    """Join charts side by side. They share one colour scale and one legend."""
     return {**{key: charts[0][key] for key in _WHOLE}, "hconcat": [_part(chart) for chart in charts]}
 
 
@@ -54,7 +54,7 @@ NARROW = 760  # pixels: a narrower window has one chart in a row
 
 
 def in_rows(charts: Mapping[str, Spec], columns: int = 0) -> Spec:
-    """Join charts with titles, `columns` in a row (0: all).
+    """Join charts, each below its title, with `columns` charts in a row (0: all).
 
     The signal `window_width` isn't in Vega-Lite's schema, but Vega-Lite passes it on to Vega.
     """
@@ -75,7 +75,7 @@ _WHOLE = ("$schema", "config", "autosize")
 
 
 def _part(chart: Spec) -> Spec:
-    """Return the chart as a part of another chart."""
+    """Return the chart in the form in which another chart can contain it."""
     datasets = chart.get("datasets", {})
 
     def inline(part: Any) -> Any:
@@ -85,7 +85,7 @@ def _part(chart: Spec) -> Spec:
             return part
         if part.get("name") in datasets and len(part) == 1:
             return {"values": datasets[part["name"]]}
-        # In a concatenated chart, these mean the size of the whole figure.
+        # In a concatenated chart, the expressions "width" and "height" mean the whole figure.
         if len(part) == 1 and part.get("expr") in ("width", "height"):
             return chart[part["expr"]]
         return {key: inline(value) for key, value in part.items()}
@@ -106,7 +106,7 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def marks(kind: str, encoding: Spec, data: str = "", transform: Sequence[Spec] = (), **look: Any) -> Spec:
-    """Return a layer of marks. data: its dataset ("": the chart's)."""
+    """Return a layer of marks. data: the name of the layer's dataset ("": the chart's own dataset)."""
     layer = {"mark": {"type": kind, **look}, "encoding": encoding}
     if data:
         layer["data"] = {"name": data}
@@ -129,7 +129,7 @@ def calculate(**fields: str) -> list[Spec]:
 
 
 def either(test: str, value: Any, otherwise: Any) -> Spec:
-    """Return a channel with one of two values, by the Vega expression `test`."""
+    """Return a channel with `value` where the Vega expression `test` is true, else with `otherwise`."""
     return {"condition": {"test": test, "value": value}, "value": otherwise}
 
 
@@ -163,13 +163,13 @@ def palette(ramp: Sequence[str]) -> list[int]:
 
 
 def see_through(levels: np.ndarray) -> str:
-    """Return a black PNG in a data URI. levels: opacity (n, m), 0 to 255."""
+    """Return a black PNG in a data URI. levels (n, m): each pixel's opacity, 0 to 255."""
     opacity = Image.fromarray(levels.astype(np.uint8))
     return _png(Image.merge("LA", (Image.new("L", opacity.size), opacity)), optimize=True)
 
 
 def picture(levels: np.ndarray, ramp: Sequence[str]) -> str:
-    """Return a coloured PNG in a data URI. levels: (n, m), 0 to 255."""
+    """Return a coloured PNG in a data URI. levels (n, m): each pixel's place along the ramp, 0 to 255."""
     image = Image.fromarray(levels.astype(np.uint8), mode="P")
     image.putpalette(palette(ramp))
     return _png(image, optimize=False)
@@ -182,7 +182,7 @@ def _png(image: Image.Image, optimize: bool) -> str:
 
 
 def backdrop(encoding: Spec, data: str) -> Spec:
-    """Return the layer that draws a dataset's picture (column `url`)."""
+    """Return a layer that draws the picture in the column `url` of a dataset."""
     size = {"width": {"expr": "width"}, "height": {"expr": "height"}}
     return marks("image", {**encoding, "url": nominal("url")}, data, aspect=False, align="left", baseline="top", **size)
 
@@ -193,7 +193,7 @@ def backdrop(encoding: Spec, data: str) -> Spec:
 def drawn_frame(spec: dict[str, Any]) -> pd.DataFrame:
     """Return the records that a chart draws, without pictures.
 
-    The column `part` numbers several datasets.
+    If there are several datasets, the column `part` numbers them.
     """
     frames: list[pd.DataFrame] = []
     for records in _datasets(spec, spec.get("datasets", {})):

@@ -1,1 +1,1 @@
-"""Pickers, links, caches and downloads."""
+"""The parts of the dashboard that pages share: pickers, links, caches and downloads."""

@@ -1,4 +1,4 @@
-"""Measure two sentences once for all pages."""
+"""Measure a pair of sentences, and cache the results for all pages."""
 
 import functools
 import hashlib
@@ -28,7 +28,7 @@ from selfattn.views.main_view import first_head, measured, put_together
 from selfattn.words import fold
 
 Hidden = tuple[int | None, int | None]  # the index of the hidden word in A and in B
-# Up to this many tokens, hiding words is fast.
+# In sentences of at most this many tokens, hiding every word is fast.
 SHORT = 32
 SOON = 0.4  # seconds of work until the page shows progress
 SENSES, SENTENCES = "senses", "sentences"  # what the measured distance is between
@@ -36,7 +36,7 @@ NAMED = {SENSES: "between the senses", SENTENCES: "between the sentences"}
 
 
 class Labels(NamedTuple):
-    """A word's labelled sentences, the visitor's or else the built-in ones."""
+    """Sentences labelled with a word's sense, from the visitor's table or else the built-in table."""
 
     key: tuple[str, str]  # cache key: the word, and the digest of the visitor's table
     rows: pd.DataFrame
@@ -45,7 +45,7 @@ class Labels(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """The effects of hiding the other words of two sentences, one at a time."""
+    """How far the pair's word moves if the other words are hidden from it, one at a time."""
 
     pair: Pair
     way: str  # SENSES or SENTENCES
@@ -56,7 +56,7 @@ class Answer:
 
 
 def answer_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> Answer:
-    """Measure how far the word moves if other words are hidden."""
+    """Measure how far the pair's word moves if the other words are hidden from it, one at a time."""
     labels = labels_of(pair.word)
     means = means_of_senses(encoder, labels) if way == SENSES else None
     key = ("hidden", pair.key, means and labels.key)
@@ -74,7 +74,7 @@ def is_answered(encoder: Encoder, pair: Pair) -> bool:
 
 
 def found_with_heads(encoder: Encoder, answer: Answer) -> HiddenPair:
-    """Return the answer's HiddenPair with the effects in single heads, by gradient."""
+    """Return `answer.found` plus the effects of hiding a word in one head at a time, by gradient."""
     if encoder.hide_reason:
         return answer.found
     key = ("with heads", answer.key, answer.found.senses and answer.labels.key)
@@ -86,12 +86,13 @@ def panel_of(
 ) -> Panel:
     """Return the main view's panel.
 
-    heads: with the map of heads. hidden: words with exact effects. guess: True to hide the answer.
+    heads: True for a panel with the map of heads. hidden: words whose effects in single heads must be exact.
+    guess: True to let the visitor guess the answer.
     """
     found, leading = answer.found, leading_words(answer.found)
     wanted = dict.fromkeys([*leading, *((side, at) for side, at in enumerate(hidden) if at is not None)])
     of_words = [_heads_of_word(encoder, answer, at, run=at not in leading) for at in wanted] if heads else None
-    # the report is about the built-in sentences
+    # The stored report is about the built-in sentences: it doesn't belong beside the visitor's own.
     many = None if answer.labels.own else stored_report(HiddenWordsReport, encoder)
     profiles = stored_report(HeadProfiles, encoder)
     exact = of_words and tuple((at, each.exact) for at, each in zip(wanted, of_words))
@@ -119,7 +120,7 @@ def leading_head_of(encoder: Encoder, answer: Answer) -> Head:
 
 
 def complete(encoder: Encoder, answer: Answer) -> None:
-    """Compute exact effects in all heads, for each sentence's word with the largest effect."""
+    """For each sentence's word with the largest effect, compute the exact effect of hiding it in one head at a time."""
     for at in leading_words(answer.found):
         _heads_of_word(encoder, answer, at, run=True)
 
@@ -148,7 +149,7 @@ def _built_in() -> dict[str, pd.DataFrame]:
 
 
 def means_of_senses(encoder: Encoder, labels: Labels) -> SenseMeans | None:
-    """Return the means of the word's senses. None: too few sentences, or no word can be hidden."""
+    """Return the mean vector of each of the word's senses. None: too few sentences, or no word can be hidden."""
     if labels.rows.empty or encoder.hide_reason:
         return None
     word = labels.key[0]
@@ -172,7 +173,7 @@ def means_of_senses(encoder: Encoder, labels: Labels) -> SenseMeans | None:
 
 
 def beside_its_sense(encoder: Encoder, answer: Answer) -> tuple[str, Tensor] | None:
-    """Return the sense of A's word, and the word's cosines with sentences of this sense.
+    """Return the sense of the word in sentence A, and the word's cosines with labelled sentences of this sense.
 
     None: the senses are unknown.
     """
@@ -198,13 +199,13 @@ def beside_its_sense(encoder: Encoder, answer: Answer) -> tuple[str, Tensor] | N
 
 
 def _changed(encoder: Encoder, word: PlacedWord, hidden: Sequence[Sequence[Hide]], **more: Any) -> Tensor:
-    """Return `Encoder.changed_vectors`, cached for each sentence."""
+    """Return what `Encoder.changed_vectors` returns, cached for each sentence."""
     key = ("with hidden", word.key, repr(hidden), more.get("layers", False))
     return cached(encoder, key, lambda _: encoder.changed_vectors(word, hidden=hidden, **more))
 
 
 def _by_gradient(encoder: Encoder, words: Sequence[PlacedWord], targets: Sequence[Any]) -> list[Tensor]:
-    """Return `hidden_by_head`, cached for each sentence and target."""
+    """Return what `hidden_by_head` returns, cached for each sentence and target."""
     keys = [(word.key, hashlib.sha256(target.way.numpy()).hexdigest()) for word, target in zip(words, targets)]
     make = lambda word, target, _: hidden_by_head(encoder, [word], [target])[0]  # noqa: E731
     return [
@@ -214,7 +215,7 @@ def _by_gradient(encoder: Encoder, words: Sequence[PlacedWord], targets: Sequenc
 
 
 def _heads_of_word(encoder: Encoder, answer: Answer, at: tuple[int, int], run: bool) -> HeadsOfWord:
-    """Return the effect of hiding a word in each head alone, exact or by gradient."""
+    """Return the effects of hiding a word in one head at a time. run: True for exact effects, if possible."""
     found, (side, number) = found_with_heads(encoder, answer), at
     key = ("heads of", answer.pair.key, found.senses and answer.labels.key, at)
     can = not encoder.one_head_reason and bool(found.share[side][number].isfinite())

@@ -59,7 +59,7 @@ document.querySelectorAll(".st-key-history script").forEach((done) => done.remov
 
 
 def one_entry_a_page(style: str) -> None:
-    """Add the CSS and the history script (no text from visitors). Call it first in app.py."""
+    """Add the CSS and the history script, which contain no visitor's text. Call this function first in app.py."""
     if came_back():
         restore_address()
     with st.container(key="history"):
@@ -67,7 +67,7 @@ def one_entry_a_page(style: str) -> None:
 
 
 def carry_choice(page: str) -> None:
-    """Keep the choice from the previous page. Call it before the pickers. page: the address."""
+    """Take over the choices of the previous page. Call this function before the pickers. page: this page's address."""
     new, back = session.PAGE.get() != page, came_back()
     for key in (session.HEAD, session.SECOND_HEAD):
         if back or (new and key in st.query_params):
@@ -80,7 +80,7 @@ def carry_choice(page: str) -> None:
 
 
 def note_in_address(noted: Mapping[str, str | None]) -> None:
-    """Write parameters into the address; None removes one. Call it last."""
+    """Write parameters into the page's address; the value None removes a parameter. Call this function last."""
     for key, value in noted.items():
         if value is None:
             st.query_params.pop(key, None)

@@ -34,7 +34,7 @@ class Cache(Generic[T]):
     """A thread-safe cache that drops the least recently used values first.
 
     A value larger than the bound replaces all others.
-    bound: the largest total size. on_release: called with each dropped value.
+    bound: the largest total size of all values. on_release: called with each dropped value.
     """
 
     def __init__(self, bound: int, size: Callable[[T], int], on_release: Callable[[T], None] = lambda _: None):
@@ -50,7 +50,7 @@ class Cache(Generic[T]):
             return [*self._store.values()]
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the value of this key, or make and keep it.
+        """Return the value of this key. If there is none, make one and keep it.
 
         Raises TypeError for a key that `check_key` refuses.
         """
@@ -82,7 +82,7 @@ class _Store(cachetools.LRUCache):
 
 class _Changing(threading.Condition):
     def wait(self, timeout: float | None = LOOK) -> bool:
-        """Wait for another thread's value. End the run if the visitor moves on."""
+        """Wait until another thread has made the value. End the page's run if the visitor moves on."""
         with page_lent():
             woken = super().wait(timeout)
         stop_if_superseded()
@@ -102,7 +102,7 @@ def check_key(key: object) -> None:
 
 
 def bytes_of(result: object) -> int:
-    """Return the bytes of a result's arrays and dictionaries, without models."""
+    """Return the size in bytes of a result's arrays and dictionaries; models don't count."""
     storages: dict[int, int] = {}
     total, parts = OVERHEAD, [result]
     while parts:  # a chart has thousands of parts, nearly all of them plain values
@@ -131,7 +131,7 @@ _gone: weakref.WeakSet[Encoder] = weakref.WeakSet()  # encoders dropped to make 
 
 
 def encoder_key(encoder: Encoder) -> tuple[str | None, ...]:
-    """Return the encoder's cache key, with the name and revision that results print."""
+    """Return the encoder's cache key. It contains the name and revision, because results print them."""
     return (encoder.name, encoder.revision, encoder.content, encoder.device, encoder.dtype)
 
 
@@ -147,8 +147,8 @@ def cached(
     """Return make(progress), or the cached result. key: everything that affects the result.
 
     make: calls progress(done, total). It must not call `cached`, which could deadlock.
-    title: the progress bar's text ("": no bar). where: the bar's container. after: seconds until the bar.
-    costly: True if make must wait for a slot, and end if the visitor moves on.
+    title: the progress bar's text ("": no bar). where: the bar's container. after: seconds until the bar appears.
+    costly: True if `make` must wait for a slot for costly work, and must end if the visitor moves on.
     Results of a dropped encoder aren't cached.
     """
     whole_key = (encoder_key(encoder), key)
@@ -188,7 +188,7 @@ def is_cached(encoder: Encoder, key: Hashable) -> bool:
 
 
 def forget(encoder: Encoder) -> None:
-    """Drop all results of a dropped encoder, because they keep its model in memory."""
+    """Drop all results of a dropped encoder, because the results would keep its model in memory."""
     _gone.add(encoder)
     gone = encoder_key(encoder)
     _results.forget(lambda key: key[0] == gone)
@@ -200,7 +200,7 @@ def cached_encode(encoder: Encoder, text: str, pair: str | None = None) -> Encod
 
 
 def cached_hidden(encoder: Encoder, word: PlacedWord[Encoding], hidden: Word) -> PlacedWord[Encoding]:
-    """Return the word, encoded while `hidden` is masked from it."""
+    """Return the word, encoded with a mask so that it can't attend to the word `hidden`."""
     hide = Hide(word.positions, hidden.positions)
     key = ("with hidden tokens", word.sentence.text, word.sentence.pair, repr(hide))
     text, pair = word.sentence.text, word.sentence.pair
@@ -208,7 +208,7 @@ def cached_hidden(encoder: Encoder, word: PlacedWord[Encoding], hidden: Word) ->
 
 
 def cached_removal(encoder: Encoder, word: PlacedWord) -> Tensor:
-    """Return a word's output with each head removed: (n_layers, n_heads, d_model)."""
+    """Return a word's last hidden state, with each head removed in turn: (n_layers, n_heads, d_model)."""
     return cached(
         encoder,
         ("removal", word.key),
@@ -219,14 +219,14 @@ def cached_removal(encoder: Encoder, word: PlacedWord) -> Tensor:
 
 
 def cached_effect(encoder: Encoder, first: PlacedWord[Encoding], second: PlacedWord[Encoding]) -> Tensor:
-    """Return the change of cosine with each head removed: (n_layers, n_heads)."""
+    """Return how the cosine of two words changes if each head is removed in turn: (n_layers, n_heads)."""
     after = [cached_removal(encoder, word) for word in (first, second)]
     before = [encoding.vector(encoder.n_layers, positions) for encoding, positions in (first, second)]
     return change_of_cosine(after, before)
 
 
 def cached_error(encoder: Encoder, text: str, head: Head) -> float:
-    """Return the largest difference of weights between kernel and model, on equal inputs."""
+    """Return the largest difference between selfattn's and the model's attention weights of a head, on equal inputs."""
 
     def make(_: Progress) -> float:
         encoding = cached_encode(encoder, text)
@@ -236,7 +236,7 @@ def cached_error(encoder: Encoder, text: str, head: Head) -> float:
 
 
 def cached_separate_error(encoder: Encoder, text: str, head: Head) -> float | None:
-    """Return the largest difference of weights between kernel and an eager pass.
+    """Return the largest difference between selfattn's attention weights of a head and those of a separate eager pass.
 
     None: the attention maps don't fit in memory.
     """

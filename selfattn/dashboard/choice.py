@@ -21,7 +21,7 @@ class Pair(NamedTuple):
 
     @property
     def sides(self) -> tuple[tuple[str, PlacedWord[Encoding]], tuple[str, PlacedWord[Encoding]]]:
-        """The names of the two sentences, each with the word."""
+        """(name, word) for sentence A and for sentence B."""
         return ("A", self.first), ("B", self.second)
 
     @property

@@ -1,4 +1,4 @@
-"""Show a component in Chromium, as Streamlit does."""
+"""Show a component in Chromium as Streamlit does, but without a server."""
 
 import base64
 from pathlib import Path
@@ -28,7 +28,7 @@ MOUNT = """async ([script, style]) => {
 
 @pytest.fixture(scope="session")
 def component_page(browser):
-    """Yield one page for all tests, and its errors."""
+    """Yield a browser page that all tests share, and the list that collects its errors."""
     from tests.browser.conftest import watch  # conftest imports this module
 
     page = browser.new_context().new_page()
@@ -38,7 +38,7 @@ def component_page(browser):
 
 @pytest.fixture
 def open_component(component_page):
-    """Return a function that shows a component. Errors and requests fail the test."""
+    """Return a function that shows a component. The test fails if the page has errors or sends requests to other machines."""
     page, trouble = component_page
     trouble.clear()
 
@@ -76,7 +76,7 @@ BOXES = """selector => [...shadow.querySelectorAll(selector)]
 
 
 def overlaps(boxes):
-    """Return pairs of texts that overlap by more than 1 × 4 pixels."""
+    """Return the pairs of texts that overlap by more than 1 pixel across and 4 pixels down."""
     pairs = []
     for i, (one, left, top, right, bottom) in enumerate(boxes):
         for other, left2, top2, right2, bottom2 in boxes[i + 1 :]:
@@ -86,7 +86,7 @@ def overlaps(boxes):
 
 
 def cut_or_overlapping(page, texts, widths):
-    """Return (width, texts) where texts are cut off or overlap."""
+    """Return (width, faults) for each window width at which texts are cut off or overlap."""
     found = []
     for width in widths:
         page.set_viewport_size({"width": width, "height": 900})

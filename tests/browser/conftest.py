@@ -1,4 +1,4 @@
-"""Open pages, and watch them for errors and requests."""
+"""Open pages in Chromium, and record their errors and requests to other machines."""
 
 import re
 import time
@@ -22,11 +22,11 @@ expect.set_options(timeout=30_000)  # Playwright's five seconds are too few on a
 
 
 def watch(page: Page) -> list[str]:
-    """Return a list of the page's errors and its requests to other machines."""
+    """Return a list that collects the page's errors and its requests to other machines."""
     trouble: list[str] = []
 
     def on_console(message):
-        # Streamlit causes 404s.
+        # Ignore failed requests: Streamlit itself causes some 404s.
         if message.type == "error" and not message.text.startswith("Failed to load resource"):
             trouble.append(message.text)
 
@@ -46,7 +46,7 @@ def watch(page: Page) -> list[str]:
 def wait_until_idle(page: Page, timeout: float = 60) -> None:
     """Wait until Streamlit's script has been idle for 0.3 s.
 
-    Sliders and charts report a choice after up to 0.2 s.
+    A shorter wait isn't enough: sliders and charts can report a choice up to 0.2 s late.
     """
     page.evaluate("window.calmSince = null")
     page.wait_for_function(CALM, polling=50, timeout=1000 * timeout)

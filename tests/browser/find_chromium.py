@@ -1,6 +1,6 @@
 """Find or install a Chromium for the browser tests, and print its path.
 
-With CI=true, the script fails if there is none.
+With CI=true, the script fails if it can neither find nor install a Chromium.
 """
 
 import os

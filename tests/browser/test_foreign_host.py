@@ -12,7 +12,7 @@ UPGRADE = (
 
 
 def answer(address: str, name: str) -> int:
-    """Return the HTTP status of a websocket request."""
+    """Return the HTTP status of a websocket request to `address`, with the host name `name`."""
     where = urlparse(address)
     with socket.create_connection((where.hostname, where.port), timeout=20) as connection:
         connection.sendall(UPGRADE.format(host=f"{name}:{where.port}").encode())

@@ -88,7 +88,7 @@ def test_small_maps_show_weights(open_heads):
     assert np.asarray(Image.open(BytesIO(page.screenshot(clip=other))).convert("L"))[5:-5, 5:-5].max() < 128
 
 
-def test_chosen_map_is_enlarged(open_heads):
+def test_map_of_chosen_head_is_enlarged(open_heads):
     page = open_heads(MEASURED | {"maps": MAPS}, width=1100)
     chip = page.locator(".chip")
     assert (chip.inner_text(), page.locator(".which").inner_text()) == (

@@ -27,7 +27,7 @@ def test_address_contains_clicked_token(page, server):
 
 
 @pytest.mark.parametrize("path", ["inside-a-head", "two-encoders"])
-def test_head_pages_fit_phone(page, server, path):
+def test_pages_fit_width_of_phone(page, server, path):
     page.set_viewport_size({"width": 390, "height": 844})
     open_page(page, f"{server}/{path}")
     expect(page.locator(CHARTS).first).to_be_visible()
@@ -72,7 +72,7 @@ def test_click_on_example_opens_sentence(page, server):
 
 
 def test_head_can_be_chosen_again(page, server):
-    """Streamlit reports a state only if it changes."""
+    """Streamlit reports a component's state only if the state changes: a second click on the same head would be lost."""
     open_page(page, f"{server}/predictions?asked=Two+sentences")
     for side, head in ((0, 3), (1, 7), (0, 3)):
         cell(page, 1, head).nth(side).click()

@@ -1,4 +1,4 @@
-"""Test Back, Forward and "Copy link"."""
+"""Test the browser's Back and Forward buttons, and the button "Copy link"."""
 
 import re
 
@@ -44,7 +44,7 @@ def choose_head(page, key):
     wait_until_idle(page)
 
 
-def test_one_back_leaves_page_after_many_choices(page, server):
+def test_choices_add_no_history_entry(page, server):
     open_page(page, f"{server}/from-scratch")
     before = page.evaluate("history.length")
     follow(page, "A word in two sentences")
@@ -69,7 +69,7 @@ def test_one_back_leaves_page_after_many_choices(page, server):
     expect_head(page, 0, 9)
 
 
-def test_back_restores_choices(page, server):
+def test_back_button_restores_choices(page, server):
     open_page(page, f"{server}/all-heads?head=L0+H11")
     page.get_by_text("A and B as one text", exact=True).click()
     wait_for_address(page, "sentence=A+and+B+as+one+text")
@@ -92,7 +92,7 @@ def test_back_restores_choices(page, server):
     assert "head=L0+H11" in page.url and "sentence=A+and+B+as+one+text" in page.url
 
 
-def test_back_restores_head(page, server):
+def test_back_button_restores_head(page, server):
     open_page(page, f"{server}/senses?head=L0+H9")
     assert "head=L0+H9" in page.url
     follow(page, "All heads")
@@ -108,7 +108,7 @@ def test_back_restores_head(page, server):
     assert "head=L0+H9" in page.url
 
 
-def test_back_leaves_linked_page(page, server):
+def test_back_button_leaves_page_opened_by_link(page, server):
     open_page(page, f"{server}/all-heads?head=L0+H11")
     page.go_back()
     expect(page).to_have_url("about:blank")

@@ -1,4 +1,4 @@
-"""Test the component `kernel` in Chromium."""
+"""Test the component `kernel`, which shows one head's attention step by step, in Chromium."""
 
 import re
 from functools import partial
@@ -23,7 +23,7 @@ def row(page, at, side=0):
 
 
 def lines(page):
-    """Return each sentence's line of arithmetic."""
+    """Return the arithmetic shown below each sentence, as a list of texts."""
     return page.locator(".line").evaluate_all(
         """all => all.map(line => [...line.children].map(child => [...child.childNodes]
             .map(node => node.nodeName === "SUP" ? `^(${node.textContent})` : node.textContent).join("")))"""
@@ -115,7 +115,7 @@ def test_bar_lengths_follow_numbers(open_kernel):
         )
 
 
-def test_colours_follow_numbers(open_kernel):
+def test_cell_colours_follow_numbers(open_kernel):
     data = VARIANTS["bank"]
     page = open_kernel(data)
     values = [int(part) for part in data["sides"][0]["query"]["values"].split(",")]
@@ -132,7 +132,7 @@ def test_colours_follow_numbers(open_kernel):
         assert minus == (value < 0) or depth == 0
 
 
-def test_hover_shows_arithmetic(open_kernel):
+def test_hover_over_token_shows_its_arithmetic(open_kernel):
     data = VARIANTS["bank"]
     page = open_kernel(data)
     heaviest = [max(side["rows"], key=lambda each: float(each["fine"]))["at"] for side in data["sides"]]
@@ -148,7 +148,7 @@ def test_hover_shows_arithmetic(open_kernel):
     assert page.evaluate("sent") == []
 
 
-def test_hover_over_column_highlights_code(open_kernel):
+def test_hover_over_column_highlights_its_code(open_kernel):
     page = open_kernel(VARIANTS["bank"])
     code = page.get_by_role("region", name="selfattn's own lines of code")
     expect(code).to_be_hidden()
@@ -186,7 +186,7 @@ def test_click_makes_token_the_query(open_kernel):
     assert page.locator(".token button").count() == 0
 
 
-def test_figure_sends_choices_of_figure_above(open_kernel):
+def test_choices_in_other_component_are_forwarded(open_kernel):
     page = open_kernel(VARIANTS["bank"])
     choose = """detail => !dispatchEvent(new CustomEvent("selfattn-choice", { detail, cancelable: true }))"""
     head, hidden = {"state": "head", "value": 29}, {"state": "hidden", "value": [6, None]}
@@ -231,7 +231,7 @@ def test_keyboard_reaches_every_part(open_kernel):
     assert focused(page) == "row 0 1"
 
 
-def test_choices_stay_until_new_key(open_kernel):
+def test_choices_stay_until_data_key_changes(open_kernel):
     data = kernel_data()
     page = open_kernel(data, 600)
     expect(row(page, 2, 1)).to_be_visible()  # B has the larger weight
@@ -247,7 +247,7 @@ def test_choices_stay_until_new_key(open_kernel):
 
 
 @pytest.mark.parametrize("name, width, both", [("bank", 1100, True), ("bank", 600, False), ("64 x 128", 1100, False)])
-def test_narrow_figure_has_switch(open_kernel, name, width, both):
+def test_narrow_figure_switches_between_sentences(open_kernel, name, width, both):
     page = open_kernel(VARIANTS[name], width)
     assert page.locator(".switch").is_visible() != both
     shown = [row(page, VARIANTS[name]["sides"][side]["query"]["at"], side).is_visible() for side in (0, 1)]
@@ -263,7 +263,7 @@ def test_figure_fits_screen(open_kernel):
     expect(page.locator(".key").first).to_be_hidden()  # the titles of the columns say the same
 
 
-def test_phone_button_shows_dimensions(open_kernel):
+def test_button_shows_dimensions_on_phone(open_kernel):
     page = open_kernel(VARIANTS["bank"], 358)
     lit = page.locator(".side.shown .row.lit .strip")
     expect(lit).to_have_count(2)
@@ -287,7 +287,7 @@ def test_phone_hides_many_dimensions(open_kernel, name, width, folds):
     assert page.locator(".side.shown .query .strip").is_visible() != folds
 
 
-# Texts that must not overlap
+# CSS selectors of the texts that must not overlap
 TEXTS = (
     ".finding, .meaning, .head strong, .about, .token bdi, .value, .means, .sum, .line > *, .foot p, .toggle, .unfold, "
     ".switch bdi, .printed span"

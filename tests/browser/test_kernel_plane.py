@@ -1,4 +1,4 @@
-"""Test dragging the query in Chromium."""
+"""Test dragging the query's arrow in the component `kernel`, in Chromium."""
 
 import json
 import random
@@ -53,7 +53,7 @@ def handle(page):
 
 
 def drag_to(page, x, y, low=-1, high=5):
-    """Drag the query to a point of the plane from `low` to `high`."""
+    """Drag the query to (x, y). Both axes of the plane run from `low` to `high`."""
     tip, plane = handle(page).bounding_box(), page.locator(".plane").first.bounding_box()
     page.mouse.move(tip["x"] + tip["width"] / 2, tip["y"] + tip["height"] / 2)
     page.mouse.down()
@@ -78,7 +78,7 @@ def assert_shown(page, data):
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_browser_computes_same_numbers_as_attend(open_plane, name):
+def test_javascript_computes_same_numbers_as_python(open_plane, name):
     page, start = open_plane(data_of(name)), data_of(name)
     page.evaluate(MODULE, javascript("kernel"))
     draw = random.Random(0)
@@ -121,7 +121,7 @@ def test_dragging_query_changes_numbers(open_plane):
     assert page.evaluate("sent") == []
 
 
-def test_arrow_widths_follow_numbers(open_plane):
+def test_arrow_widths_follow_scores_and_weights(open_plane):
     page = open_plane(data_of("it", [-0.7, -0.7]))
     trace = worked_example.compute(torch.tensor([-0.7, -0.7], dtype=torch.float64))
     scores, weights = trace.scores[0].abs(), trace.weights[0]
@@ -163,7 +163,7 @@ def test_arrow_keys_move_query(open_plane):
     assert focused(page) == "query"
 
 
-def test_dragged_query_stays_until_new_example(open_plane):
+def test_query_stays_where_dragged_until_example_changes(open_plane):
     page = open_plane(data_of())
     drag_to(page, 1, 1)
     page.evaluate("data => { show(data); }", data_of())

@@ -14,7 +14,7 @@ SLUGS = list(STOPS)
 
 
 def painted(page: Page) -> int:
-    """Return the number of charts that are drawn."""
+    """Return how many charts the browser has drawn."""
     return page.evaluate(
         """() => [...document.querySelectorAll('[data-testid=stVegaLiteChart]')].filter(chart =>
             chart.querySelector('svg path, svg rect, svg text')
@@ -100,7 +100,7 @@ def test_pictures_fit_window(server, page, stops, width, scheme):
         assert page.locator("[data-testid=stMain]").evaluate_all(beyond) <= 0, slug
 
 
-def test_remote_control_turns_pages(server, page):
+def test_remote_control_turns_lesson_pages(server, page):
     zoom = "() => getComputedStyle(document.querySelector('[data-testid=stMainBlockContainer]')).zoom"
     open_page(page, f"{server}/from-scratch?stop={CORE[4]}&reveal=yes&projector=true")
     assert page.evaluate(zoom) == "1.35"
@@ -127,7 +127,7 @@ def test_remote_control_turns_pages(server, page):
     assert page.evaluate(zoom) == "1" and "projector" not in page.url
 
 
-def test_arrow_keys_in_figure_keep_lesson_page(server, page):
+def test_arrow_keys_in_figure_turn_no_lesson_page(server, page):
     open_page(page, f"{server}/from-scratch?stop=geometry&reveal=yes&projector=true")
     query = page.get_by_role("slider", name='The query of "it"')
     query.press("ArrowRight")

@@ -1,4 +1,4 @@
-"""Test long texts in Chromium."""
+"""Test the figure of a long text in Chromium."""
 
 from functools import partial
 from urllib.parse import urlencode
@@ -110,7 +110,7 @@ def test_texts_fit(shown, direction, times):
     assert not cut_or_overlapping(page, ".finding, .small, .said, .ink, .number", [360, 400, 800, 1440])
 
 
-def test_address_contains_open_sentence(page, server):
+def test_address_says_which_sentence_is_open(page, server):
     link = urlencode({"asked": "Two sentences", "a": "Was the breakfast good?", "b": "We sat by the water. " * 13})
     page.goto(f"{server}/predictions?{link}")
     (second := page.locator(".sentence").nth(1)).click(timeout=180_000)

@@ -97,7 +97,7 @@ def test_choice_reruns_page_once(page, server, choose, said, query):
     assert 8 <= len(received) <= 12
 
 
-def test_open_map_computes_exact_effects(page, server):
+def test_opening_map_of_heads_computes_exact_effects(page, server):
     open_page(page, server)
     word(page, "sat").click()
     wait_until_idle(page)

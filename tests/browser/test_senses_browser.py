@@ -1,4 +1,4 @@
-"""Test tinted words and the page "Senses" in Chromium."""
+"""Test sentences with tinted words, and the page "Senses", in Chromium."""
 
 from functools import partial
 
@@ -85,7 +85,7 @@ def test_click_opens_sentence_on_start_page(page, server):
     page.get_by_role("heading", name="Senses").wait_for()
 
 
-def test_stop_works_at_first_click(page, server):
+def test_stop_button_works_at_first_click(page, server):
     open_page(page, f"{server}/senses?source=your+own+table")
     labelled = labelled_sentences().query("word in ('bank', 'bat', 'ring')").groupby(["word", "sense"]).head(5)
     own = labelled.assign(sentence=labelled["sentence"] + " " + labelled["word"] + "wise")  # no report is stored

@@ -1,4 +1,4 @@
-"""Test the figure of two texts in Chromium."""
+"""Test the figure that compares two texts, in Chromium."""
 
 from functools import partial
 
@@ -19,7 +19,7 @@ def shown(open_component):
 
 
 def lines(page):
-    """Return (start, end, thickness) of each line."""
+    """Return (x of the start, x of the end, thickness) of each line between two words."""
     ends = "[e.getPointAtLength(0).x, e.getPointAtLength(e.getTotalLength()).x, +e.getAttribute('stroke-width')]"
     return page.locator(".lines path").evaluate_all(f"all => all.map(e => {ends})")
 
@@ -107,14 +107,14 @@ def test_bars_add_up_to_cosine(shown):
     assert sum(counts) == 200
 
 
-def test_data_without_parts_show_only_cosine(shown):
+def test_cosine_is_shown_without_its_parts(shown):
     page = shown(data(parts=False, unrelated=False))
     expect(page.get_by_role("status")).to_have_text("Cosine 0.60.")
     assert not page.get_by_text("As a sum").count() and not page.locator(".lines path, rect").count()
     assert not page.get_by_text("A line joins two words").count()
 
 
-def test_hidden_words_stay_until_new_key(shown):
+def test_words_stay_hidden_until_data_key_changes(shown):
     page = shown(data() | {"hidden": [0, None]})
     page.evaluate("data => { show(data); }", data())
     expect(page.get_by_role("status")).to_contain_text('Without "return"')

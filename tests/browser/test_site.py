@@ -30,7 +30,7 @@ WHITE, BLACK = "rgb(255, 255, 255)", "rgb(15, 19, 26)"
 
 @pytest.fixture(scope="module", params=[3, pytest.param(len(PAIRS), marks=pytest.mark.long)])
 def site(request, encoder, tmp_path_factory):
-    """Write three pages, or all with `make test-long`."""
+    """Write a site of three static pages (in `make test-long` also of all pages), and return its folder."""
     folder = tmp_path_factory.mktemp("web") / "site"
     write_site(encoder, PAIRS[: request.param], folder, lambda file: None)
     return folder
@@ -79,7 +79,7 @@ def test_static_pages_work_offline(site, open_file, scheme, background, width):
     assert page.trouble == []
 
 
-def test_other_scripts_are_blocked(site, open_file):
+def test_page_blocks_eval_and_requests(site, open_file):
     page = open_file(site / "bank.html")
     assert page.evaluate(EVAL) == "EvalError"
     blocked = "() => new Promise(done => fetch('https://localhost/').then(() => done('sent'), () => done('blocked')))"
@@ -87,9 +87,9 @@ def test_other_scripts_are_blocked(site, open_file):
     assert any("Content Security Policy" in each for each in page.trouble)
 
 
-def test_page_without_scripts_states_finding(site, open_file):
+def test_page_states_finding_without_javascript(site, open_file):
     page = open_file(site / "bank.html", java_script_enabled=False)
-    # Playwright takes <noscript> for hidden.
+    # A locator wouldn't do: for Playwright, text in <noscript> is hidden.
     text = page.evaluate("document.querySelector('noscript p').textContent")
     assert 'In A, hiding "river" moves "bank" 44' in text
     page.get_by_text("How this was measured").click()

@@ -1,4 +1,4 @@
-"""Test the lesson's figure in Chromium."""
+"""Test the figure of the lesson "From scratch" in Chromium."""
 
 import json
 from functools import cache, partial
@@ -35,13 +35,13 @@ def change(page, to):
 
 
 def bars(page, name):
-    """Return a column's bar lengths, 0 to 1, and numbers."""
+    """Return the lengths (0 to 1) of a column's bars, and its printed numbers."""
     part = "e => e.querySelector('.bar').getBoundingClientRect().width / e.querySelector('.track').clientWidth"
     rows = [page.locator(f"[data-name='{name} {row}']") for row in range(5)]
     return [row.evaluate(part) for row in rows], [row.inner_text().strip() for row in rows]
 
 
-def test_click_on_outline_is_sent(shown):
+def test_click_in_lesson_outline_is_sent_to_streamlit(shown):
     page = shown(data("mix"))
     expect(page.get_by_role("button", name="part 1")).to_have_attribute("aria-current", "step")
     page.get_by_role("button", name="part 2").click()
@@ -57,7 +57,7 @@ def test_bar_lengths_equal_weights(shown):
     assert [each / sum(parts) for each in parts] == pytest.approx(weights, abs=0.02)
 
 
-def test_asked_numbers_are_empty_before_answer(shown):
+def test_numbers_to_guess_are_empty_before_answer(shown):
     page = shown(data("three-words", answered=False))
     assert page.locator("[data-name='scaled 4'] .bar").count() == 1
     assert page.locator("[data-name='weights 4'] .bar").count() == page.locator(".part").count() == 0
@@ -82,7 +82,7 @@ def test_mouse_and_keyboard_show_arithmetic(shown):
     )
 
 
-def test_answering_moves_dots(shown):
+def test_dots_move_when_answer_is_shown(shown):
     page = shown(data("residual", answered=False), motion="no-preference")
     place = "() => { const m = shadow.querySelector('[data-mark=bank]'); return m.tagName === 'circle' ? +m.getAttribute('cx')"
     place += " : m.querySelector('.point').getBBox().x }"
@@ -103,7 +103,7 @@ def test_reduced_motion_has_no_animation(shown):
     assert bars(page, "weights")[1][4] == "0.63"
 
 
-def test_next_lesson_page_keeps_focus(shown):
+def test_focus_stays_when_lesson_page_changes(shown):
     page = shown(data("three-words", answered=False))
     page.get_by_role("button", name="part 2").focus()
     change(page, data("mix"))
@@ -124,7 +124,7 @@ def test_texts_fit(shown, stop):
     assert overlaps(page.evaluate(BOXES, "svg .name")) == []
 
 
-def test_sum_shows_first_vector_before_answer(shown):
+def test_only_first_vector_of_sum_is_shown_before_answer(shown):
     page = shown(data("residual", answered=False))
     cells = page.locator(".sum .cell")
     assert cells.all_inner_texts() == ["1", "1", "0", *[""] * 9]
@@ -132,7 +132,7 @@ def test_sum_shows_first_vector_before_answer(shown):
     assert cells.all_inner_texts()[3:] == ["−0.95", "0.95", "0.00", "0.05", "1.95", "0.00", "−0.68", "1.41", "−0.73"]
 
 
-def test_cells_share_colour_scale(shown):
+def test_matrix_and_words_share_colour_scale(shown):
     page = shown(data("projections"))
     depth = "e => e.style.getPropertyValue('--depth')"
     matrix, words = (page.locator(each).first for each in (".above .cell", "[data-name='embedding 1'] .cell"))

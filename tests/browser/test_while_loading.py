@@ -27,7 +27,7 @@ def address(tmp_path_factory):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_clicks_are_not_sent(browser, address, scheme):
+def test_clicks_do_not_rerun_page(browser, address, scheme):
     context = browser.new_context(color_scheme=scheme, viewport={"width": 1440, "height": 900})
     page = context.new_page()
     trouble = watch(page)

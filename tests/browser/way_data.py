@@ -1,4 +1,4 @@
-"""Make data for the main figure."""
+"""Make data for the component `way`, the main figure."""
 
 import math
 import random
@@ -21,7 +21,11 @@ def _side(
     name: str, text: str, word: str, shares: dict[str, float], level: float | None, *, layers: int, heads: int,
     rtl: bool = False, run: int | None = None,
 ) -> Data:  # fmt: skip
-    """Make the data of one sentence. run: number of words with a share."""
+    """Make the data of one sentence.
+
+    shares: for each word, how far the chosen word moves if that word is hidden from it.
+    run: how many words have a share (None: all).
+    """
     draw = random.Random(text)
     pieces, words, at = list(re.finditer(r"<[^>]+>|\w+|[^\w\s]", text)), [], 0
     for piece in pieces:
@@ -89,7 +93,7 @@ def way_data(
     toward: tuple[int, int] = (1, -1), level: float | None = 0.21, between: str = "senses", finding: str = "",
     layers: int = 6, heads: int = 12, rtl: bool = False, run: int | None = None, guess: bool = False, **more: Any,
 ) -> Data:  # fmt: skip
-    """Make the data of the default pair."""
+    """Make the figure's data, by default for two sentences with "bank"."""
     size = {"layers": layers, "heads": heads}
     sides = [
         _side(name, *each, level, **size, rtl=rtl, run=run) for name, *each in zip("AB", sentences, (word,) * 2, shares)

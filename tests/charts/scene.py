@@ -12,7 +12,7 @@ ORIENTS = {"x": ("top", "bottom"), "y": ("left", "right")}
 
 
 def laid_out(spec):
-    """Yield (view, axis side, mark type, role, item) for each item."""
+    """Yield (view, side of the axis, mark type, role, item) for each item of Vega's scene."""
 
     def walk(node, left, top, view, orient):
         if node.get("name", "").endswith("_group"):
@@ -32,7 +32,7 @@ def laid_out(spec):
 
 @lru_cache(maxsize=4)  # one test reads several kinds of marks from one chart
 def scene_of(spec):
-    """Return Vega's scene. The result is shared: don't change it."""
+    """Return Vega's scene. The result is cached, so don't change it."""
     return vlc.vegalite_to_scenegraph(spec)["scenegraph"]
 
 
@@ -45,13 +45,13 @@ def drawn(spec, kind, role="mark"):
 
 
 def misplaced(spec, *views):
-    """Return a message for each mark that is more than a pixel from its place.
+    """Return a message for each mark that is more than a pixel from its expected place.
 
     views: for each part of the chart, a dict such as {"y": ["a", "b"], "rect": {"y": ["a", "b"]}}.
-    - "x", "y": the axis labels from left to right and from top to bottom (missing: numbers).
-    - Other keys: types of marks, with their middles ("x", "y"), ends ("x1", "x2" ...) or texts ("text").
+    - "x", "y": the axis labels from left to right and from top to bottom (left out if the axis has numbers).
+    - Other keys: a type of marks, with the places of their middles ("x", "y") or ends ("x1", "x2" ...), or their texts ("text").
 
-    A place is a label, a number, (label, pixels beyond), or None to skip the check.
+    A place is a label, a number, (label, pixels beyond it), or None to skip the check.
     """
     found, parts = [], {}
     for view, *item in laid_out(spec):
@@ -85,7 +85,7 @@ def _end(mark, along):
 
 
 def _places(items, along, names):
-    """Return a function from a label to its pixel."""
+    """Return a function from a label to its position in pixels."""
     shown = {
         item.get("text"): item[along]
         for orient, _, role, item in items
@@ -129,7 +129,7 @@ def rgb(color):
 
 
 def on_ramp(ramp, share):
-    """Return the colour at `share` (0 to 1) of a ramp."""
+    """Return a ramp's colour at `share` (0: its start, 1: its end)."""
     place = min(max(share, 0), 1) * (len(ramp) - 1)
     first = min(int(place), len(ramp) - 2)
     part = place - first

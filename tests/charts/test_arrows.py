@@ -1,4 +1,4 @@
-"""Test arrows and hops."""
+"""Test the charts of arrows, and of hops from word to word."""
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ def test_arrow_widths_follow_scores():
     assert [head["angle"] for head in heads] == pytest.approx([0, 225 - 360, 36.8699, 36.8699], abs=1e-3)
 
 
-def test_arrows_with_one_tip_share_label():
+def test_arrows_with_equal_tips_share_label():
     spec = arrows(FRAME, LIGHT, "score", "query")
     inks = {item["text"]: item["fill"] for item in drawn(spec, "text") if item.get("fill") and item["text"]}
     assert inks["its, wings"] == LIGHT.ink and inks["crane"] == LIGHT.weights[4]
@@ -51,7 +51,7 @@ def test_move_is_arrow_from_start_to_end():
     assert {"A, C", "B"} <= {item["text"] for item in drawn(both, "text")}
 
 
-def test_hop_width_follows_information():
+def test_hop_width_follows_remaining_information():
     spec = hops(["a", "b", "c", "d"], 1, 3, [1.0, 0.5], LIGHT)
     sets, across = spec["datasets"], spec["layer"][0]["encoding"]
     assert {row["hop"]: row["width"] for row in sets["hops"]} == {1: 8, 2: 4.5}

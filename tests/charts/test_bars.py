@@ -17,7 +17,7 @@ FEW = ["its", "wings"]
 LIST = pd.DataFrame({"token": ["its", "wings", "if", "its"], "score": [1.0, 3.0, -1.0, 0.5]})
 
 
-def test_bars_keep_order():
+def test_bars_keep_order_of_rows():
     spec = bar_list(LIST, "score", LIGHT)
     found = drawn(spec, "rect")
     unit = 240 / (4 + 0.25 * 4 * 2)  # the range of the scores, plus a quarter at both ends

@@ -1,4 +1,4 @@
-"""Test reading a chart's data."""
+"""Test `drawn_frame`, which reads the data of a chart."""
 
 from selfattn.charts.vega import drawn_frame
 

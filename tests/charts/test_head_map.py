@@ -21,8 +21,8 @@ MAPS = [np.eye(4) * (i + 1) for i in range(LAYERS * HEADS)]
 
 @pytest.mark.parametrize("maximum", [0.9, 0.0176, 0.0068, 3e-6])
 @pytest.mark.parametrize("measure", ["effect", "share"])
-def test_ticks_are_distinct(maximum, measure):
-    """Two decimals would give "+0.01, +0.01, +0.00"."""
+def test_tick_labels_are_distinct(maximum, measure):
+    """With two decimals, the labels would be "+0.01, +0.01, +0.00"."""
     frame = heads_frame(**{measure: torch.tensor([[maximum, -maximum / 3], [0.0, maximum / 2]])})
     ticks = texts(head_map(frame, measure, LIGHT, "L0 H0"), "legend-label")
     assert len(ticks) >= 3 and len(set(ticks)) == len(ticks), ticks
@@ -30,7 +30,7 @@ def test_ticks_are_distinct(maximum, measure):
 
 
 @pytest.mark.parametrize(("measure", "kind"), [("effect", "effect"), ("control", "signed"), ("entropy", "weights")])
-def test_head_is_in_row_of_layer(measure, kind):
+def test_head_is_in_row_of_its_layer(measure, kind):
     spec = head_map(FRAME, measure, LIGHT, "L1 H3", kind=kind)
     found = [item for item in drawn(spec, "rect") if item.get("stroke") != LIGHT.ink]
     step, down = found[0]["width"], found[0]["height"]
@@ -46,7 +46,7 @@ def test_head_is_in_row_of_layer(measure, kind):
     assert formats == {"name": None, "effect": "+.4f", "control": "+.4f", "entropy": ".3f"}
 
 
-def test_head_has_small_map_and_bar():
+def test_each_head_has_attention_map_and_bar():
     spec = head_grid(MAPS, FRAME, "effect", LIGHT, "L1 H3", "effect")
     outlines, bars = (drawn(spec, "rect")[at::2] for at in (0, 1))
     for bar, value in zip(bars, FRAME["effect"], strict=True):

@@ -26,7 +26,7 @@ def cells(spec):
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
-def test_numbers_on_dark_cells_are_light(theme):
+def test_numbers_in_strong_cells_have_background_colour(theme):
     spec = heatmap(MATRIX, ["a", "b"], theme, columns=["c", "d", "e"], cell=40)
     inks = {item["text"]: item["fill"] for item in drawn(spec, "text")}
     assert same_color(inks["0.90"], theme.background) and same_color(inks["0.10"], theme.ink)
@@ -34,7 +34,7 @@ def test_numbers_on_dark_cells_are_light(theme):
 
 
 @pytest.mark.parametrize("kind", ["signed", "effect"])
-def test_signed_colours_are_centred_on_background(kind):
+def test_signed_ramp_has_background_colour_at_zero(kind):
     spec = heatmap(np.array([[-0.25, 0.5], [0.0, 0.1]]), ["a", "b"], LIGHT, kind=kind)
     ramp, found = getattr(LIGHT, kind), cells(spec)
     assert same_color(found[1, 0]["fill"], LIGHT.background)
@@ -90,7 +90,7 @@ def test_large_maps_are_images():
     assert len(json.dumps(heatmap(np.full((512, 512), 1 / 512), ["the"] * 512, LIGHT))) < 1_000_000
 
 
-def test_palette_is_rounded():
+def test_palette_rounds_colours():
     assert palette(("#000000", "#000001"))[2::3] == [0] * 128 + [1] * 128
 
 

@@ -1,4 +1,4 @@
-"""Test the static picture of the kernel."""
+"""Test the static picture of one head's attention, step by step."""
 
 import base64
 import io
@@ -32,7 +32,7 @@ def rows_of(data):
 
 
 def boxes(spec):
-    """Return estimates of (text, left, top, right, bottom)."""
+    """Return (text, left, top, right, bottom) of each text, with estimated sizes."""
     found = []
     for item in drawn(spec, "text"):
         wide = text_width(str(item["text"]), item["fontSize"], item.get("fontWeight") == 600)
@@ -128,7 +128,7 @@ def test_texts_fit(name, width):
 
 
 @pytest.mark.parametrize("d", [2, 4, 5])
-def test_short_vectors_are_printed(d):
+def test_numbers_of_short_vectors_are_printed(d):
     data = kernel_data(d=d)
     texts = texts_of(kernel_figure(data, LIGHT))
     query = [numbers.decimal(int(part) / 10**4, 4) for part in data["sides"][0]["query"]["values"].split(",")]
@@ -139,5 +139,5 @@ def test_read_parses_printed_numbers():
     assert [read(text) for text in ("<0.0001", "−1.50", "−∞", "0.25")] == [0, -1.5, -math.inf, 0.25]
 
 
-def test_narrow_picture_has_no_strips():
+def test_narrow_picture_shows_no_vectors():
     assert kernel_figure(VARIANTS["bank"], LIGHT, NARROW - 1)["datasets"]["images"] == []

@@ -4,7 +4,7 @@ from selfattn.charts.labels import drawable_spec, isolated, isolated_words, righ
 from selfattn.export import report
 
 
-def test_right_to_left_words_get_isolates():
+def test_right_to_left_words_get_unicode_isolates():
     mixed = 'Hide "נהר", and "בנק" goes 44 % of the way (next: של הנהר, 16 %).'
     alone = 'Hide "\u2068נהר\u2069", and "\u2068בנק\u2069" goes 44 % of the way (next: \u2068של הנהר\u2069, 16 %).'
     assert isolated_words(mixed) == alone

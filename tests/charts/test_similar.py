@@ -16,7 +16,7 @@ COSINES = torch.tensor([[0.6, 0.4, 0.8], [0.5, 0.5, 0.5], [0.9, 0.5, 0.5], [1.0,
 
 @pytest.fixture(scope="module")
 def panel(encoder):
-    """Return a function from a (4, 3) table of the cosine's parts to a panel."""
+    """Return a function that makes a panel from a (4, 3) table of the cosine's parts."""
     sides = encoder.encode("We sat."), encoder.encode("She sat")
 
     def made(table):
@@ -37,13 +37,13 @@ def test_curve_is_cubic_bezier():
     assert points[STEPS // 4] == pytest.approx([x, y])
 
 
-def test_number_has_colour_of_sign(panel):
+def test_colour_of_number_shows_its_sign(panel):
     colors = {item["text"]: item["fill"] for item in drawn(panel(torch.eye(4, 3) / 5).picture(Look()), "text")}
     assert {colors[number] for number in ("−0.10", "−0.20")} == {LIGHT.effect[0]}
     assert {colors[number] for number in ("+0.30", "+0.20")} == {LIGHT.effect[4]}
 
 
-def test_cosine_without_strong_pair_has_two_parts(panel):
+def test_cosine_without_strong_word_pair_has_two_parts(panel):
     table = torch.zeros(4, 3)
     table[:3, :2], table[3, 2] = 0.05, 0.3  # no pair of words adds more than the others
     text = " ".join(texts(panel(table).picture(Look())))

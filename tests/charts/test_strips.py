@@ -1,4 +1,4 @@
-"""Test strips of cells, and the terms of a dot product."""
+"""Test the charts of vectors as rows of cells, and of a dot product's terms."""
 
 import pandas as pd
 import pytest

@@ -41,7 +41,7 @@ def contrast(first, second):
 
 
 @pytest.mark.parametrize("seen_by", SEEN_BY)
-def test_lightness_changes_steadily(theme, seen_by):
+def test_lightness_changes_steadily_along_ramp(theme, seen_by):
     ramps = [theme.weights, *(arm for ramp in (theme.signed, theme.effect) for arm in (ramp[2::-1], ramp[2:]))]
     for ramp in ramps:
         steps = np.diff([lab(color, seen_by)[0] for color in ramp])

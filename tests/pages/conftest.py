@@ -18,9 +18,9 @@ from selfattn.encoders.sources import BUNDLED_NAME
 APP = Path(__file__).parents[2] / "app.py"
 queue.HEAD_START = 0  # seconds: no browser needs time to draw
 
-# AppTest would search all packages each time, in 0.3 s.
+# Otherwise each AppTest would search all packages for components, which takes 0.3 s.
 manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
-# AppTest would compile each page again, in 10 to 60 ms.
+# Otherwise each AppTest would compile its page again, which takes 10 to 60 ms.
 _compiled = ScriptCache()
 app_test.ScriptCache = local_script_runner.ScriptCache = lambda: _compiled
 
@@ -30,7 +30,7 @@ _of_the_first_page: list = []  # (encoder, results)
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup() -> None:
-    """Clear the cache, except encoders and the start page's results."""
+    """Before each test, clear the cache, but keep the encoders and the start page's results."""
     cache._results.forget(lambda key: True)
     for encoder, results in _of_the_first_page:
         if any(each is encoder for each in encoder_picker._encoders.values):
@@ -68,7 +68,7 @@ def every_run_ends_well():
 
 
 def pages() -> list[str]:
-    """Return the files of all pages."""
+    """Return the path of every page's source file."""
     return [entry.path for entry in ENTRIES.values()]
 
 
@@ -81,7 +81,7 @@ def at_address(page: str = "", **query: str) -> AppTest:
 
 
 def open_link(page: str = "", **query: str) -> AppTest:
-    """Open a link, and load the encoders that the page asks about."""
+    """Open a link. If the page asks before it loads an encoder, agree."""
     return load_asked(at_address(page, **query).run())
 
 
@@ -92,7 +92,7 @@ def load_asked(at: AppTest) -> AppTest:
 
 
 def open_page(path: str, **chosen: str) -> AppTest:
-    """Run the page of the file `path`. chosen: values in the session."""
+    """Run the page whose source file is `path`. chosen: values to set in the session first."""
     (address,) = (entry.address for entry in ENTRIES.values() if entry.path == path)
     at = at_address(address)
     for key, value in chosen.items():

@@ -1,6 +1,6 @@
 /* A map of layers × heads. Data: heads.schema.json. */
 
-/** Called by Streamlit. A click sends the trigger "head". */
+/** Called by Streamlit. A click on a head sends the trigger "head". */
 export default function heads(given) {
   return showIn(HeadsView, "heads", given);
 }
@@ -31,7 +31,7 @@ class HeadsView extends View {
     this.body.replaceChildren(this.map.node, this.below);
   }
 
-  /** Show each head's attention map, cut from one picture. */
+  /** Show each head's attention map, which is a part of one large picture. */
   drawMaps() {
     const { layers, heads, maps } = this.data;
     flag(this.root, { pictured: maps });
@@ -56,7 +56,7 @@ class HeadsView extends View {
     this.body.append(this.large.node);
   }
 
-  /** Return a short URL: a long style in each cell would take seconds. */
+  /** Return a short URL of the picture: a long URL in the style of each cell would take seconds. */
   addressOf(picture) {
     if (picture === this.picture) return this.address;
     const bytes = Uint8Array.from(atob(picture.split(",")[1]), (letter) => letter.charCodeAt(0));

@@ -6,7 +6,7 @@ const MANY = 4; // columns of numbers: more are drawn smaller on a phone
 
 /**
  * Called by Streamlit. A click on a token sends "query", [sentence, position].
- * Choices in way.js are sent as the trigger "head" or "hidden".
+ * A choice in the figure of way.js is sent as the trigger "head" or "hidden".
  */
 export default function kernel(given) {
   return showIn(KernelView, "kernel", given);
@@ -36,7 +36,7 @@ class KernelView extends View {
     this.draw();
   }
 
-  /** Show the row of a dragged query. */
+  /** Show the numbers for a query that the visitor dragged. */
   move(query) {
     this.query = query;
     this.draw();
@@ -85,7 +85,7 @@ class KernelView extends View {
     flag(this.body, { coded: this.code });
   }
 
-  /** Show both sentences, or one and a switch. */
+  /** Show both sentences or, if there is no room, one sentence and a switch. */
   layOut() {
     const tokens = this.data.sides.reduce((sum, { rows }) => sum + rows.length, 0);
     const both = tokens <= FITTING && this.root.clientWidth >= WIDE;
@@ -101,7 +101,7 @@ class KernelView extends View {
   }
 }
 
-/** Return attributes for an element that highlights its column. */
+/** Return the attributes with which an element highlights its column on hover. */
 function ofColumn(view, column) {
   const light = (to) => () => view.set({ column: to });
   return { "data-column": column, onpointerenter: light(column), onpointerleave: light(null) };
@@ -195,7 +195,7 @@ function cellsOf(view, cells, strips) {
   });
 }
 
-/** Return a token's row. beside: the cells of query and context. */
+/** Return a token's row. beside: the strips of query and context, which mark the same dimension. */
 function tokenRow(view, side, row, beside) {
   const { at, text, special, word, hidden, cells, fine, steps } = row;
   const { query } = view.data.sides[side];
@@ -231,7 +231,7 @@ function tokenRow(view, side, row, beside) {
   return { node, paint };
 }
 
-/** Return the last row, which sums over the tokens without a row. */
+/** Return the last row, which sums over the tokens that have no row of their own. */
 function restRow(view, { text, cells, fine, handed }, { context }) {
   const tip = (i, own) => `sum of the weights ${fine}, weight × value ${own}`;
   const strips = { handed: strip(view, "handed", `weight × value of ${text}`, handed, tip, context) };
@@ -241,7 +241,7 @@ function restRow(view, { text, cells, fine, handed }, { context }) {
   ]);
 }
 
-/** Return the button that shows each dimension on a phone. */
+/** Return the button that shows or hides each dimension on a phone. */
 function foldPart(view) {
   const [{ query }] = view.data.sides;
   const few = query.values.split(",").length <= FEW;

@@ -1,4 +1,4 @@
-/* Compute a dragged query's row as selfattn/kernel.py does. */
+/* Compute the attention of a dragged query as selfattn/kernel.py does. */
 
 const CELL = 2; // decimals of scores, e^x and weights
 const MOST_DECIMALS = { vectors: 4, products: CELL, handed: 3 };
@@ -66,7 +66,7 @@ function withQuery(data, query) {
   return { ...data, about: found, findings: [found], places, largest, columns, sides: [own] };
 }
 
-/** Return the column with a scale that spans the rows' numbers. */
+/** Return the column, with its scale extended to the numbers of all rows. */
 function wide(column, rows) {
   if (column.kind === "strip") return column;
   const texts = rows.map(({ cells }) => cells[column.id]);
@@ -101,7 +101,7 @@ function cellsAt({ scores, scaled, exponentials, weights }, i) {
   };
 }
 
-/** Return the arithmetic of a token's row, [column, text] per step. */
+/** Return the arithmetic of a token's row, as [column, text] for each step. */
 function stepsAt({ scores, scaled, maximum, exponentials, total, weights }, i, symbol, scale) {
   const [power, sum, share] = division(exponentials[i], total, weights[i]);
   const x = fewest(power, (places) => Math.exp(Math.min(asPrinted(scaled[i], places) - asPrinted(maximum, places), 0)));
@@ -119,7 +119,7 @@ function stepsAt({ scores, scaled, maximum, exponentials, total, weights }, i, s
   ];
 }
 
-/** Return e^x, the total and the weight, with enough decimals for the division. */
+/** Return e^x, the total and the weight, with enough decimals that the printed division is correct. */
 function division(exponential, total, share) {
   const wanted = weight(share);
   let power = weight(exponential);
@@ -132,7 +132,7 @@ function division(exponential, total, share) {
   }
 }
 
-/** Return the fewest decimals for which computed(decimals) prints as `wanted`. */
+/** Return the smallest number of decimals for which computed(decimals) prints as `wanted`. */
 function fewest(wanted, computed) {
   const text = wanted.startsWith("under") ? weight : (value) => decimal(value, places(wanted));
   for (let places = CELL; places < 12; places++) {
@@ -154,7 +154,7 @@ function whole(value, places) {
   return Math.sign(value) * Math.floor(Math.abs(value) * 10 ** places + 0.5);
 }
 
-/** Return the number of decimals of these values, at most `most`. */
+/** Return how many decimals these values need, at most `most`. */
 function decimalsOf(values, most) {
   const fit = (places) => values.every((value) => Math.abs(value - Number(value.toFixed(places))) <= 1e-6);
   return [...Array(most).keys()].find(fit) ?? most;
