@@ -12,7 +12,7 @@ import streamlit as st
 
 
 class Key(str):
-    """A key of the session state, or a template with `{}`."""
+    """A key of the session state. With `{}` in the name: a template for several keys."""
 
     meaning: str
     first: Any  # what `get` returns until a value is set
@@ -40,7 +40,7 @@ class Key(str):
             self.set(default)
 
 
-# The visitor's sentences and word, also in the address.
+# The visitor's sentences and word, which are also in the address.
 A = Key("a", "sentence A, or the only sentence of a page")
 B = Key("b", "sentence B")
 C = Key("c", "the control sentence; empty: none")
@@ -87,7 +87,7 @@ HEADS = Key("heads", "the key of the answer for which the visitor opened the map
 GUESS = Key("guessed", '"asked" while the page asks for a guess; then the sentence and index of the word; False: none')
 VIEW = Key("view", "the kind of weights in the chosen head's maps (one_head.SOURCES); on Pronouns, the open tab")
 
-# The kernel figure, one token's row of attention weights.
+# The kernel figure, which shows one token's row of attention weights.
 PIECE = {name: Key(f"piece_{name.lower()}", f"the position of the token of {name} whose row is shown") for name in "AB"}
 QUERIES = Key("queries", "for each encoder, sentence and word: the position of the chosen token", MappingProxyType({}))
 
@@ -95,7 +95,7 @@ QUERIES = Key("queries", "for each encoder, sentence and word: the position of t
 BY_WORDS = Key("words", "True: join word pieces to words", False)
 HIDE_SPECIAL = Key("hide", "True: leave special tokens out", False)
 
-# Single pages.
+# Keys of single pages.
 MEASURE = Key("measure", "All heads: the measure that the bars show")
 ASKED = Key("asked", "Predictions: what the encoder is asked for, such as a class, a similarity or a masked word")
 SIMILAR = Key("similar", "Predictions: the example that the two texts come from")
