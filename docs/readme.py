@@ -58,7 +58,7 @@ def limits() -> str:
 def support() -> str:
     """Return a Markdown table of the model families.
 
-    Error: the largest over three sentences, all heads and two references (see `prove`).
+    Largest error: the maximum over three sentences, all heads and two references (see `prove`).
     """
     from selfattn.encoders.families import FAMILIES, save_tiny
 
@@ -71,7 +71,7 @@ def support() -> str:
 
 
 def supported(name: str, folder: Path) -> tuple[str, str, str, str]:
-    """Load a checkpoint; return its table row without the family."""
+    """Load a checkpoint; return its row of the table, without the column Family."""
     import pandas as pd
 
     from selfattn.analysis.proof import prove
@@ -92,7 +92,7 @@ def supported(name: str, folder: Path) -> tuple[str, str, str, str]:
 
 
 def filled(text: str, name: str, part: str) -> str:
-    """Replace the part between <!-- name --> and <!-- /name -->."""
+    """Put `part` between <!-- name --> and <!-- /name -->, in place of the old text."""
     begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
     before, rest = text.split(begin)
     return f"{before}{begin}\n{part}\n{end}{rest.split(end)[1]}"

@@ -13,7 +13,7 @@ OWN_TABLE = 'import pandas as pd\nsenses = pd.read_csv("your_table.csv")  # your
 
 
 def lines(*parts: str) -> str:
-    """Join the parts, with each import once at the top."""
+    """Join pieces of code. Each import appears once, at the top."""
     every = "\n".join(parts).splitlines()
     imports = dict.fromkeys(line for line in every if line.startswith(("from ", "import ")))
     return "\n".join([*imports, *(line for line in every if line not in imports)])
@@ -30,12 +30,12 @@ def load(encoder: Encoder, name: str = "encoder") -> str:
 
 
 def folder_path(name: str, base: Path | None = None) -> str:
-    """Return the absolute path, or `./NAME` on a shared server."""
+    """Return the folder's absolute path, or `./NAME` on a shared server."""
     return f"./{Path(name).name}" if beyond_localhost() else str(Path(base or "", name).resolve())
 
 
 def load_pair(encoder: Encoder, pair: Pair) -> str:
-    """Return code that loads the encoder and sets a, b, control, word, at."""
+    """Return code that loads the encoder and sets the variables a, b, control, word and at."""
     texts = ", ".join(repr(side and side.sentence.text) for side in pair)
     at = pair.first.number, pair.second.number
     return f"{load(encoder)}\na, b, control = {texts}\nword, at = {pair.word!r}, {at}"

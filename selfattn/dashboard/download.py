@@ -32,7 +32,7 @@ ENCODER = ("model", "other", "revision", "content", "digest")  # parameters of t
 def view_link(encoder: Encoder | None = None, /, **parameters: Any) -> str:
     """Return the page's address with this encoder and these parameters."""
     named = {} if encoder is None else link_to(encoder)
-    # The current address may name another encoder.
+    # Leave out the parameters ENCODER, which may name a different encoder.
     query = named | {key: value for key, value in parameters.items() if value not in (None, "") and key not in ENCODER}
     address = (st.context.url or "").split("?")[0]
     return f"{address}?{urlencode(query)}" if query else address
@@ -68,7 +68,7 @@ def show_download(page: Page) -> None:
     if page.links is None or not (page.panels or page.tables):
         return
     with page.links:
-        # browser_history.py does the copying.
+        # The script in browser_history.py copies the link.
         st.button("Copy link", key="copy_link", icon=":material/link:", type="tertiary")
         opened = st.popover(
             "Download", icon=":material/download:", key=session.DOWNLOAD, on_change="rerun", type="tertiary"
@@ -158,7 +158,7 @@ def _texts(page: Page) -> dict[str, Encoding]:
 
 
 def _weights(page: Page) -> dict[str, Callable[[], Any]]:
-    """Return the head's weights (n, n), one function per sentence."""
+    """Return a function for each sentence that computes the chosen head's weights (n, n)."""
     if not hasattr(page, "head"):
         return {}
     return {name: partial(encoding.weights, *page.head) for name, encoding in _texts(page).items()}

@@ -83,7 +83,7 @@ def show_encoder(encoder: Encoder) -> None:
 
 
 def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
-    """Return the encoder, loaded if needed. Raises LoadError."""
+    """Return the encoder, from the cache or newly loaded. Raises LoadError."""
     check_encoder(name, revision or "")
 
     def make() -> Encoder:
@@ -105,7 +105,7 @@ def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
         raise LoadError(for_visitors(str(error), name)) from None
 
 
-# st.cache_resource can't show progress (CacheReplayClosureError).
+# Not st.cache_resource, which can't show progress (CacheReplayClosureError).
 _encoders: Cache[Encoder] = Cache(Settings.read().max_models, lambda _: 1, forget)
 _loading = threading.Lock()  # two loads at once could fill the memory
 
@@ -122,7 +122,7 @@ def _kept(key: tuple, make: Callable[[], Encoder]) -> Encoder:
 
 
 def _note_link(key: session.Key, name: str, revision: str) -> None:
-    """Remember the link's encoder. Call this before `say_what_is_missing`."""
+    """Remember the encoder that the link names, until another is chosen. Call this before `say_what_is_missing`."""
     linked_to = session.LINKED_TO.of(key)
     named = (name, revision)
     if st.session_state.setdefault(linked_to, named if linked(key) else None) != named:
@@ -132,7 +132,8 @@ def _note_link(key: session.Key, name: str, revision: str) -> None:
 def _ask_before_loading(key: session.Key, identity: str, name: str, revision: str, device: str, dtype: str) -> None:
     """Ask before loading an encoder that only a link names.
 
-    Raises PageEnds, or LoadError if the encoder isn't offered. Don't access the folder yet: it may be on another machine.
+    Raises PageEnds, or LoadError if the encoder isn't offered.
+    Don't read the folder before the answer: it may be on another machine.
     """
     check_encoder(name, revision)
     linked_to = session.LINKED_TO.of(key)
@@ -150,9 +151,9 @@ def _ask_before_loading(key: session.Key, identity: str, name: str, revision: st
 
 
 def _settle() -> None:
-    """Free a dropped encoder's memory.
+    """Free the memory of an encoder that the cache has dropped.
 
-    Without gc.freeze(), each later collection takes 178 ms.
+    Without gc.freeze(), each later garbage collection takes 178 ms.
     """
     gc.unfreeze()
     gc.collect()
@@ -195,7 +196,7 @@ def _pick(key: session.Key, label: str, options: Sequence[str], **look: Any) -> 
 
 
 def _named(key: str = "") -> tuple[str, str]:
-    """Draw fields for another encoder's name and revision."""
+    """Draw fields for the name and revision of an encoder that isn't in the list."""
     fields = {"other": ("Hub id or folder", "owner/name or /a/folder", 260), "revision": ("Revision", "newest", 110)}
     typed = [
         st.text_input(label, key=key + name, placeholder=hint, width=width, bind="query-params").strip()
@@ -210,7 +211,7 @@ def _say_not_offered(key: str, offered: Collection[str], shown: str, what: str, 
 
 
 def _not_had(key: str, other: str) -> str:
-    """Return the link's encoder if it isn't shown; else ""."""
+    """Return the link's encoder; "" once that name is used or dropped."""
     return linked(other) if linked(key) == OTHER else linked(key)
 
 
@@ -225,7 +226,7 @@ def link_to(encoder: Encoder) -> dict[str, str]:
 
 
 def offered_devices(available: Sequence[str]) -> list[str]:
-    """Return the offered devices, best first. Raises SystemExit if there are none."""
+    """Return the available devices that the operator allows, best first. Raises SystemExit if there is none."""
     wanted = Settings.read().devices
     offered = [device for device in available if not wanted or device in wanted]
     if not offered:

@@ -59,12 +59,12 @@ def end_page() -> Page:
 
 
 def this_page() -> Page:
-    """Return the record of this run, or an empty one without app.py."""
+    """Return the record of this run, or an empty record if app.py isn't running."""
     return session.RECORD.get() or Page()
 
 
 def heading(title: str, question: bool = False) -> None:
-    """Show the page's title. question: True if a question replaces the title."""
+    """Show the page's title. question: True if a question stands in place of the title."""
     page = this_page()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         page.headline = st.container(width="stretch", gap=None, key="headline")
@@ -128,7 +128,7 @@ def show_method(method: str) -> None:
 
 
 def show_heads(name: str, live: Live, key: session.Key) -> None:
-    """Show a map of all heads. A click stores a head in `key`."""
+    """Show a map of all heads. A click on a head stores the head under `key`."""
 
     def choose(_: str, value: Any) -> None:
         # A browser can send any value.
@@ -145,7 +145,7 @@ def note_panel(panel: Panel, first: bool = False) -> None:
 
 
 def with_tables(spec: Spec) -> Spec:
-    """Convert records to Arrow tables, ten times as fast as Streamlit."""
+    """Convert records to Arrow tables, ten times as fast as Streamlit does."""
     if "datasets" not in spec:
         return spec
     return {**spec, "datasets": {name: _table(rows) for name, rows in spec["datasets"].items()}}

@@ -1,4 +1,4 @@
-"""Show the kernel figure: one head's steps from one token."""
+"""Show the kernel figure: every step of one head's attention, for one token."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
@@ -21,7 +21,7 @@ from selfattn.views.one_head import Sides
 
 
 def queries_now(encoder: Encoder, sides: Sides) -> dict[str, int]:
-    """Return, by sentence, the position of the token whose row is shown."""
+    """Return, for each sentence, the position of the token whose row of weights is shown."""
     found = {}
     for name, side in sides.items():
         tokens, first, key = side.sentence.tokens, side.positions[0], session.PIECE.get(name)
@@ -38,7 +38,7 @@ def queries_now(encoder: Encoder, sides: Sides) -> dict[str, int]:
 
 
 def kernel_of(encoder: Encoder, sides: Sides, head: Head, queries: Mapping[str, int]) -> Panel:
-    """Return the panel with the rows of these tokens."""
+    """Return the kernel figure's panel, with the rows of the tokens at `queries`."""
 
     def make(_: object) -> Panel:
         rows = [word_row(side, head, name, query=queries[name]) for name, side in sides.items()]
@@ -56,7 +56,7 @@ def show_kernel(
 ) -> None:
     """Show the panel. A click on a token shows the token's row.
 
-    choose_above: called for a choice of "head" or "hidden" in the figure above.
+    choose_above: called if the visitor chooses a head ("head") or hides a word ("hidden") in the figure above.
     """
     states = ("query",) if choose_above is None else ("query", "head", "hidden")
     show_panel(panel, choose=partial(_choose, encoder, sides, choose_above), states=states, **more)
@@ -65,7 +65,8 @@ def show_kernel(
 def errors_of(encoder: Encoder, sides: Sequence[PlacedWord[Encoding]], head: Head) -> tuple[float, float | None]:
     """Return the largest differences between the kernel's and the model's weights.
 
-    First: from the same queries and keys. Second: from a separate pass of the model, or None without one.
+    The first number is for weights from the same queries and keys. The second number is for weights from a separate
+    pass of the model; None without such a pass.
     """
     differences = [side.sentence.weights(*head) - side.sentence.own_weights(*head) for side in sides]
     plain = all(side.sentence.pair is None and not side.sentence.hides for side in sides)
@@ -77,7 +78,7 @@ def errors_of(encoder: Encoder, sides: Sequence[PlacedWord[Encoding]], head: Hea
 def _choose(
     encoder: Encoder, sides: Sides, choose_above: Callable[[str, Any], object] | None, state: str, value: Any
 ) -> None:
-    """Store a valid choice. A browser can send any value."""
+    """Store the choice if it is valid. A browser can send any value."""
     if state != "query" and choose_above:
         choose_above(state, value)
     match state, value:
@@ -90,7 +91,7 @@ def _choose(
 
 
 def _keep(encoder: Encoder, sides: Sides, side: PlacedWord[Encoding], position: int) -> None:
-    """Store the token's position; forget sentences that aren't shown."""
+    """Store the position of the chosen token; forget the positions of sentences that aren't shown."""
     shown, kept = [_kept_by(encoder, each) for each in sides.values()], session.QUERIES.get()
     session.QUERIES.set({key: kept[key] for key in shown if key in kept} | {_kept_by(encoder, side): position})
 

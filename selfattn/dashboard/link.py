@@ -27,14 +27,14 @@ def remember_link() -> None:
 
 
 def spell(key: str, name: str) -> None:
-    """Replace the link's value by `name` before the widget is drawn. Rerun the page."""
+    """Replace the link's value of `key` by `name`, and rerun the page. Call this before the widget is drawn."""
     if linked(key) != name:
         session.LINK.get()[key] = st.query_params[key] = name
         st.rerun()  # this run's widgets still read the old address
 
 
 def linked(key: str) -> str:
-    """Return the link's value, or "" once it is used or dropped."""
+    """Return the link's value of `key`; "" once the value is used or dropped."""
     return session.LINK.get().get(key, "")
 
 
@@ -45,8 +45,8 @@ def say_what_is_missing(
 
     possible: usable values.
     shown: the value that the page shows.
-    sentence: makes the first sentence from the link's value.
-    remedy: the last sentence.
+    sentence: makes the warning's first sentence from the link's value.
+    remedy: the warning's last sentence.
     """
     asked = _still_asked(key, possible, shown)
     if not asked:
@@ -79,7 +79,7 @@ def keep_identity(key: str) -> None:
 
 
 def note_identity(key: str, encoder: Encoder | None, asked_for: Callable[[], str], named: bool = True) -> None:
-    """Write the encoder's digest into the address; warn if the link has another.
+    """Write the encoder's digest into the address; warn if the link has another digest.
 
     key: "content" or "second_content".
     encoder: None if loading failed.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # `show_stored` must run before slow imports
 
 
 def show_live(live: "Live", key: str, choose: Callable[..., None], *states: str) -> None:
-    """Show the live figure. A choice in it calls choose(state, value)."""
+    """Show the live figure. When the visitor chooses something in the figure, choose(state, value) is called."""
 
     def changed(state: str) -> None:
         choose(state, st.session_state[key].get(state))

@@ -12,12 +12,12 @@ from selfattn.encoders.errors import NotFinite, OutOfMemory
 
 
 def show_part(key: str, show: Callable[[], None]) -> None:
-    """Call `show` now, and after st.rerun([key, ...]) in a callback."""
+    """Call `show` now, and again after each st.rerun([key, ...]) in a callback."""
     record, failed = this_page(), list[Exception]()
 
     def part() -> None:
-        # A rerun can't write into the page's container. Add this container in every run,
-        # or the browser builds all elements below it anew.
+        # A rerun of this part can't write into the page's container of messages: add a container here.
+        # Without this container in every run, the browser would build all elements below anew.
         news = st.container()
         if session.RECORD.get() is record:  # the whole page is running
             try:

@@ -16,7 +16,7 @@ from selfattn.encoders.sources import BUNDLED_NAME, BUNDLED_REVISION, CURATED, i
 from selfattn.settings import Settings
 
 THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
-# Matches the folders of an absolute path, quoted or without blanks.
+# Matches the folders in an absolute path, if the path is in quotes or has no blanks.
 FOLDERS = re.compile(r"""(?<=['"])/(?:[^'"\n/]+/)+(?=[^'"\n/]+['"])|(?<![\w.:/])/(?:[^\s/'":]+/)+""")
 
 
@@ -27,7 +27,7 @@ def beyond_localhost() -> bool:
 
 
 def start_model() -> str:
-    """Return the option --model, or the bundled encoder."""
+    """Return the encoder's name from the option --model, or else the bundled encoder's name."""
     return _model_of(tuple(sys.argv[1:]))
 
 
@@ -39,7 +39,7 @@ def _model_of(arguments: tuple[str, ...]) -> str:
 
 
 def offered_encoders() -> tuple[tuple[str, ...], bool]:
-    """Return the encoders to choose from, and True if others may be typed."""
+    """Return the names of the offered encoders, and True if visitors may also type other names."""
     settings, beyond = Settings.read(), beyond_localhost()
     listed = settings.models or ((BUNDLED_NAME,) if beyond else CURATED)
     others = not settings.models and (not beyond or settings.model_dir is not None)
@@ -59,7 +59,7 @@ def for_visitors(text: str, name: str = "") -> str:
 
 @functools.lru_cache(64)  # resolving reads the disk
 def _known_folders(named: tuple[str, ...]) -> re.Pattern[str]:
-    """Return a pattern that matches these and the server's folders."""
+    """Return a pattern that matches the folders `named` and the server's own folders."""
     used = (*named, Path.home(), Path.cwd(), HF_HUB_CACHE, sys.prefix, tempfile.gettempdir(), Path(__file__).parents[2])
     paths = {str(path) for each in map(Path, used) for path in (each, each.resolve()) if path.name}
     longest_first = map(re.escape, sorted(paths, key=len, reverse=True))
@@ -86,14 +86,14 @@ def check_encoder(name: str, revision: str = "") -> None:
 
 
 def loads_unasked(name: str, revision: str) -> bool:
-    """Return True if a link may load this encoder unasked."""
+    """Return True if a link may load this encoder without asking the visitor."""
     offered = (BUNDLED_NAME, start_model(), *Settings.read().models)
     known_revision = revision in ("", BUNDLED_REVISION if name == BUNDLED_NAME else "")
     return known_revision and (name in offered or is_operators_folder(name))
 
 
 def allowed_scan_folder(name: str) -> Path:
-    """Return a scan's folder. Raises TextError if it isn't offered."""
+    """Return the folder of the scan `name`. Raises TextError if visitors may not open the folder."""
     base = Settings.read().scan_dir
     if "\0" in name or len(name) > 1000:
         raise TextError("Expected a folder name of at most 1,000 characters, without null characters.")

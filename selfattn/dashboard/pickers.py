@@ -29,7 +29,7 @@ from selfattn.words import fold, has_runs
 
 FIRST = PAIRS[0]
 EXAMPLES = {pair.word: pair for pair in PAIRS}
-# The words of the examples with a button.
+# The words of the examples that have a button.
 SHOWN = ("bank", "trunk", "mouse", "seal", "star", "match")
 PICKER = 300  # pixels: the small map of all heads
 ZOOM = 64  # rows: larger maps get a slider for the range
@@ -101,7 +101,7 @@ def settled_head(encoder: Encoder, default: Head, key: session.Key = session.HEA
 
 
 def pick_head(encoder: Encoder, head: Head, label: str, key: session.Key = session.HEAD) -> None:
-    """Show a small map of all heads. A click chooses one."""
+    """Show a small map of all heads. A click chooses a head."""
     with st.container(width=PICKER):
         show_heads(label, Live("heads", plain_heads(encoder.n_layers, encoder.n_heads, head, label)), key)
 
@@ -178,7 +178,7 @@ def _use_more() -> None:
 
 
 def open_sentences(example: str | None, a: str, b: str, control: str, word: str, chosen: bool = False) -> None:
-    """Set the sentences and word before their pickers are drawn."""
+    """Set the sentences and the word. Call this before their pickers are drawn."""
     keys = (session.EXAMPLE, session.A, session.B, session.C, session.WORD, session.WORD_CHOSEN, session.WORD_MISSED)
     st.session_state.update(zip(keys, (example, a, b, control, word, chosen, "")))
 
@@ -196,7 +196,7 @@ def _typed(edited: str) -> None:
 
 
 def _pick_word(place, shared: Sequence[str], example: str | None, where, typed: bool) -> str:
-    """Draw the picker of words. typed: True to allow other words."""
+    """Draw the picker of words. typed: True if visitors may also type a word that isn't listed."""
     if not shared:
         text = "No word is in both sentences. Write two sentences that contain the same word."
         where.error(text, icon=":material/error:")
@@ -205,7 +205,7 @@ def _pick_word(place, shared: Sequence[str], example: str | None, where, typed: 
     link = st.query_params
     st.session_state.setdefault(session.WORD_CHOSEN, session.WORD in st.session_state or session.WORD in link)
     asked = session.WORD.get() or link.get(session.WORD, "")
-    # The link's word may have other letter case.
+    # The link's word may differ in letter case.
     if same := [word for word in shared if word != asked and fold(word) == fold(asked)]:
         session.WORD.set(same[0]) if session.WORD in st.session_state else spell(session.WORD, same[0])
     if typed and session.WORD.get() and session.WORD.get() not in shared and not linked(session.WORD):
@@ -229,7 +229,7 @@ def _choose_word() -> None:
 
 
 def _pick_control(encoder: Encoder, place, where, default: str, word: str) -> PlacedWord[Encoding] | None:
-    """Draw the control sentence's field; return its word, or None."""
+    """Draw the field of the control sentence; return the word in that sentence, or None."""
     keep_in_address(session.C, default)
     text = place.text_input(
         "Control (A's sense)", default, key=session.C, bind="query-params", on_change=_typed, args=(session.C,),
@@ -301,13 +301,13 @@ def pick_map_options(place, **more: Any) -> None:
 
 
 def whole(weights: Tensor, encoding: Encoding, other: Tensor | None = None) -> WordMap:
-    """Return the map of weights (n, n), or of weights - other."""
+    """Return the map of `weights` (n, n), or of `weights` minus `other`."""
     drawn = partial(word_map, encoding, words=session.BY_WORDS.get(), special=not session.HIDE_SPECIAL.get())
     return drawn(weights) if other is None else drawn(weights).minus(drawn(other))
 
 
 def zoomed(view: WordMap, key: str) -> WordMap:
-    """Return the chosen part of a long map, in bins if still long."""
+    """Draw a slider for a long map. Return the chosen part, in bins if that part is still long."""
     n = len(view.labels)
     if n > ZOOM:
         start, last = st.slider(

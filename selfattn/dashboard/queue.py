@@ -18,14 +18,14 @@ from selfattn.dashboard.streamlit_internals import this_session
 
 LOOK = 0.25  # seconds between checks that a visitor is still there
 PATIENCE = 1.0  # seconds of waiting before the page shows WAITING
-# Seconds in which a new visitor's browser draws the first picture.
-# On two cores, that picture appears after 0.6 s instead of 1.0 s.
+# Seconds of waiting, so that a new visitor's browser can draw the first picture.
+# With the wait, that picture appears after 0.6 s on two cores; without the wait, after 1.0 s.
 HEAD_START = 0.6
 WAITING = "Waiting for other visitors' computations ..."
 # Work (tokens x layers x d_model) of the largest pass that runs on one thread:
 # 128 tokens in the bundled encoder, 32 tokens in an encoder of base size.
 # Two threads take a third longer for 12 tokens, because each page run starts new threads.
-# From 256 tokens on, two threads take 3/4 to 2/3 of the time.
+# From 256 tokens on, two threads take 3/4 to 2/3 of the time of one thread.
 SMALL = 300_000
 
 _CORES = torch.get_num_threads()  # all cores, or OMP_NUM_THREADS
@@ -94,7 +94,7 @@ def costly_slot() -> Iterator[Callable[[], None]]:
 
 
 def _wait(take: Callable[[float], bool], news: Callable[[], Any]) -> Any:
-    """Wait until `take` returns True. Return the message's element, or None."""
+    """Wait until `take` returns True. Return the element with the message WAITING, or None if it wasn't shown."""
     shown, since = None, time.monotonic()
     while not take(LOOK):
         stop_if_superseded()
@@ -132,7 +132,7 @@ def page_run(news: Any = None) -> Iterator[None]:
 def page_lent() -> Iterator[None]:
     """Free this page's slot inside the `with`.
 
-    Taking a slot again doesn't wait, because waiting could deadlock.
+    Afterwards the page takes a slot again without waiting, because waiting could deadlock.
     """
     if not getattr(_mine, "page", False):
         yield
@@ -147,7 +147,7 @@ def page_lent() -> Iterator[None]:
 
 
 def let_browser_draw() -> None:
-    """Wait HEAD_START seconds while other pages run."""
+    """Wait HEAD_START seconds. Meanwhile, other pages can use this page's slot."""
     until = time.monotonic() + HEAD_START
     with page_lent():
         while time.monotonic() < until:
@@ -157,7 +157,7 @@ def let_browser_draw() -> None:
 
 @contextmanager
 def threads_for(work: int) -> Iterator[None]:
-    """Give small passes one PyTorch thread, and large passes this page's part of the cores.
+    """Give small forward passes one PyTorch thread, and large forward passes this page's part of the cores.
 
     work: tokens x layers x d_model of the pass.
     """
@@ -172,6 +172,6 @@ def threads_for(work: int) -> Iterator[None]:
 
 def stop_if_superseded() -> None:
     """End this run if a newer run has replaced it or the visitor has left."""
-    # Reading the session's state ends a replaced run.
+    # Streamlit ends a replaced run when the run reads the session state.
     if this_session() is not None:
         RECORD.get()

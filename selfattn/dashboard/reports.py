@@ -36,7 +36,7 @@ def stored_report(kind: type[T], encoder: Encoder) -> Stored[T] | None:
 
 
 def stoppable(encoder: Encoder, key: Any, title: str, make: Callable[[Progress], T]) -> T:
-    """Return the cached make(progress). A Stop button ends the page."""
+    """Return the result of make(progress), cached. A click on Stop ends the page."""
     asked = (encoder_key(encoder), key)
     if session.STOPPED.get() == asked:
         st.text("Stopped.")
@@ -46,7 +46,7 @@ def stoppable(encoder: Encoder, key: Any, title: str, make: Callable[[Progress],
     if not is_cached(encoder, key):
         with place.container(horizontal=True, vertical_alignment="center"):
             bar = st.progress(0.0, title)
-            # The old run ends at the next call of progress.
+            # After a click on Stop, this run ends at the next call of `progress`.
             st.button("Stop", key=f"stop {key}", on_click=session.STOPPED.set, args=(asked,))
 
     def made(progress: Progress) -> T:
@@ -62,7 +62,7 @@ def stoppable(encoder: Encoder, key: Any, title: str, make: Callable[[Progress],
 
 
 def stored_or_made(kind: type[T], encoder: Encoder, title: str) -> tuple[T, Stored[T] | None]:
-    """Return the report, and its stored record or None."""
+    """Return the report, and the record in which the report was stored, or None."""
     name, kept = NAMES[kind], stored_report(kind, encoder)
     make: Any = partial(KINDS[name].make, encoder, KINDS[name].reads())
     return kept.report if kept else cached(encoder, name, make, title, costly=True), kept

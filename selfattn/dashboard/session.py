@@ -12,7 +12,7 @@ import streamlit as st
 
 
 class Key(str):
-    """A key of the session state, or a template with `{}`."""
+    """A key of the session state. With `{}` in the name: a template for several keys."""
 
     meaning: str
     first: Any  # what `get` returns until a value is set
@@ -40,7 +40,7 @@ class Key(str):
             self.set(default)
 
 
-# The visitor's sentences and word, also in the address.
+# The visitor's sentences and word, which are also in the address.
 A = Key("a", "sentence A, or the page's only sentence")
 B = Key("b", "sentence B")
 C = Key("c", "the control sentence, or an empty text")
@@ -87,7 +87,7 @@ HEADS = Key("heads", "the key of the answer whose map of heads is open")
 GUESS = Key("guessed", '"asked" while the page waits for a guess, then the guessed word, or False without a guess')
 VIEW = Key("view", "the kind of weights in the maps (one_head.SOURCES); on page Pronouns, the open tab")
 
-# The kernel figure, one token's row of attention weights.
+# The kernel figure, which shows one token's row of attention weights.
 PIECE = {name: Key(f"piece_{name.lower()}", f"the position of the chosen token in sentence {name}") for name in "AB"}
 QUERIES = Key("queries", "the chosen token's position, for each encoder, sentence and word", MappingProxyType({}))
 
@@ -95,7 +95,7 @@ QUERIES = Key("queries", "the chosen token's position, for each encoder, sentenc
 BY_WORDS = Key("words", "True to join word pieces", False)
 HIDE_SPECIAL = Key("hide", "True to leave out special tokens", False)
 
-# Single pages.
+# Keys of single pages.
 MEASURE = Key("measure", "page All heads: the measure that the bars show")
 ASKED = Key("asked", "page Predictions: the kind of prediction, such as a class, a similarity or a masked word")
 SIMILAR = Key("similar", "page Predictions: the example that the two texts come from")

@@ -32,12 +32,12 @@ def this_session() -> Any:
 
 
 def came_back() -> bool:
-    """Return True if Back or Forward started this run."""
+    """Return True if the browser's Back or Forward started this run of the page."""
     return this_session().is_history_navigation
 
 
 def restore_address() -> None:
-    """Give the restored address to the widgets after Back or Forward.
+    """After the browser's Back or Forward, give the restored address to the widgets.
 
     Streamlit drops parameters to which the previous page's widgets are bound. We found no issue about this.
     """
@@ -73,7 +73,7 @@ def hold_file(data: bytes, kind: str, file_name: str) -> None:
     in a 404. We found no issue about this.
     """
     with working_for(SimpleNamespace(session_id="downloads")):  # a session that never ends
-        # Streamlit then adds the same bytes, and uses this file.
+        # When Streamlit then adds the same bytes, it uses this file.
         files = runtime.get_instance().media_file_mgr
         files.add(data, kind, f"held-{next(_places) % HELD}", file_name=file_name, is_for_static_download=True)
 

@@ -1,6 +1,6 @@
 """Draw what lesson pages share: questions, fields, pickers and layout.
 
-stop: a lesson page's name, with which its widget keys begin.
+stop: a lesson page's name. The keys of the page's widgets begin with this name.
 """
 
 import math
@@ -61,13 +61,13 @@ def row() -> st.delta_generator.DeltaGenerator:
 
 
 def sides() -> tuple[st.delta_generator.DeltaGenerator, st.delta_generator.DeltaGenerator]:
-    """Return a container for the picture and one for the text."""
+    """Return a container for the picture and a container for the text, side by side."""
     both = st.container(horizontal=True, gap="medium", key="sides")
     return both.container(width=PICTURE), both.container(width=BESIDE)
 
 
 def asked(matrix: Tensor, answered: bool, *rows: int) -> Tensor:
-    """Return the matrix to draw. Before the answer, `rows` (or all) are NaN."""
+    """Return the matrix to draw. Until the page shows the answer, the rows `rows` (by default all rows) are NaN."""
     shown = matrix.double().clone()
     if not answered:
         shown[list(rows) if rows else slice(None)] = math.nan
@@ -75,7 +75,7 @@ def asked(matrix: Tensor, answered: bool, *rows: int) -> Tensor:
 
 
 def example(stop: str, names: Sequence[str] | Mapping[str, str], label: str = "Example", key: str = "example") -> str:
-    """Draw radio buttons, and return the chosen name. names: names, or a label for each."""
+    """Draw radio buttons, and return the chosen name. names: the names, or a label for each name."""
     labels = names if isinstance(names, Mapping) else dict(zip(names, names))
     return st.radio(
         label, list(labels), format_func=labels.__getitem__, key=f"{stop}.{key}", horizontal=key == "example"
@@ -93,7 +93,7 @@ def steps(
     answered: bool = True,
     **said: str,
 ) -> None:
-    """Show a lesson's panel, without texts before the answer."""
+    """Show a lesson's panel. Until the page shows the answer, leave out the panel's texts."""
     if not answered:
         finding, said = "", {}
     with st.container(width=width):
@@ -101,11 +101,11 @@ def steps(
 
 
 def kernel(stop: str, trace: AttentionTrace, tokens: Sequence[str], asks: int, text: str = "", **said: Any) -> None:
-    """Show every step of one row of attention. A click chooses the row.
+    """Show every step of the attention of one token (a row). A click on a token shows the token's row.
 
-    asks: the position of the first row; -1 if the query isn't a token.
+    asks: the position of the token whose row is shown at first; -1 if the query isn't a token.
     text: the name of a query that isn't a token.
-    said: `finding` and `back` of `kernel_panel`.
+    said: the arguments `finding` and `back` of `kernel_panel`.
     """
     key, whole = session.ASKING.of(stop), len(trace.query) == len(tokens) > 1
     chosen = key.get() if whole and key.get() in range(len(tokens)) else asks
@@ -121,14 +121,14 @@ def kernel(stop: str, trace: AttentionTrace, tokens: Sequence[str], asks: int, t
 
 
 def small_map(matrix: Tensor, tokens: Sequence[str], room: int = ROOM, **looks: Any) -> Drawing:
-    """Return a map at most `room` pixels wide."""
+    """Return a heatmap of the matrix, at most `room` pixels wide."""
     cell = min(64, room // len(tokens))
     size: dict[str, Any] = {"cell": cell, "numbers": WEIGHT if cell >= FITS else None}
     return drawing(heatmap, matrix, tokens, **(size if cell > FITS / 2 else {"size": room}), **looks)
 
 
 def plane(vectors: Mapping[str, Tensor], strong: str = "", size: int = 240) -> Drawing:
-    """Draw 2-d vectors as arrows. strong: the vector in dark ink."""
+    """Draw 2-d vectors as arrows. strong: the name of the vector that is drawn in dark ink."""
     frame = pd.DataFrame(torch.stack([*vectors.values()]).tolist(), columns=["x", "y"])
     lengths = [float(vector.norm()) for vector in vectors.values()]
     frame = frame.assign(kind=[*vectors], label=[*vectors], length=lengths)
@@ -141,7 +141,7 @@ def take(text: str) -> None:
 
 
 def heads_chart(values: Tensor, **looks: Any) -> Drawing:
-    """Return a map of values (n_layers, n_heads)."""
+    """Return a heatmap of one value per head (n_layers, n_heads)."""
     layers, heads = ([f"{kind}{n}" for n in range(size)] for kind, size in zip("LH", values.shape))
     return drawing(heatmap, values, layers, columns=heads, **{"names": ("layer", "head"), "cell": 36, **looks})
 
@@ -160,7 +160,7 @@ def choose_sentence(stop: str, sentence: str, encoder: Encoder | None = None) ->
 
 
 def choose_head(stop: str, sentence: str) -> tuple[Encoder, Encoding, Head]:
-    """Draw a field for a sentence and a map of heads."""
+    """Draw a field for a sentence, and a map to choose a head. Return encoder, encoding and head."""
     encoder, encoding = choose_sentence(stop, sentence)
     key = session.REAL_HEAD.of(stop)
     head = chosen_head(encoder, Head(0, 4), key)
@@ -171,7 +171,7 @@ def choose_head(stop: str, sentence: str) -> tuple[Encoder, Encoding, Head]:
 def own_numbers(
     stop: str, published: Mapping[str, Any], width: int = 110, check: Callable[..., object] | None = None
 ) -> dict[str, Tensor]:
-    """Draw `vectors` in a folded box."""
+    """Draw the fields of `vectors` in a folded box."""
     with st.expander("Your own numbers"):
         return vectors(stop, published, width, check)
 
@@ -184,7 +184,7 @@ def vectors(
 ) -> dict[str, Tensor]:
     """Draw a field for each vector (d,); return the vectors in float64.
 
-    check: raises ValueError if the vectors don't fit together. The published vectors then replace them.
+    check: raises ValueError if the vectors don't fit together. In that case, the published vectors are returned.
     """
     texts = {f"{stop}.{name}": ", ".join(f"{number:g}" for number in row) for name, row in published.items()}
     filled = session.PUBLISHED.of(stop)
@@ -207,7 +207,7 @@ def vectors(
 
 
 def numbers(name: str, text: str, published: Sequence[float] | Tensor) -> Tensor:
-    """Return the typed vector (d,) in float64, or the published one."""
+    """Return the typed vector (d,) in float64, or the published vector if the text can't be used."""
     try:
         return typed_numbers.parse(name, text, len(published))
     except ValueError as error:
@@ -217,13 +217,13 @@ def numbers(name: str, text: str, published: Sequence[float] | Tensor) -> Tensor
 
 
 def refuse(why: str, what: str = "These numbers can't be used.") -> None:
-    """Show the error `what`, and its reason as plain text."""
+    """Show the error `what`, and the reason `why` as plain text."""
     st.error(what, icon=":material/error:")
     st.text(why)
 
 
 def reset(stop: str, published: Mapping[str, object], label: str = "Reset to the published numbers") -> None:
-    """Draw a button that restores the published values, given by widget key."""
+    """Draw a button that restores the published values. published: widget key to value."""
     st.button(
         label,
         key=f"{stop}.reset",
@@ -234,7 +234,7 @@ def reset(stop: str, published: Mapping[str, object], label: str = "Reset to the
 
 @contextmanager
 def messages(what: str = "These numbers can't be used.") -> Iterator[None]:
-    """Show a ValueError inside the `with`, and end the page."""
+    """If the `with` block raises ValueError, show the error and end the page."""
     try:
         yield
     except ValueError as error:
@@ -249,7 +249,7 @@ def answered(stop: str) -> bool:
 
 
 def predict(stop: str, question: str, options: Sequence[str], answer: str, reason: str) -> bool:
-    """Ask the question. After an answer, show the right one and return True."""
+    """Ask the question. After a guess, or if the visitor asks for the answer, show the answer and return True."""
     key = f"{stop}.prediction"
     with st.container(border=True, width=TEXT_WIDTH):
         st.markdown(f"**Predict first.** {question}")

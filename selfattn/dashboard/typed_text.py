@@ -24,11 +24,11 @@ def check_length(text: str) -> None:
 def encode_or_stop(
     encoder: Encoder, text: str, label: str, *, pair: str | None = None, most: int | None = None
 ) -> Encoding:
-    """Return the text's encoding, or say why not and end the page.
+    """Return the text's encoding. If the text can't be encoded, say why and end the page.
 
     label: the page's name for the text.
-    pair: the second of two segments.
-    most: the largest number of tokens.
+    pair: a second text, encoded together with `text`.
+    most: the largest allowed number of tokens.
     """
     try:
         check_length(text)

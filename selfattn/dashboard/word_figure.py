@@ -20,14 +20,14 @@ from selfattn.views.main_view import chosen, put_together
 from selfattn.words import Word, numbered
 
 ASKED = "asked"  # session.GUESS while the page waits for a guess
-# Limit of tokens x layers x d_model, over a copy of the sentence per hidden word.
+# Limit of tokens x layers x d_model, where `tokens` counts a copy of the sentence for each hidden word.
 # Above this limit, the sentences are drawn before the results. The first example has
-# 600,000 in the bundled encoder (0.1 s on two cores), 2,400,000 in a base-size one (0.8 s).
+# 600,000 in the bundled encoder (0.1 s on two cores), 2,400,000 in an encoder of base size (0.8 s).
 LONG = 1_500_000
 
 
 def show_unmeasured(encoder: Encoder, pair: Pair) -> Any:
-    """Draw the sentences without results if measuring takes long. Return the element."""
+    """If measuring takes long, draw the sentences without results. Return the drawing's element, which may be empty."""
     place, copied = st.empty(), sum(len(word.sentence.tokens) * len(word.others) for word in pair if word)
     long = copied * encoder.n_layers * encoder.d_model > LONG and not encoder.hide_reason
     if not long or session.HIDDEN.get() != session.HIDDEN.first or is_answered(encoder, pair):
@@ -51,7 +51,7 @@ def show_figure(encoder: Encoder, answer: Answer) -> None:
 
 
 def complete_figure(encoder: Encoder, answer: Answer) -> None:
-    """Replace the panel in an open "Download" by one with exact effects."""
+    """If "Download" is open, replace the panel in it by a panel with exact effects of heads."""
     if session.DOWNLOAD.get():
         complete(encoder, answer)
         this_page().panels[0] = _panel(encoder, answer, heads=True)
@@ -65,7 +65,7 @@ def _panel(encoder: Encoder, answer: Answer, heads: bool) -> Panel:
 
 
 def hidden_now(answer: Answer) -> Hidden:
-    """Return the indices of the hidden words in A and B."""
+    """Return the index of the hidden word in A and in B (None: no word is hidden)."""
     kept, hidden = session.HIDDEN.get()
     if kept != answer.key:
         hidden = None, None
@@ -90,7 +90,7 @@ def note_hidden(answer: Answer) -> None:
 
 
 def _names(answer: Answer) -> list[list[str]]:
-    """Return the words as the address spells them."""
+    """Return each sentence's words as the address spells them."""
     return [numbered([word.text for word in own]) for own in answer.found.words]
 
 
@@ -106,7 +106,7 @@ def _choose(encoder: Encoder, answer: Answer, state: str, value: Any) -> None:
 
 
 def keep_choice(encoder: Encoder, answer: Answer, state: str, value: Any) -> bool:
-    """Store a choice in the session and the address. Return False if it is invalid.
+    """Store a choice in the session and the address. Return False if the choice is invalid.
 
     state: "head", "hidden" or "heads".
     value: a head's number for "head", else the hidden words' indices in A and B.
@@ -134,7 +134,7 @@ def keep_choice(encoder: Encoder, answer: Answer, state: str, value: Any) -> boo
 
 
 def _offered(names: list[list[str]], chosen: Any) -> bool:
-    """Return True if all chosen (side, index) exist."""
+    """Return True if each chosen (side, index) names a word of A or B. The index may be None."""
     for one in chosen:
         side, at = one if isinstance(one, list | tuple) and len(one) == 2 else (None, None)
         if side not in (0, 1) or not (at is None or (isinstance(at, int) and 0 <= at < len(names[side]))):

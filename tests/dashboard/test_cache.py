@@ -1,4 +1,4 @@
-"""Test the cache."""
+"""Test the cache of results and the cache of encoders."""
 
 import dataclasses
 import gc
@@ -37,7 +37,7 @@ from selfattn.senses import random_twin
 
 @dataclass(eq=False)
 class Thing:
-    """A stand-in for an encoder that allows weak references."""
+    """A stand-in for an encoder. Weak references to a Thing are possible."""
 
     name: str
     around: object = None
@@ -145,7 +145,7 @@ def results(monkeypatch):
     monkeypatch.setattr(the_cache, "_results", Cache(2**20, bytes_of))
 
 
-def test_cache_key_has_encoder_text_word(encoder, results, monkeypatch):
+def test_cache_key_includes_encoder_text_and_word(encoder, results, monkeypatch):
     asked = []
     monkeypatch.setattr(type(encoder), "knock_out", lambda self, *key, progress: asked.append(key) or torch.ones(1))
     tokens = encoder.tokenize("The old bank was closed.")
@@ -160,13 +160,13 @@ def test_cache_key_has_encoder_text_word(encoder, results, monkeypatch):
     assert cached(Thing(encoder.name), ("encoding", "The bank.", None), lambda progress: "its own") == "its own"
 
 
-def test_cached_error_ignores_sign(encoder, results, monkeypatch):
+def test_cached_error_is_absolute_difference(encoder, results, monkeypatch):
     own = encoder.encode("The bank.").weights(0, 1)
     monkeypatch.setattr(Encoding, "own_weights", lambda self, layer, head: own + 0.5)
     assert cached_error(encoder, "The bank.", Head(0, 1)) == pytest.approx(0.5)
 
 
-def test_progress_bar_in_container_appears_late(results, monkeypatch):
+def test_progress_bar_in_container_appears_after_delay(results, monkeypatch):
     now, calls = [0.0], []
     monkeypatch.setattr(the_cache.time, "monotonic", lambda: now[0])
     place = SimpleNamespace(progress=lambda part, title: calls.append(part), empty=lambda: calls.append("gone"))
@@ -191,7 +191,7 @@ def test_progress_bar_appears_and_disappears(results, monkeypatch):
 
 @pytest.fixture
 def collected():
-    """Return gc.collect, with older objects frozen to save seconds."""
+    """Return gc.collect. Freeze older objects first, which saves seconds."""
     gc.freeze()
     yield gc.collect
     gc.unfreeze()
@@ -227,7 +227,7 @@ def test_cache_removes_least_recently_used_encoder(loading, collected):
 
 
 @pytest.mark.slow
-def test_untrained_encoder_replaces_least_recently_used(loading, collected, monkeypatch):
+def test_untrained_encoder_replaces_least_recently_used_encoder(loading, collected, monkeypatch):
     monkeypatch.setattr(encoder_picker, "_pick", lambda *_, **__: encoder_picker.UNTRAINED)
     monkeypatch.setattr(encoder_picker, "_say_not_offered", lambda *_: None)
     gone, kept = weakref.ref(loading("b")), loading("a")
@@ -237,7 +237,7 @@ def test_untrained_encoder_replaces_least_recently_used(loading, collected, monk
 
 
 @pytest.mark.slow
-def test_removed_encoder_gets_no_cached_results(loading, collected):
+def test_results_of_removed_encoder_are_not_cached(loading, collected):
     gone = loading("b")
     loading("a")
     loading("c")
@@ -249,7 +249,7 @@ def test_removed_encoder_gets_no_cached_results(loading, collected):
 
 
 @pytest.mark.slow
-def test_removed_encoder_keeps_reloaded_encoders_results(loading):
+def test_removed_encoder_cannot_replace_results_of_reloaded_encoder(loading):
     gone = encoder_picker.load("b", None, "cpu", "float32")
     for name in ("a", "c", "b"):
         reloaded = loading(name)
@@ -258,14 +258,14 @@ def test_removed_encoder_keeps_reloaded_encoders_results(loading):
     assert cached(reloaded, "its result", lambda _: pytest.fail("the result was computed again"))["encoder"] is reloaded
 
 
-def test_other_configuration_shares_no_results(results, encoder):
+def test_encoders_with_different_configurations_share_no_results(results, encoder):
     other = dataclasses.replace(encoder, configuration="another")
     four = (encoder, other, random_twin(encoder), random_twin(other))
     assert [cached(each, "key", lambda _, at=at: at) for at, each in enumerate(four)] == [0, 1, 2, 3]
 
 
 @pytest.mark.slow
-def test_real_encoder_is_freed_with_results(results, collected, monkeypatch, checkpoint):
+def test_cache_frees_real_encoder_and_its_results(results, collected, monkeypatch, checkpoint):
     """Test every kind of result that the main view caches."""
     monkeypatch.setattr(encoder_picker, "_encoders", place_for(1))
     names = [str(checkpoint(family)) for family in ("BERT", "DistilBERT")]

@@ -19,7 +19,7 @@ class State(dict):
 @pytest.mark.parametrize(
     ("value", "head"), [(43, "L3 H7"), (72, "L0 H10"), (-1, "L0 H10"), ("4", "L0 H10"), (True, "L0 H10")]
 )
-def test_click_chooses_only_heads_of_map(monkeypatch, value, head):
+def test_click_chooses_only_heads_that_exist(monkeypatch, value, head):
     state, choose = State(head="L0 H10"), []
     monkeypatch.setattr(session.st, "session_state", state)
     monkeypatch.setattr(figures, "show_live", lambda live, key, chosen, *states: choose.append(chosen))
@@ -28,7 +28,7 @@ def test_click_chooses_only_heads_of_map(monkeypatch, value, head):
     assert state["head"] == head
 
 
-def test_downloads_have_head_and_sentences(encoder, monkeypatch):
+def test_downloads_record_head_and_sentences(encoder, monkeypatch):
     texts = {
         name: encoder.encode(text) for name, text in (("A", "A quiet bank."), ("B", "The river rose again today."))
     }

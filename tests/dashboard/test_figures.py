@@ -18,7 +18,7 @@ RECORDS = [
 @pytest.mark.parametrize(
     "records", [RECORDS, [], [{"only": None}], [{"at": [1, 2]}, {"at": [3]}], [{"n": 1}, {"n": 0.5}]]
 )
-def test_tables_equal_streamlits_tables(records):
+def test_arrow_tables_equal_streamlits_tables(records):
     sent = with_tables({"datasets": {"rows": records}, "mark": "bar"})
     assert isinstance(sent["datasets"]["rows"], pa.Table)
     assert sent["mark"] == "bar"
@@ -37,10 +37,10 @@ def _missing(value: object) -> bool:
 
 
 @pytest.mark.parametrize("data", [[{"n": 1}, {"n": "one"}], {"type": "FeatureCollection"}, [{"n": 2**70}], ["a"]])
-def test_data_without_table_is_unchanged(data):
+def test_data_unfit_for_a_table_is_unchanged(data):
     assert with_tables({"datasets": {"rows": data}})["datasets"]["rows"] is data
 
 
-def test_chart_without_named_data_is_unchanged():
+def test_chart_without_datasets_is_unchanged():
     spec = {"data": {"values": RECORDS}}
     assert with_tables(spec) is spec

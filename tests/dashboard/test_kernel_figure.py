@@ -13,7 +13,7 @@ HEAD = Head(0, 1)
 
 @pytest.fixture
 def made(monkeypatch):
-    """Empty the cache, and return a list of all new panels."""
+    """Empty the cache. Return a list to which each newly made panel is added."""
     panels = []
     monkeypatch.setattr(cache, "_results", cache.Cache(2**24, cache.bytes_of))
 

@@ -1,4 +1,4 @@
-"""Test parts of a page, which rerun without the page."""
+"""Test parts of a page, which can rerun without the rest of the page."""
 
 from types import SimpleNamespace
 
@@ -8,7 +8,7 @@ from selfattn.dashboard import parts, session
 
 
 def test_part_has_own_container_and_record(monkeypatch):
-    """Streamlit fragments can't draw outside themselves."""
+    """A Streamlit fragment can't write into containers outside the fragment."""
     record, shown = SimpleNamespace(news="the page's", panels=["a figure"], tables={"its": "table"}), []
     monkeypatch.setattr(parts, "this_page", lambda: record)
     monkeypatch.setattr(parts.st, "fragment", lambda function, key: function)

@@ -44,7 +44,7 @@ def listening(monkeypatch):
         ("localhost", ["localhost", "selfattn.example.org"], True),  # behind a proxy on this machine
     ],
 )
-def test_beyond_localhost(listening, address, names, beyond):
+def test_which_addresses_are_beyond_localhost(listening, address, names, beyond):
     listening(address, names)
     assert permissions.beyond_localhost() is beyond
 
@@ -112,7 +112,7 @@ def test_remote_visitors_may_open_offered_encoders(listening, monkeypatch, tmp_p
     check_encoder(BUNDLED_NAME)  # the bundled encoder is always allowed, as a fallback
 
 
-def test_paths_outside_folder_are_not_read(listening, monkeypatch, tmp_path):
+def test_paths_outside_operators_folder_are_not_read(listening, monkeypatch, tmp_path):
     shelf, outside, looked_at = tmp_path / "shelf", tmp_path / "outside", []
     for made in (shelf / "mine", outside / "below"):
         made.mkdir(parents=True)

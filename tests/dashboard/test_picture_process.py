@@ -22,14 +22,14 @@ SPEC = {"mark": "bar", "data": {"values": [{"x": 1}]}, "encoding": {"x": {"field
 
 @pytest.fixture
 def worker():
-    """Return a function that finds the drawing process."""
+    """Return a function that finds the process that draws."""
     yield lambda: psutil.Process(picture_process._submit(os.getpid).result(60))
     picture_process._pool().shutdown()
     picture_process._pool.cache_clear()
 
 
 @pytest.mark.slow
-def test_process_draws_same_picture(worker):
+def test_picture_process_draws_same_picture_as_main_process(worker):
     here = files.png(SPEC, Provenance(title="bars"), width=300)
     token = files.painter.set(Painter())
     try:
@@ -44,7 +44,7 @@ def test_process_draws_same_picture(worker):
         files.painter.reset(token)
 
 
-def test_dead_process_is_replaced(monkeypatch):
+def test_dead_picture_process_is_replaced(monkeypatch):
     broken, drawn = Future(), Future()
     broken.set_exception(BrokenProcessPool())
     drawn.set_result("<svg/>")
@@ -57,7 +57,7 @@ def test_dead_process_is_replaced(monkeypatch):
 
 
 @pytest.mark.slow
-def test_slow_picture_ends_process(worker, monkeypatch):
+def test_slow_picture_ends_picture_process(worker, monkeypatch):
     before = worker()
     monkeypatch.setattr(picture_process, "LONGEST", 0.2)
     svg = '<svg xmlns="http://www.w3.org/2000/svg" width="7000" height="7000"><rect width="7000" height="7000"/></svg>'
@@ -76,7 +76,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.slow
-def test_process_ends_with_server(tmp_path):
+def test_picture_process_ends_with_server(tmp_path):
     (tmp_path / "server.py").write_text(SERVER)
     command = [sys.executable, tmp_path / "server.py"]
     paths = os.pathsep.join(filter(None, [os.getcwd(), *sys.path]))
@@ -93,7 +93,7 @@ def test_one_picture_is_drawn_at_a_time(monkeypatch):
     assert held == [True] and not picture_process._one_at_a_time.locked()
 
 
-def test_no_picture_after_visitor_left(monkeypatch):
+def test_nothing_is_drawn_after_visitor_left(monkeypatch):
     left = Mock(side_effect=ConnectionAbortedError)
     monkeypatch.setattr(picture_process, "_submit", lambda *_: pytest.fail("the picture was drawn"))
     for draw in (Painter(left).vegalite_to_svg, Painter(left).svg_to_png):
@@ -112,7 +112,7 @@ def test_closed_tab_stops_download(monkeypatch):
         streamlit_internals.stop_if_left(SimpleNamespace(session_id="gone"))
 
 
-def test_only_downloads_use_process(monkeypatch):
+def test_only_downloads_use_picture_process(monkeypatch):
     made = []
     monkeypatch.setattr(download.st, "download_button", lambda label, make, *_, **options: made.append(make))
     monkeypatch.setattr(download, "hold_file", lambda *_: None)

@@ -42,7 +42,7 @@ def test_costly_work_waits_for_slot(monkeypatch):
     assert len(most) == 6 and max(most) == 2
 
 
-def test_pages_get_slots_in_order(monkeypatch):
+def test_pages_get_slots_in_order_of_arrival(monkeypatch):
     monkeypatch.setattr(queue, "_pages", queue._Pages(2))
     monkeypatch.setattr(queue, "LOOK", 5)
     order, running, most = [], [], []
@@ -55,7 +55,7 @@ def test_pages_get_slots_in_order(monkeypatch):
             most.append(len(running))
             running.remove(number)
 
-    # A second slot for the nested run would be a deadlock.
+    # If the inner page_run took a second slot, the other page would get none.
     with queue.page_run(), queue.page_run(), _another_page_runs():
         visitors = []
         for number in range(5):
@@ -86,7 +86,7 @@ def test_waiting_page_shows_message(monkeypatch):
     assert news.empty.return_value.empty.called
 
 
-def test_costly_work_frees_page_slot(monkeypatch):
+def test_page_frees_its_slot_during_costly_work(monkeypatch):
     monkeypatch.setattr(queue, "_pages", queue._Pages(1))
     with queue.page_run():
         with queue.costly_slot(), _another_page_runs():  # would hang otherwise
@@ -124,7 +124,7 @@ def test_superseded_work_stops_waiting(monkeypatch):
     assert _is_free()
 
 
-def test_wait_for_browser_ends_if_superseded(monkeypatch):
+def test_wait_for_browser_ends_if_run_is_superseded(monkeypatch):
     monkeypatch.setattr(queue, "HEAD_START", 600)
     monkeypatch.setattr(queue, "_pages", queue._Pages(1))
     free = []
@@ -167,7 +167,7 @@ def test_waiting_costly_work_shows_message(monkeypatch, fails):
 
 
 @pytest.mark.slow
-def test_streamlit_can_stop_waiting_run():
+def test_streamlit_can_stop_a_run_that_waits():
     def script():
         import streamlit as st
         from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -183,7 +183,7 @@ def test_streamlit_can_stop_waiting_run():
         assert "reached" not in app.session_state
 
 
-def test_large_passes_share_cores(monkeypatch):
+def test_large_forward_passes_share_cores(monkeypatch):
     given = []
     monkeypatch.setattr(torch, "set_num_threads", given.append)
     monkeypatch.setattr(torch, "get_num_threads", lambda: given[-1])

@@ -83,7 +83,7 @@ def test_live_figure_replaces_stored_figure(opened):
 
 
 @pytest.mark.parametrize("part", ["key", "finding", "share"])
-def test_page_warns_of_different_stored_figure(opened, monkeypatch, tmp_path, part):
+def test_page_warns_if_stored_figure_differs(opened, monkeypatch, tmp_path, part):
     stored = kept()
     if part == "share":
         stored["data"]["sides"][1]["words"][0]["share"] += 0.006
@@ -95,7 +95,7 @@ def test_page_warns_of_different_stored_figure(opened, monkeypatch, tmp_path, pa
     assert ["differs from the computed figure" in warning for warning in warnings] == [True]
 
 
-def test_small_differences_are_ignored():
+def test_small_differences_of_shares_are_ignored():
     one = kept()["data"]
     other = copy.deepcopy(one)
     other["sides"][0]["words"][0]["share"] += 0.004
@@ -104,7 +104,7 @@ def test_small_differences_are_ignored():
     assert not while_loading._same(one, other)
 
 
-def test_another_view_shows_no_stored_figure(opened):
+def test_link_to_another_view_shows_no_stored_figure(opened):
     assert not opened(head="L0 H1")[1]
     assert not opened(content="c0ffee00")[1]
     assert not opened(digest=BUNDLED_DIGESTS["model.safetensors"][:8])[1]  # an older link

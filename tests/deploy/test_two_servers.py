@@ -19,7 +19,7 @@ LINK = "a=The+bank+of+snow+was+high.&b=The+bank+approved+the+loan.&word=bank&hea
 
 
 def find_nginx() -> str | None:
-    """Return the path of nginx, which root installs if it is missing."""
+    """Return the path of nginx. If nginx is missing and the user is root, install nginx first."""
     if shutil.which("nginx") is None and os.geteuid() == 0 and shutil.which("apt-get"):
         subprocess.run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", "nginx-light"], check=False)
     return shutil.which("nginx")

@@ -28,7 +28,7 @@ OFFLINE = ["--no-deps", "--no-index"]
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
-    """Build the wheel from a copy, because setuptools writes into its source."""
+    """Build the wheel from a copy, because setuptools writes into the folder that it builds from."""
     source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
     for name in ("selfattn", "pages", ".streamlit"):
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -39,7 +39,7 @@ def wheel(tmp_path_factory) -> Path:
 
 
 @pytest.mark.slow
-def test_wheel_holds_exactly_the_program(wheel):
+def test_wheel_contains_exactly_the_programs_files(wheel):
     tracked = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "selfattn", "pages", ".streamlit", "app.py"],
         cwd=ROOT, capture_output=True, text=True, check=True,
@@ -71,7 +71,7 @@ def test_installed_command_opens_dashboard(wheel, tmp_path, monkeypatch):
 
 
 def pins(name: str) -> dict[str, str]:
-    """Return each package's version in a requirements file."""
+    """Return the pinned version of each package in a requirements file."""
     found = re.findall(r"^([\w.-]+)(?:\[\w+\])?==([^\s;]+)", (ROOT / name).read_text("utf-8"), re.M)
     return {canonicalize_name(package): version for package, version in found}
 
@@ -92,7 +92,7 @@ def test_metadata_matches_requirements():
     assert named == set(ours) | {"tqdm"}  # transformers installs tqdm
 
 
-def test_all_dependencies_are_constrained():
+def test_constraints_file_pins_all_dependencies():
     constraints = pins("constraints.txt")
     files = ["requirements.txt", "requirements-dev.txt", "requirements-ray.txt", "requirements-encoder.txt"]
     pinned = {package: version for name in files for package, version in pins(name).items()}
@@ -110,7 +110,7 @@ def test_all_dependencies_are_constrained():
     assert seen <= constraints.keys(), seen - constraints.keys()
 
 
-def test_docker_image_copies_wheel_sources():
+def test_docker_image_copies_sources_of_the_wheel():
     recipe = (ROOT / "deploy/Dockerfile").read_text("utf-8").replace("\\\n", " ")
     sources = {name for copied in re.findall(r"^COPY (.+) \S+$", recipe, re.M) for name in copied.split()}
     kept = re.findall(r"^!(.+)$", (ROOT / "deploy/Dockerfile.dockerignore").read_text("utf-8"), re.M)

@@ -1,4 +1,4 @@
-/* Strips (a coloured cell per number of a vector), and numbers with bars. */
+/* Draw strips (a vector's numbers as coloured cells), and numbers with bars. */
 
 const LEVELS = 16; // depths of colour
 const FEW = 4; // most numbers that a strip writes out
@@ -39,7 +39,7 @@ function numberCell({ ends: [low, high], digits }, text) {
   return [value, element("span", "track", bar)];
 }
 
-/** Return a strip. beside: a strip with the same dimensions. tip(i, text): tooltip of cell i. */
+/** Return a strip. beside: a strip whose cell i is marked together with this strip's. tip(i, text): tooltip of cell i. */
 function strip(view, kind, label, text, tip, beside) {
   const [values, texts] = [numbersOf(text, 10 ** view.data.places[kind]), written(view, kind, text)];
   const [n, shades, largest] = [values.length, new Map(), view.data.largest[kind] / 10 ** view.data.places[kind]];
@@ -62,7 +62,7 @@ function strip(view, kind, label, text, tip, beside) {
   ]);
   let at = 0;
 
-  /** Mark cell i, or none. */
+  /** Mark cell i, or no cell if i is null. */
   function mark(i) {
     assign(cursor, "hidden", i === null || i >= n ? "" : null);
     if (i === null || i >= n) return;

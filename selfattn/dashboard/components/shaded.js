@@ -1,13 +1,13 @@
 /* Sentences with tinted words, or a long text with tinted sentences (see shaded.schema.json). */
 
-/** A click sends the state "open" (a row), "word", or "opened" (a sentence). */
+/** A click sends a state: "open" for a row, "word" for a word, "opened" for a sentence. */
 export default function shaded(given) {
   return showIn(ShadedView, "shaded", given);
 }
 
 const TALL = 36; // pixels: largest effect in the chart of a long text
 
-/** Data, opened sentence and hovered sentence. */
+/** Knows the data, and which sentence is opened or hovered. */
 class ShadedView extends View {
   show(data, send) {
     this.send = send;
@@ -47,7 +47,7 @@ function wordsRow(view, { said, dir, words }, at) {
   return { node: element("button", { ...about, onclick: () => view.send("open", at) }, parts) };
 }
 
-/** Return a sentence's words. press(n): attributes of a clickable word n, or null. */
+/** Return a sentence's words. press(n): the attributes that make word n clickable, or null. */
 function wordsOf(words, dir, press = () => null) {
   const text = element("span", { class: "text", dir });
   const about = ({ kind, tip }, n) => {
@@ -139,7 +139,7 @@ function curvePart(sentences, tokens, read, parts) {
   return element("div", {}, [curve, element("p", "small ends", ends)]);
 }
 
-/** Hide all rows after the first ones. Return a list with the button that shows them, if needed. */
+/** Show only the first rows. Return a list with a button that shows all rows; an empty list if no row is hidden. */
 function moreButton(rows, first) {
   const rest = rows.slice(first);
   if (!rest.length) return [];

@@ -1,11 +1,11 @@
 /* Two texts with lines between words, and the texts' cosine (see similar.schema.json). */
 
-/** A click sends the state "hidden", the hidden words. */
+/** A click on a word sends the state "hidden": the hidden words of both texts. */
 export default function similar(given) {
   return showIn(SimilarView, "similar", given);
 }
 
-/** Data, hidden words and hovered word. */
+/** Knows the data, the hidden words and the hovered word. */
 class SimilarView extends View {
   show(data, send) {
     this.send = send;
@@ -33,17 +33,17 @@ class SimilarView extends View {
     return this.data.sides[side].words[at];
   }
 
-  /** Return the cosine without a word of A and a word of B (null: none), or null if nothing is left. */
+  /** Return the cosine without word a of A and word b of B (null: hide no word); null if no word is left. */
   cosine([a, b] = [null, null]) {
     return this.rows[a === null ? 0 : a + 1][b === null ? 0 : b + 1];
   }
 
-  /** Return the hidden words after a click on this word. */
+  /** Return which words are hidden after a click on this word. */
   pressed(side, at) {
     return this.hidden.with(side, this.hidden[side] === at ? null : at);
   }
 
-  /** Return the hidden words as text. */
+  /** Return the words in `hidden`, quoted and joined by "and". */
   named(hidden) {
     return hidden.flatMap((at, side) => (at === null ? [] : [quoted(this.word(side, at).text)])).join(" and ");
   }
@@ -57,7 +57,7 @@ function textsPart(view) {
   const largest = Math.max(0, ...view.data.lines.map(([, , , interaction]) => interaction));
   let drawn = [];
 
-  /** Return the hovered word's lines, or else the figure's lines. */
+  /** Return the hovered word's lines; without any, the lines that the figure shows at first. */
   function lines() {
     const { hovered, data } = view;
     const own = hovered && view.word(...hovered).lines;
@@ -150,7 +150,7 @@ function keyPart({ lines }) {
   return element("p", "small key", [lines.length ? line : "", ...parts]);
 }
 
-/** Return the scale of the cosine, with a histogram of unrelated pairs. */
+/** Return an axis that shows the cosine, with a histogram of the cosines of unrelated pairs. */
 function cosinePart(view) {
   const { unrelated } = view.data;
   const said = element("p", { class: "said", role: "status" });
@@ -232,7 +232,7 @@ function cosinePart(view) {
   return { node: element("section", {}, [said, svg, sumText(view.data)]), paint, layOut };
 }
 
-/** Return the cosine's parts as [class, name, value]. */
+/** Return the parts that add up to the cosine, each as [CSS class, name, value]. */
 function sumOf({ sum, lines }) {
   if (!sum) return [];
   const joined = lines.length === 1 ? "the pair with a line" : `the ${lines.length} pairs with a line`;

@@ -3,7 +3,7 @@
 const BAR = 100; // pixels: width of a column of bars
 const STEP = 110; // ms between rows of an answer
 
-/** A click in the outline sends the trigger "stop", the name of a lesson page. */
+/** A click in the outline sends the trigger "stop" with the name of a lesson page. */
 export default function stage(given) {
   return showIn(StageView, "stage", given);
 }
@@ -50,7 +50,7 @@ class StageView extends View {
     return [element("div", about, [this.finding, side, ...sum, element("p", "small note", data.note)])];
   }
 
-  /** Highlight a word's row, and write its arithmetic. */
+  /** Highlight the row of a word, and write the row's arithmetic below the table. */
   paint() {
     const { data, row } = this;
     for (const node of this.body.querySelectorAll("[data-row]")) flag(node, { lit: Number(node.dataset.row) === row });
@@ -114,7 +114,7 @@ function outlinePart(view) {
   return element("nav", { class: "outline", "data-name": "outline", "aria-label": "The parts of the path" }, boxes);
 }
 
-/** Return the table of words, with a column per step. */
+/** Return the table with a row per word, and a column per step of the computation. */
 function tablePart(view) {
   const { words, columns, asks, hidden } = view.data;
   const [anyAbove, anyFoot] = [columns.some(({ above }) => above), columns.some(({ foot }) => foot)];
@@ -175,7 +175,7 @@ function printed({ kind, places }, value) {
   return kind === "share" ? weight(value) : decimal(value, places);
 }
 
-/** Return numbers as cells, blue above 0 and red below. */
+/** Return numbers as cells: blue if positive, red if negative. */
 function cellsOf(view, column, row) {
   const values = column.rows[row] ?? Array(column.across).fill(null);
   const node = element("div", "cells", cellsFor(view, column, values, column.tips[row]));
@@ -194,7 +194,7 @@ function cellsFor({ largest }, column, values, tips) {
   });
 }
 
-/** Return the matrix or query above a column; "?" before the answer. */
+/** Return the matrix or query to show above a column; "?" until the page shows the answer. */
 function abovePart(view, column) {
   if (!column.above) return element("span");
   const { title, rows } = column.above;
@@ -231,7 +231,7 @@ function barOf(column, row) {
   return node;
 }
 
-/** Return a column's sum, or a bar with a part per word. */
+/** Return what stands below a column: the column's sum; below shares also a bar with a part per word. */
 function footOf(view, column) {
   if (!column.foot) return element("span");
   const { title, row } = column.foot;
@@ -256,7 +256,7 @@ function footOf(view, column) {
   ]);
 }
 
-/** Return vectors side by side. The last is their sum. */
+/** Return vectors side by side. The last vector is the sum of the others. */
 function sumPart(view) {
   const parts = view.data.sum.map((column) => {
     const cells = filled(cellsOf(view, column, 0), { "data-name": `${column.name} 0` });

@@ -1,4 +1,4 @@
-/* A lesson's 2-d drawing with dots and arrows (marks), which move between pages. */
+/* A lesson's 2-d drawing. Its marks (dots and arrows) move when another lesson page opens. */
 
 const DURATION = 800; // ms of a movement
 const WIDE = 320; // units: the drawing's width
@@ -51,12 +51,12 @@ function planePart(plane) {
   return { node, draw, name: plane.name };
 }
 
-/** Return where a new mark starts: an arrow at its origin, a dot in place. */
+/** Return a new mark before its movement: an arrow starts with length 0, a dot doesn't move. */
 function entering(mark) {
   return { ...mark, at: mark.origin ?? mark.at };
 }
 
-/** Return a mark between two states. part: 0 to 1. */
+/** Return a mark between two states. part: 0 (`from`) to 1 (`to`). */
 function between(from, to, part) {
   const mix = (a, b) => a.map((value, i) => value + part * (b[i] - value));
   const origin = to.origin && mix(from.origin ?? from.at, to.origin);
@@ -89,7 +89,7 @@ function gridOf({ ends: [[left, right], [low, high]], corners }, x, y) {
   ];
 }
 
-/** Draw an arrow, or a dot without a length. */
+/** Return a mark: an arrow, or a dot if the arrow would be too short. */
 function markOf({ name, at, origin, kind, width, tip }, to) {
   const about = { class: `mark ${kind}`, "data-mark": name, "data-tip": tip || null };
   const [end, start] = [to(at), to(origin ?? at)];
@@ -100,7 +100,7 @@ function markOf({ name, at, origin, kind, width, tip }, to) {
   return shape("g", about, paths);
 }
 
-/** Return labels, joined if they are in the same place. */
+/** Return the marks' labels. Marks in the same place share one label. */
 function labelsOf(marks, to) {
   const joined = new Map();
   for (const { label, at, kind } of marks) {
