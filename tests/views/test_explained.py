@@ -55,11 +55,9 @@ def test_finding_names_sentence_above_noise(hidden):
     assert [word["number"] for word in first] == ["+0.10", "−0.30", "+0.20"] and none == []
     assert [word["number"] for word in last] == [""] * 4 and last[0]["depth"] == -100  # shown without numbers
     tips = [each["tip"] for each in row["words"]]
-    assert tips[0] == "Sentence 1 of 3: change of the score −0.50. Noise level 0.25."
-    assert tips[1].endswith("Noise level 0.25. The words of this sentence were not hidden one by one.")
-    assert tips[2].endswith(
-        "Noise level 0.25. The change is below this level, so this sentence's words have no numbers."
-    )
+    assert tips[0] == "Sentence 1 of 3: the score changes by −0.50. Noise level 0.25."
+    assert tips[1].endswith("Noise level 0.25. The words were not hidden one by one.")
+    assert tips[2].endswith("Noise level 0.25. The change is below the noise level, so the words have no numbers.")
     assert panel.tables["sentences"]["named"].tolist() == [True, False, False]
     assert panel.tables["words"]["effect"].notna().sum() == 7
 
@@ -76,7 +74,7 @@ def test_sentence_with_largest_effect_is_opened(encoder, hidden):
         "named",
     ]
     assert data["legend"].startswith(
-        "Brown: the score falls without the sentence; teal: it rises. Grey band: a sentence's noise level."
+        "Brown: the score falls without the sentence. Teal: the score rises. Grey band: the sentence's noise level."
     )
     first = hidden.sentences[0]
     for text, quoted in (("x" * 70, "x" * 70), ("x" * 71, "x" * 66 + " ...")):
@@ -93,7 +91,7 @@ def test_sentence_with_largest_effect_is_opened(encoder, hidden):
 
 def test_finding_ignores_sentences_below_noise(hidden):
     panel = shown((" in A", replace(hidden, level=torch.tensor([0.6] * 3))))
-    assert panel.finding == "Hiding a sentence never has a larger effect than hiding as many random words of the text."
+    assert panel.finding == "No sentence has a larger effect than as many random words of the text."
     assert panel.note == "" and "opened" not in panel.live.data
     (row,) = panel.live.data["rows"]
     assert row["said"].endswith("hidden in A")
@@ -123,7 +121,7 @@ def test_cut_text_is_reported(encoder, hidden):
     whole = encoder.tokenize(f"{TEXT} Then we all slept.")
     read = whole.cut(len(hidden.sentence.ids))
     assert lost("mine", whole, read, " of B") == (
-        'As a sentence embedder, mine reads 12 of the 17 tokens of B. It cuts the text at "Then" (word 11 of 15), so '
+        'As a sentence embedder, mine reads 12 of the 17 tokens of B. The text is cut at "Then" (word 11 of 15), so '
         "33\u00a0% of the words aren't read."
     )
     (row,) = shown(("", hidden), whole=whole).live.data["rows"]
