@@ -172,4 +172,4 @@ def profile(found: Sequence[Fit], head: str, where: str) -> str:
         return f"{where} {head} has {parts}."
     shares = sorted((fit for fit in found if fit.name != "broad"), key=lambda fit: fit.value, reverse=True)[:2]
     (share, first), (other, second) = ((numbers.share(fit.value), PLACES.get(fit.name, fit.name)) for fit in shares)
-    return f"{where} {head} has no clear pattern: {share} of its weight goes to {first}, {other} to {second}, the rest elsewhere."
+    return f"{where} {head} has no clear pattern: {share} of the weight goes to {first}, and {other} to {second}."

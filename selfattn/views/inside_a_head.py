@@ -131,12 +131,12 @@ def comes_in(sides: Sequence[Followed]) -> Iterator[Panel]:
     """Yield the panels of the head's input, and of one number as a sum."""
     first = sides[0]
     rows = {step.name: [side.row(step.name) for side in sides] for step in first.steps.steps if step.name in TITLES}
-    verb = "comes" if len({side.label for side in sides}) == 1 else "come"
     coming, largest = next(iter(rows.values())), int(first.row("query").abs().argmax())
     known = first.steps.projected is not None
     errors = pd.concat([side.steps.errors.assign(sentence=side.name) for side in sides], ignore_index=True)
     yield _strips(
-        "what comes in", f"{_named(sides)} {verb} in as {len(coming[0])} numbers{_alike(coming)}.", TITLES, rows, sides,
+        "what comes in", f"The layer's input for {_named(sides)} has {len(coming[0])} numbers{_alike(coming)}.",
+        TITLES, rows, sides,
         marked=(list(rows).index("query"), largest) if known else None, note=RAMP, method=_proof(errors, first.steps.note),
         more={"largest differences to the model's own": lambda: errors},
     )  # fmt: skip

@@ -225,7 +225,7 @@ def _sentences(found: Mapping[Question, Explained]) -> tuple[str, list[str], lis
         f'In this sentence, "{each.words[n].label}" has the largest effect: {question.write(float(each.effect[n]))}.'
         for n in order[:1]
     ]
-    finding = f'Hide "{quote}"{question.where}, and {question.what} moves by {moved}.'
+    finding = f'Hide "{quote}"{question.where}, and {question.what} changes by {moved}.'
     return finding, alone if len(order) > 1 else [], [*_HIDING_SENTENCES]
 
 
@@ -307,7 +307,7 @@ def _hide(question: Question, found: Explained) -> str:
         of = where.replace(" in ", " of ")
         where = f" in {'the document' if found.sentence.segments[found.words[at].start] else 'the query'}"
     moved = question.write(float(found.effect[at]))
-    return f'Hide "{found.words[at].label}"{where}, and {question.what}{of} moves by {moved}.'
+    return f'Hide "{found.words[at].label}"{where}, and {question.what}{of} changes by {moved}.'
 
 
 def _from(question: Question, found: Explained) -> str:
@@ -333,7 +333,10 @@ def _together(question: Question, found: Explained) -> str:
         if question.sentence.pair
         else question.where
     )
-    said = f"Hide all {len(found.words)} words{where}, and {question.what} moves by {every}; the single effects sum to {single}."
+    said = (
+        f"Hide all {len(found.words)} words{where}, and {question.what} changes by {every}. The effects of single words sum "
+        f"to {single}."
+    )
     if question.what == "the score" and abs(found.together) < FLOOR * float(found.effect.abs().max()):
         score = numbers.decimal(found.number + found.together)
         said += f" Without any word, the score is still about {score}. Hiding a single word changes the score more."
@@ -351,7 +354,7 @@ def heads(question: Question, found: Explained, chosen: str, precision: str) -> 
     frame, noise = noise_floor(explained_heads_frame(found), "effect", precision, floor)
     exact = frame[frame["how"] == "exact"]
     top = exact.loc[exact["effect"].abs().idxmax()]
-    finding = f"Remove {top['name']}{question.where}, and {question.what} moves by {question.write(top['effect'])}."
+    finding = f"Remove {top['name']}{question.where}, and {question.what} changes by {question.write(top['effect'])}."
     return heads_panel(
         f"heads{question.where}", finding, frame, "effect", chosen,
         look_of={"title": [f"change of {question.what}", "the largest changes are exact"]}, note=noise,

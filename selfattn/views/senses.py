@@ -82,7 +82,10 @@ def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, 
         )
     elif many >= ROWS:
         finding = f'Hiding a single word never moves "{word}" further than chance.'
-        note, level = "There is no noise level, because too many long moves go away from the other sense.", math.inf
+        note, level = (
+            "There is no noise level, because too many moves of every length go away from the other sense.",
+            math.inf,
+        )
     else:
         first, moved = rows[["first", "share"]].iloc[0]
         finding = f'Hide "{first}", and "{word}" moves {share(moved)} of the distance to its other sense.'

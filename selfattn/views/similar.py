@@ -161,12 +161,12 @@ def _agree(sides: Sequence[Encoding], lines: Sequence[tuple[int, int]], leading:
     pair = f'The thickest line joins "{sides[0].words[i].label}" and "{sides[1].words[j].label}".'
     joined = {"A": {i for i, _ in lines}, "B": {j for _, j in lines}}
     alone = [row for row in leading.itertuples() if row.place not in joined[row.sentence]]
-    n, of = len(leading) - len(alone), f"of the {len(leading)} words with the largest effects"
+    n, words = len(leading) - len(alone), f"the {len(leading)} words with the largest effects"
     if not alone:
-        return f"{pair} Each {of} has a line to a word of the other text."
+        return f"{pair} Each of {words} has a line to a word of the other text."
     names = " and ".join(f'"{row.text}" in {row.sentence}' for row in alone)
-    has, none = ("has" if count == 1 else "have" for count in (n, len(alone)))
-    return f"{pair} O{of[1:]}, {n or 'none'} {has} a line to a word of the other text; {names} {none} none."
+    has, no = ("has" if count == 1 else "have" for count in (n, len(alone)))
+    return f"{pair} Of {words}, {n or 'none'} {has} a line to a word of the other text. {names} {no} no line."
 
 
 def _data(

@@ -80,7 +80,7 @@ def _row(compared: EncoderComparison, at: int, names: Sequence[str], heads: Sequ
     frame = pd.DataFrame({"label": numbered(_spelled(compared.words)), **sides})
     frame["difference"] = frame["first"] - frame["second"]
     word, most = _mention(compared.words, at), int(frame["difference"].abs().argmax())
-    finding, notes = "Every word attends to the same words in both encoders.", []
+    finding, notes = "Every word gives the same weights in both encoders.", []
     if compared.difference.any():
         where, than = _heads(names, heads)
         finding = f"In {where}, {_gives(compared, at, most)} than in {than}."
@@ -232,7 +232,7 @@ def _distances(report: CheckpointsReport, frame: pd.DataFrame, head: Head, n_tex
     ]
     if len(rejected):
         at, reason = rejected.iloc[0]
-        notes.append(f"{len(rejected)} of {n_texts} sentences are left out. The first is number {at + 1}: {reason}")
+        notes.append(f"{len(rejected)} of {n_texts} sentences are left out. The first is sentence {at + 1}: {reason}")
     return heads_panel(
         "counterparts", f"Over {n} sentence{'s' * (n != 1)}, {finding}.",
         frame.drop(columns="n"), "distance", head,

@@ -137,7 +137,7 @@ def test_address_contains_hidden_word(page, server):
     expect(page.locator(".similar")).to_have_count(1)  # the figure has the new data while the page still runs
     page.get_by_role("button", name="not: cosine 0.91").click()
     wait_for_address(page, "hide_a=not")
-    page.get_by_text("Remove L5 H10 in A, and the cosine moves by").wait_for()
+    page.get_by_text("Remove L5 H10 in A, and the cosine changes by").wait_for()
     page.reload()
     wait_until_idle(page)
     expect(page.locator(".similar .said")).to_contain_text('Without "not": cosine 1.00')

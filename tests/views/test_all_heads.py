@@ -138,7 +138,7 @@ SHARES = dict(zip(PATTERNS, (0.05, 0.06, 0.21, 0.4, 0.1, 0.8)))
     [
         (
             {},
-            "has no clear pattern: 40 % of its weight goes to special tokens, 21 % to the token itself, the rest elsewhere.",
+            "has no clear pattern: 40 % of the weight goes to special tokens, and 21 % to the token itself.",
         ),
         (
             {"next token": 0.5, "broad": 0.91},

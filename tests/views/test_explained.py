@@ -39,7 +39,7 @@ def shown(*rows, answer="", whole=None):
 
 def test_finding_names_sentence_above_noise(hidden):
     panel = shown(("", hidden), answer="Score 0.80.")
-    assert panel.finding == panel.live.data["finding"] == 'Hide "We sat.", and the score moves by −0.50.'
+    assert panel.finding == panel.live.data["finding"] == 'Hide "We sat.", and the score changes by −0.50.'
     assert panel.note == 'Score 0.80. In this sentence, "sat" has the largest effect: −0.30.' and panel.live.data[
         "opened"
     ] == [0, 0]
@@ -66,7 +66,7 @@ def test_sentence_with_largest_effect_is_opened(encoder, hidden):
     short = encoder.tokenize("We sat.")
     more = replace(explained(), sentence=short, words=short.words, target=hidden.target)
     panel = shown((" in A", replace(hidden, level=torch.tensor([0.15] * 3))), (" in B", more))
-    assert (panel.name, panel.finding) == ("sentences", 'Hide "We sat." in A, and the score moves by −0.50.')
+    assert (panel.name, panel.finding) == ("sentences", 'Hide "We sat." in A, and the score changes by −0.50.')
     data = panel.live.data
     assert data["opened"] == [0, 0] and [each["kind"] for each in data["rows"][0]["words"]] == [
         "named",
@@ -79,7 +79,7 @@ def test_sentence_with_largest_effect_is_opened(encoder, hidden):
     first = hidden.sentences[0]
     for text, quoted in (("x" * 70, "x" * 70), ("x" * 71, "x" * 66 + " ...")):
         named = replace(hidden, sentences=[replace(first, text=text), *hidden.sentences[1:]])
-        assert shown(("", named)).finding == f'Hide "{quoted}", and the score moves by −0.50.'
+        assert shown(("", named)).finding == f'Hide "{quoted}", and the score changes by −0.50.'
     assert shown(("", replace(hidden, words=hidden.words[:1], effect=hidden.effect[:1]))).note == ""
     two = encoder.tokenize(TEXT, TEXT)
     sentences = sentences_of(two)
@@ -106,7 +106,7 @@ def test_query_and_document_have_rows(encoder, hidden):
     )  # fmt: skip
     panel = shown((" in document 1", pair), (" in document 2", pair))
     # The query has no noise level, so the finding can't name it.
-    assert panel.finding == 'Hide "We sat." in document 1, and the score moves by −0.50.'
+    assert panel.finding == 'Hide "We sat." in document 1, and the score changes by −0.50.'
     rows = panel.live.data["rows"]
     assert [row["said"].partition("hidden in ")[2] for row in rows] == [
         f"document {n} ({part})" for n in (1, 2) for part in ("query", "document")
@@ -137,7 +137,7 @@ def test_picture_has_bars_and_noise_bands(encoder, hidden):
     unread = [shown(("", hidden), whole=each).picture(Look())["datasets"]["rects"] for each in (whole, None)]
     assert [sum(rect.get("said") == "never read" for rect in rects) for rects in unread] == [1, 0]
     texts = [item["text"] for item in drawn(spec, "text")]
-    assert texts[0] == 'Hide "We sat.", and the score moves by −0.50.' and {"rained.", "−0.50", "slept."} <= {*texts}
+    assert texts[0] == 'Hide "We sat.", and the score changes by −0.50.' and {"rained.", "−0.50", "slept."} <= {*texts}
     bars = [each for each in spec["datasets"]["rects"] if each.get("what") == "sentence"]
     assert [each["value"] for each in bars] == [-1.0, 0.02, 0.4]
     assert [round(each["x2"] - each["x"]) for each in bars] == [120, 120, 160]

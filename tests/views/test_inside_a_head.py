@@ -42,7 +42,7 @@ def test_input_vectors_match_trace(encoder, sides, words):
             assert vector(panel.table, name, side.name) == near(values[side.position])
     a, b = (words[name].sentence.hidden[2][words[name].positions[0]] for name in "AB")
     cosine = numbers.cosine(float(torch.cosine_similarity(a, b, dim=0)))
-    assert panel.finding == f'"bank" comes in as 384 numbers, with cosine {cosine} between A and B.'
+    assert panel.finding == f'The layer\'s input for "bank" has 384 numbers, with cosine {cosine} between A and B.'
     errors = panel.tables["largest differences to the model's own"]
     assert errors["error"].max() < 1e-4
     for step, of_step in errors.dropna().groupby("step"):
@@ -115,7 +115,9 @@ def test_changed_weights_are_compared(encoder, words, sides):
 def test_panels_show_token_of_other_word(encoder, words):
     side = follow(encoder, "A", words["A"], HEAD, 2)
     panel, product = comes_in([side])
-    assert panel.finding == '"sat" comes in as 384 numbers.' and 'of the query of "sat"' in product.finding
+    assert (
+        panel.finding == 'The layer\'s input for "sat" has 384 numbers.' and 'of the query of "sat"' in product.finding
+    )
     (out, _) = goes_out(encoder, [side], HEAD)
     assert out.finding == 'The head adds a vector of 384 numbers to "sat".'
 

@@ -33,12 +33,12 @@ def found(encoder):
 
 def test_finding_names_word_with_largest_effect(found):
     panel = predictions.words({asked(" in A"): found, asked(" in B"): replace(found, effect=found.effect / 2)})
-    assert panel.finding == 'Hide "sat" in A, and the margin moves by −0.30.'
+    assert panel.finding == 'Hide "sat" in A, and the margin changes by −0.30.'
     assert (
-        panel.note == f"{GOES}: the label stays the likeliest. Hide all 3 words in A, and the margin moves by −0.90; "
-        "the single effects sum to −0.68."
+        panel.note == f"{GOES}: the label stays the likeliest. Hide all 3 words in A, and the margin changes by −0.90. "
+        "The effects of single words sum to −0.68."
     )
-    assert 'Hide "sat" in B, and the margin moves by −0.15.' in panel.method
+    assert 'Hide "sat" in B, and the margin changes by −0.15.' in panel.method
     words = panel.live.data["rows"][0]["words"]
     assert [word["number"] for word in words] == ["+0.02", "−0.30", "−0.40"] and [w["depth"] for w in words] == [
         5,
@@ -94,8 +94,8 @@ def test_two_documents_are_compared(encoder):
         == 'The score is 0.50 higher for document 1. With "sat" of document 1 hidden, the score is 0.40 higher for document 2.'
     )
     assert panel.note.startswith(
-        'Hide "sat" in the document, and the score of document 1 moves by −0.90. The score goes from 2.00 to 1.10. Hide all 5 '
-        "words of query and document 1, and the score moves by −0.90;"
+        'Hide "sat" in the document, and the score of document 1 changes by −0.90. The score goes from 2.00 to 1.10. Hide all 5 '
+        "words of query and document 1, and the score changes by −0.90."
     )
     assert [row["said"].rsplit(" (")[1] for row in panel.live.data["rows"]] == ["query)", "document)"] * 2
     assert "highlight passages" in panel.method
@@ -163,7 +163,7 @@ def test_words_panel_of_one_word_or_none(found, encoder):
 
 def test_heads_panel_states_effect_and_noise(found):
     panel = predictions.heads(asked(" in A"), found, "L1 H1", "float32")
-    assert panel.finding == "Remove L0 H1 in A, and the margin moves by −0.30."
+    assert panel.finding == "Remove L0 H1 in A, and the margin changes by −0.30."
     assert "Only 2 of 4 heads are removed in a run" in panel.method
     for key, bound in (("class", "0.078"), ("similarity", "0.006")):  # a log probability has 13 times the noise
         note = predictions.heads(replace(asked(), key=(key, 1)), found, "L1 H1", "bfloat16").note

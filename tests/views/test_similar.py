@@ -69,7 +69,7 @@ def test_words_without_line_are_named(sides, parts):
     panel = put_together(*sides, COSINES, CosineParts(a=sides[0], b=sides[1], cosine=0.0, table=table))
     assert panel.live.data["below"] == [
         'The thickest line joins "We" and "She". Of the 4 words with the largest effects, 2 have a line to a word of '
-        'the other text; "sat" in B and "sat" in A have none.'
+        'the other text. "sat" in B and "sat" in A have no line.'
     ]
     assert panel.live.data["unrelated"] is None and "Cosine 0.60." in panel.alt
 

@@ -113,7 +113,7 @@ def test_long_sentence_shows_largest_differences():
 
 def test_equal_weights_show_no_difference():
     row, difference, *_ = one_sentence(replace(COMPARED, second=FIRST))
-    assert row.finding == "Every word attends to the same words in both encoders." and row.note.startswith(
+    assert row.finding == "Every word gives the same weights in both encoders." and row.note.startswith(
         "Words that one of the encoders"
     )
     assert difference.finding == "No other word differs." and not difference.note
@@ -132,7 +132,7 @@ def test_over_many_names_most_different_head():
     assert heads.note == (
         "Distance 0 means the same weights as the counterpart; 1 means no weight in common. Click a head to open it below. "
         "95 % intervals: 0.30 to 0.60 for head 1 of layer 0; 0.05 to 0.20 for the chosen head. 1 of 8 "
-        "sentences are left out. The first is number 3: too long."
+        "sentences are left out. The first is sentence 3: too long."
     )  # fmt: skip
     assert heads.live.data["scale"]["about"] == "share of the weight that goes to different tokens"
 
