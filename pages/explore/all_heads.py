@@ -31,7 +31,7 @@ from selfattn.views.kernel_row import word_row
 from selfattn.views.kernel_view import kernel_panel
 from selfattn.views.rounding import noise_floor
 
-GONE = "This link is from an older version. The maps of layer averages and rollout are now only in selfattn.analysis.measures."
+GONE = "This page no longer shows layer averages and rollout. Use selfattn.analysis.measures to compute them."
 SENTENCES = {"A": "A", "B": "B", "both": "A and B as one text"}
 
 
@@ -62,7 +62,7 @@ def show_grid(page: Page, name: str, side: PlacedWord, rows: Sequence[int]) -> N
     if (asked := linked(session.MEASURE)) in labels:  # a link from an older version
         spell(session.MEASURE, labels[asked])
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        step(1, f"Pick one of {len(encoder.all_heads)} heads: click its map")
+        step(1, f"Click one of the {len(encoder.all_heads)} maps to choose a head")
         session.MEASURE.keep_within(measures, next(iter(measures)))
         st.text("The bars show", width="content")
         picked = st.selectbox(
@@ -128,7 +128,7 @@ with page.links:
     show_link("inside-a-head")
 
 with page.beside:
-    note = "As one text: the encoder reads A and B together as two segments, as a cross-encoder does."
+    note = "The encoder can read A and B as one text of two segments, as a cross-encoder does."
     chosen = segmented("Sentence", SENTENCES, key=session.SENTENCE, help=note, label_visibility="collapsed")
 name = "" if chosen == "both" else chosen
 side = dict(page.pair.sides)[name] if name else segments(page)
@@ -143,7 +143,7 @@ with st.container(key="all_heads"):
     with st.container():
         step(3, f"See what `{page.head}` does over many sentences")
         show_what_it_does(page, side.sentence)
-    with st.expander("How all this was measured"):
+    with st.expander("How the numbers on this page are measured"):
         for panel in filter(lambda panel: panel.method, page.panels):
             st.markdown(f"**{literal(panel.name)}**")
             say(panel.method)

@@ -149,7 +149,7 @@ def _similarity(encoder: Encoder, text: str) -> list[Question]:
             for texts in (encodings.values(), wholes)
         )
         cosines = numbers.cosine(float(as_read)), numbers.cosine(float(as_whole))
-        say(f"The cosine is {cosines[0]}. Without the cut, it would be {cosines[1]}.")
+        say(f"The cosine is {cosines[0]} with the cut, and {cosines[1]} without the cut.")
     return views.similarity_questions(encoder, pooling, encodings, cut)
 
 
@@ -178,7 +178,7 @@ def _tag(encoder: Encoder, text: str) -> list[Question]:
     words, tags = _labels_or_stop(sentence), head.tags(sentence)
     surest = views.most_certain(tags)
     linked = _linked(
-        session.TAGGED, words, words[surest], 'The link asks for the word "{}", which the sentence doesn\'t have.'
+        session.TAGGED, words, words[surest], 'The link asks for the word "{}", which isn\'t in the sentence.'
     )
     at = surest if linked is None else linked
     previous = session.DEFAULT_OF.of(session.TAG)
@@ -201,7 +201,7 @@ def _labels(tokens: Tokens) -> list[str]:
 
 def _labels_or_stop(tokens: Tokens) -> list[str]:
     if not tokens.words:
-        st.error("The sentence has no word. Type one.", icon=":material/error:")
+        st.error("The sentence has no words. Type a sentence.", icon=":material/error:")
         st.stop()
     return _labels(tokens)
 
@@ -237,7 +237,7 @@ def show_similar(encoder: Encoder, first: Question, second: Question) -> None:
     kept = stored_report(UnrelatedPairs, encoder)
     unrelated = kept and kept.report
     if not kept and session.UNRELATED.get() == key:
-        make, title = partial(made_once, "unrelated_pairs", encoder), "1,000 unrelated pairs ..."
+        make, title = partial(made_once, "unrelated_pairs", encoder), "Encoding 1,000 unrelated pairs ..."
         try:
             unrelated = cached(encoder, "unrelated pairs", lambda progress: make(progress=progress), title, costly=True)
         except TextError as error:  # the labelled sentences are too long for the encoder
@@ -255,13 +255,13 @@ def show_similar(encoder: Encoder, first: Question, second: Question) -> None:
     if not unrelated:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button("Compare with 1,000 unrelated pairs", on_click=session.UNRELATED.set, args=(key,))
-            st.caption("This encodes about 700 sentences, which takes a minute or two. The result is kept.")
+            st.caption("Encoding about 700 sentences takes a minute or two. The result is saved.")
 
 
 def _hidden_now(names: Sequence[Sequence[str]]) -> list[int | None]:
     """Return the index of the hidden word in each text."""
     return [
-        _linked(key, labels, "nothing hidden", f'The link hides "{{}}", which {name} doesn\'t have.')
+        _linked(key, labels, "nothing hidden", f'The link hides "{{}}", but sentence {name} doesn\'t have this word.')
         for labels, (name, key) in zip(names, session.HIDE.items())
     ]
 
@@ -302,7 +302,7 @@ def explained(encoder: Encoder, question: Question, long: bool, words: tuple | N
     sentence, target, head = question.sentence, question.asked(question.sentence), this_page().head
     make = partial(explain, encoder, sentence, target, sentences=sentences_of(sentence) if long else (), words=words)
     key = (sentence.text, sentence.pair, len(sentence.ids), *question.key, long, words)
-    title = "Hiding each sentence, then words of the sentences that matter most ..." if long else "Hiding each word ..."
+    title = "Hiding each sentence, then words of the most important sentences ..." if long else "Hiding each word ..."
     compute = stoppable if long else partial(cached, costly=len(sentence.tokens) > SHORT)
     found = compute(encoder, ("explained", *key), title=title, make=lambda progress: make(progress=progress))
     if session.HEAD.get() is None or found.heads.isnan().all() or found.heads[head].isfinite():

@@ -34,12 +34,12 @@ def show_over_many(first: Encoder, second: Encoder, chosen: Head, partner: str) 
     with left, st.expander("Choose the sentences"):
         typed = st.text_area(
             "Sentences, one per line", "\n".join(sentences), key=session.SENTENCES, bind="query-params", height=140,
-            help="If you have opened your own table on the page Senses, its sentences are the default.",
+            help="The default sentences come from the table opened on the page Senses, if any.",
         )  # fmt: skip
     texts = tuple(line.strip() for line in typed.splitlines() if line.strip())
     if len(texts) > limits.max_rows or len(typed) > limits.max_table_characters:
-        most = f"{limits.max_rows:,} sentences and {limits.max_table_characters:,} characters in all"
-        show_error(f"Expected at most {most}, got {len(texts):,} sentences, {len(typed):,} characters. Remove some.")
+        most = f"{limits.max_rows:,} sentences with {limits.max_table_characters:,} characters"
+        show_error(f"Expected at most {most}, got {len(texts):,} with {len(typed):,}. Remove some sentences.")
         return
     make, key = partial(compare_checkpoints, first, second, texts), ("checkpoints", encoder_key(second), texts)
     try:
@@ -71,7 +71,7 @@ first, text, chosen = page.encoder, page.sentence, page.head
 with page.beside:
     second = pick_second_encoder(first)
 if second is None:
-    st.info("Choose a second encoder. Both encoders stay loaded. The first download from the Hub takes a while.")
+    st.info("Choose a second encoder. Downloading an encoder from the Hub takes a while.")
     st.stop()
 one, other = encode_or_stop(first, text, first.title), encode_or_stop(second, text, second.title)
 key = ("counterparts", encoder_key(second), first.reader, second.reader)
@@ -80,10 +80,10 @@ why = cached(first, key, lambda _: compare())
 partner = chosen
 if why:
     partner = settled_head(second, Head(0, 0), session.SECOND_HEAD)
-    say(f"The heads of these encoders don't correspond: {why}. So choose a head of each encoder.")
+    say(f"The heads of these encoders don't correspond: {why}. Choose a head of each encoder.")
     with st.container(horizontal=True, gap="large"):
-        pick_head(first, chosen, "Head of the first")
-        pick_head(second, partner, "Head of the second", session.SECOND_HEAD)
+        pick_head(first, chosen, "Head of the first encoder")
+        pick_head(second, partner, "Head of the second encoder", session.SECOND_HEAD)
 # Other computers must not see a folder's path.
 names = [short_name(each.name) for each in (first, second)] if beyond_localhost() else [*told_apart(first, second)]
 if not second.digest:

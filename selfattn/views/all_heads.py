@@ -77,7 +77,7 @@ def every_head(
             {"all heads": lambda: frame, f"map: {chosen}": lambda: weights_frame(encoding.weights(*chosen), encoding.tokens)}
         ),
         note=f"{note} {noise}".strip(),
-        method=f"{measure.caption}\n\nIn each map, rows attend to columns. The deepest blue is the map's own largest weight. "
+        method=f"{measure.caption}\n\nIn each map, rows attend to columns. The deepest blue is the largest weight of the map. "
         "The bar beneath the map shows the measure.",
     )  # fmt: skip
 
@@ -89,7 +89,7 @@ def _most_and_least(frame: pd.DataFrame, measure: Measure) -> str:
 
     name = f"{measure.label[0].upper()}{measure.label[1:]}"
     most, least = (frame.loc[getattr(frame[measure.name], end)()] for end in ("idxmax", "idxmin"))
-    return f"{name}: most in {most['name']} ({value(most)}), least in {least['name']} ({value(least)})."
+    return f"{name}: highest in {most['name']} ({value(most)}), lowest in {least['name']} ({value(least)})."
 
 
 def _removals(frame: pd.DataFrame, measure: Measure, compared: Compared) -> tuple[str, str]:
@@ -101,12 +101,12 @@ def _removals(frame: pd.DataFrame, measure: Measure, compared: Compared) -> tupl
         f"{numbers.cosine(compared.cosine)}."
     )
     if not control:
-        return finding, "Without a control sentence, this effect may have nothing to do with the word's meaning."
+        return finding, "Add a control sentence to see whether the effect has to do with the word's meaning."
     rival = frame.loc[frame[control[0]].abs().idxmax()]
     beaten = abs(top[effect]) > abs(rival[control[0]])
-    larger = "larger" if beaten else "not larger, so it may have nothing to do with the meaning"
+    larger = "larger" if beaten else "not larger, and so may have nothing to do with the meaning"
     note = (
-        f"In the control, the largest effect is {numbers.effect(rival[control[0]])}, from {rival['name']}. "
+        f"In the control sentence, {rival['name']} has the largest effect: {numbers.effect(rival[control[0]])}. "
         f"The effect of {top['name']} is {larger}. In other sentences, other heads may have the largest effect."
     )
     return finding, note
@@ -118,9 +118,9 @@ def habit(encoder: Encoder, report: HeadProfiles, frame: pd.DataFrame, head: Hea
     rows, joined, said, headings = [], [], {}, {}
     for rank, row, to, weight in weighted[["rank", "row", "to", "weight"]].itertuples(index=False):
         if rank == 0:
-            headings[row] = f"The largest weights in {report.n} sentences: from the underlined word to the blue one"
+            headings[row] = f"The largest weights in {report.n} sentences, from the underlined word to the blue word"
         elif rank >= TOP and len(headings) == 1:
-            headings[row] = f"Typical sentences: this weight is near its median over the {report.n} sentences"
+            headings[row] = f"Typical sentences: the weight is near the median of all {report.n} sentences"
         text, asked, sense = frame.loc[row, ["sentence", "word", "sense"]]
         said[row] = f"{asked}: {sense}"
         joined.append(f'from "{asked}" to "{to}" {numbers.weight(weight)}')
@@ -135,9 +135,10 @@ def habit(encoder: Encoder, report: HeadProfiles, frame: pd.DataFrame, head: Hea
         alt="Sentences with the largest weights from the labelled word to another word, then sentences with typical weights: "
         f"{', '.join(joined)}.",
         tables=Tables({"over many sentences": lambda: weighted, "patterns": lambda: report.patterns}),
-        method='The head has a pattern, such as "the token before", if at least half of each token\'s weight goes there (two '
-        "thirds for special tokens), on average over all tokens that aren't special. In each sentence, the labelled word is "
-        "underlined, and the other word to which it gives the most weight is blue. Sentences are ordered by that weight.",
+        method="A head has a pattern if at least half of the weight goes to one place, such as the token before. For special "
+        "tokens, the threshold is two thirds. The weight is the mean over all tokens that aren't special. In each sentence, the "
+        "labelled word is underlined. The other word that gets the most weight from the labelled word is blue. Sentences are "
+        "ordered by this weight.",
         one_head=True,
         **shaded_picture(shaded_data(words, said, tint, OPEN, headings) | {"kind": "weights"}),
     )
@@ -152,13 +153,13 @@ def moved_word(report: HiddenWordsReport, head: Head) -> Panel:
     panel = heads(report, head)
     chosen = _of_head(panel.table, head).iloc[0]
     further, share = int((panel.table["share"] > chosen["share"]).sum()), numbers.decimal(100 * chosen["share"], 1)
-    note = f"In {further or 'none'} of the other {len(panel.table) - 1} heads, hiding that word moves the labelled word further."
+    note = f"In {further or 'none'} of the other {len(panel.table) - 1} heads, hiding the word has a larger effect."
     if chosen["leads"] >= 0.005:
-        note += f" In {numbers.share(chosen['leads'])} of random resamples of the words, {head} has the largest effect."
+        note += f" {head} has the largest effect in {numbers.share(chosen['leads'])} of random resamples of the words."
     return replace(
         panel,
         name="moved word",
-        finding=f"In each sentence, hide the word with the largest effect, but only in {head}. The labelled word then moves "
+        finding=f"In each sentence, the word with the largest effect is hidden only in {head}. The labelled word then moves "
         f"{share}\u00a0% of the distance to its other sense.",
         note=note,
     )
@@ -171,4 +172,4 @@ def profile(found: Sequence[Fit], head: str, where: str) -> str:
         return f"{where} {head} has {parts}."
     shares = sorted((fit for fit in found if fit.name != "broad"), key=lambda fit: fit.value, reverse=True)[:2]
     (share, first), (other, second) = ((numbers.share(fit.value), PLACES.get(fit.name, fit.name)) for fit in shares)
-    return f"{where} {head} has no clear pattern: {share} of its weight goes to {first}, {other} to {second}, the rest elsewhere."
+    return f"{where} {head} has no clear pattern: {share} of the weight goes to {first}, and {other} to {second}."

@@ -29,13 +29,13 @@ def explained_data(
     frame = explained_words_frame(found)
     least = LEAST * max((abs(each.number) for each in found.values()), default=0.0)
     deepest = max(float(frame["effect"].abs().max()), least)
-    tint = Tint("effect", write, f"change of {what} {{}}", deepest if deepest > 0 else 1.0)
+    tint = Tint("effect", write, f"{what} changes by {{}}", deepest if deepest > 0 else 1.0)
     data = shaded_data(frame, {line: line for line in frame["said"].unique()}, tint)
     long = any(each.sentences for each in found.values())
     hidden = "the sentence" if long else "the word"
-    key = f"Brown: {what} falls without {hidden}; teal: it rises."
+    key = f"Brown: {what} falls without {hidden}. Teal: {what} rises."
     if long:
-        key += " Grey band: a sentence's noise level. A click on a sentence shows its words."
+        key += " Grey band: the sentence's noise level. Click a sentence to see the words."
     leveled = [(each, ~each.level.isnan()) for each in found.values()]
     sizes = [part[known].abs().nan_to_num() for each, known in leveled for part in (each.by_sentence, each.level)]
     largest = max((float(size.max()) for size in sizes if len(size)), default=0.0)
@@ -69,13 +69,13 @@ def _by_sentence(
     for n, (at, each) in enumerate(sentences, start=1):
         effect, level = float(found.by_sentence[at]), float(found.level[at])
         noise = f"Noise level {numbers.decimal(level, len(write(0.125).partition('.')[2]))}."
-        within = "" if at in named else " The change is below this level, so this sentence's words have no numbers."
-        more = " The words of this sentence were not hidden one by one." if at in closed else within
+        within = "" if at in named else " The change is below the noise level, so the words have no numbers."
+        more = " The words were not hidden one by one." if at in closed else within
         parts.append(
             {
                 "text": each.text, "gap": n > 1, "kind": "named" if at in named else "sentence",
                 "depth": _percent(effect, largest), "level": _percent(level, largest), "number": write(effect),
-                "tip": f"Sentence {n} of {len(sentences)}: change of {what} {write(effect)}. {noise}{more}",
+                "tip": f"Sentence {n} of {len(sentences)}: {what} changes by {write(effect)}. {noise}{more}",
                 "start": each.positions[0] - first, "stop": each.positions[-1] + 1 - first, "words": [],
             }
         )  # fmt: skip
@@ -104,6 +104,6 @@ def lost(name: str, tokens: Tokens, read: Tokens, where: str) -> str:
     left = sum(word.stop <= kept for word in words)
     share = numbers.share(1 - left / len(words)).replace(" ", "\u00a0")
     return (
-        f"As a sentence embedder, {name} reads {len(read.ids):,} of the {len(tokens.ids):,} tokens{where}. It cuts the text at "
+        f"As a sentence embedder, {name} reads {len(read.ids):,} of the {len(tokens.ids):,} tokens{where}. The text is cut at "
         f'"{words[left].text}" (word {left + 1:,} of {len(words):,}), so {share} of the words aren\'t read.'
     )

@@ -32,12 +32,10 @@ TITLES = {
     "query": "× W_Q = query: what the token looks for",
     "key": "× W_K = key: what the token is found by",
     "value": "× W_V = value: what the token hands over",
-    "turned query": "the query, turned by its position",
-    "turned key": "the key, turned by its position",
+    "turned query": "the query, rotated by the token's position",
+    "turned key": "the key, rotated by the token's position",
 }
-RAMP = (
-    "Red is below 0, blue is above. Each group of strips has its own scale: its largest number has the deepest colour."
-)
+RAMP = "Negative numbers are red, positive numbers blue. In each group of strips, the largest number has the deepest colour."
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,8 +122,8 @@ def _what_changes(side: Followed) -> str:
     before, after = (numbers.weight(trace.weights[side.position].max()) for trace in (side.real, side.trace))
     contexts = [trace.context[side.position] for trace in (side.real, side.trace)]
     return (
-        f"With the changes, the largest weight in {side.name} goes from {before} to {after}. The changed context has cosine "
-        f"{_cosine(*contexts)} to the unchanged context."
+        f"With the changes, the largest weight in {side.name} goes from {before} to {after}. The contexts with and without "
+        f"the changes have cosine {_cosine(*contexts)}."
     )
 
 
@@ -133,12 +131,12 @@ def comes_in(sides: Sequence[Followed]) -> Iterator[Panel]:
     """Yield the panels of the head's input, and of one number as a sum."""
     first = sides[0]
     rows = {step.name: [side.row(step.name) for side in sides] for step in first.steps.steps if step.name in TITLES}
-    verb = "comes" if len({side.label for side in sides}) == 1 else "come"
     coming, largest = next(iter(rows.values())), int(first.row("query").abs().argmax())
     known = first.steps.projected is not None
     errors = pd.concat([side.steps.errors.assign(sentence=side.name) for side in sides], ignore_index=True)
     yield _strips(
-        "what comes in", f"{_named(sides)} {verb} in as {len(coming[0])} numbers{_alike(coming)}.", TITLES, rows, sides,
+        "what comes in", f"The layer's input for {_named(sides)} has {len(coming[0])} numbers{_alike(coming)}.",
+        TITLES, rows, sides,
         marked=(list(rows).index("query"), largest) if known else None, note=RAMP, method=_proof(errors, first.steps.note),
         more={"largest differences to the model's own": lambda: errors},
     )  # fmt: skip
@@ -154,7 +152,7 @@ def _written_out(side: Followed, dimension: int) -> Panel:
     bias = None if query_bias is None else float(query_bias[dimension])
     number = numbers.decimal(side.row("query")[dimension])
     finding = f'Number {dimension} of the query of "{side.label}" is {number}, a sum of {len(terms)} products.'
-    names = ("input", "W_Q", f"the other {len(terms) - len(shown)} together", "their sum")
+    names = ("input", "W_Q", f"the other {len(terms) - len(shown)} products", "sum")
     return Panel(
         name="one product written out",
         finding=finding,
@@ -192,8 +190,10 @@ def goes_out(encoder: Encoder, sides: Sequence[Followed], head: Head) -> Iterato
         titles["sum"] = "= the sum"
         rows |= {"other heads": others, "sum": [sum(each) for each in zip(own, added, others)]}
     lengths = [numbers.decimal(each[0].norm()) for each in (added, own)]
-    finding = f"In {sides[0].name} the head adds a vector of length {lengths[0]} to one of length {lengths[1]}."
-    note = "All strips have one colour scale. The number on the right is the vector's length."
+    finding = (
+        f"In {sides[0].name} the head adds a vector of length {lengths[0]} to a hidden state of length {lengths[1]}."
+    )
+    note = "All strips have the same colour scale. The number on the right is the length of the vector."
     yield _strips("residual", finding, titles, rows, sides, lengths=True, note=note)
 
 
@@ -215,8 +215,8 @@ def _proof(errors: pd.DataFrame, note: str) -> str:
     worst = errors.groupby("step", sort=False)["error"].max().dropna()
     said = ", ".join(f"{name} {numbers.error(error)}" for name, error in worst.items())
     text = (
-        "The layer's input comes from the model, and each later step is computed from the step before it. The largest "
-        f"differences from the model's own numbers, over all tokens: {said}."
+        "selfattn takes the layer's input from the model and computes the later steps itself. Over all tokens, the results "
+        f"differ from the model's numbers by at most: {said}."
     )
     return f"{text}\n\n{note}" if note else text
 

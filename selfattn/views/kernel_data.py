@@ -25,7 +25,7 @@ VERSION = 2
 VECTORS = 4  # decimals of queries, keys and values
 HANDED = 3  # decimals of weight x value
 MINUS = "−"
-CONTEXT = "The context is the weighted mean of the values. It is what the head computes for this token."
+CONTEXT = "The context is the head's result for this token: the weighted mean of the values."
 # For each column, the variables of `kernel.attend` that it shows.
 MAKES = {
     "products": ["scores"], "score": ["scores"], "scaled": ["scale", "scaled"],

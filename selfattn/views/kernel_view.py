@@ -19,9 +19,9 @@ NAME = "kernel"
 ALIKE = 1e-6  # largest difference of weights that count as equal, because float32 rounds them
 MUCH = 0.5  # from this weight on, a token gets "most of its weight"
 METHOD = (
-    "Selfattn's own attention code (selfattn/kernel.py) computes every number from the model's queries, keys and values. "
-    "Printed numbers are rounded. If two decimals are too few to compute the next number, more are printed. A weight "
-    "says how much a head reads from a token. The weight doesn't say what effect this has, because later layers decide that."
+    "selfattn/kernel.py computes every number from the model's queries, keys and values. Printed numbers are "
+    "rounded, to more decimals where the next step needs more. A weight says how much a head reads from a token. Later "
+    "layers decide what effect the token has."
 )
 
 
@@ -76,7 +76,7 @@ def largest_weight(row: QueryRow) -> str:
     weights = row.of("weights")
     at, query = int(weights.argmax()), _query(row)
     if not weights[at] > 0:
-        return f"Every token is masked for {query}, so all its weights are 0."
+        return f"Every token is masked for {query}, so all weights are 0."
     alike, may = int((weights >= weights[at] - ALIKE).sum()), row.hidden.count(False)
     if alike > 1:
         tokens = f"{alike} tokens" if alike < may else "every token" if may == len(weights) else "every unmasked token"
@@ -165,8 +165,8 @@ def _below(rows: Sequence[QueryRow], errors: tuple[float, float | None] | None) 
         if len(row.word) > 1 and row.query in row.word and not lines:
             nth, n = row.word.index(row.query) + 1, len(row.word)
             lines.append(
-                f"The word has {n} pieces, each with a query. This is the query of piece {nth}. "
-                "Click another piece to see its query."
+                f"The word is split into {n} tokens, each with a query. The figure shows the query of token {nth}. "
+                "Click another token to see another query."
             )
     if any(len(row.tokens) > MOST for row in rows):
         lines.append(

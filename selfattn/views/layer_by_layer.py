@@ -10,7 +10,7 @@ from selfattn.charts.curves import lines
 from selfattn.panel import Panel, Tables
 from selfattn.tidy_tables import hidden_curves_frame
 
-NO_CONTROL = "There is no control sentence. Add one: a third sentence, in which the word has the same meaning as in A."
+NO_CONTROL = "Add a control sentence: a third sentence, in which the word has the same meaning as in A."
 
 
 def layer_by_layer(pair: HiddenPair) -> Panel:
@@ -42,13 +42,13 @@ def beside(pair: HiddenPair) -> str:
     parts = []
     if (others := pair.other_words) == others:
         parts.append(
-            f"If any other word of A and any other word of B are hidden, the cosine is at most {numbers.cosine(others)}."
+            f"Hiding any other word of A and any other word of B gives a cosine of at most {numbers.cosine(others)}."
         )
     if pair.control_cosine != pair.control_cosine:
         return " ".join([*parts, NO_CONTROL])
     control = f"A and the control sentence have cosine {numbers.cosine(pair.control_cosine)}"
     if pair.control_hidden == pair.control_hidden:
-        control += f"; if the word with the largest effect is hidden in each, {numbers.cosine(pair.control_hidden)}"
+        control += f"; with the word with the largest effect hidden in both, {numbers.cosine(pair.control_hidden)}"
     return " ".join([*parts, f"{control}."])
 
 
@@ -60,6 +60,6 @@ def beside_its_sense(pair: HiddenPair, sense: str, cosines: Tensor) -> str:
     )
     span = numbers.span(float(cosines.min()), float(cosines.max()), numbers.cosine)
     return (
-        f'The "{pair.placed[0].word.text}" of A and that of {len(cosines)} labelled sentences of the same sense ({sense}) have '
-        f"cosine {numbers.cosine(float(cosines.mean()))} on average ({span}). {as_far} than that of A and B."
+        f'"{pair.placed[0].word.text}" in A and in {len(cosines)} labelled sentences of the same sense ({sense}) have '
+        f"cosine {numbers.cosine(float(cosines.mean()))} on average ({span}). {as_far} than the cosine of A and B."
     )

@@ -35,12 +35,13 @@ def other_weights(passage: Encoding) -> Panel | None:
     most = 1.2 * max(map(max, columns.values()))  # one scale for both charts, with room for the numbers
     return lesson_panel(
         "other weights",
-        f'In {head}, "{passage.tokens[2]}" could move {share(rows.moved)} of its weight to other tokens and keep its context.',
+        f'In {head}, "{passage.tokens[2]}" could move {share(rows.moved)} of its weight to other tokens '
+        "and keep the same context.",
         {title: drawing(bar_list, frame, title, domain=(0, most), marked=0) for title in columns},
         note=f'The text begins "{passage.text.partition(".")[0]}." The two contexts differ by at most {error(rows.difference)}.',
         method="If a text has more tokens than a head has dimensions, many rows of weights give exactly the same context. Of all "
-        f"heads, {head} can lower its largest weight most. The bars show its {SHOWN} largest weights, and the sum of the other "
-        f"{len(rows.before) - SHOWN}. The text: {passage.text}",
+        f"heads, {head} can lower the largest weight most. The bars show the {SHOWN} largest weights of {head}, and the sum of "
+        f"the other {len(rows.before) - SHOWN} weights. The text: {passage.text}",
     )
 
 
@@ -61,11 +62,11 @@ def removed_heads(heads: pd.DataFrame, together: float, precision: str) -> Panel
     frame = pd.DataFrame({"token": [*bars], "change of the cosine": [*bars.values()]})
     return lesson_panel(
         "removed heads",
-        f"Removed one at a time, the heads change the cosine by {change(summed)} in total; removed together, by "
-        f"{change(together)}.",
+        f"Removing each head alone changes the cosine by {change(summed)} in total. Removing all heads together changes the "
+        f"cosine by {change(together)}.",
         {title: drawing(bar_list, frame, title, number="+.3f", marked=1) for title in frame.columns[1:]},
-        note=f"Control: on two sentences of one sense, the largest effect of one head is {effect(control)}. {noise}".rstrip(),
-        method="A head is removed at every position. Its effect is the change of the cosine of the word's two vectors. Heads can "
+        note=f"Control: in two sentences of one sense, the largest effect of one head is {effect(control)}. {noise}".rstrip(),
+        method="A head is removed at every position. The effect is the change of the cosine of the word's two vectors. Heads can "
         "replace or counteract each other, so effects of single heads say little about all heads together.",
     )
 
@@ -76,7 +77,7 @@ def lucky_head(weights: pronouns.PronounWeights) -> Panel:
     chosen, n_heads = pronouns.choose_head(weights, first, second), weights.preference[0].numel()
     best, luck = (decimal(100 * value, 0) for value in (chosen.chosen_with, chosen.luck))
     low, high = chosen.interval
-    labels = ("the best head", "the best, if all guess", "the best head, new sentences")
+    labels = ("the best head", "the best head, if all guess", "the best head, new sentences")
     right = [chosen.chosen_with, chosen.luck, chosen.accuracy]
     frame = pd.DataFrame({"accuracy": right, "low": [math.nan, math.nan, low], "high": [math.nan, math.nan, high]})
     return dots_panel(
@@ -107,6 +108,6 @@ def recomputed_noise() -> Panel:
             for title, (each, kind) in maps.items()
         },
         note="Recomputed weights show that the formula is right, not that the numbers have a meaning.",
-        method="Queries and keys are random numbers. On a page, “recomputed” says that attention's formula, with the encoder's "
-        "scale and mask, gives the model's own weights. The two pictures have different colour scales.",
+        method="Queries and keys are random numbers. On a page, “recomputed” means that the attention formula, with the "
+        "encoder's scale and mask, gives the model's own weights. The two pictures have different colour scales.",
     )

@@ -38,7 +38,10 @@ def senses_of(stage: str, ranked: pd.DataFrame) -> str:
     """State the senses of the three nearest sentences."""
     first, rest = ranked.head(NEAREST), ranked.iloc[NEAREST:]
     senses = first["sense"].value_counts(sort=False)
-    which = " and ".join(f"{count} of {sense}" for sense, count in senses.items())
+    which = " and ".join(
+        f"{count} {'has' if count == 1 else 'have'} the sense {sense}" for sense, count in senses.items()
+    )
     as_near = int((first["cosine"].iloc[-1] - rest["cosine"] <= SAME).sum())
     more = f" ({as_near} other{'s are' if as_near > 1 else ' is'} as near)" if as_near else ""
-    return f"Nearest {stage}: {f'all three of {senses.index[0]}' if len(senses) == 1 else which}{more}."
+    all_three = f"all have the sense {senses.index[0]}"
+    return f"Of the three sentences nearest to the word {stage}, {all_three if len(senses) == 1 else which}{more}."

@@ -96,7 +96,7 @@ def left_out(view: WordMap) -> str:
     said = []
     if view.hidden:
         said.append(
-            f"Special tokens, left out here, get {numbers.share(view.hidden)} of the weight. Each row is scaled to sum to 1."
+            f"Special tokens get {numbers.share(view.hidden)} of the weight and are left out. Each row is scaled to sum to 1."
         )
     if view.step > 1:
         said.append(

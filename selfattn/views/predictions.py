@@ -115,7 +115,7 @@ def tags(sentence: Encoding, found: pd.DataFrame, chosen: int | None = None) -> 
     """Make the panel of every word with its tag. chosen: the word in question."""
     rows = [("tags", word, word.label, share, False) for word, share in zip(sentence.words, found["probability"])]
     tint = Tint("probability", numbers.weight, "probability {}", 1.0)
-    data = shaded_data(sentence_words(rows, "row", "probability"), {"tags": "each word with its tag; click one"}, tint)
+    data = shaded_data(sentence_words(rows, "row", "probability"), {"tags": "click a word to ask about its tag"}, tint)
     for at, (word, tag) in enumerate(zip(data["rows"][0]["words"], found["tag"])):
         word |= {"tip": f"{word['tip']} of {tag}", "kind": "chosen" if at == chosen else word["kind"]}
         word |= {"number": tag} if tag != OUTSIDE else {"number": "", "depth": 0}
@@ -212,7 +212,7 @@ def _sentences(found: Mapping[Question, Explained]) -> tuple[str, list[str], lis
     named = [(question, each, at) for question, each in found.items() for at in each.named]
     if not named:
         return (
-            "Hiding a sentence never has a larger effect than hiding as many random words of the text.",
+            "No sentence has a larger effect than as many random words of the text.",
             [],
             [*_HIDING_SENTENCES],
         )
@@ -225,13 +225,13 @@ def _sentences(found: Mapping[Question, Explained]) -> tuple[str, list[str], lis
         f'In this sentence, "{each.words[n].label}" has the largest effect: {question.write(float(each.effect[n]))}.'
         for n in order[:1]
     ]
-    finding = f'Hide "{quote}"{question.where}, and {question.what} moves by {moved}.'
+    finding = f'Hide "{quote}"{question.where}, and {question.what} changes by {moved}.'
     return finding, alone if len(order) > 1 else [], [*_HIDING_SENTENCES]
 
 
 _OF_PAIRS = (
-    "Unlike this page, a model that is trained to highlight passages shows what people would highlight, not the words on "
-    "which the score rests."
+    "A model that is trained to highlight passages shows what people would highlight. This page shows the words on which "
+    "the score depends."
 )
 
 
@@ -252,7 +252,7 @@ def lead_frame(found: Mapping[Question, Explained]) -> pd.DataFrame:
 
 
 def _lead(found: Mapping[Question, Explained]) -> str:
-    """State one document's lead, with and without an important word."""
+    """State which document has the higher score, with and without an important word."""
     questions = [*found]
     if len(questions) != 2 or any(question.sentence.pair is None for question in questions):
         return ""
@@ -266,7 +266,7 @@ def _lead(found: Mapping[Question, Explained]) -> str:
     if not lead:
         return f"Both documents have the same {what.removeprefix('the ')}."
     first, second = ("1", "2") if lead > 0 else ("2", "1")
-    ahead = f"Document {first} leads by {numbers.decimal(abs(lead))} in {what}"
+    ahead = f"{what[0].upper()}{what[1:]} is {numbers.decimal(abs(lead))} higher for document {first}"
     if frame.empty:
         return f"{ahead}."
     # Prefer a word of one document, if its effect is at least half the largest.
@@ -274,31 +274,29 @@ def _lead(found: Mapping[Question, Explained]) -> str:
     word = large.loc[large["effect"].abs().where(large["unique"] | ~large["unique"].any()).idxmax()]
     both = " in both pairs" if word["where"] == "query" else ""
     rest = abs(lead) - abs(word["effect"])
-    then = (
-        f"the lead is {numbers.decimal(rest)}" if rest > 0 else f"document {second} leads by {numbers.decimal(-rest)}"
-    )
-    then = then if abs(rest) >= 0.005 else "neither leads"
-    return f'{ahead}; with "{word["text"]}" of {word["where"].replace("query", "the query")} hidden{both}, {then}.'
+    then = f"{numbers.decimal(abs(rest))} higher for document {first if rest > 0 else second}"
+    then = then if abs(rest) >= 0.005 else "the same for both documents"
+    return f'{ahead}. With "{word["text"]}" of {word["where"].replace("query", "the query")} hidden{both}, {what} is {then}.'
 
 
 _HIDING = (
-    "A word is hidden as padding is: no token attends to it, the other tokens keep their positions, and a mean over tokens "
-    "leaves it out. Brown: without the word the number falls; teal: it rises. The encoder wasn't trained on texts with hidden "
-    "words, so an effect shows that the encoder uses a word, not that it needs this word."
+    "A hidden word is treated like padding: no token attends to the word, and a mean over tokens leaves it out. The other "
+    "tokens keep their positions. Brown: the number falls without the word. Teal: the number rises. The encoder wasn't trained "
+    "on texts with hidden words, so an effect shows that the encoder uses a word, not that the encoder needs the word."
 )
 
 
 _HIDING_SENTENCES = (
-    "All tokens of a sentence are hidden at once, as padding is: no token attends to them, the other tokens keep their "
-    "positions, and a mean over tokens leaves them out. A word whose tag is asked about is never hidden. A sentence ends at a "
-    "line break, or at a full stop, question mark or exclamation mark before a blank, unless a lower-case letter follows. It "
-    "doesn't end after a single letter or a common abbreviation.",
-    "To find a sentence's noise level, random words of the text with at least as many tokens as the sentence are hidden "
-    f"{DRAWS} times. The level is the largest change. A sentence that matters no more than random words exceeds its level once "
-    "in 20 times. A text of fewer than three sentences has no noise level.",
-    f"Then each word of the {OPENED} sentences with the largest changes is hidden alone. If a sentence's change is within its "
-    "noise level, none of its words is named. If two sentences say the same, hiding only one may change nothing. Effects of "
-    "single sentences and words don't add up.",
+    "All tokens of a hidden sentence are treated like padding: no token attends to them, and a mean over tokens leaves them "
+    "out. The other tokens keep their positions. A word whose tag is asked about is never hidden. A sentence ends at a line "
+    "break. A sentence also ends at a full stop, question mark or exclamation mark before a blank, unless a lower-case letter "
+    "follows. Single letters and common abbreviations don't end a sentence.",
+    f"For a sentence's noise level, {DRAWS} random sets of words are hidden, each with at least as many tokens as the sentence. "
+    "The noise level is the largest change. A sentence that matters no more than random words exceeds the noise level once "
+    "in 20 times. A text of fewer than three sentences has no noise levels.",
+    f"Then each word of the {OPENED} sentences with the largest changes is hidden alone. If a sentence's change is within the "
+    "noise level, the words of the sentence have no numbers. If two sentences say the same, hiding only one sentence may "
+    "change nothing. Effects of single sentences and words don't add up.",
 )
 
 
@@ -309,13 +307,14 @@ def _hide(question: Question, found: Explained) -> str:
         of = where.replace(" in ", " of ")
         where = f" in {'the document' if found.sentence.segments[found.words[at].start] else 'the query'}"
     moved = question.write(float(found.effect[at]))
-    return f'Hide "{found.words[at].label}"{where}, and {question.what}{of} moves by {moved}.'
+    return f'Hide "{found.words[at].label}"{where}, and {question.what}{of} changes by {moved}.'
 
 
 def _from(question: Question, found: Explained) -> str:
     before, after = found.number, found.number + float(found.effect[found.order[0]])
-    goes = f"It goes from {numbers.decimal(before)} to {numbers.decimal(after)}"
-    if not question.what.startswith("the margin"):
+    what = question.what
+    goes = f"{what[0].upper()}{what[1:]} goes from {numbers.decimal(before)} to {numbers.decimal(after)}"
+    if not what.startswith("the margin"):
         return f"{goes}."
     stays = "stays" if after > 0 else "is no longer"
     then = f": the label {stays} the likeliest" if before > 0 else ""
@@ -325,7 +324,7 @@ def _from(question: Question, found: Explained) -> str:
 def _together(question: Question, found: Explained) -> str:
     """Compare hiding all words at once with the sum of single effects."""
     if found.together != found.together:
-        return "Hiding all words at once would leave no token, so it isn't measured."
+        return "Hiding all words at once is impossible, because no token would be left."
     if len(found.words) == 1:
         return ""
     every, single = question.write(found.together), question.write(float(found.effect.sum()))
@@ -334,10 +333,13 @@ def _together(question: Question, found: Explained) -> str:
         if question.sentence.pair
         else question.where
     )
-    said = f"Hide all {len(found.words)} words{where}, and {question.what} moves by {every}; the single effects sum to {single}."
+    said = (
+        f"Hide all {len(found.words)} words{where}, and {question.what} changes by {every}. The effects of single words sum "
+        f"to {single}."
+    )
     if question.what == "the score" and abs(found.together) < FLOOR * float(found.effect.abs().max()):
         score = numbers.decimal(found.number + found.together)
-        said += f" Without any word the score is about the same, {score}; hiding one word alone changes it more."
+        said += f" Without any word, the score is still about {score}. Hiding a single word changes the score more."
     return said
 
 
@@ -352,13 +354,13 @@ def heads(question: Question, found: Explained, chosen: str, precision: str) -> 
     frame, noise = noise_floor(explained_heads_frame(found), "effect", precision, floor)
     exact = frame[frame["how"] == "exact"]
     top = exact.loc[exact["effect"].abs().idxmax()]
-    finding = f"Remove {top['name']}{question.where}, and {question.what} moves by {question.write(top['effect'])}."
+    finding = f"Remove {top['name']}{question.where}, and {question.what} changes by {question.write(top['effect'])}."
     return heads_panel(
         f"heads{question.where}", finding, frame, "effect", chosen,
         look_of={"title": [f"change of {question.what}", "the largest changes are exact"]}, note=noise,
-        method="A head is removed by setting its output to zero at every position. Effects are estimated by gradient, to first "
-        f"order. Only {len(exact)} of {len(frame)} heads are removed in a run of the encoder: those with the largest "
-        "estimates, and the chosen head. In other sentences, other heads may have the largest effects.",
+        method="A head is removed by setting the head's output to zero at every position. Effects are estimated to first order, "
+        f"from a gradient. Only {len(exact)} of {len(frame)} heads are removed in a run of the encoder: the heads with the "
+        "largest estimates, and the chosen head. In other sentences, other heads may have the largest effects.",
     )  # fmt: skip
 
 

@@ -31,28 +31,35 @@ def sources(encoder: Encoder, table: pd.DataFrame) -> Panel:
     frame = sentence_words(rows, "row", "share")
     said = {row.Index: _said(row.source, row.n, row.move) for row in shown.itertuples()}
     tint = Tint(
-        "share", numbers.share, f'moves "{word}" farthest in {{}} of the occurrences of "{word}"', float(first["share"])
+        "share",
+        numbers.share,
+        f'when hidden, moves "{word}" farthest in {{}} of the occurrences',
+        float(first["share"]),
     )
     open = OPEN if len(set(table["sentence"])) > 1 else ""
     finding = (
-        f'The word whose hiding moves "{word}" farthest is most often "{first["source"]}": in {numbers.count(first["n"])} of '
+        f'Hiding "{first["source"]}" most often has the largest effect on "{word}": in {numbers.count(first["n"])} of '
         f"{numbers.count(n)} occurrences."
     )
-    more = f"Shown are the {SHOWN} most frequent of {numbers.count(len(table))} words. " if len(table) > SHOWN else ""
-    none = "" if open else " All rows have the same sentence, so none can be opened as a pair of sentences."
+    more = (
+        f"The figure shows the {SHOWN} most frequent of {numbers.count(len(table))} words. "
+        if len(table) > SHOWN
+        else ""
+    )
+    none = "" if open else " All rows have the same sentence, so there is no pair of sentences to open."
     return Panel(
         name="sources",
         finding=finding,
         **shaded_picture(shaded_data(frame, said, tint, open)),
-        note=f"{more}A move is 1 − the cosine of the word's vectors before and after hiding. It has no direction, so it says "
-        f"nothing about senses.{none}",
+        note=f"{more}A move is 1 minus the cosine of the word's vectors before and after hiding. A move has no direction, so "
+        f"moves say nothing about senses.{none}",
         alt=f"{finding} {' '.join(said.values())}",
         tables=Tables({"sources": lambda: table}),
     )
 
 
 def _said(source: str, n: int, move: float) -> str:
-    return f'"{source}": farthest in {numbers.count(n)} occurrences, mean move {numbers.decimal(move, 3)}'
+    return f'"{source}": largest effect in {numbers.count(n)} occurrences, mean move {numbers.decimal(move, 3)}'
 
 
 def means(heads: pd.DataFrame, measure: str, head: Head | str, occurrences: int) -> Panel:

@@ -35,7 +35,7 @@ CARRIES = {
 LABELS = ("the most telling word", "any other word")
 # The rows of the accuracy table to draw.
 JUDGED = ("as it is", "the word hidden", "any other hidden", "the word alone", "any other alone")
-INTERVALS = "Lines: 95 % intervals"
+INTERVALS = "Lines show 95 % intervals"
 NONE: Mapping = MappingProxyType({})
 
 
@@ -82,21 +82,30 @@ def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, 
         )
     elif many >= ROWS:
         finding = f'Hiding a single word never moves "{word}" further than chance.'
-        note, level = "There is no noise level: too many moves, even long ones, go away from the other sense.", math.inf
+        note, level = (
+            "There is no noise level, because too many moves of every length go away from the other sense.",
+            math.inf,
+        )
     else:
         first, moved = rows[["first", "share"]].iloc[0]
         finding = f'Hide "{first}", and "{word}" moves {share(moved)} of the distance to its other sense.'
         note = f"This move could be chance: {numbers.count(many)} sentences are too few for a noise level ({ROWS} are needed)."
         level = WRITTEN
     if n > 2 * SHOWN:
-        note += f" Shown are the {SHOWN} sentences with the longest moves and the {SHOWN} with the shortest."
+        note += f" The figure shows the {SHOWN} sentences with the longest moves and the {SHOWN} with the shortest."
     shades = shaded_frame(report, {row: encoder.tokenize(text).words for row, text in rows["sentence"].items()})
-    tint = Tint("share", numbers.percent, "{} of the distance to its other sense", DEEPEST, level)
+    tint = Tint(
+        "share",
+        numbers.percent,
+        "when hidden, moves the chosen word {} of the distance to the other sense",
+        DEEPEST,
+        level,
+    )
     return Panel(
         name="sentences",
         finding=finding,
         **shaded_picture(shaded_data(shades, rows["sense"].to_dict(), tint, OPEN)),
-        note=f"{note} A sentence's most telling word may carry the topic rather than the sense. Click a sentence to open it.",
+        note=f"{note} The word with the largest effect may carry the topic rather than the sense. Click a sentence to open it.",
         alt=" ".join([finding, *(f'{row.sentence} ("{row.first}": {share(row.share)})' for row in rows.itertuples())]),
         tables=Tables(
             {
@@ -106,10 +115,10 @@ def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, 
                 "rejected, hidden words": lambda: report.rejected,
             }
         ),
-        method=f'Every other word is hidden in turn from "{word}" in every head, and the encoder runs again. The number says how '
-        f'far "{word}" then moves toward its other senses: 100 % is the whole distance, below 0 is away from them. The distance '
-        "goes from the mean vector of the other sentences with the same sense to the mean of the other senses. A hidden word "
-        "still has an effect through words that attend to it.",
+        method=f'Each other word in turn is hidden from "{word}" in every head, and the encoder runs again. The number says how '
+        f'far "{word}" then moves toward its other senses: 100 % is the whole distance. A negative number means a move away. '
+        "The distance goes from the mean vector of the other sentences with the same sense to the mean of the other senses. A "
+        "hidden word still has an effect through words that attend to the hidden word.",
     )  # fmt: skip
 
 
@@ -140,25 +149,25 @@ def one_word(reports: Mapping[str, HiddenWordsReport]) -> Panel:
             f"The most telling word is {CARRIES[kept >= ENOUGH * gain, lost >= LEFT * gain]}: the right sense is found in "
             f"{_hits(hidden)} of 100 sentences without this word, and in {_hits(alone)} with only this word."
         )
-    labels, groups = (["all words", *2 * LABELS], ["", *["without"] * 2, *["with nothing but"] * 2])
+    labels, groups = (["all words", *2 * LABELS], ["", *["without"] * 2, *["with only"] * 2])
     parts = [
         dot_rows(labels, each.of().loc[[*JUDGED]], "accuracy", group=groups, series=name)
         for name, each in reports.items()
     ]
     drawn = pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
     low = min(0.4, math.floor(10 * drawn[["value", "low"]].min(axis=None)) / 10)
-    few = " So few words say little about other words." if n < FEW_WORDS else ""
+    few = " Results for so few words may not hold for other words." if n < FEW_WORDS else ""
     over = f"{n} words" if n > 1 else "the sentences of one word"
     return dots_panel(
         "one word", finding, drawn, guess=("guessing", GUESS), domain=(low, 1.0), marked=LABELS[:1],
         tables={"accuracy, hidden words": report.accuracy, "between, hidden words": report.between},
-        note="Dots: how often the right sense is found, that is, how often the word's vector is nearer to the mean of its own "
-        f"sense than to that of the other senses. {INTERVALS} over {over}.{few}",
-        method="A sentence's most telling word is the word whose hiding moves the labelled word furthest toward its other "
-        "senses. It is chosen with sense means from one half of the remaining sentences. Means from the other half test whether "
-        "the right sense is found without the word (comprehensiveness), and with only the word (sufficiency; DeYoung et al., "
-        f"ERASER). Without the most attended word, it is found in {_hits(own.loc['most attended hidden'])} of 100 sentences; "
-        f"with only the most attended word, in {_hits(own.loc['most attended alone'])}.",
+        note="Dots show how often the right sense is found: the word's vector is nearer to the mean of the right sense than to "
+        f"the mean of the other senses. {INTERVALS} over {over}.{few}",
+        method="Hiding a sentence's most telling word moves the labelled word furthest toward its other senses. This word is "
+        "chosen with sense means from one half of the remaining sentences. Means from the other half test whether the right "
+        "sense is found without the word (comprehensiveness), and with only the word (sufficiency; DeYoung et al., ERASER). "
+        f"Without the most attended word, the right sense is found in {_hits(own.loc['most attended hidden'])} of 100 "
+        f"sentences; with only the most attended word, in {_hits(own.loc['most attended alone'])}.",
     )  # fmt: skip
 
 
@@ -175,8 +184,8 @@ def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) ->
         finding = "The most attended words aren't known for this encoder."
     elif made_up:
         finding = (
-            f"The most attended word is the one that gives the sense in {_hits(made_up['most attended'])} of 100 made-up pairs, "
-            f"and in {_hits(ways.loc['most attended'])} of 100 natural sentences."
+            f"The most attended word also gives the sense in {_hits(made_up['most attended'])} of 100 made-up pairs, and in "
+            f"{_hits(ways.loc['most attended'])} of 100 natural sentences."
         )
     else:
         most = ways.loc["most attended"]
@@ -187,13 +196,13 @@ def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) ->
         f"word in {_hits(report.luck)} of 100 sentences."
     )
     method = (
-        "The dots show how often each way of ranking a sentence's words puts the most telling word first. The gradient uses the "
-        "sense labels; attention doesn't."
+        "Each method ranks a sentence's words. The dots show how often a method ranks the most telling word first. The gradient "
+        "uses the sense labels; attention doesn't."
     )
     if {zeroed, masked} <= {*ways.index}:
         method += (
-            f" Two methods check hiding's result: setting each word's value vectors to zero ranks the same word first in "
-            f"{_hits(ways.loc[zeroed])} of 100 sentences, and replacing each word with {masked} in {_hits(ways.loc[masked])}."
+            f" Two other methods check the result of hiding. Setting each word's value vectors to zero ranks the same word first "
+            f"in {_hits(ways.loc[zeroed])} of 100 sentences, and replacing each word with {masked} in {_hits(ways.loc[masked])}."
         )
     if made_up:
         method += (
@@ -223,7 +232,7 @@ def heads(report: HiddenWordsReport, head: Head) -> Panel:
     return heads_panel(
         "heads", finding, frame[["layer", "head", "name", "share"]], "share", head, look_of={"title": "share of the distance"},
         tables={"heads": frame, "heads, hidden words": report.heads},
-        note=f"With other words, another head may come first. In random resamples of the words, the first is {', '.join(often)}.",
+        note=f"For other words, another head may be best. In random resamples of the words, the best head is {', '.join(often)}.",
         method="In each sentence, a gradient estimates how far the labelled word moves toward its other senses if the most "
         "telling word is hidden in one head alone. Effects are averaged over a sense's sentences, then over senses, then over "
         f"words. The heads' numbers add up to {share(frame['share'].sum())} of the distance. If the most telling word is hidden "
@@ -242,7 +251,7 @@ def layers(report: SeparationReport) -> Panel:
     table, n = report.layers, report.words["word"].nunique()
     best = table.iloc[1 + table["accuracy"].iloc[1:].argmax()]
     span = f" (95 % interval {numbers.span(best['low'], best['high'], _hits)})" if best["low"] == best["low"] else ""
-    few = f" Only {n} word{'s' * (n != 1)}: other words may differ." if n < FEW_WORDS else ""
+    few = f" The results are for only {n} word{'s' * (n != 1)}." if n < FEW_WORDS else ""
     right = _hits(best["accuracy"])
     finding = f"After layer {best['layer']} the word's vector tells the senses apart in {right} of 100 sentences."
     bag = pd.DataFrame([report.bag], columns=["accuracy", "low", "high"])
@@ -259,8 +268,8 @@ def layers(report: SeparationReport) -> Panel:
         note=f"Without attention, the mean of the other words' token vectors finds the right sense in {_hits(report.bag[0])} of "
         f"100 sentences.{few}",
         method=f"{n} word{'s' * (n != 1)}, {len(report.items)} sentences. The word's vector in a sentence is compared by cosine "
-        f"with the mean vector of each sense; the sentence itself is left out of the mean. Best: layer {best['layer']}{span}. "
-        "The input of layer 0 is only in the table: the word's vectors hardly differ there, so leaving the sentence "
+        f"with the mean vector of each sense; the sentence itself is left out of the mean. The best layer is {best['layer']}"
+        f"{span}. The input of layer 0 is only in the table: a word's input vectors hardly differ, so leaving the sentence "
         "out of the mean can decide which mean is nearest.",
     )  # fmt: skip
 
@@ -269,23 +278,21 @@ def adds(report: SeparationReport, head: Head) -> Panel:
     """Make the panel of what each head's attention adds to the accuracy."""
     table = report.heads.assign(name=_names(report.heads))
     n, best = len(table), table.loc[table["adds"].idxmax()]
-    most = f"Best: {best['name']}, {numbers.effect(best['adds'])}"
+    most = f"The best head is {best['name']}: {numbers.effect(best['adds'])}"
     if best["adds_low"] == best["adds_low"]:
         sure, below = (table["adds_low"] > 0).sum(), (table["adds_high"] < 0).sum()
         chance = round(0.025 * n)
         if below:
             finding = (
-                f"In {sure} of {n} heads attention helps to tell the senses apart, in {below} it hurts; by chance, both numbers "
+                f"Attention helps to tell the senses apart in {sure} of {n} heads and hurts in {below}; by chance, both numbers "
                 f"would be {chance}."
             )
         else:
-            finding = (
-                f"In {sure} of {n} heads attention helps to tell the senses apart; by chance, it would in {chance}."
-            )
+            finding = f"Attention helps to tell the senses apart in {sure} of {n} heads; by chance, in {chance}."
         span = numbers.span(best["adds_low"], best["adds_high"], numbers.effect)
         note = f"{most} (95 % interval {span})."
     else:
-        finding = f"In {(table['adds'] > 0).sum()} of {n} heads attention helps to tell the senses apart."
+        finding = f"Attention helps to tell the senses apart in {(table['adds'] > 0).sum()} of {n} heads."
         note = f"{most}. There is no interval, because all sentences have the same word."
     return heads_panel(
         "attention adds", finding, named_heads(report.heads), "adds", head, look_of={"kind": "signed", "title": "attention adds"},
@@ -295,8 +302,8 @@ def adds(report: SeparationReport, head: Head) -> Panel:
         "baseline; accuracies are measured on the other half. If attention adds nothing, the number is about 0. The "
         "headline counts heads whose 95 % interval over words excludes 0.\n\n"
         f"With shuffled labels, the accuracy of the best of {n} heads exceeds {numbers.weight(report.threshold)} once in twenty "
-        f"times ({numbers.count(report.shuffles)} shuffles). Heads above this: {(table['p_value'] < 0.05).sum()}. That alone "
-        "doesn't show that attention finds the sense.",
+        f"times ({numbers.count(report.shuffles)} shuffles). Heads above this accuracy: {(table['p_value'] < 0.05).sum()}. A "
+        "high accuracy alone doesn't show that attention finds the sense.",
     )  # fmt: skip
 
 

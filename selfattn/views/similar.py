@@ -28,12 +28,12 @@ METHOD = (
     "A text's vector is the mean of its tokens' last hidden states. So the cosine is exactly a sum over pairs of tokens: "
     "h_i · h_j / (n m |a| |b|), where h are the last hidden states, a and b their means, and n and m the numbers of tokens. A "
     "word pair's part is the sum over its token pairs; pairs with a special token are counted separately. Some words have large "
-    "parts with every word of the other text. So the thickness of a line between two words is their interaction: their part, "
-    "minus the mean part of each of the two words, plus the mean of all parts. The parts don't show causes: attention has mixed "
-    "every word into each hidden state.",
-    "A word is hidden as padding is: no token attends to it, the other tokens keep their positions, and the mean leaves it out. "
-    "Brown: the cosine falls without the word; teal: it rises. Effects of single words don't add up.",
-    "Unrelated pairs: 1,000 random pairs of labelled sentences of two different words, drawn with a fixed seed.",
+    "parts with every word of the other text. So the thickness of a line shows an interaction: the part of the word pair, minus "
+    "the mean part of each of the two words, plus the mean of all parts. The parts don't show causes: attention has mixed every "
+    "word into each hidden state.",
+    "A hidden word is treated like padding: no token attends to the word, and the mean leaves it out. The other tokens keep "
+    "their positions. Brown: the cosine falls without the word. Teal: the cosine rises. Effects of single words don't add up.",
+    "The unrelated pairs are 1,000 random pairs of labelled sentences of two different words, drawn with a fixed seed.",
 )
 
 
@@ -136,9 +136,9 @@ def _sets_apart(sides: Sequence[Encoding], leading: pd.DataFrame) -> str:
         row = leading[(leading["sentence"] == name) & (leading["text"].map(fold) == extra)]
         if n == 1 and len(more) == 1 and not other - words and len(row) == 1:
             effect = float(row["effect"].iloc[0])
-            does = "takes {} off" if effect > 0 else "adds {} to"
-            amount = does.format(numbers.cosine(abs(effect)))
-            return f'Only "{row["text"].iloc[0]}" in {name} sets these two apart, and it {amount} the cosine.'
+            does = "lowers" if effect > 0 else "raises"
+            amount = numbers.cosine(abs(effect))
+            return f'The texts differ only by "{row["text"].iloc[0]}" in {name}, which {does} the cosine by {amount}.'
     return ""
 
 
@@ -161,12 +161,12 @@ def _agree(sides: Sequence[Encoding], lines: Sequence[tuple[int, int]], leading:
     pair = f'The thickest line joins "{sides[0].words[i].label}" and "{sides[1].words[j].label}".'
     joined = {"A": {i for i, _ in lines}, "B": {j for _, j in lines}}
     alone = [row for row in leading.itertuples() if row.place not in joined[row.sentence]]
-    n, of = len(leading) - len(alone), f"of the {len(leading)} words that matter most when hidden"
+    n, words = len(leading) - len(alone), f"the {len(leading)} words with the largest effects"
     if not alone:
-        return f"{pair} Each {of} has a line to a word of the other text."
+        return f"{pair} Each of {words} has a line to a word of the other text."
     names = " and ".join(f'"{row.text}" in {row.sentence}' for row in alone)
-    has, none = ("has" if count == 1 else "have" for count in (n, len(alone)))
-    return f"{pair} O{of[1:]}, {n or 'none'} {has} a line to a word of the other text; {names} {none} none."
+    has, no = ("has" if count == 1 else "have" for count in (n, len(alone)))
+    return f"{pair} Of {words}, {n or 'none'} {has} a line to a word of the other text. {names} {no} no line."
 
 
 def _data(

@@ -189,7 +189,7 @@ def stage_panel(scene: Scene, outline: Sequence[Mapping[str, Any]], stop: str) -
 
 
 def _about(scene: Scene, answered: bool) -> str:
-    parts = [scene.finding] if answered else ["The answer is still empty."]
+    parts = [scene.finding] if answered else ["The answer isn't shown yet."]
     for column in (*scene.columns, *scene.sum):
         if answered or not column.asked:
             words = scene.words if column in scene.columns else [""]

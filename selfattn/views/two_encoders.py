@@ -80,23 +80,23 @@ def _row(compared: EncoderComparison, at: int, names: Sequence[str], heads: Sequ
     frame = pd.DataFrame({"label": numbered(_spelled(compared.words)), **sides})
     frame["difference"] = frame["first"] - frame["second"]
     word, most = _mention(compared.words, at), int(frame["difference"].abs().argmax())
-    finding, notes = "Every word attends to the same words in both encoders.", []
+    finding, notes = "Every word gives the same weights in both encoders.", []
     if compared.difference.any():
         where, than = _heads(names, heads)
         finding = f"In {where}, {_gives(compared, at, most)} than in {than}."
         one, other = (numbers.weight(float(frame[side][most])) for side in ("first", "second"))
-        given = f"{word} gives {_mention(compared.words, most)} {one} in {names[0]}, {other} in {names[1]}"
+        given = f"The weight from {word} to {_mention(compared.words, most)} is {one} in {names[0]} and {other} in {names[1]}"
         notes = [f"{given}. Special tokens are left out, and the other weights are scaled to sum to 1."]
     drawn = frame.loc[frame["difference"].abs().nlargest(LISTED).index.sort_values()].reset_index(drop=True)
     if len(drawn) < len(frame):
         notes.append(f"The bars show the {len(drawn)} largest of {len(frame)} differences.")
     if compared.left_out:
-        notes.append(f"Left out, because one of the two encoders can't read it: {', '.join(compared.left_out)}.")
+        notes.append(f"Words that one of the encoders can't read are left out: {', '.join(compared.left_out)}.")
     return _bars(
         "row", finding, drawn, names, f"What {word} attends to (the outlined row of the maps)", tables={"row": frame},
         note=" ".join(notes),
         method="Special tokens are left out, and each row of weights is scaled to sum to 1. So weights are larger here than on "
-        "pages with special tokens. These are weights of one head on one sentence; on another sentence, other words may differ.",
+        "pages with special tokens. On another sentence, the weights of other words may differ.",
         one_head=True,
     )  # fmt: skip
 
@@ -105,7 +105,7 @@ def _heads(names: Sequence[str], heads: Sequence[Head]) -> tuple[str, str]:
     """Return phrases for both sides, such as "head 2 of layer 1"."""
     first, second = heads
     if first == second:
-        return _named(*first), names[1]
+        return f"{_named(*first)} of {names[0]}", names[1]
     return f"{first} of {names[0]}", f"{second} of {names[1]}"
 
 
@@ -131,7 +131,7 @@ def _every_word(compared: EncoderComparison, at: int, names: Sequence[str]) -> P
     rest[at] = 0
     finding, note = "No other word differs.", ""
     if compared.difference.any():
-        note = f"The outlined row is that of the word that differs most: {_mention(compared.words, at)}."
+        note = f"The outlined row belongs to the word that differs most: {_mention(compared.words, at)}."
     if rest.any():
         finding = f"Largest difference in the other rows: {_gives(compared, *_largest(rest))} than in {names[1]}."
     of_names = {"kind": "signed", "marked": [at], "ends": names, "legend": "difference", "note": note}
@@ -175,7 +175,9 @@ def similarity(first: CosineParts, second: CosineParts, names: Sequence[str]) ->
     Raises ValueError if the tokens differ.
     """
     if (first.a.ids, first.b.ids) != (second.a.ids, second.b.ids):
-        raise ValueError("The encoders split these texts into different tokens. Choose two with the same tokeniser.")
+        raise ValueError(
+            "The encoders split these texts into different tokens. Choose encoders with the same tokeniser."
+        )
     pairs = first.parts[["word_a", "word_b"]].assign(first=first.parts["part"], second=second.parts["part"])
     pairs["difference"] = pairs["first"] - pairs["second"]
     leading = pairs[first.parts["interaction"].notna()]
@@ -188,10 +190,10 @@ def similarity(first: CosineParts, second: CosineParts, names: Sequence[str]) ->
         _more(top["difference"], partial(numbers.decimal, places=3)),
     )
     return _bars(
-        "similarity", f"{pair} add {much} to the cosine than in {names[1]}.",
+        "similarity", f"In {names[0]}, {pair} add {much} to the cosine than in {names[1]}.",
         leading[["label", "first", "second", "difference"]], names, "What a pair of words adds to the cosine",
         tables={"similarity": leading, "pairs": pairs},
-        note=f"Cosine {numbers.cosine(first.cosine)} in {names[0]}, {numbers.cosine(second.cosine)} in {names[1]}.",
+        note=f"The cosine is {numbers.cosine(first.cosine)} in {names[0]} and {numbers.cosine(second.cosine)} in {names[1]}.",
         method="With mean pooling, the cosine of two texts is a sum over pairs of words. The bars show what a pair adds in the "
         "first encoder, minus what it adds in the second.",
     )  # fmt: skip
@@ -225,20 +227,19 @@ def _distances(report: CheckpointsReport, frame: pd.DataFrame, head: Head, n_tex
         finding = f"{farthest} {most}; the chosen {chosen} has distance {little}"
         intervals = f"95 % intervals: {span} for {farthest}; {own_span} for the chosen head."
     notes = [
-        f"0: a head has the same weights as its {partner}; 1: the two have no weight in common. Click a head to see it below.",
+        f"Distance 0 means the same weights as the {partner}; 1 means no weight in common. Click a head to open it below.",
         *[intervals] * (n > 1),
     ]
     if len(rejected):
         at, reason = rejected.iloc[0]
-        notes.append(f"{len(rejected)} of {n_texts} sentences are left out. The first is number {at + 1}: {reason}")
+        notes.append(f"{len(rejected)} of {n_texts} sentences are left out. The first is sentence {at + 1}: {reason}")
     return heads_panel(
         "counterparts", f"Over {n} sentence{'s' * (n != 1)}, {finding}.",
         frame.drop(columns="n"), "distance", head,
         look_of={"kind": "weights", "title": "share of the weight that goes to different tokens"},
         note=" ".join(notes),
-        method=f"A head's {partner} is the head with the same layer and number in the second encoder. Their distance is the "
-        "share of the weight that the two give to different tokens: 0 for the same weights, 1 for no weight in common. The "
-        "number is the mean over sentences.",
+        method=f"A head's {partner} is the head with the same layer and number in the second encoder. The distance is the share "
+        "of the weight that the two heads give to different tokens, on average over the sentences.",
         tables={"counterparts": frame.drop(columns="n"), "counterparts by chance": report.by_chance},
     )  # fmt: skip
 
@@ -254,14 +255,14 @@ def _chance(report: CheckpointsReport, frame: pd.DataFrame, head: Head, partner:
         "chance", _nearer(int(nearer.sum()), len(frame), int(wrong.min()), int(wrong.max()), partner),
         by.assign(**{HOW: spans}) if known else by, "nearer by", head,
         look_of={"title": f"how much nearer to its own {what} than to other heads' {what}s"},
-        note=f"Coloured: heads that are nearer to their own {what}. {'Tooltips have the 95 % interval in brackets. ' * known}"
-        f"Chance: the number of such heads if each head is paired with another head's {what}.",
+        note=f"Heads that are nearer to their own {what} are coloured. {'Tooltips show the 95 % interval in brackets. ' * known}"
+        f"For the number by chance, each head is paired with another head's {what}.",
         method=f"A head counts as nearer if its distance from its own {what}, even at the upper end of its 95 % interval over "
-        f"sentences, is less than its mean distance from the {what}s of the layer's other heads. Chance is the same test, with "
-        f"each head paired with the {what} of the next head in its layer, then of the next but one, and so forth."
-        + (" The twin has the encoder's architecture and new random parameters. What the two have in common need not come "
-           "from training. The encoder's training didn't start from the twin's parameters, so more heads than by chance "
-           "would point to a fault in the test. Another twin gives other numbers.") * (what == "twin"),
+        f"sentences, is less than its mean distance from the {what}s of the layer's other heads. For the number by chance, "
+        f"each head is paired with the {what} of the next head in the layer, then of the head after that, and so on."
+        + (" The untrained twin has the encoder's architecture and new random parameters. What the encoder and the twin have in "
+           "common need not come from training. The encoder's training didn't start from the twin's parameters, so more heads "
+           "than by chance would point to a fault in the test. Another twin gives other numbers.") * (what == "twin"),
         tables={"chance": frame},
     )  # fmt: skip
 

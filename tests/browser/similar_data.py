@@ -25,7 +25,7 @@ def data(parts=True, unrelated=True, times=1, direction="ltr", key="k"):
         "version": 1,
         "key": key,
         "finding": '"return" and "back" bring these two together most.',
-        "below": ["Each of the 3 words that matter most when hidden has a line to a word of the other text."],
+        "below": ["Each of the 3 words with the largest effects has a line to a word of the other text."],
         "sides": sides,
         "lines": [*map(list, pairs)],
         "cosines": [",".join(map(str, row)) for row in rows],

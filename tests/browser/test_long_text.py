@@ -44,7 +44,7 @@ def data(key="k", direction="ltr", times=1):
     ]
     return {
         "version": 1, "key": key, "open": "", "first": 8, "rows": rows, "opened": [1, 2], "legend": "Grey: noise.",
-        "finding": 'Hide "It rained." in B, and the cosine moves by −1.00.',
+        "finding": 'Hide "It rained." in B, and the cosine changes by −1.00.',
     }  # fmt: skip
 
 

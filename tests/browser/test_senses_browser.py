@@ -92,7 +92,7 @@ def test_stop_button_works_at_first_click(page, server):
     file = {"name": "mine.csv", "mimeType": "text/csv", "buffer": own.to_csv(index=False).encode()}
     page.locator("input[type=file]").set_input_files(file)
     page.get_by_role("button", name=f"Measure {len(own)} sentences").click()
-    page.get_by_text("Hiding the other words one by one, sentence").wait_for()
+    page.get_by_text("Hiding words in sentence").wait_for()
     page.get_by_role("button", name="Stop", exact=True).first.click()
     page.get_by_text("Stopped.").first.wait_for()
     page.get_by_role("button", name=f"Measure {len(own)} sentences").wait_for()

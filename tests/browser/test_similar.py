@@ -133,13 +133,11 @@ def test_texts_fit(shown, direction, times):
 def test_address_contains_hidden_word(page, server):
     open_page(page, f"{server}/predictions?asked=Two+sentences")
     page.get_by_role("radio", name="a negation").click()
-    page.get_by_role(
-        "heading", name='Only "not" in A sets these two apart, and it takes 0.09 off the cosine.'
-    ).wait_for()
+    page.get_by_role("heading", name='The texts differ only by "not" in A, which lowers the cosine by 0.09.').wait_for()
     expect(page.locator(".similar")).to_have_count(1)  # the figure has the new data while the page still runs
     page.get_by_role("button", name="not: cosine 0.91").click()
     wait_for_address(page, "hide_a=not")
-    page.get_by_text("Remove L5 H10 in A, and the cosine moves by").wait_for()
+    page.get_by_text("Remove L5 H10 in A, and the cosine changes by").wait_for()
     page.reload()
     wait_until_idle(page)
     expect(page.locator(".similar .said")).to_contain_text('Without "not": cosine 1.00')

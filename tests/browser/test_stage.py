@@ -62,7 +62,7 @@ def test_numbers_to_guess_are_empty_before_answer(shown):
     assert page.locator("[data-name='scaled 4'] .bar").count() == 1
     assert page.locator("[data-name='weights 4'] .bar").count() == page.locator(".part").count() == 0
     expect(page.locator(".finding")).to_have_text("")
-    expect(page.get_by_role("group")).to_have_accessible_name("The answer is still empty. score ÷ √2: The [−1.41], bank [1.41], "
+    expect(page.get_by_role("group")).to_have_accessible_name("The answer isn't shown yet. score ÷ √2: The [−1.41], bank [1.41], "
         "of [−1.41], the [−1.41], river [2.12].")  # fmt: skip
 
 

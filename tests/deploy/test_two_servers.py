@@ -70,8 +70,7 @@ def test_visitors_move_if_their_server_dies(proxied):
         assert (body, home.split(", ")[-1]) == ("ok", alive)
     assert _readings(address, cookie) == before  # a link opens the same view on either server
     assert any(
-        "If any other word of A and any other word of B are hidden, the cosine is at most 0.87." in text
-        for text in before
+        "Hiding any other word of A and any other word of B gives a cosine of at most 0.87." in text for text in before
     )
 
 

@@ -102,7 +102,7 @@ def test_head_pages_show_both_sentences(page):
 
 def test_pages_accept_encoder_without_steps(checkpoint, started_with):
     started_with(checkpoint("XLNet"))
-    assert any("can't recompute the steps" in element.value for element in open_page(INSIDE).info)
+    assert any("can't recompute this encoder's attention" in element.value for element in open_page(INSIDE).info)
     at = open_page(ALL)
     assert not at.error and not any("effect" in each for each in at.selectbox(key="measure").options)
 
@@ -130,7 +130,7 @@ def test_chosen_head_is_enlarged(encoder):
 
 def test_older_rollout_link_shows_note():
     at = open_link("all-heads", map_of="rollout", words="true")
-    assert at.info[0].value.endswith("rollout are now only in selfattn.analysis.measures.")
+    assert at.info[0].value.endswith("Use selfattn.analysis.measures to compute them.")
     assert "map_of" not in at.query_params
 
 

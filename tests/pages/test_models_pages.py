@@ -99,7 +99,7 @@ def test_checkpoints_are_compared_by_head(folders):
     own = span(low, high, weight)
     assert re.search(f"{own} for the chosen head|95 % interval: {own}", page_text(at))
     assert f"{heads['nearer'].sum()} of 12" in page_text(at) and "another head's counterpart" in page_text(at)
-    assert "1 of 3 sentences are left out. The first is number 3: This text has 72 tokens" in page_text(at)
+    assert "1 of 3 sentences are left out. The first is sentence 3: This text has 72 tokens" in page_text(at)
     assert ("before, L1 H2" in spec(at, 2)) and ("after, L1 H2" in spec(at, 3))
 
 
@@ -135,9 +135,9 @@ def test_predictions_start_with_checkpoint_task(folders, tmp_path):
     assert "the margin of" in page_text(at) and set(classes) == {"BAD", "GOOD"}
     other = classes[1]
     at.selectbox(key="class").set_value(other).run()
-    assert f"the margin of {other} moves by" in page_text(at)
+    assert f"the margin of {other} changes by" in page_text(at)
     at.button_group(key="asked").set_value("similarity").run()
-    assert "in A, and the cosine moves by" in page_text(at) and len(live(at, "similar")["sides"]) == 2
+    assert "in A, and the cosine changes by" in page_text(at) and len(live(at, "similar")["sides"]) == 2
     at.button_group(key="asked").set_value("gap").run()
     assert "tiny has no masked-language head" in page_text(at) and not at.get("vega_lite_chart")
 
@@ -152,8 +152,8 @@ def test_reranker_compares_two_documents(tmp_path):
         with torch.no_grad():
             scores.append(float(model(**tokenizer("Was it muddy?", document, return_tensors="pt")).logits))
     assert f"Document 1: score {decimal(scores[0])}; Document 2: score {decimal(scores[1])}" in page_text(at)
-    assert f"leads by {decimal(abs(scores[0] - scores[1]))} in the score" in live(at, "shaded")["finding"]
-    assert "Remove L" in page_text(at) and "in document 2, and the score moves by" in page_text(at)
+    assert f"The score is {decimal(abs(scores[0] - scores[1]))} higher for document" in live(at, "shaded")["finding"]
+    assert "Remove L" in page_text(at) and "in document 2, and the score changes by" in page_text(at)
     at.text_area(key="document").set_value("").run()
     assert f"score {decimal(scores[0])}" in page_text(at) and "in document" not in page_text(at)
 
@@ -182,24 +182,24 @@ def test_most_certain_tag_comes_first(tmp_path):
     assert f"{n} of {len(tags)} words ha" in live(at, "tags")["finding"]
     assert n
     surest = tags[tags["tag"] != "O"].sort_values("probability").iloc[-1]
-    assert f"the margin of {surest['tag']} moves by" in page_text(at)
+    assert f"the margin of {surest['tag']} changes by" in page_text(at)
     assert [word["text"] for word in live(at, "tags")["rows"][0]["words"] if word["kind"] == "chosen"] == [
         surest["word"]
     ]
     at = open_link("predictions", model="another ...", other=folder, a=RIVER, head="L0 H0", tagged="the")
-    assert f"the margin of {tags['tag'][3]} moves by" in page_text(at) and at.query_params["tagged"] == "the"
+    assert f"the margin of {tags['tag'][3]} changes by" in page_text(at) and at.query_params["tagged"] == "the"
     at.selectbox(key=f"tag of the in {RIVER}").set_value("O" if tags["tag"][3] != "O" else "I-LOC").run()
     other = at.query_params["tag"].removeprefix("the: ")
-    assert f"the margin of {other} moves by" in page_text(at)
+    assert f"the margin of {other} changes by" in page_text(at)
     link = {"model": "another ...", "other": folder, "a": RIVER, "head": "L0 H0", "tagged": "the"}
-    assert f"the margin of {other} moves by" in page_text(open_link("predictions", tag=f"the: {other}", **link))
+    assert f"the margin of {other} changes by" in page_text(open_link("predictions", tag=f"the: {other}", **link))
     at = open_link("predictions", tag=f"bank: {other}", **link)
-    assert f"the margin of {tags['tag'][3]} moves by" in page_text(at)
+    assert f"the margin of {tags['tag'][3]} changes by" in page_text(at)
     at.selectbox(key=f"tag of the in {RIVER}").set_value(other).run()
     text = f"Then {RIVER}"
     at.text_area(key="a").set_value(text).run()  # for a new sentence, the page asks about the predicted tag
     tags = load_tag_head(encoder).tags(encoder.encode(text))
-    assert f"the margin of {tags['tag'][4]} moves by" in page_text(at) and "tag" not in at.query_params
+    assert f"the margin of {tags['tag'][4]} changes by" in page_text(at) and "tag" not in at.query_params
 
 
 def test_regression_score_is_shown(tmp_path):
@@ -211,19 +211,19 @@ def test_regression_score_is_shown(tmp_path):
         score = float(model(**AutoTokenizer.from_pretrained(folder)(RIVER, return_tensors="pt")).logits)
     assert answers(at)["score"].tolist() == pytest.approx([score], abs=1e-5)
     assert any(f"RISK {decimal(score)}" == each.value.replace("\\", "") for each in at.markdown)
-    assert "the score of RISK moves by" in page_text(at)
+    assert "the score of RISK changes by" in page_text(at)
 
 
 def test_cut_text_is_reported(tmp_path):
     folder = str(embedder(save_tiny(FAMILIES["BERT"], tmp_path / "tiny"), sentence_bert_config={"max_seq_length": 6}))
     link = {"model": "another ...", "other": folder, "asked": "Two sentences", "head": "L0 H0"}
     at = open_link("predictions", a=RIVER, b="She sat.", **link)
-    lost = 'tiny reads 6 of the 10 tokens of A. It cuts the text at "river" (word 5 of 8), so 50\u00a0% of the words'
+    lost = 'tiny reads 6 of the 10 tokens of A. The text is cut at "river" (word 5 of 8), so 50\u00a0% of the words'
     assert lost in page_text(at).replace("\\", "")
     encoder = load_encoder(folder, device="cpu")
     states = encoder.encode(RIVER).states[-1], encoder.encode("She sat.").states[-1]
     whole = torch.nn.functional.cosine_similarity(*(own.mean(dim=0) for own in states), dim=0)
-    assert f"Without the cut, it would be {decimal(float(whole))}." in page_text(at)
+    assert f"and {decimal(float(whole))} without the cut." in page_text(at)
     assert [word["text"] for word in live(at, "similar")["sides"][0]["words"]] == ["The", "bank", "of", "the"]
     at = open_link("predictions", a="bank " * 100, b="She sat.", **link)  # too long for the encoder itself too
     assert "tiny reads 6 of the 102 tokens of A." in page_text(at) and "read whole" not in page_text(at)
@@ -263,7 +263,7 @@ def test_cosine_is_compared_with_unrelated_pairs():
     at.button_group(key="similar").set_value("a negation").run()
     data = live(at, "similar")
     assert at.text_area(key="b").value == "It's an exchange or return."
-    assert data["finding"] == 'Only "not" in A sets these two apart, and it takes 0.09 off the cosine.'
+    assert data["finding"] == 'The texts differ only by "not" in A, which lowers the cosine by 0.09.'
     assert data["unrelated"]["median"] == 0.073 and "Compare with" not in [button.label for button in at.button]
 
 
@@ -288,7 +288,7 @@ def test_chosen_word_is_masked(folders, monkeypatch):
     at.selectbox(key="gap").set_value(4)
     at.selectbox(key="target").set_value(3).run()
     assert "The bank of the [MASK] was muddy." in page_text(at)
-    assert f'log p of "{answers(at)["token"][3]}" moves by' in page_text(at)
+    assert f'log p of "{answers(at)["token"][3]}" changes by' in page_text(at)
     heads = effects(at)
     least = 0.9 * float(heads.abs().max())
     monkeypatch.setitem(NOISE, "float32", least / OF_LOG_PROBABILITY)

@@ -145,14 +145,11 @@ def test_stored_report_is_looked_up_again(nothing_computed, encoder, monkeypatch
 def test_page_says_why_hiding_fails(few, checkpoint, monkeypatch):
     monkeypatch.setattr(view, "labelled", lambda: some(3, "bank"))
     at = open_page(PAGE)
-    assert (
-        "These sentences can't show which other word gives a word its sense: 'bank' has 3 usable sentences in the sense"
-        in page_text(at)
-    )
+    assert "These sentences can't be used for hiding words: 'bank' has 3 usable sentences in the sense" in page_text(at)
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(checkpoint("XLNet")))
     at = open_page(PAGE, separation=True)
     assert "tells the senses apart" in page_text(at) and "No word can be hidden in this encoder: " in page_text(at)
-    assert "because their outputs can't be read: the output matrix" in page_text(at)
+    assert "because selfattn can't read the heads' outputs: the output matrix" in page_text(at)
     assert "ask_hidden" not in [button.key for button in at.button]
 
 
@@ -168,7 +165,7 @@ def test_bad_upload_rows_are_listed(few, checkpoint, encoder_of, monkeypatch):
     at = upload(at, "mine.csv", data)
     assert "Stopped." in page_text(at)
     at = at.button(key="run again").click().run()
-    assert "1 word: other words may differ." in page_text(at)
+    assert "The results are for only 1 word." in page_text(at)
     rejected = pd.concat([frame.value for frame in at.dataframe if "reason" in frame.value])
     assert rejected["line"].tolist() == [13, 11] and rejected["reason"].str.contains("columns|not a word").all()
     assert at.button(key="ask_hidden").label == "Measure 10 sentences"
@@ -180,7 +177,7 @@ def test_bad_upload_rows_are_listed(few, checkpoint, encoder_of, monkeypatch):
     ("name", "data", "message"),
     [
         ("mine.csv", b"text,token\na,b\n", "expected the columns"),
-        ("mine.csv", b"sentence,word,sense\n", "The table has no rows. Add some."),
+        ("mine.csv", b"sentence,word,sense\n", "The table has no rows. Add rows."),
         (
             "mine.csv",
             table(GOOD[:1]).splitlines()[0] + b"\na,b\n",
@@ -235,6 +232,6 @@ def test_missing_scan_is_reported(tmp_path):
     (tmp_path / "table.csv").write_bytes(table(GOOD))
     assert scan([str(tmp_path / "table.csv"), "--output", str(tmp_path / "scan"), "--device", "cpu"]) == 0
     at = open_page(PAGE, source="scan", scan=str(tmp_path / "scan"))
-    assert "This scan hasn't measured which words move the scanned word farthest when hidden." in page_text(at)
+    assert "This scan was made without --sources, so it has no results about hidden words." in page_text(at)
     at.text_input(key="scan").set_value(str(tmp_path / "absent")).run()
     assert "holds no scan" in at.error[0].value

@@ -281,7 +281,7 @@ def test_encoder_without_hiding_shows_largest_weight(checkpoint, family):
     assert figure(at)["heads"]["reason"] and not any(side["exact"] or side["named"] for side in figure(at)["sides"])
     shown = load_encoder(folder)
     assert (
-        has(at, "How this head computes its weights can't be shown: in lilt, layer 0, the recomputed weights")
+        has(at, "selfattn can't show how this head computes weights: in lilt, layer 0, the recomputed weights")
         == shown.patchable
     )
     most = 0
@@ -304,7 +304,7 @@ def test_nearest_sentences_of_three_vectors(encoder):
     distinct = set()
     for state, run in (("alone", None), ("sentence", word.sentence), ("hidden", hidden)):
         at = at.button_group(key="nearest_to").set_value(state).run()
-        findings = [text.value for text in at.markdown if text.value.startswith("**Nearest ")]
+        findings = [text.value for text in at.markdown if text.value.startswith("**Of the three sentences nearest ")]
         distinct |= set(findings)
         if run is None:
             continue  # before attention, all sentences are equally near
@@ -353,12 +353,15 @@ def test_answer_is_hidden_until_guess(encoder):
     assert not any(word["share"] for side in asked["sides"] for word in side["words"])
     at.session_state["guessed"] = (0, 4)
     at = at.run()
-    assert 'Your guess: "of" in A. Hiding it moves "bank" 16 % of the way, hiding "river" most: 44 %.' in texts(at)
+    assert (
+        'You guessed "of" in A. Hiding "of" moves "bank" 16 % of the way. Hiding "river" moves "bank" most: 44 %.'
+        in texts(at)
+    )
     assert any("Ask a friend the same" in element.value and "guess=yes" in element.value for element in at.markdown)
     assert "guess" not in at.query_params and figure(at)["finding"] == finding_of(encoder, PAIRS[0])
     assert figure(at)["guessed"] == [0, 4]
     at.session_state["guessed"] = (1, 6)
-    assert 'Your guess: "loan" in B. Right: hiding it moves "bank" most, 20 % of the way.' in texts(at.run())
+    assert 'You guessed "loan" in B. Right: hiding "loan" moves "bank" most, 20 % of the way.' in texts(at.run())
 
 
 BAD = {

@@ -39,7 +39,7 @@ def panel(measure, chosen, **columns):
 
 def test_every_head_names_largest_and_smallest():
     own = panel("entropy", Head(0, 1), entropy=[2.75, 0.25, 1.5])
-    assert own.finding == "How widely it looks: most in L0 H0 (2.75 bits), least in L0 H1 (0.25 bits)."
+    assert own.finding == "How widely it looks: highest in L0 H0 (2.75 bits), lowest in L0 H1 (0.25 bits)."
     assert own.live.data["chosen"] == 1 and own.live.data["said"][1] == "0.25 bits"
     assert own.live.data["depths"] == "100,9,55" and own.method.startswith(MEASURES["entropy"].caption)
     assert not own.one_head and own.table["entropy"].tolist() == [2.75, 0.25, 1.5]
@@ -52,10 +52,10 @@ def test_every_head_names_largest_and_smallest():
     [
         (
             [0.01, 0.05],
-            "In the control, the largest effect is +0.050, from L0 H1. The effect of L0 H1 is not larger, so it may have nothing",
+            "In the control sentence, L0 H1 has the largest effect: +0.050. The effect of L0 H1 is not larger, and so may have",
         ),
-        ([-0.05, 0.0], "In the control, the largest effect is −0.050, from L0 H0. The effect of L0 H1 is larger."),
-        (None, "Without a control sentence, this effect may have nothing to do with the word's meaning."),
+        ([-0.05, 0.0], "In the control sentence, L0 H0 has the largest effect: −0.050. The effect of L0 H1 is larger."),
+        (None, "Add a control sentence to see whether the effect has to do with the word's meaning."),
     ],
 )
 def test_every_head_compares_control(control, expected):
@@ -100,8 +100,8 @@ def test_example_sentences_mark_attended_word(encoder):
     assert [word["text"] for word in words if word["number"]] == [place["to"]]
     headings = [row.get("heading", "") for row in own.live.data["rows"]]
     strongest, typical = (
-        "The largest weights in 768 sentences: from the underlined word to the blue one",
-        "Typical sentences: this weight is near its median over the 768 sentences",
+        "The largest weights in 768 sentences, from the underlined word to the blue word",
+        "Typical sentences: the weight is near the median of all 768 sentences",
     )
     assert headings == [strongest, "", "", "", typical, ""]
     assert own.table["rank"].tolist() == [0, 1, 2, 3, 4, 384]
@@ -124,11 +124,9 @@ def test_note_counts_heads_with_larger_effect(encoder):
         assert own.live.data["said"][own.live.data["chosen"]].endswith(
             f"{numbers.decimal(100 * row['share'], 1)}\u00a0%"
         )
-        assert own.note.startswith(
-            f"In {place or 'none'} of the other 71 heads, hiding that word moves the labelled word further."
-        )
+        assert own.note.startswith(f"In {place or 'none'} of the other 71 heads, hiding the word has a larger effect.")
         head = Head(int(row["layer"]), int(row["head"]))
-        drawn = f"In {numbers.share(row['leads'])} of random resamples of the words, {head} has the largest effect."
+        drawn = f"{head} has the largest effect in {numbers.share(row['leads'])} of random resamples of the words."
         assert own.note.endswith(drawn) == (row["leads"] >= 0.005)
 
 
@@ -140,7 +138,7 @@ SHARES = dict(zip(PATTERNS, (0.05, 0.06, 0.21, 0.4, 0.1, 0.8)))
     [
         (
             {},
-            "has no clear pattern: 40 % of its weight goes to special tokens, 21 % to the token itself, the rest elsewhere.",
+            "has no clear pattern: 40 % of the weight goes to special tokens, and 21 % to the token itself.",
         ),
         (
             {"next token": 0.5, "broad": 0.91},

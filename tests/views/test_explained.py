@@ -39,7 +39,7 @@ def shown(*rows, answer="", whole=None):
 
 def test_finding_names_sentence_above_noise(hidden):
     panel = shown(("", hidden), answer="Score 0.80.")
-    assert panel.finding == panel.live.data["finding"] == 'Hide "We sat.", and the score moves by −0.50.'
+    assert panel.finding == panel.live.data["finding"] == 'Hide "We sat.", and the score changes by −0.50.'
     assert panel.note == 'Score 0.80. In this sentence, "sat" has the largest effect: −0.30.' and panel.live.data[
         "opened"
     ] == [0, 0]
@@ -55,11 +55,9 @@ def test_finding_names_sentence_above_noise(hidden):
     assert [word["number"] for word in first] == ["+0.10", "−0.30", "+0.20"] and none == []
     assert [word["number"] for word in last] == [""] * 4 and last[0]["depth"] == -100  # shown without numbers
     tips = [each["tip"] for each in row["words"]]
-    assert tips[0] == "Sentence 1 of 3: change of the score −0.50. Noise level 0.25."
-    assert tips[1].endswith("Noise level 0.25. The words of this sentence were not hidden one by one.")
-    assert tips[2].endswith(
-        "Noise level 0.25. The change is below this level, so this sentence's words have no numbers."
-    )
+    assert tips[0] == "Sentence 1 of 3: the score changes by −0.50. Noise level 0.25."
+    assert tips[1].endswith("Noise level 0.25. The words were not hidden one by one.")
+    assert tips[2].endswith("Noise level 0.25. The change is below the noise level, so the words have no numbers.")
     assert panel.tables["sentences"]["named"].tolist() == [True, False, False]
     assert panel.tables["words"]["effect"].notna().sum() == 7
 
@@ -68,7 +66,7 @@ def test_sentence_with_largest_effect_is_opened(encoder, hidden):
     short = encoder.tokenize("We sat.")
     more = replace(explained(), sentence=short, words=short.words, target=hidden.target)
     panel = shown((" in A", replace(hidden, level=torch.tensor([0.15] * 3))), (" in B", more))
-    assert (panel.name, panel.finding) == ("sentences", 'Hide "We sat." in A, and the score moves by −0.50.')
+    assert (panel.name, panel.finding) == ("sentences", 'Hide "We sat." in A, and the score changes by −0.50.')
     data = panel.live.data
     assert data["opened"] == [0, 0] and [each["kind"] for each in data["rows"][0]["words"]] == [
         "named",
@@ -76,12 +74,12 @@ def test_sentence_with_largest_effect_is_opened(encoder, hidden):
         "named",
     ]
     assert data["legend"].startswith(
-        "Brown: the score falls without the sentence; teal: it rises. Grey band: a sentence's noise level."
+        "Brown: the score falls without the sentence. Teal: the score rises. Grey band: the sentence's noise level."
     )
     first = hidden.sentences[0]
     for text, quoted in (("x" * 70, "x" * 70), ("x" * 71, "x" * 66 + " ...")):
         named = replace(hidden, sentences=[replace(first, text=text), *hidden.sentences[1:]])
-        assert shown(("", named)).finding == f'Hide "{quoted}", and the score moves by −0.50.'
+        assert shown(("", named)).finding == f'Hide "{quoted}", and the score changes by −0.50.'
     assert shown(("", replace(hidden, words=hidden.words[:1], effect=hidden.effect[:1]))).note == ""
     two = encoder.tokenize(TEXT, TEXT)
     sentences = sentences_of(two)
@@ -93,7 +91,7 @@ def test_sentence_with_largest_effect_is_opened(encoder, hidden):
 
 def test_finding_ignores_sentences_below_noise(hidden):
     panel = shown((" in A", replace(hidden, level=torch.tensor([0.6] * 3))))
-    assert panel.finding == "Hiding a sentence never has a larger effect than hiding as many random words of the text."
+    assert panel.finding == "No sentence has a larger effect than as many random words of the text."
     assert panel.note == "" and "opened" not in panel.live.data
     (row,) = panel.live.data["rows"]
     assert row["said"].endswith("hidden in A")
@@ -108,7 +106,7 @@ def test_query_and_document_have_rows(encoder, hidden):
     )  # fmt: skip
     panel = shown((" in document 1", pair), (" in document 2", pair))
     # The query has no noise level, so the finding can't name it.
-    assert panel.finding == 'Hide "We sat." in document 1, and the score moves by −0.50.'
+    assert panel.finding == 'Hide "We sat." in document 1, and the score changes by −0.50.'
     rows = panel.live.data["rows"]
     assert [row["said"].partition("hidden in ")[2] for row in rows] == [
         f"document {n} ({part})" for n in (1, 2) for part in ("query", "document")
@@ -123,7 +121,7 @@ def test_cut_text_is_reported(encoder, hidden):
     whole = encoder.tokenize(f"{TEXT} Then we all slept.")
     read = whole.cut(len(hidden.sentence.ids))
     assert lost("mine", whole, read, " of B") == (
-        'As a sentence embedder, mine reads 12 of the 17 tokens of B. It cuts the text at "Then" (word 11 of 15), so '
+        'As a sentence embedder, mine reads 12 of the 17 tokens of B. The text is cut at "Then" (word 11 of 15), so '
         "33\u00a0% of the words aren't read."
     )
     (row,) = shown(("", hidden), whole=whole).live.data["rows"]
@@ -139,7 +137,7 @@ def test_picture_has_bars_and_noise_bands(encoder, hidden):
     unread = [shown(("", hidden), whole=each).picture(Look())["datasets"]["rects"] for each in (whole, None)]
     assert [sum(rect.get("said") == "never read" for rect in rects) for rects in unread] == [1, 0]
     texts = [item["text"] for item in drawn(spec, "text")]
-    assert texts[0] == 'Hide "We sat.", and the score moves by −0.50.' and {"rained.", "−0.50", "slept."} <= {*texts}
+    assert texts[0] == 'Hide "We sat.", and the score changes by −0.50.' and {"rained.", "−0.50", "slept."} <= {*texts}
     bars = [each for each in spec["datasets"]["rects"] if each.get("what") == "sentence"]
     assert [each["value"] for each in bars] == [-1.0, 0.02, 0.4]
     assert [round(each["x2"] - each["x"]) for each in bars] == [120, 120, 160]

@@ -42,7 +42,7 @@ def test_input_vectors_match_trace(encoder, sides, words):
             assert vector(panel.table, name, side.name) == near(values[side.position])
     a, b = (words[name].sentence.hidden[2][words[name].positions[0]] for name in "AB")
     cosine = numbers.cosine(float(torch.cosine_similarity(a, b, dim=0)))
-    assert panel.finding == f'"bank" comes in as 384 numbers, with cosine {cosine} between A and B.'
+    assert panel.finding == f'The layer\'s input for "bank" has 384 numbers, with cosine {cosine} between A and B.'
     errors = panel.tables["largest differences to the model's own"]
     assert errors["error"].max() < 1e-4
     for step, of_step in errors.dropna().groupby("step"):
@@ -66,7 +66,7 @@ def test_shown_products_sum_to_query(encoder, words):
         assert {numbers.decimal(row.first, 4), numbers.decimal(row.second, 4), numbers.decimal(row.product, 3)} <= {
             *written
         }
-    assert numbers.decimal(by_size["product"][6:].sum(), 3) in written and "the other 378 together" in written
+    assert numbers.decimal(by_size["product"][6:].sum(), 3) in written and "the other 378 products" in written
 
 
 def test_output_and_residual_match_model(encoder, sides, words):
@@ -87,7 +87,10 @@ def test_output_and_residual_match_model(encoder, sides, words):
     lengths = [
         numbers.decimal(torch.tensor(vector(residual.table, name, "A")).norm()) for name in ("this head", "own vector")
     ]
-    assert residual.finding == f"In A the head adds a vector of length {lengths[0]} to one of length {lengths[1]}."
+    assert (
+        residual.finding
+        == f"In A the head adds a vector of length {lengths[0]} to a hidden state of length {lengths[1]}."
+    )
 
 
 def test_changed_weights_are_compared(encoder, words, sides):
@@ -103,8 +106,8 @@ def test_changed_weights_are_compared(encoder, words, sides):
     assert panel.tables["steps"].query("sentence == 'A'")["weight"].tolist() == near([1 / n] * n)
     cosine = torch.cosine_similarity(before.context[position], after.context[position], dim=0)
     top = f"{numbers.weight(before.weights[position].max())} to {numbers.weight(1 / n)}"
-    note = f"With the changes, the largest weight in A goes from {top}. The changed context has cosine "
-    note += numbers.cosine(float(cosine))
+    note = f"With the changes, the largest weight in A goes from {top}. The contexts with and without the changes "
+    note += f"have cosine {numbers.cosine(float(cosine))}"
     assert panel.note.startswith(note) and computed([changed[0], sides[1]], HEAD, (1e-7, None)).note.startswith(note)
     assert not any("recomputed" in line for line in panel.live.data["below"])
 
@@ -112,7 +115,9 @@ def test_changed_weights_are_compared(encoder, words, sides):
 def test_panels_show_token_of_other_word(encoder, words):
     side = follow(encoder, "A", words["A"], HEAD, 2)
     panel, product = comes_in([side])
-    assert panel.finding == '"sat" comes in as 384 numbers.' and 'of the query of "sat"' in product.finding
+    assert (
+        panel.finding == 'The layer\'s input for "sat" has 384 numbers.' and 'of the query of "sat"' in product.finding
+    )
     (out, _) = goes_out(encoder, [side], HEAD)
     assert out.finding == 'The head adds a vector of 384 numbers to "sat".'
 

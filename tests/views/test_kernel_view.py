@@ -319,10 +319,12 @@ def test_split_word_uses_first_token(encoder):
     data = data_of(word_row(placed, HEAD))
     n = len(placed.positions)
     assert n > 1 and data["sides"][0]["query"]["at"] == placed.positions[0]
-    assert data["below"][0].startswith(f"The word has {n} pieces, each with a query. This is the query of piece 1.")
+    assert data["below"][0].startswith(
+        f"The word is split into {n} tokens, each with a query. The figure shows the query of token 1."
+    )
     second = word_row(placed, HEAD, query=placed.positions[1])
     check_cells(data_of(second), [second])
-    assert "the query of piece 2" in data_of(second)["below"][0]
+    assert "the query of token 2" in data_of(second)["below"][0]
     assert sum(each["word"] for each in data["sides"][0]["rows"]) == n
 
 
@@ -397,7 +399,7 @@ def test_factor_shows_scale(scale, expected):
 def test_fully_masked_row_has_zero_weights():
     trace = wide(1.0, mask=torch.zeros(30, 30, dtype=torch.bool))
     panel = kernel_panel(QueryRow(trace=trace, tokens=tuple(f"t{i}" for i in range(30)), query=2))
-    assert panel.finding == 'Every token is masked for "t2", so all its weights are 0.'
+    assert panel.finding == 'Every token is masked for "t2", so all weights are 0.'
     assert panel.live.data["sides"][0]["sums"] == {"exponential": "0.00", "weight": "0.00"}
 
 

@@ -20,7 +20,7 @@ UNMEASURED = {
         (
             {},
             '; with "river" and "A" hidden, 0.74',
-            "A and the control sentence have cosine 0.55; if the word with the largest effect is hidden in each, 0.66.",
+            "A and the control sentence have cosine 0.55; with the word with the largest effect hidden in both, 0.66.",
         ),
         (
             {"top": (None, 0), "control_hidden": NAN},
@@ -39,6 +39,6 @@ def test_compared_states_last_cosines(pair, expected, control):
 def test_beside_its_sense_counts_sentences():
     pair, cosines = hidden_pair_of(cosine=torch.full((6, 4), 0.125)), torch.tensor([0.125, 0.92])
     assert beside_its_sense(pair, "riverside", cosines) == (
-        'The "bank" of A and that of 2 labelled sentences of the same sense (riverside) have cosine 0.52 on average (0.13 to '
-        "0.92). 1 of these cosines is not larger than that of A and B."
+        '"bank" in A and in 2 labelled sentences of the same sense (riverside) have cosine 0.52 on average (0.13 to '
+        "0.92). 1 of these cosines is not larger than the cosine of A and B."
     )

@@ -87,7 +87,7 @@ def test_stage_data_of_known_scene():
         "river [−∞]. plane: moved at 1.0, 2.0, new at −1.0, 0.0."
     )
     assert (
-        shown[False]["about"].startswith("The answer is still empty. weight: ")
+        shown[False]["about"].startswith("The answer isn't shown yet. weight: ")
         and Column("", "", matrix.round()).places == 0
     )
 

@@ -25,9 +25,10 @@ def frame():
 def test_removing_heads_singly_and_together():
     panel = limits.removed_heads(frame(), 0.02, "float32")
     assert panel.finding == (
-        f"Removed one at a time, the heads change the cosine by {change(-0.013)} in total; removed together, by {change(0.02)}."
+        f"Removing each head alone changes the cosine by {change(-0.013)} in total. Removing all heads together changes "
+        f"the cosine by {change(0.02)}."
     )
-    assert panel.note == f"Control: on two sentences of one sense, the largest effect of one head is {effect(-0.015)}."
+    assert panel.note == f"Control: in two sentences of one sense, the largest effect of one head is {effect(-0.015)}."
     assert panel.table["change of the cosine"].dropna().tolist() == pytest.approx([-0.013, 0.02, -0.03, -0.015])
     printed = [text["text"] for text in drawn(panel.picture(Look()), "text")]
     assert {effect(-0.013), effect(0.02)} <= {*printed}
@@ -78,5 +79,5 @@ def test_recomputed_noise_states_difference():
 def test_effects_below_noise_are_zero(monkeypatch):
     monkeypatch.setitem(NOISE, "float32", 0.005)
     panel = limits.removed_heads(frame(), 0.02, "float32")
-    assert f"by {change(-0.015)} in total;" in panel.finding
+    assert f"by {change(-0.015)} in total." in panel.finding
     assert "of up to 0.005. Smaller effects are drawn as 0, in 1 of 4 heads" in panel.note

@@ -19,7 +19,9 @@ def test_nearest_sentences_underline_word(encoder):
     words = [[word["text"] for word in row["words"] if word["kind"] == "chosen"] for row in rows]
     assert words == [["bank"], ["Bank"], ["bank"]]
     assert not any(word["number"] or word["depth"] for row in rows for word in row["words"])
-    assert panel.finding == "Nearest after layer 2: 1 of river and 2 of money."
+    assert panel.finding == (
+        "Of the three sentences nearest to the word after layer 2, 1 has the sense river and 2 have the sense money."
+    )
 
 
 @pytest.mark.parametrize(
@@ -31,4 +33,6 @@ def test_nearest_sentences_underline_word(encoder):
     ],
 )
 def test_senses_of_counts_equally_near(cosines, more):
-    assert senses_of("now", ranked(*cosines, senses=["river"] * 5)) == f"Nearest now: all three of river{more}."
+    assert senses_of("now", ranked(*cosines, senses=["river"] * 5)) == (
+        f"Of the three sentences nearest to the word now, all have the sense river{more}."
+    )

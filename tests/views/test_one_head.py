@@ -113,6 +113,6 @@ def test_texts_describe_map():
     )
     assert left_out(view) == ""
     assert left_out(replace(view, hidden=0.314, step=2)) == (
-        "Special tokens, left out here, get 31 % of the weight. Each row is scaled to sum to 1. Each cell shows the "
+        "Special tokens get 31 % of the weight and are left out. Each row is scaled to sum to 1. Each cell shows the "
         "largest of 2 × 2 weights, because a map has at most 256 rows."
     )

@@ -14,7 +14,7 @@ from selfattn.views.predictions import Question
 from tests.charts.scene import drawn
 from tests.small_reports import NAN, explained
 
-GOES = "It goes from 1.50 to 1.20 (a margin is a logit minus the largest other logit)"
+GOES = "The margin goes from 1.50 to 1.20 (a margin is a logit minus the largest other logit)"
 
 
 def asked(where="", answers=None):
@@ -33,19 +33,19 @@ def found(encoder):
 
 def test_finding_names_word_with_largest_effect(found):
     panel = predictions.words({asked(" in A"): found, asked(" in B"): replace(found, effect=found.effect / 2)})
-    assert panel.finding == 'Hide "sat" in A, and the margin moves by −0.30.'
+    assert panel.finding == 'Hide "sat" in A, and the margin changes by −0.30.'
     assert (
-        panel.note == f"{GOES}: the label stays the likeliest. Hide all 3 words in A, and the margin moves by −0.90; "
-        "the single effects sum to −0.68."
+        panel.note == f"{GOES}: the label stays the likeliest. Hide all 3 words in A, and the margin changes by −0.90. "
+        "The effects of single words sum to −0.68."
     )
-    assert 'Hide "sat" in B, and the margin moves by −0.15.' in panel.method
+    assert 'Hide "sat" in B, and the margin changes by −0.15.' in panel.method
     words = panel.live.data["rows"][0]["words"]
     assert [word["number"] for word in words] == ["+0.02", "−0.30", "−0.40"] and [w["depth"] for w in words] == [
         5,
         -75,
         -100,
     ]
-    assert words[1]["tip"] == "sat: change of the margin −0.30"
+    assert words[1]["tip"] == "sat: the margin changes by −0.30"
 
 
 def test_small_changes_are_pale(found):
@@ -91,41 +91,41 @@ def test_two_documents_are_compared(encoder):
     panel = predictions.words(found)
     assert (
         panel.finding
-        == 'Document 1 leads by 0.50 in the score; with "sat" of document 1 hidden, document 2 leads by 0.40.'
+        == 'The score is 0.50 higher for document 1. With "sat" of document 1 hidden, the score is 0.40 higher for document 2.'
     )
     assert panel.note.startswith(
-        'Hide "sat" in the document, and the score of document 1 moves by −0.90. It goes from 2.00 to 1.10. Hide all 5 words '
-        "of query and document 1, and the score moves by −0.90;"
+        'Hide "sat" in the document, and the score of document 1 changes by −0.90. The score goes from 2.00 to 1.10. Hide all 5 '
+        "words of query and document 1, and the score changes by −0.90."
     )
     assert [row["said"].rsplit(" (")[1] for row in panel.live.data["rows"]] == ["query)", "document)"] * 2
     assert "highlight passages" in panel.method
     behind = predictions.words(dict(reversed(found.items()))).finding
-    assert behind == 'Document 2 leads by 0.50 in the score; with "sat" of document 2 hidden, document 1 leads by 0.40.'
+    assert behind == (
+        'The score is 0.50 higher for document 2. With "sat" of document 2 hidden, the score is 0.40 higher for document 1.'
+    )
     further = {question: replace(each, number=2 * each.number) for question, each in found.items()}
     assert (
-        'leads by 1.00 in the score; with "sat" of document 1 hidden, the lead is 0.10.'
+        '1.00 higher for document 1. With "sat" of document 1 hidden, the score is 0.10 higher for document 1.'
         in predictions.words(further).finding
     )
     alike = {
         question: replace(each, number=each.number + 0.4 * (each.number > 1.6)) for question, each in found.items()
     }
     assert (
-        'leads by 0.90 in the score; with "sat" of document 1 hidden, neither leads.'
+        '0.90 higher for document 1. With "sat" of document 1 hidden, the score is the same for both documents.'
         in predictions.words(alike).finding
     )
     effects = (torch.tensor(each) for each in ((0.1, -0.5, -0.9, -0.45, -3.0), (0.1, -0.1, -0.1, 0.2)))
     shared = {question: replace(each, effect=effect) for (question, each), effect in zip(found.items(), effects)}
-    assert 'with "sat" of document 1 hidden' in predictions.words(shared).finding  # "We" is in both documents
+    assert 'With "sat" of document 1 hidden' in predictions.words(shared).finding  # "We" is in both documents
     ahead = {
         question: replace(each, effect=each.effect.abs() * sign)
         for (question, each), sign in zip(found.items(), (1, 0))
     }
-    assert predictions.words(ahead).finding == "Document 1 leads by 0.50 in the score."
+    assert predictions.words(ahead).finding == "The score is 0.50 higher for document 1."
     for together, low in ((0.05, True), (0.31, False)):  # the largest effect is 3
         floor = {question: replace(each, together=together) for question, each in found.items()}
-        said = (
-            f"Without any word the score is about the same, {2 + together:.2f}; hiding one word alone changes it more."
-        )
+        said = f"Without any word, the score is still about {2 + together:.2f}. Hiding a single word changes the score more."
         assert (said in predictions.words(floor).note) == low
     level = {question: replace(each, number=1.0) for question, each in found.items()}
     assert predictions.words(level).finding == "Both documents have the same score."
@@ -157,13 +157,13 @@ def test_words_panel_of_one_word_or_none(found, encoder):
     left = predictions.words({asked(): replace(found, together=NAN)})
     assert (
         left.note
-        == f"{GOES}: the label stays the likeliest. Hiding all words at once would leave no token, so it isn't measured."
+        == f"{GOES}: the label stays the likeliest. Hiding all words at once is impossible, because no token would be left."
     )
 
 
 def test_heads_panel_states_effect_and_noise(found):
     panel = predictions.heads(asked(" in A"), found, "L1 H1", "float32")
-    assert panel.finding == "Remove L0 H1 in A, and the margin moves by −0.30."
+    assert panel.finding == "Remove L0 H1 in A, and the margin changes by −0.30."
     assert "Only 2 of 4 heads are removed in a run" in panel.method
     for key, bound in (("class", "0.078"), ("similarity", "0.006")):  # a log probability has 13 times the noise
         note = predictions.heads(replace(asked(), key=(key, 1)), found, "L1 H1", "bfloat16").note

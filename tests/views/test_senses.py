@@ -142,7 +142,9 @@ def test_note_warns_of_few_words(report):
     few, one = (
         replace(report, words=report.words[report.words["word"].isin(own)]) for own in (("bank", "bat"), ("bank",))
     )
-    assert senses.one_word({"": few}).note.endswith("over 2 words. So few words say little about other words.")
+    assert senses.one_word({"": few}).note.endswith(
+        "over 2 words. Results for so few words may not hold for other words."
+    )
     ten = replace(report, words=report.words[report.words["word"].isin(report.words["word"].unique()[:10])])
     assert senses.one_word({"": ten}).note.endswith("over 10 words.")
     assert "over the sentences of one word." in senses.one_word({"": one}).note
@@ -183,7 +185,7 @@ def test_only_first_and_last_sentences_are_shown(encoder, report):
     every, rows = leading_words_frame(twice, frame), senses.opened(twice, frame, "bank")
     assert sorted(rows.index) == sorted([*every.index[:12], *every.index[-12:]]) and len(every) == 48
     panel = senses.sentences(encoder, twice, frame, "bank")
-    assert "Shown are the 12 sentences with the longest moves and the 12 with the shortest." in panel.note
+    assert "The figure shows the 12 sentences with the longest moves and the 12 with the shortest." in panel.note
     shades = panel.tables["sentences"].query("kind == 'word'")
     printed = [
         bool(word["number"]) for row in panel.live.data["rows"] for word in row["words"] if word["kind"] == "word"
@@ -218,12 +220,12 @@ def test_finding_counts_heads_that_add_accuracy(separated):
     heads = separated.heads.assign(p_value=p_value, **columns)
     panel = senses.adds(replace(separated, heads=heads), HEAD)
     sure, best = (heads["adds_low"] > 0).sum(), heads.loc[heads["adds"].idxmax()]
-    assert panel.finding == f"In {sure} of 72 heads attention helps to tell the senses apart; by chance, it would in 2."
-    assert "(1,000 shuffles). Heads above this: 2." in panel.method
+    assert panel.finding == f"Attention helps to tell the senses apart in {sure} of 72 heads; by chance, in 2."
+    assert "(1,000 shuffles). Heads above this accuracy: 2." in panel.method
     span = numbers.span(best["adds_low"], best["adds_high"], numbers.effect)
     assert (
-        panel.note
-        == f"Best: {Head(int(best['layer']), int(best['head']))}, {numbers.effect(best['adds'])} (95 % interval {span})."
+        panel.note == f"The best head is {Head(int(best['layer']), int(best['head']))}: {numbers.effect(best['adds'])} "
+        f"(95 % interval {span})."
     )
 
 
@@ -234,14 +236,12 @@ def test_one_word_has_no_interval(separated):
     small, adds = senses.separation_panels(one, HEAD)
     ten = separated.words[separated.words["word"].isin(separated.words["word"].unique()[:10])]
     low = senses.layers(replace(separated, layers=separated.layers.assign(low=0.39), words=ten))
-    assert small.note.endswith("1 word: other words may differ.") and "interval" not in small.method
-    assert '"domain": [0.39, 1.0]' in json.dumps(low.picture(Look())) and not low.note.endswith(
-        "other words may differ."
-    )
+    assert small.note.endswith("The results are for only 1 word.") and "interval" not in small.method
+    assert '"domain": [0.39, 1.0]' in json.dumps(low.picture(Look())) and "only" not in low.note
     assert small.method.startswith("1 word, ") and senses.layers(separated).method.startswith(
         "32 words, 768 sentences."
     )
-    assert adds.finding == f"In {(heads['adds'] > 0).sum()} of 72 heads attention helps to tell the senses apart."
+    assert adds.finding == f"Attention helps to tell the senses apart in {(heads['adds'] > 0).sum()} of 72 heads."
     assert adds.note.endswith("There is no interval, because all sentences have the same word.")
 
 
@@ -252,18 +252,18 @@ def test_scan_panels_name_word_and_head(encoder):
     ]
     table = pd.DataFrame(rows, columns=["word", "source", "n", "share", "move", "sentence"])
     panel = scanned.sources(encoder, table)
-    assert (
-        panel.finding == 'The word whose hiding moves "bank" farthest is most often "river": in 12 of 20 occurrences.'
-    )
+    assert panel.finding == 'Hiding "river" most often has the largest effect on "bank": in 12 of 20 occurrences.'
     row = panel.live.data["rows"][0]
-    assert row["said"] == '"river": farthest in 12 occurrences, mean move 0.081' and panel.live.data["open"]
+    assert row["said"] == '"river": largest effect in 12 occurrences, mean move 0.081' and panel.live.data["open"]
     assert [(word["text"], word["number"]) for word in row["words"] if word["number"]] == [("river", "60 %")]
     assert scanned.opened(table, 1) == (rows[1][-1], rows[0][-1]) and scanned.opened(table[:1], 0) is None
     assert scanned.sources(encoder, table[:1]).live.data["open"] == ""
     long = table.assign(sentence=table["sentence"] + " and on" * 300)  # some encoders read longer texts
     assert len(scanned.sources(encoder, long).live.data["rows"][0]["words"]) > 600
     many = pd.DataFrame([rows[0]] * 25, columns=table.columns)
-    assert scanned.sources(encoder, many).note.startswith("Shown are the 24 most frequent of 25 words. A move is")
+    assert scanned.sources(encoder, many).note.startswith(
+        "The figure shows the 24 most frequent of 25 words. A move is"
+    )
     assert len(scanned.sources(encoder, many).live.data["rows"]) == 24
     assert scanned.sources(encoder, many[:24]).note.startswith("A move is")
     heads = pd.DataFrame({"layer": [0, 0], "head": [0, 1], "entropy": [1.0, 2.5]})

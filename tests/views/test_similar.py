@@ -44,7 +44,7 @@ def test_related_texts(sides, parts):
     assert "Cosine 0.60, above all of 1,000 unrelated pairs (median 0.10)." in panel.alt
     data = panel.live.data
     assert data["below"] == [
-        'The thickest line joins "sat" and "sat". Each of the 4 words that matter most when hidden has a line to a word of '
+        'The thickest line joins "sat" and "sat". Each of the 4 words with the largest effects has a line to a word of '
         "the other text."
     ]
     assert [line[:3] for line in data["lines"]] == [[1, 1, 0.2], [0, 0, 0.05]]
@@ -68,8 +68,8 @@ def test_words_without_line_are_named(sides, parts):
     table[:3, :2] = torch.tensor([[0.05, -0.05], [0, 0], [-0.05, 0.05]])
     panel = put_together(*sides, COSINES, CosineParts(a=sides[0], b=sides[1], cosine=0.0, table=table))
     assert panel.live.data["below"] == [
-        'The thickest line joins "We" and "She". Of the 4 words that matter most when hidden, 2 have a line to a word of '
-        'the other text; "sat" in B and "sat" in A have none.'
+        'The thickest line joins "We" and "She". Of the 4 words with the largest effects, 2 have a line to a word of '
+        'the other text. "sat" in B and "sat" in A have no line.'
     ]
     assert panel.live.data["unrelated"] is None and "Cosine 0.60." in panel.alt
 
@@ -87,7 +87,7 @@ def test_unrelated_texts(sides, parts):
 def test_only_different_word_is_named(encoder):
     pair = next(pair for pair in TEXT_PAIRS if pair.name == "a negation")
     panel = similar(encoder, encoder.encode(pair.first), encoder.encode(pair.second))
-    assert panel.finding == 'Only "not" in A sets these two apart, and it takes 0.09 off the cosine.'
+    assert panel.finding == 'The texts differ only by "not" in A, which lowers the cosine by 0.09.'
     assert "Cosine 0.91." in panel.alt
     same = similar(encoder, encoder.encode("It rains."), encoder.encode("It rains."))
     assert same.finding == "Both texts are the same, so their cosine is 1."
@@ -96,9 +96,9 @@ def test_only_different_word_is_named(encoder):
 def test_zero_effect_is_stated(encoder):
     first, more, other = (encoder.encode(text) for text in ("We sat.", "We sat not.", "She ran"))
     added, changed = (put_together(first, b, torch.full((4, len(b.words) + 1), 0.5), None) for b in (more, other))
-    assert added.finding == 'Only "not" in B sets these two apart, and it adds 0.00 to the cosine.'
+    assert added.finding == 'The texts differ only by "not" in B, which raises the cosine by 0.00.'
     lower = torch.tensor([[0.5, 0.5, 0.5, 0.4, 0.5]] * 4)
-    assert put_together(first, more, lower, None).finding.endswith("and it adds 0.10 to the cosine.")
+    assert put_together(first, more, lower, None).finding.endswith("which raises the cosine by 0.10.")
     assert changed.finding == 'Hide "We" in A, and the cosine rises by 0.00.'
 
 

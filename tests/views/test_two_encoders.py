@@ -42,10 +42,10 @@ def over(report=REPORT, partner="counterpart"):
 
 def test_bars_show_largest_difference():
     row = one_sentence()[0]
-    assert row.finding == 'In head 1 of layer 0, "bank" gives "the (2)" 0.60 more weight than in other.'
+    assert row.finding == 'In head 1 of layer 0 of one, "bank" gives "the (2)" 0.60 more weight than in other.'
     assert row.note == (
-        '"bank" gives "the (2)" 0.70 in one, 0.10 in other. Special tokens are left out, and the other weights are scaled to '
-        "sum to 1. Left out, because one of the two encoders can't read it: x."
+        'The weight from "bank" to "the (2)" is 0.70 in one and 0.10 in other. Special tokens are left out, and the other '
+        "weights are scaled to sum to 1. Words that one of the encoders can't read are left out: x."
     )
     picture = row.picture(Look(width=600))
     labels = drawn(picture, "text", "axis-label")
@@ -63,7 +63,7 @@ def test_map_finding_names_other_word():
         difference.finding
         == 'Largest difference in the other rows: the full stop gives "the (1)" 0.80 more weight than in other.'
     )
-    assert difference.note == 'The outlined row is that of the word that differs most: "bank".'
+    assert difference.note == 'The outlined row belongs to the word that differs most: "bank".'
     picture = difference.picture(Look(width=600))
     assert texts(picture, "legend-title") == [["+ more in one", "− more in other"]]
     assert texts(picture, "legend-label") == ["−0.80", "", "0", "", "+0.80"]
@@ -78,7 +78,7 @@ def test_map_finding_names_other_word():
 
 def test_swapped_encoders_give_less():
     row, difference, first, second = one_sentence(replace(COMPARED, first=SECOND, second=FIRST))
-    assert row.finding == 'In head 1 of layer 0, "bank" gives "the (2)" 0.60 less weight than in other.'
+    assert row.finding == 'In head 1 of layer 0 of one, "bank" gives "the (2)" 0.60 less weight than in other.'
     assert difference.finding.endswith('the full stop gives "the (1)" 0.80 less weight than in other.')
     assert {texts(each.picture(Look()), "legend-label")[-1] for each in (first, second)} == {"0.90"}
 
@@ -113,8 +113,8 @@ def test_long_sentence_shows_largest_differences():
 
 def test_equal_weights_show_no_difference():
     row, difference, *_ = one_sentence(replace(COMPARED, second=FIRST))
-    assert row.finding == "Every word attends to the same words in both encoders." and row.note.startswith(
-        "Left out, because"
+    assert row.finding == "Every word gives the same weights in both encoders." and row.note.startswith(
+        "Words that one of the encoders"
     )
     assert difference.finding == "No other word differs." and not difference.note
     only_bank = torch.stack([FIRST[0], SECOND[1], FIRST[2], FIRST[3]])
@@ -130,9 +130,9 @@ def test_over_many_names_most_different_head():
         "has distance 0.10."
     )
     assert heads.note == (
-        "0: a head has the same weights as its counterpart; 1: the two have no weight in common. Click a head to see it below. "
+        "Distance 0 means the same weights as the counterpart; 1 means no weight in common. Click a head to open it below. "
         "95 % intervals: 0.30 to 0.60 for head 1 of layer 0; 0.05 to 0.20 for the chosen head. 1 of 8 "
-        "sentences are left out. The first is number 3: too long."
+        "sentences are left out. The first is sentence 3: too long."
     )  # fmt: skip
     assert heads.live.data["scale"]["about"] == "share of the weight that goes to different tokens"
 
@@ -163,7 +163,7 @@ def test_nearer_heads_are_compared_with_chance(nearer, by_chance, finding):
     chance = pd.DataFrame({"shift": range(1, 1 + len(by_chance)), "nearer": by_chance})
     panel = over(replace(REPORT, heads=FRAME.assign(nearer=nearer), by_chance=chance), "twin")[1]
     assert panel.finding == finding
-    assert panel.note.endswith("if each head is paired with another head's twin.")
+    assert panel.note.endswith("For the number by chance, each head is paired with another head's twin.")
     coloured = [bool(depth) for depth in panel.live.data["depths"].split(",")]
     assert coloured == nearer and len(panel.picture(Look())["datasets"]["heads"]) == 2
 
@@ -190,7 +190,7 @@ def test_one_sentence_has_no_interval():
     )
     assert (
         heads.note
-        == "0: a head has the same weights as its counterpart; 1: the two have no weight in common. Click a head to see it below."
+        == "Distance 0 means the same weights as the counterpart; 1 means no weight in common. Click a head to open it below."
     )
 
 
@@ -200,12 +200,12 @@ def test_similarity_names_most_different_pair(encoder):
     tables[0, 0, 1], tables[1, 0, 1], tables[1, 2, 2] = 0.3, 0.1, 0.9  # last row and column: special tokens
     sides = [CosineParts(a=a, b=b, cosine=cosine, table=table) for cosine, table in zip((0.3, 1.0), tables)]
     panel = two_encoders.similarity(*sides, NAMES)
-    assert panel.finding == '"We" and the full stop add 0.200 more to the cosine than in other.'
-    assert panel.note == "Cosine 0.30 in one, 1.00 in other."
+    assert panel.finding == 'In one, "We" and the full stop add 0.200 more to the cosine than in other.'
+    assert panel.note == "The cosine is 0.30 in one and 1.00 in other."
     assert panel.table["label"][0] == "We – full stop" and len(panel.tables["pairs"]) == 9
     assert np.allclose(panel.table["difference"], [0.2, 0, 0, 0])
     less = two_encoders.similarity(*reversed(sides), NAMES)
-    assert less.finding == '"We" and the full stop add 0.200 less to the cosine than in other.'
+    assert less.finding == 'In one, "We" and the full stop add 0.200 less to the cosine than in other.'
     other = replace(sides[1], b=encoder.encode("It sat"))
     with pytest.raises(ValueError, match="into different tokens"):
         two_encoders.similarity(sides[0], other, NAMES)

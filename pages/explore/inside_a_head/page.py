@@ -27,7 +27,7 @@ def pick_changes() -> dict[str, Any]:
         uniform = st.toggle("Even weights", key="even", bind="query-params", help="Each token gets the same weight.")
         temperature = st.slider(
             "Temperature", 0.1, 5.0, 1.0, 0.1, key="temperature", bind="query-params", width=220,
-            help="The scores are divided by the temperature before softmax. Above 1 the weights even out, below 1 they sharpen.",
+            help="Scores are divided by the temperature before softmax. A temperature above 1 evens out the weights.",
         )  # fmt: skip
     return {"scaling": scaling, "causal": causal, "uniform": uniform, "temperature": temperature}
 
@@ -68,7 +68,7 @@ page.address |= dict.fromkeys(OLDER)
 if any(map(linked, OLDER)):
     st.info("This link is from an older version. One figure now shows all steps.", icon=":material/link:")
 if not page.encoder.recomputable:
-    st.info("selfattn shows this encoder's attention weights as the model reports them. It can't recompute the steps.")
+    st.info("selfattn can't recompute this encoder's attention. So this page has no steps to show.")
     say(page.encoder.reason)
     st.stop()
 call = f"notebook.steps(encoder, a, b, word, at=at, layer={page.head.layer}, head={page.head.head})"

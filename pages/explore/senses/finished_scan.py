@@ -25,7 +25,7 @@ from selfattn.views import scanned as views
 
 def show_scan(encoder: Encoder, head: Head) -> None:
     folder = st.text_input("Folder of the scan", key="scan", bind="query-params", placeholder="scan")
-    st.caption("`python -m selfattn.scan INPUT --output DIR --sources` makes a scan of a table of any size.")
+    st.caption("To scan a table, run `python -m selfattn.scan INPUT --output DIR --sources`.")
     if not folder.strip():
         return
     opened = name = folder.strip()
@@ -36,16 +36,14 @@ def show_scan(encoder: Encoder, head: Head) -> None:
         show_error(str(error).replace(opened, name))  # to hide the server's paths
         return
     if not scan.finished:
-        st.warning(
-            "This scan isn't finished. The results below cover only the finished parts.", icon=":material/warning:"
-        )
+        st.warning("This scan isn't finished. The results cover only the finished parts.", icon=":material/warning:")
     counted = f"{scan.n_rows:,} occurrences in {scan.n_texts:,} texts, {scan.n_rejected:,} rejected rows"
     say(f"{counted}; {for_visitors(scan.model, scan.model)}")
     if scan.n_rows == 0:
         return
     if sources is None:
         say(
-            "This scan hasn't measured which words move the scanned word farthest when hidden. Make a new scan that does: "
+            "This scan was made without --sources, so it has no results about hidden words. To get these results, run "
             "python -m selfattn.scan INPUT --output NEW_DIR --sources"
         )
     elif len(sources):

@@ -51,7 +51,7 @@ def show_hidden_words(asked: Labelled, word: str, head: Head) -> None:
 
 
 def show_separation(asked: Labelled, head: Head) -> None:
-    label, is_table = "In which layers the senses separate, and how much heads contribute", asked.key != BUILT_IN
+    label, is_table = "How well layers and heads tell the senses apart", asked.key != BUILT_IN
     key = "separation of a table" if is_table else "separation"
     place = st.expander(label, expanded=is_table, key=key, on_change="rerun")
     if not place.open:
@@ -60,12 +60,14 @@ def show_separation(asked: Labelled, head: Head) -> None:
             note_panel(panel)
         return
     with place:
-        report = asked.report(SeparationReport, "senses", "Senses, word", separation)
+        report = asked.report(SeparationReport, "senses", "Telling senses apart: word", separation)
         for panel, column in zip(views.separation_panels(report, head), side_by_side(width=FOLDED)):
             with column:
                 show_panel(panel)
         if not asked.encoder.patchable:
-            st.info(f"Heads can't be compared, because their outputs can't be read: {asked.encoder.patch_reason}")
+            st.info(
+                f"Heads can't be compared, because selfattn can't read the heads' outputs: {asked.encoder.patch_reason}"
+            )
         show_rejected(report.rejected)
 
 
@@ -91,24 +93,22 @@ def _made(asked: Labelled) -> HiddenWordsReport | None:
     if session.HIDDEN_ASKED.get() == key and session.STOPPED.get() != key:
         make = _measured if asked.key == BUILT_IN else hidden_words
         try:
-            return asked.report(HiddenWordsReport, what, "Hiding the other words one by one, sentence", make)
+            return asked.report(HiddenWordsReport, what, "Hiding words in sentence", make)
         except ValueError as error:
-            say(f"These sentences can't show which other word gives a word its sense. {error}")
+            say(f"These sentences can't be used for hiding words. {error}")
             return None
     check = partial(check_rows, encoder, frame, per_sense=PER_SENSE, most=MOST, others=OTHERS)
     usable, rejected = cached(encoder, ("rows to hide words in", asked.key), lambda _: check())
     if usable.empty:
-        say(f"These sentences can't show which other word gives a word its sense: {rejected['reason'].iloc[0]}")
+        say(f"These sentences can't be used for hiding words: {rejected['reason'].iloc[0]}")
         return None
     with place.container(horizontal=True, vertical_alignment="center"):
         if session.STOPPED.get() == key:
             st.text("Stopped.")
         label = "Measure this encoder" if asked.key == BUILT_IN else f"Measure {len(usable)} sentences"
         st.button(label, key="ask_hidden", on_click=_ask, args=(key,))
-        kept = " The result is kept." if asked.key == BUILT_IN else ""
-        st.caption(
-            f"This hides the words of {len(usable)} sentences one by one, and takes about a second per sentence.{kept}"
-        )
+        kept = " The result is saved." if asked.key == BUILT_IN else ""
+        st.caption(f"Hiding each word of {len(usable)} sentences takes about a second per sentence.{kept}")
     return None
 
 

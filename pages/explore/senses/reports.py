@@ -61,9 +61,9 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
     """Return the visitor's table and its digest, or None."""
     with st.expander("What the table looks like", expanded=False):
         say(
-            "A CSV file (UTF-8, with a header line) or a JSON Lines file. The columns are sentence, word, sense. Each sentence "
-            "must contain its word once, and each word needs two senses with two sentences each. If you have no senses, run "
-            "selfattn scan TABLE --output DIR --sources, and open the result here as a finished scan."
+            "Upload a CSV file (UTF-8, with a header line) or a JSON Lines file with the columns sentence, word and sense. A "
+            "sentence must contain the word exactly once. A word needs at least two senses, with two sentences per sense. For a "
+            "table without senses, run selfattn scan TABLE --output DIR --sources, and open DIR here as a finished scan."
         )
         sample = labelled().groupby(["word", "sense"]).head(2).head(16)
         st.download_button("Download a sample", csv_text(sample), "sample.csv", "text/csv", on_click="ignore")
@@ -93,7 +93,7 @@ def _read_once(upload) -> tuple[pd.DataFrame | None, pd.DataFrame | str, str]:
     if frame.empty:
         first = "".join(broken["reason"][:1])
         none = f"None of the {len(broken)} rows can be used. First reason: {first}"
-        return None, none if first else "The table has no rows. Add some.", ""
+        return None, none if first else "The table has no rows. Add rows.", ""
     return frame, broken, hashlib.sha256(kind.encode() + data).hexdigest()
 
 

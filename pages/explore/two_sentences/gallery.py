@@ -5,11 +5,11 @@ from urllib.parse import urlencode
 # Claim (checked by tests/pages/test_gallery.py), page, parameters.
 GALLERY = (
     ("Hide one word, \"river\", and \"bank\" moves nearly half the way to its other sense.", "", {"example": "bank"}),
-    ("The trunk of an elephant: hide \"elephant\", and \"trunk\" moves half the way to the trunk of a car.", "",
+    ("Hide \"elephant\", and \"trunk\" moves half the way from an elephant's trunk to a car's trunk.", "",
      {"example": "trunk"}),
     ("A head that attends to the token before, whatever token it is.", "all-heads", {"head": "L0 H2"}),
     ("A head that gives nearly all its weight to [CLS] and [SEP].", "all-heads", {"head": "L4 H5"}),
-    ("No single word counts: hide any word, and \"star\" (above the roofs) moves at most 5 % of the way to its other sense.",
+    ("No single word is decisive: hide any word, and \"star\" in A moves at most 5 % of the way to its other sense.",
      "", {"example": "star"}),
     ("A failure: the encoder reads \"wave\" as a wave of the sea in both sentences.", "", {"example": "wave"}),
 )  # fmt: skip

@@ -38,8 +38,9 @@ def _beside(pair: HiddenPair, side: int, at: int) -> str:
     words, share, top = pair.words[side], pair.share[side], pair.top[side]
     if at >= len(words):
         return ""
-    own, moved = f'Your guess: "{words[at].label}" in {"AB"[side]}.', f'"{pair.placed[side].word.label}"'
+    guess, moved = f'"{words[at].label}"', f'"{pair.placed[side].word.label}"'
+    own, far = f"You guessed {guess} in {'AB'[side]}.", numbers.share(float(share[at]))
     if top is None or top == at:
-        return f"{own} Right: hiding it moves {moved} most, {numbers.share(float(share[at]))} of the way."
-    most = f'hiding "{words[top].label}" most: {numbers.share(float(share[top]))}'
-    return f"{own} Hiding it moves {moved} {numbers.share(float(share[at]))} of the way, {most}."
+        return f"{own} Right: hiding {guess} moves {moved} most, {far} of the way."
+    most = f'Hiding "{words[top].label}" moves {moved} most: {numbers.share(float(share[top]))}.'
+    return f"{own} Hiding {guess} moves {moved} {far} of the way. {most}"

@@ -43,7 +43,7 @@ def show(encoder: Encoder, answer: Answer) -> None:
         panel = kernel_of(encoder, sides, head, queries_now(encoder, sides))
         show_kernel(panel, encoder, sides, partial(keep_choice, encoder, answer), method=False)
     elif encoder.patchable:
-        say(f"How this head computes its weights can't be shown: {encoder.reason}")
+        say(f"selfattn can't show how this head computes weights: {encoder.reason}")
 
 
 def _show_maps(sides: Sides, head: Head, source: str) -> None:

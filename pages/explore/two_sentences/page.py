@@ -28,7 +28,7 @@ def answer_now() -> Answer:
     if answer.found.senses is None:
         return answer
     with page.own:
-        way = segmented("How far it moves", answers.NAMED, key=session.WAY, default=answers.SENSES)
+        way = segmented("How far the word moves", answers.NAMED, key=session.WAY, default=answers.SENSES)
     return answer if way == answers.SENSES else answers.answer_of(page.encoder, page.pair, way)
 
 
@@ -51,7 +51,7 @@ def show_nearest(encoder: Encoder, answer: Answer) -> None:
     with asked:
         labels, first, word = answer.labels, answer.pair.first, answer.pair.word
         if labels.rows.empty:
-            say(f'There are no labelled sentences of "{word}", so there is nothing to compare with.')
+            say(f'No labelled sentence contains "{word}", so there is nothing to compare with.')
             return
         vectors = cached(
             encoder, ("labelled", labels.key), lambda _: labelled_vectors(encoder, labels.rows), costly=True
@@ -60,7 +60,9 @@ def show_nearest(encoder: Encoder, answer: Answer) -> None:
         asked_for = ("nearest", first.key, hidden and hidden.positions, labels.key)
         stages = cached(encoder, asked_for, lambda _: nearest_by_stage(encoder, first, vectors, hidden))
         names = dict(zip(("alone", "sentence", "hidden"), stages))
-        state = segmented("Its vector", names, key="nearest_to", label_visibility="collapsed", default="sentence")
+        state = segmented(
+            "Vector of the word", names, key="nearest_to", label_visibility="collapsed", default="sentence"
+        )
         name = names.get(state, names["sentence"])
         show_panel(nearest_sentences(encoder, word, name, stages[name]))
 
