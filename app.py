@@ -13,7 +13,7 @@ from selfattn.dashboard.streamlit_internals import bound_uploads, let_navigation
 from selfattn.dashboard.while_loading import check_stored_figure, loaded, show_stored_figure
 from selfattn.settings import Settings
 
-# sentences A and B, and an arrow
+# Two circles for the sentences A and B, and an arrow from A to B.
 LOGO = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 176 32" font-family="Source Sans, sans-serif">
 <style>text{fill:#1b2330}@media(prefers-color-scheme:dark){text{fill:#eef1f6}}</style>
 <path d="M9 18C9 0 33 0 33 16" fill="none" stroke="#2a9d8f" stroke-width="3"/><path d="M28 13h10l-5 8z" fill="#2a9d8f"/>
@@ -25,12 +25,12 @@ def show() -> None:
     """Draw what all pages share, then the page."""
     st.set_page_config(page_title="selfattn", page_icon="🔎", layout="wide", initial_sidebar_state=230)
     one_entry_a_page(
-        # Remove Streamlit's 6 rem above the first line.
+        # Remove Streamlit's empty space (6 rem) above the first line.
         "<style>[data-testid=stMainBlockContainer]{padding:0 2rem 4rem}"
         "[data-testid=stText]{font-size:.9rem}"  # the pages use st.text for captions
         "input,textarea{unicode-bidi:plaintext}"  # right-to-left sentences are typed from the right
         ".st-key-history,:has(>.st-key-news):not(:has(>.st-key-news>*>:not(.stEmpty))){display:none}"
-        # The button of typed sentences looks like a chosen example.
+        # While typed sentences are shown, the button "Your own" looks like a chosen example.
         "[data-testid=stPopover] button[kind=primary]"
         "{color:inherit!important;background:color-mix(in srgb,#174f97 12%,transparent)!important}"
         "[data-testid=stLayoutWrapper]:has(>.st-key-headline){min-width:min(100%,260px)}"  # a narrower title would break words
@@ -41,7 +41,7 @@ def show() -> None:
         ".st-key-both_sentences{max-height:7rem;overflow:auto}"  # a text may have 512 tokens
         # Page "Two encoders": the two halves fill the window.
         "[class*=st-key-halves]{flex-wrap:wrap}[class*=st-key-halves]>*{flex:1 1 460px!important;min-width:0!important}"
-        # Page "All heads": lines between steps, a frame for the chosen head.
+        # Page "All heads": lines between the steps, and a frame around the chosen head's name.
         ".st-key-all_heads>*+*{padding-top:1.2rem;border-top:1px solid color-mix(in srgb,currentColor 15%,transparent)}"
         ".st-key-all_heads h3{padding:.2rem 0 .7rem!important;font-size:20px!important}"
         ".st-key-all_heads h3 code{padding:0 .35em;border:2.5px solid;border-radius:5px;background:none;font:inherit}"
@@ -54,7 +54,7 @@ def show() -> None:
         ".st-key-all_heads summary{min-height:0!important;padding:0!important}"
         ".vega-bindings{display:flex;flex-wrap:wrap;gap:0 2rem}h1{font-size:24px!important;padding:0!important}"
         "@media(max-width:1150px){[data-testid=stMainBlockContainer]{padding-top:3.6rem}}"
-        # Hide Streamlit's downloads: they don't escape CSV cells.
+        # Hide Streamlit's own download buttons: they don't escape formulas in CSV cells.
         "[data-testid=stElementContainer]:has([data-testid=stVegaLiteChart]) [data-testid=stElementToolbar],"
         "[data-testid=stDataFrame] button[aria-label^='Download as CSV']{display:none}</style>"
     )

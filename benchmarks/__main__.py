@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.table import keep, show
 
-# scan first: a child's peak memory includes this process
+# scan runs first: the peak memory of its child process includes this process.
 NAMES = ("scan", "base_size", "hiding", "load", "soak", "start_up", "visitors")
 
 

@@ -24,7 +24,7 @@ ROUNDS = 3
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """Yield wall times and CPU times."""
+    """Yield rows of wall times and CPU times."""
     with tempfile.TemporaryDirectory() as folder:
         base_size("sdpa", small).save_pretrained(folder)
         copy_tokenizer(Path(folder))
@@ -60,7 +60,7 @@ def _rows(what: str, most: float, run, rounds: int) -> Iterator[Row]:
 
 
 def _first_picture(name: str) -> dict[str, tuple[float, ...]]:
-    """Return the seconds until sentences, figure and page appear."""
+    """Return the seconds until the sentences, the figure and the complete page appear."""
     clocks = {"wall time": time.perf_counter, "CPU time": time.process_time}
     marks: list[dict[str, float]] = []
 

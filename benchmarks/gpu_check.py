@@ -35,7 +35,7 @@ STATES, SHARES = 1e-4, 1e-3  # limits on differences from the CPU: hidden states
 
 @dataclass(frozen=True)
 class Check:
-    """One row of the table. holds: None without a limit."""
+    """One row of the table. holds: True if the limit is met; None without a limit."""
 
     what: str
     found: str
@@ -49,7 +49,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Plan:
-    """The amount of work."""
+    """How much the checks measure."""
 
     lengths: tuple[int, ...] = (16, 128, 512)
     rounds: int = 30
@@ -89,7 +89,7 @@ def parity(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def capture(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Compare a pass that records attention with a plain pass."""
+    """Compare the time of a forward pass that records attention with the time of a plain pass."""
     for n in plan.lengths:
         inputs = {name: tensor.to(encoder.device) for name, tensor in ids(n).items()}
         with torch.no_grad():
@@ -120,7 +120,7 @@ def hiding(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def senses(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Compare the labelled sentences' effects and noise level with the CPU's."""
+    """Compare the effects of hiding words in labelled sentences, and the noise level, with the CPU's."""
     from selfattn.examples import labelled_sentences
     from selfattn.senses import hidden_words
 
@@ -145,7 +145,7 @@ def content(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def memory_runs_out(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Check out-of-memory errors and missing devices."""
+    """Check the handling of out-of-memory errors and missing devices."""
     try:
         torch.empty(2**50, dtype=torch.uint8, device=encoder.device)
         known = False
@@ -175,7 +175,7 @@ def seeds(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def scan_rate(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Compare a corpus scan with plain passes."""
+    """Compare the rate of a corpus scan with the rate of plain forward passes."""
     from selfattn.scan.measure import measure
     from selfattn.scan.tables import Row
 
@@ -195,12 +195,12 @@ def scan_rate(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
     job(), bare()
     seconds, least = _seconds(job, encoder.device), _seconds(bare, encoder.device)
     yield Check("rate of a corpus scan", f"{len(rows) / seconds:,.0f} rows a second")
-    # No limit: on a GPU, reading rows takes longer than the passes.
+    # No limit: on a GPU, reading the rows takes longer than the forward passes.
     yield Check("rate of a corpus scan / rate of plain passes", f"{least / seconds:.2f}")
 
 
 def peak_memory(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Compare the peak memory of a recording pass and an eager pass."""
+    """Compare the peak memory of a pass that records attention with that of an eager pass."""
     if not encoder.device.startswith("cuda"):
         yield Check("peak memory", "not measured: only CUDA reports it")
         return
@@ -242,7 +242,7 @@ def _places(encoder: Encoder) -> list[PlacedWord]:
 
 
 def _seconds(function: Callable[[], object], device: str) -> float:
-    """Return the seconds of a call, until the GPU has finished."""
+    """Return the seconds that a call takes until the GPU has finished."""
     wait = {"cuda": torch.cuda.synchronize, "mps": torch.mps.synchronize}.get(device.split(":")[0], lambda: None)
     wait()
     start = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Compare recording and hiding with plain forward passes."""
+"""Compare recording attention and hiding words with plain forward passes."""
 
 import re
 from collections.abc import Callable, Iterator

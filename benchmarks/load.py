@@ -18,7 +18,7 @@ COLUMNS = ("`load_encoder`", "reference: transformers")
 ROUNDS = 5
 MORE = 1.2  # limit on the extra wall time, in seconds
 CLOCKS = ("wall time", "CPU time")
-# Imports and reading the files aren't timed.
+# The imports and the first reading of the weights aren't timed.
 CODE = """
 import importlib, sys, time
 from pathlib import Path

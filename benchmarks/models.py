@@ -25,7 +25,7 @@ def base_size(implementation: str = IMPLEMENTATION, small: bool = False) -> nn.M
 
 
 def ids(n: int) -> dict[str, torch.Tensor]:
-    """Return n random token ids."""
+    """Return model inputs of n random token ids."""
     generator = torch.Generator().manual_seed(n)
     numbers = torch.randint(1000, 20_000, (1, n), generator=generator)
     return {"input_ids": numbers, "attention_mask": torch.ones_like(numbers)}

@@ -27,7 +27,7 @@ BOUND = 1.053  # the scan must reach 0.95 of the plain rate
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """Measure memory first: a child's peak includes this process."""
+    """Measure memory first: the peak memory of a child process includes this process."""
     rows, few, rounds, sizes = (8, 8, 1, SIZES[:0]) if small else (ROWS, FEW, ROUNDS, SIZES)
     for count in sizes:
         yield _peak(count)
@@ -54,7 +54,7 @@ def write_table(path: Path, rows: int) -> None:
 
 
 def bare(encoder: Encoder, path: Path) -> None:
-    """Tokenise the rows, and run the scan's batches."""
+    """Tokenise the rows, and run plain forward passes in the scan's batches."""
     with open(path, encoding="utf-8", newline="") as stream:
         texts = [row["sentence"] for row in csv.DictReader(stream)]
     for first in range(0, len(texts), PART_ROWS):
@@ -65,7 +65,7 @@ def bare(encoder: Encoder, path: Path) -> None:
 
 
 def scanned(encoder: Encoder, path: Path, sources: bool = False) -> None:
-    """Scan the table without loading the encoder."""
+    """Scan the table with the given encoder, so that none is loaded."""
     with tempfile.TemporaryDirectory() as folder, mock.patch.object(Job, "load", lambda job: encoder):
         run(Job(str(path), f"{folder}/scan", sources=sources))
 

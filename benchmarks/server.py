@@ -30,7 +30,7 @@ def streamlit(port: int) -> list[str]:
 def start_server(
     command: Callable[[int], list[str]] = streamlit, folder: Path = ROOT, log: Any = None, **environment: str
 ) -> tuple[subprocess.Popen, str]:
-    """Start a dashboard, and return its process and address. command: the command line for a port."""
+    """Start a dashboard, and return its process and address. command: returns the command line for a port."""
     port = free_port()
     process = subprocess.Popen(
         command(port), cwd=folder, env={**os.environ, **environment}, stdout=log or subprocess.DEVNULL, stderr=log

@@ -21,7 +21,7 @@ WIDGETS = ("text_input", "text_area", "selectbox", "slider", "checkbox", "button
 
 @dataclass
 class Run:
-    """The messages from one run of the page."""
+    """What the server sent in one run of the page."""
 
     seconds: float = 0.0
     first_chart: float | None = None  # seconds until the first chart or figure arrives
@@ -32,7 +32,7 @@ class Run:
 
 
 class Session:
-    """One connection to the dashboard. Widgets keep their values."""
+    """One connection to the dashboard. Widgets keep the values that were set."""
 
     def __init__(self, address: str, headers: Mapping[str, str] | None = None):
         self._address = address.rstrip("/")
@@ -43,10 +43,10 @@ class Session:
         self.widgets: dict[str, str] = {}  # widget key -> widget id
         self.downloads: dict[str, str] = {}  # label of the download button -> file id
         self._values: dict[str, tuple[str, object]] = {}  # widget key -> (field of WidgetState, value)
-        # map of heads: widget id, fragment id, heads per layer, True for trigger values
+        # The clickable map of heads: widget id, fragment id, heads per layer, True if clicks are trigger values.
         self.heads: tuple[str, str, int, bool] | None = None
         self._reported_below = False
-        # widget id -> {field of WidgetState: value}, sent once
+        # Clicks to send once: widget id -> {field of WidgetState: value}.
         self._picked: dict[str, dict[str, str]] = {}
         self._query, self._page, self._id = "", "", ""
 
@@ -145,7 +145,7 @@ class Session:
                 return run
 
     def _read_what_came(self) -> None:
-        """Read late messages, so that `_read` doesn't count them."""
+        """Read late messages of earlier runs, so that `_read` doesn't count them."""
         running = False
         while True:
             try:

@@ -2,7 +2,7 @@
 
     python -m benchmarks soak [--against DIR] [--minutes 20]
 
-With --against, two checkouts run in turn, each for half of the minutes.
+With --against, two checkouts take turns: first, second, second, first. A turn takes half of the minutes.
 """
 
 import random
@@ -40,7 +40,7 @@ TYPED = "type a sentence, until the first picture"
 
 @dataclass
 class Soak:
-    """Seconds of each action, errors, and memory."""
+    """The seconds that each action took, the errors, and the memory used."""
 
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     trouble: list[str] = field(default_factory=list)
@@ -48,7 +48,7 @@ class Soak:
     memory: list[tuple[float, float]] = field(default_factory=list)
 
     def mean_memory(self, start: float, stop: float) -> float:
-        """Return the mean resident bytes between two times, in seconds."""
+        """Return the mean number of resident bytes between the times `start` and `stop`, given in seconds."""
         held = [bytes_held for seconds, bytes_held in self.memory if start <= seconds < stop]
         return sum(held) / len(held)
 
@@ -57,7 +57,7 @@ def main(small: bool = False, against: Path | None = None, minutes: float = 20) 
     visitors, thought, seconds = (2, 0.2, 6.0) if small else (CLASS, THOUGHT, 60 * minutes)
     folders = [folder for folder in (ROOT, against) if folder]
     found = [Soak() for _ in folders]
-    # mean bytes for each checkout and turn: before half time, at the end
+    # For each checkout and turn: (mean bytes just before the turn's middle, mean bytes at the turn's end).
     memory: list[list[tuple[float, float]]] = [[] for _ in folders]
     with ExitStack() as stack:
         logs = [Path(stack.enter_context(tempfile.TemporaryDirectory()), "log") for _ in folders]

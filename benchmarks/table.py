@@ -58,14 +58,17 @@ def compare(
 def paired(
     what: str, pairs: Sequence[tuple[float, float]], shown: Callable[[float], str], bound: float | None = None
 ) -> Row:
-    """Return a row of medians. pairs: both numbers of each round."""
+    """Return a row of medians. pairs: (ours, theirs) of each round."""
     ours, theirs = (statistics.median(side) for side in zip(*pairs))
     ratio = statistics.median(first / second for first, second in pairs)
     return Row(what, shown(ours), shown(theirs), ratio, len(pairs), bound)
 
 
 def spread(what: str, sides: Sequence[Sequence[float]], aim: float | None = None, most: float | None = None) -> Row:
-    """Return a row: median and 95th percentile of one or two checkouts. aim, most: limits in seconds."""
+    """Return a row: median and 95th percentile of one or two checkouts.
+
+    aim: limit on the median; most: limit on the 95th percentile (of the first checkout, in seconds).
+    """
     times = [sorted(each) for each in sides]
     middle = [statistics.median(each) if each else None for each in times]
     high = [each[min(len(each) - 1, int(0.95 * len(each)))] if each else None for each in times]
@@ -78,7 +81,10 @@ def spread(what: str, sides: Sequence[Sequence[float]], aim: float | None = None
 
 
 def beside(what: str, figures: Sequence[float | None], shown: Sequence[str], rounds: int, aim: str = "") -> Row:
-    """Return a row for one or two checkouts. figures: numbers or None. shown: texts."""
+    """Return a row for one or two checkouts.
+
+    figures: the numbers for the ratio, or None. shown: the same numbers as texts.
+    """
     ratio = figures[0] / figures[1] if len(figures) == 2 and None not in figures else None
     return Row(what, shown[0], shown[1] if len(shown) == 2 else "", ratio, rounds, aim=aim)
 

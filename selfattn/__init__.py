@@ -25,7 +25,7 @@ __version__ = "0.2.0"  # read by pyproject.toml
 
 forbid_the_hub()
 
-# Import each name on first use: torch takes seconds.
+# Import each name on first use, because importing torch takes seconds.
 _HOMES = {
     "AttentionTrace": "kernel",
     "Encoder": "encoders.encoder",

@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     model = [] if options.model is None else ["--", "--model", options.model]
     command = [sys.executable, "-m", "streamlit", "run", str(app()), *port, *others, *model]
-    # Replace this process: ending the command then ends the server.
+    # Replace this process, so that stopping the command also stops the server.
     os.execve(sys.executable, command, {"MALLOC_ARENA_MAX": "2", **os.environ})
 
 

@@ -1,4 +1,4 @@
-"""Show the loaded encoder, and compare its recomputed attention with the model's."""
+"""Show the loaded encoder, and compare selfattn's recomputed attention with the model's own."""
 
 import pandas as pd
 import streamlit as st

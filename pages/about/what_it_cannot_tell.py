@@ -31,7 +31,7 @@ PASSAGE = " ".join(NEUTRAL_SENTENCES)  # more tokens than a head has dimensions
 
 
 def stored_or_few(kind: type[T], encoder: Encoder, make: Callable[..., T]) -> T:
-    """Return the stored report, or measure a few sentences."""
+    """Return the stored report. If none is stored, measure a few sentences."""
     if kept := stored_report(kind, encoder):
         return kept.report
     labelled = labelled_sentences()
@@ -53,7 +53,7 @@ def removed_heads(encoder: Encoder) -> Panel:
 
 
 def attention(encoder: Encoder) -> Panel | str:
-    """Compare the most attended word with the word that tells the sense."""
+    """Compare the most attended word with the word that decides the sense."""
     if encoder.hide_reason:
         return f"No word can be hidden in this encoder: {encoder.hide_reason}"
     report = stored_or_few(HiddenWordsReport, encoder, hidden_words)

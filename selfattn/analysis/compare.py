@@ -23,7 +23,7 @@ Match = tuple[int | None, int | None]  # an index in each of two sequences, or N
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EncoderComparison:
-    """The weights of one head from each of two encoders, between words."""
+    """Attention weights between words, from one head of each of two encoders."""
 
     words: tuple[str, ...]  # k words
     first: Tensor  # (k, k)
@@ -37,7 +37,7 @@ class EncoderComparison:
 
 
 def compare_encoders(first: Encoding, first_head: Head, second: Encoding, second_head: Head) -> EncoderComparison:
-    """Compare one head of each encoder on one text. Raises ValueError for different texts."""
+    """Compare a head of one encoder with a head of another. Raises ValueError unless both read the same text."""
     if (first.text, first.pair) != (second.text, second.pair):
         raise ValueError(f"Expected two encodings of the same text, got {first.text!r} and {second.text!r}.")
     common = _common_words(first, second)
@@ -57,7 +57,7 @@ def compare_encoders(first: Encoding, first_head: Head, second: Encoding, second
 
 
 def why_no_counterparts(first: Encoder, second: Encoder) -> str:
-    """Return why two encoders' heads can't be compared, or ""."""
+    """Return why two encoders' heads can't be compared one to one, or "" if they can."""
     for what in ("family", "n_layers", "n_heads", "d_model"):
         one, other = getattr(first, what), getattr(second, what)
         if one != other:
@@ -68,7 +68,7 @@ def why_no_counterparts(first: Encoder, second: Encoder) -> str:
 
 
 def told_apart(first: Encoder, second: Encoder) -> tuple[str, str]:
-    """Return the shortest names that differ for two encoders."""
+    """Return the shortest names that tell two encoders apart."""
     both = first, second
     paths = [Path(os.path.abspath(Path(Settings.read().model_dir or "", each.name))) for each in both]
     commits = [each.revision or (path.name if repository(path) else "") for each, path in zip(both, paths)]
@@ -82,10 +82,10 @@ def told_apart(first: Encoder, second: Encoder) -> tuple[str, str]:
 
 
 def counterpart_distances(first: Encoding, second: Encoding, shift: int = 0) -> Tensor:
-    """Return the distance between the same heads of two encoders, 0 to 1: (n_layers, n_heads).
+    """Return the distance between each head's weights in two encoders, 0 to 1: (n_layers, n_heads).
 
-    The distance is half the sum of absolute differences of a row, averaged over the ordinary tokens.
-    shift: compare with the head `shift` places further, as a baseline.
+    The distance is half the sum of a row's absolute differences, averaged over the rows of ordinary tokens.
+    shift: compare head h with the second encoder's head h + shift of the same layer, as a baseline.
     Raises ValueError if the tokens differ.
     """
     if first.ids != second.ids:
@@ -101,9 +101,9 @@ def counterpart_distances(first: Encoding, second: Encoding, shift: int = 0) -> 
 
 
 def align(first: Sequence[object], second: Sequence[object], anchor: tuple[int, int] | None = None) -> list[Match]:
-    """Match the items of two sequences in order.
+    """Match equal items of two sequences, in order.
 
-    anchor: an index of each sequence, to match.
+    anchor: an index in each sequence; these two items are matched.
     Source: Ratcliff and Obershelp, as in difflib.
     """
     if anchor is not None:
@@ -112,7 +112,7 @@ def align(first: Sequence[object], second: Sequence[object], anchor: tuple[int, 
         moved = [(a if a is None else a + i + 1, b if b is None else b + j + 1) for a, b in after]
         return [*align(first[:i], second[:j]), anchor, *moved]
     pairs: list[Match] = []
-    # autojunk would ignore frequent words
+    # autojunk=True would ignore frequent words.
     for kind, a, a_stop, b, b_stop in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
         if kind == "equal":
             pairs += zip(range(a, a_stop), range(b, b_stop))
@@ -122,7 +122,7 @@ def align(first: Sequence[object], second: Sequence[object], anchor: tuple[int, 
 
 
 def _common_words(first: Encoding, second: Encoding) -> tuple[list[Word], list[Word]]:
-    """Join an encoding's words where the other encoding has one word."""
+    """Join adjacent words of an encoding that are one word in the other encoding."""
     found: tuple[list[Word], list[Word]] = [], []
     for segment in (0, 1):
         both = [encoding.words_of[segment] for encoding in (first, second)]
@@ -134,7 +134,7 @@ def _common_words(first: Encoding, second: Encoding) -> tuple[list[Word], list[W
 
 
 def _characters(by_word: WordMap, encoding: Encoding, words: Sequence[Word]) -> list[tuple[object, object]]:
-    """Return a key for each row: a word's first character, or a label."""
+    """Return a key for each row: (segment, index of the word's first character), or (None, label)."""
     at = {word.start: (encoding.segments[word.start], word.at) for word in words}
     return [at.get(group[0], (None, label)) for group, label in zip(by_word.groups, by_word.labels)]
 
@@ -142,7 +142,7 @@ def _characters(by_word: WordMap, encoding: Encoding, words: Sequence[Word]) -> 
 def rarest_first(first: Encoding, second: Encoding, named: str = "") -> list[str]:
     """Return the shared words of two sentences, the rarest first: "crane" before "the".
 
-    If no word is shared, return shared runs of letters. named: a shared word or run to add.
+    If no word is shared, return shared strings in scripts without spaces. named: a shared word or string to add.
     """
 
     def rarity(text: str) -> tuple[int, int]:

@@ -1,8 +1,8 @@
 """Split the cosine of two sentences into one part for each pair of words.
 
-With mean pooling, cos(a, b) is the sum of h_i . h_j / (n m |a| |b|) over the tokens i of a and j of b. h: last hidden
-states; a, b: their means; n, m: the numbers of tokens.
-A part isn't the effect of hiding words, because attention mixes words.
+With mean pooling, cos(a, b) is the sum of h_i . h_j / (n m |a| |b|) over tokens i of one sentence and j of the other.
+h: last hidden states; a, b: the sentence vectors (means of h); n, m: the sentences' numbers of tokens.
+A part isn't the effect of hiding the two words, because attention mixes words.
 """
 
 from dataclasses import dataclass
@@ -36,13 +36,13 @@ class CosineParts:
 
     @cached_property
     def interaction(self) -> Tensor:
-        """Each part - row mean - column mean + mean: (n_words_a, n_words_b)."""
+        """Each part - mean of its row - mean of its column + mean of all parts: (n_words_a, n_words_b)."""
         words = self.table[:-1, :-1]
         return words - words.mean(dim=1, keepdim=True) - words.mean(dim=0) + words.mean()
 
     @property
     def of_special(self) -> float:
-        """The sum of all parts with a special token."""
+        """The sum of the parts of all pairs with a special token."""
         return float(self.table.sum() - self.table[:-1, :-1].sum())
 
     @property
@@ -54,7 +54,7 @@ class CosineParts:
     def parts(self) -> pd.DataFrame:
         """A row for each pair of words: word_a, word_b, part, interaction.
 
-        Repeated words are numbered: "the (2)". The label "special" means all special tokens.
+        Repeated words are numbered: "the (2)". The label "special" stands for all special tokens together.
         """
         rows, columns = ([*numbered([word.label for word in side.words]), SPECIAL] for side in (self.a, self.b))
         interaction = torch.full_like(self.table, torch.nan)
@@ -63,7 +63,10 @@ class CosineParts:
         return pairs.assign(part=self.table.flatten().tolist(), interaction=interaction.flatten().tolist())
 
     def joined(self, most: int = 5, a: int | None = None, b: int | None = None) -> list[tuple[int, int]]:
-        """Return up to `most` pairs of words with the largest positive `interaction`. a, b: only pairs with this word."""
+        """Return up to `most` pairs of words with the largest positive `interaction`.
+
+        a, b: index of a word that each pair must contain.
+        """
         named = [
             [at for at, word in enumerate(side.words) if not word.is_punctuation and only in (None, at)]
             for side, only in ((self.a, a), (self.b, b))
@@ -77,7 +80,7 @@ def cosine_parts(
 ) -> CosineParts:
     """Split the cosine of two sentences into one part for each pair of words.
 
-    pooling: None reads the encoder's folder. Raises NoPooling without mean pooling, and TextError.
+    pooling: None: read it from the encoder's folder. Raises TextError, and NoPooling for pooling other than the mean.
     """
     pooling = pooling or load_pooling(encoder)
     if pooling.mode not in AVERAGES:
@@ -112,9 +115,9 @@ class SentenceVector:
 
 
 def hidden_cosines(encoder: Encoder, pooling: Pooling, a: Tokens, b: Tokens, *, progress: Progress = silent) -> Tensor:
-    """Return the cosine without each pair of words: (n_words_a + 1, n_words_b + 1).
+    """Return the sentences' cosine with one word of each hidden: (n_words_a + 1, n_words_b + 1).
 
-    [i + 1, j + 1]: word i of a and word j of b are hidden. Index 0: no word is hidden. NaN if no token is left.
+    [i + 1, j + 1]: word i of a and word j of b are hidden. Index 0: no word is hidden. NaN if a sentence has no token left.
     Raises TextError.
     """
     vectors = []

@@ -26,7 +26,7 @@ NONE = torch.zeros(0)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Explained:
-    """How much a target, such as a logit, changes without each word or head."""
+    """How much a target, such as a logit, changes if a word is hidden or a head is removed."""
 
     sentence: Tokens
     target: Target
@@ -43,7 +43,7 @@ class Explained:
 
     @property
     def order(self) -> list[int]:
-        """The indices of the words, the largest absolute effect first. Without punctuation."""
+        """The indices of all words except punctuation, the largest absolute effect first."""
         named = [at for at, word in enumerate(self.words) if not word.is_punctuation]
         return sorted(named, key=lambda at: -abs(float(self.effect[at])))
 
@@ -55,7 +55,7 @@ class Explained:
 
     @property
     def named(self) -> tuple[int, ...]:
-        """The indices of the sentences with effects that reach the noise level, the largest first."""
+        """The indices of the sentences whose effect reaches the noise level, the largest absolute effect first."""
         above = (self.by_sentence.abs() >= self.level) & (self.by_sentence != 0)
         return tuple(sorted(above.nonzero().flatten().tolist(), key=lambda at: -abs(float(self.by_sentence[at]))))
 
@@ -63,7 +63,8 @@ class Explained:
     def sentence_frame(self) -> pd.DataFrame:
         """A row for each sentence: place, text, segment, start, stop, effect, level, named, opened.
 
-        named: the effect reaches the noise `level`. opened: single words were hidden too.
+        place: the sentence's index. named: True if the effect reaches the noise `level`.
+        opened: True if the sentence's words were also hidden one at a time.
         """
         columns = ["place", "text", "segment", "start", "stop"]
         rows = [(at, s.text, s.segment, s.positions[0], s.positions[-1] + 1) for at, s in enumerate(self.sentences)]
@@ -85,9 +86,9 @@ def explain(
     heads: Sequence[Head] | None = None,
     progress: Progress = silent,
 ) -> Explained:
-    """Hide each word, remove heads, and return the changes of the target.
+    """Hide words and remove heads, one at a time, and return the changes of the target.
 
-    sentences: from `sentences_of`. With them, only words of the eight sentences with the largest effects are hidden.
+    sentences: from `sentences_of`; hidden whole, then word by word in the eight sentences with the largest effects.
     heads: the heads to remove; None: the eight with the largest estimated effects.
     progress(done, total) counts batches. Raises TextError.
     """
@@ -139,12 +140,12 @@ def heads_by_gradient(encoder: Encoder, sentence: Tokens, target: Target) -> Ten
 
 
 def removed_in_turn(encoder: Encoder, sentence: Tokens, target: Target, heads: Sequence[Head]) -> list[float]:
-    """Return the target without each head. Raises NotRecomputable."""
+    """Return the target's value with each head removed, one head at a time. Raises NotRecomputable."""
     patches = [encoder.removed([head]) for head in heads]
     return changed(encoder, sentence, target, [()] * len(heads), patches).tolist() if heads else []
 
 
 def leading_heads(encoder: Encoder, by_gradient: Tensor) -> list[Head]:
-    """Return the eight heads with the largest absolute effects. by_gradient: (n_layers, n_heads)."""
+    """Return the eight heads with the largest absolute effects. by_gradient: estimated effects, (n_layers, n_heads)."""
     order = by_gradient.abs().flatten().argsort(descending=True, stable=True)
     return [encoder.all_heads[at] for at in order[:LEADING].tolist()]

@@ -23,14 +23,14 @@ LEADING = 8  # number of heads or words to measure after estimating all
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ContextGradients:
-    """The derivatives of m numbers with respect to each head's context at p positions."""
+    """The derivatives of m numbers with respect to each head's context vectors at p positions."""
 
     gradient: Tensor  # (m, n_layers, n_heads, p, d_head)
     context: Tensor  # (n_layers, n_heads, p, d_head)
     recordings: tuple[LayerRecording, ...]
 
     def toward(self, donor: Tensor) -> Tensor:
-        """Estimate the change of m numbers if `donor` (n_layers, n_heads, d_head) replaces a head's context.
+        """Estimate the change of m numbers if `donor` (n_layers, n_heads, d_head) replaces the context of one head.
 
         Returns (m, n_layers, n_heads).
         """
@@ -42,7 +42,7 @@ def context_gradients(
 ) -> list[ContextGradients]:
     """Differentiate dot products of each word's unit vector with `directions` (m, d_model). Raises NotRecomputable."""
 
-    # A sentence affects only its own word, so gradients of the sum suffice.
+    # Each word depends only on its own sentence, so one gradient of the sum gives all gradients.
     def along(states: Sequence[Tensor]) -> Tensor:
         vectors = torch.stack([of_word.mean(dim=0) for of_word in states])
         return directions.to(vectors) @ normalize(vectors, dim=1).sum(dim=0)
@@ -53,7 +53,10 @@ def context_gradients(
 def gradients(
     encoder: Encoder, words: Sequence[PlacedWord | tuple], numbers: Callable[[list[Tensor]], Tensor]
 ) -> list[ContextGradients]:
-    """Differentiate m numbers of the words' last hidden states, (p, d_model) each. Raises NotRecomputable."""
+    """Differentiate the m results of `numbers`, a function of the list of all words' last hidden states, (p, d_model) each.
+
+    Raises NotRecomputable.
+    """
     encoder.check_patchable()
     tokens, at = zip(*(encoder.placed(word) for word in words))
     recorder = Recorder(differentiable=True)

@@ -1,6 +1,7 @@
-"""Hide other words from a chosen word, and measure how far its vector moves.
+"""Hide other words from a chosen word, and measure how far the chosen word's vector moves.
 
-The *way* is the vector from the word's sense to its other sense. A *share* is the part of the way that the word moves.
+A hidden word is masked, so that the chosen word can't attend to it.
+The *way* is the vector from the chosen word's sense to its other sense. A *share* is the distance moved, in lengths of the way.
 Sources: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5;
 DeYoung et al. 2020, "ERASER", section 4; Nanda 2023, "Attribution Patching" (estimates by gradient).
 """
@@ -33,9 +34,9 @@ PADDING = 32  # tokens; with more padding, single runs are faster
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HiddenPair:
-    """A chosen word in sentences A and B, and the effect of hiding each other word.
+    """A chosen word in sentences A and B, and the effects of hiding the other words one at a time.
 
-    n_A, n_B: numbers of other words. NaN: not computed.
+    n_A, n_B: number of other words in A, in B. NaN: not computed.
     """
 
     placed: tuple[PlacedWord[Encoding], PlacedWord[Encoding]]
@@ -55,13 +56,13 @@ class HiddenPair:
 
     @property
     def both_hidden(self) -> float:
-        """The cosine with the `top` word of each sentence hidden."""
+        """The cosine of the chosen word's two vectors, with the `top` word of each sentence hidden."""
         i, j = (0 if at is None else at + 1 for at in self.top)
         return float(self.cosine[i, j])
 
     @property
     def other_words(self) -> float:
-        """The largest cosine with one word of each sentence hidden, except `top`."""
+        """The largest cosine after hiding one word of each sentence that is neither `top` nor punctuation."""
         i, j = (
             [at + 1 for at, word in enumerate(words) if at != top and not word.is_punctuation]
             for words, top in zip(self.words, self.top)
@@ -103,12 +104,12 @@ class _Side:
         self.states[[at + 1 for at in wanted]] = states
 
     def share(self, way: Tensor) -> Tensor:
-        """Return the move without each word, in lengths of `way`: (n,)."""
+        """Return how far hiding each other word moves the chosen word, in lengths of `way`: (n,)."""
         values = Along(self.word.positions, way).of(self.states[:, None, -1].double())
         return (values[1:] - values[0]).float()
 
     def leader(self, share: Tensor) -> int | None:
-        """Return the word with the largest share, except punctuation."""
+        """Return the index of the word with the largest share, punctuation excluded."""
         named = [at for at, word in enumerate(self.words) if not word.is_punctuation and share[at].isfinite()]
         return max(named, key=lambda at: float(share[at]), default=None)
 
@@ -131,15 +132,15 @@ def hidden_pair(
     changed: Callable[..., Tensor] = Encoder.changed_vectors,
     by_gradient: Callable[..., list[Tensor]] | None = None,
 ) -> HiddenPair:
-    """Hide each other word from a chosen word in two sentences, and measure its move.
+    """Hide the other words from a chosen word in two sentences, one at a time, and measure how far the chosen word moves.
 
-    If there are more than 32 other words, only the eight with the largest estimated effects are hidden.
-    first, second: placed words, or (text, positions). control: the word in another sentence with the sense of A.
-    senses: labelled sentences (columns sentence, word, sense) or their `sense_means`. None: move toward the other sentence.
-    heads: False leaves `by_head` for `with_heads`.
+    In a sentence with more than 32 other words, only the eight with the largest estimated effects are hidden.
+    first, second: placed words, or (text, positions). control: the chosen word in a third sentence, with the sense of A.
+    senses: labelled sentences (columns sentence, word, sense) or their `sense_means`. None: measure toward the other sentence.
+    heads: False leaves `by_head` NaN, except in long sentences. `with_heads` can fill it in later.
     progress(done, total) counts sentences.
     changed, by_gradient: `Encoder.changed_vectors` and `hidden_by_head`, or cached versions.
-    Raises TextError, ValueError for unusable senses, and NotRecomputable.
+    Raises TextError, NotRecomputable, and ValueError for unusable senses.
     """
     encoder.check_hideable()
     sides = [_Side.of(encoder, encoder.placed(word)) for word in (first, second, control) if word is not None]
@@ -183,7 +184,7 @@ def hidden_pair(
 def with_heads(
     encoder: Encoder, pair: HiddenPair, by_gradient: Callable[..., list[Tensor]] | None = None
 ) -> HiddenPair:
-    """Return the pair with `by_head`. by_gradient: as in `hidden_pair`."""
+    """Return the pair with `by_head` filled in. by_gradient: as in `hidden_pair`."""
     sides = [n for n in (0, 1) if pair.by_head[n].isnan().all() and float(pair.ways[n].norm()) >= SAME]
     targets = [Along(pair.placed[n].positions, pair.ways[n]) for n in sides]
     try:
@@ -229,7 +230,7 @@ def unmeasured_pair(
     *,
     notes: tuple[str, ...] = (),
 ) -> HiddenPair:
-    """Return a pair without effects, for encoders that can't hide words."""
+    """Return a pair without effects, for encoders in which no word can be hidden."""
     a, b, *c = (_Side.of(encoder, encoder.placed(word)) for word in (first, second, control) if word is not None)
     a.way, b.way = b.unit - a.unit, a.unit - b.unit
     return _pair(a, b, (float(a.unit @ c[0].unit) if c else math.nan, math.nan), None, notes)
@@ -238,7 +239,7 @@ def unmeasured_pair(
 def _ways(
     encoder: Encoder, a: _Side, b: _Side, senses: pd.DataFrame | SenseMeans | None
 ) -> tuple[tuple[Tensor, Tensor], tuple[WayBetweenSenses, WayBetweenSenses] | None, list[str]]:
-    """Return both ways, their senses or None, and notes."""
+    """Return the vector of the way for A and for B, the ways between senses (or None), and notes."""
     between = b.unit - a.unit, a.unit - b.unit
     if senses is None:
         return between, None, []
@@ -266,10 +267,11 @@ def _ways(
 
 
 def hidden_by_head(encoder: Encoder, words: Sequence[PlacedWord | tuple], targets: Sequence[Target]) -> list[Tensor]:
-    """Estimate by gradient the effect of hiding each other word in one head alone.
+    """Estimate by gradient the effect of hiding each other word in one head at a time.
 
     Returns (n, n_layers, n_heads) for each of `words`; n: number of other words. targets: one for each of `words`.
-    In our pairs with "bank", the sum over heads is a fifth to nine tenths smaller than the effect of hiding in all heads.
+    In our pairs with "bank", the estimates' sum over heads is a fifth to nine tenths smaller than the effect of hiding the
+    word in all heads.
     Raises NotRecomputable.
     """
     placed = [encoder.placed(word) for word in words]
@@ -291,9 +293,9 @@ def hidden_by_head(encoder: Encoder, words: Sequence[PlacedWord | tuple], target
 
 
 def context_changes(recording: LayerRecording, positions: Sequence[int], hidden: Sequence[Sequence[int]]) -> Tensor:
-    """Return the change of a layer's context at p positions: (m, n_heads, p, d_head) float64.
+    """Return how a layer's context at p positions changes if tokens are hidden: (m, n_heads, p, d_head) float64.
 
-    hidden: m groups of tokens, hidden one group at a time.
+    hidden: m groups of tokens, to hide one group at a time.
     """
     steps = [recording.attend(slice(None), slice(p, p + 1)) for p in positions]
     masked, context = (torch.cat([getattr(each, step) for each in steps], dim=1) for step in ("masked", "context"))
@@ -301,7 +303,7 @@ def context_changes(recording: LayerRecording, positions: Sequence[int], hidden:
     if not without:
         return context.new_zeros(0, *context.shape)
     weights = torch.stack(without).softmax(dim=-1)
-    # A matrix product would copy the values m times.
+    # The operator @ would copy the value vectors m times.
     return torch.einsum("mhpn,hnd->mhpd", weights, steps[0].value) - context
 
 
@@ -314,10 +316,11 @@ def hidden_heads(
     changed: Callable[..., Tensor] = Encoder.changed_vectors,
     heads: Sequence[Head] | None = None,
 ) -> Tensor:
-    """Return how far `first` moves if `word` is hidden in one head alone: (n_layers, n_heads).
+    """Return how far `first` moves if `word` is hidden in one head at a time: (n_layers, n_heads).
 
-    way (d_model,): direction and unit of the moves. progress: as in `Encoder.knock_out`. changed: as in `hidden_pair`.
-    heads: measure only these heads: (len(heads),).
+    way (d_model,): the direction of the move, and the unit of its length.
+    progress: as in `Encoder.knock_out`. changed: as in `hidden_pair`.
+    heads: measure only these heads, and return (len(heads),).
     Raises TextError, ValueError, and NotRecomputable.
     """
     encoder.check_hideable(one_head=True)
@@ -333,7 +336,7 @@ def hidden_heads(
 
 @dataclass(frozen=True, eq=False)
 class HeadsOfWord:
-    """The chosen word's move if one word is hidden in a single head."""
+    """How far the chosen word moves if one other word is hidden in one head at a time."""
 
     side: int  # 0: in A, 1: in B
     at: int  # index in `pair.words[side]`
@@ -352,9 +355,9 @@ def heads_of_word(
     progress: Progress = silent,
     changed: Callable[..., Tensor] = Encoder.changed_vectors,
 ) -> HeadsOfWord:
-    """Return the chosen word's move if one word is hidden in a single head.
+    """Return how far the chosen word moves if one other word is hidden in one head at a time.
 
-    side: 0 for A, 1 for B. at: the word's index. exact: False returns the estimates.
+    side: 0 for A, 1 for B. at: the other word's index. exact: False returns the estimates by gradient.
     progress, changed: as in `hidden_heads`. Raises NotRecomputable.
     """
     word, share = pair.words[side][at], pair.by_head[side][at]
@@ -364,9 +367,9 @@ def heads_of_word(
 
 
 def leading_head(encoder: Encoder, pair: HiddenPair, heads: HeadsOfWord) -> Head | None:
-    """Return the head in which hiding the word has the largest effect.
+    """Return the head in which hiding the word has the largest effect, or None if no effect is known.
 
-    If possible, the eight heads with the largest estimates are measured. None if no effect is known.
+    If possible, this function measures the effect in the eight heads with the largest estimates.
     """
     estimated = pair.by_head[heads.side][heads.at]
     if not estimated.isfinite().any():

@@ -22,9 +22,9 @@ def special_share(weights: Tensor, special: Sequence[bool]) -> Tensor:
 
 
 def hide_special(weights: Tensor, special: Sequence[bool]) -> tuple[Tensor, Tensor]:
-    """Return the weights between ordinary tokens, and each row's weight on special tokens.
+    """Return the rescaled weights between ordinary tokens, and each row's weight on special tokens.
 
-    (..., n_query, n_key) -> (..., m, m) and (..., m). Rows sum to 1 unless all weight is on special tokens.
+    (..., n_query, n_key) -> (..., m, m) and (..., m). Rows sum to 1; to 0 if all weight is on special tokens.
     """
     ordinary = ~torch.tensor(special)
     rows = weights[..., ordinary, :]
@@ -39,13 +39,13 @@ def similarity(first: Tensor, second: Tensor) -> Tensor:
 
 
 def mean_distance(weights: Tensor) -> Tensor:
-    """Return each row's mean distance |i - j| in tokens. (..., n, n) -> (..., n)"""
+    """Return each row's mean distance |i - j| in tokens, weighted by attention. (..., n, n) -> (..., n)"""
     places = torch.arange(weights.shape[-1], dtype=weights.dtype)
     return (weights * (places[:, None] - places).abs()).sum(dim=-1)
 
 
 def ordinary_rows(encoding: Encoding) -> list[int]:
-    """Return the positions of ordinary tokens, or else all positions."""
+    """Return the positions of all tokens except special tokens; all positions if every token is special."""
     return [i for i, special in enumerate(encoding.special) if not special] or list(range(len(encoding.special)))
 
 
@@ -75,18 +75,18 @@ class Compared:
 
     @property
     def cosine(self) -> float:
-        """The cosine of the word in A and in B, -1 to 1."""
+        """The cosine of the word's vectors in A and in B, -1 to 1."""
         vectors = [encoding.vector(encoding.n_layers, at) for encoding, at in (self.sides["A"], self.sides["B"])]
         return float(similarity(*vectors))
 
     def effect(self, other: str) -> Tensor:
-        """Return the change of the cosine without each head: (n_layers, n_heads)."""
+        """Return how removing each head changes the cosine of the word in A and in `other`: (n_layers, n_heads)."""
         return self.run_removals(self.sides["A"], self.sides[other])
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure of every head."""
+    """A measure that gives each head a number."""
 
     name: str  # in pickers, addresses and tables
     unit: str  # "bits" ...; "": part of the weight; "effect": change of the cosine
@@ -113,7 +113,7 @@ def _of_ordinary(weights: Tensor, encoding: Encoding) -> Tensor:
 
 
 def _on_token(offset: int) -> Callable[[Tensor, Encoding], Tensor]:
-    """Return a function: the mean weight on the token `offset` places further."""
+    """Return a function that computes the mean weight on the token `offset` positions later."""
 
     def share(weights: Tensor, encoding: Encoding) -> Tensor:
         places = [i for i in ordinary_rows(encoding) if 0 <= i + offset < weights.shape[-1]]
@@ -166,7 +166,7 @@ MEASURES = {measure.name: measure for measure in (
 
 
 def offered(beside: Collection[str]) -> dict[str, Measure]:
-    """Return the available measures. beside: the sentences besides A ("B", "control")."""
+    """Return a dictionary of the available measures. beside: names of the sentences besides A ("B", "control")."""
     return {
         name: each
         for name, each in MEASURES.items()
@@ -175,11 +175,11 @@ def offered(beside: Collection[str]) -> dict[str, Measure]:
 
 
 def row_measures(weights: Tensor, encoding: Encoding) -> dict[str, Tensor]:
-    """Compute every measure of a text: weights (..., n, n) -> (...) each."""
+    """Compute every measure that needs only one text: weights (..., n, n) -> (...) each."""
     return {name: each.compute(weights, encoding) for name, each in MEASURES.items() if each.of == "text"}
 
 
 def head_measures(encoding: Encoding) -> dict[str, Tensor]:
-    """Compute every measure of each head: (n_layers, n_heads) each."""
+    """Compute, for all heads, every measure that needs only one text: (n_layers, n_heads) each."""
     layers = [row_measures(encoding.weights(layer), encoding) for layer in range(encoding.n_layers)]
     return {name: torch.stack([layer[name] for layer in layers]) for name in layers[0]}

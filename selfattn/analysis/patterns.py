@@ -1,4 +1,4 @@
-"""Match attention heads with named patterns.
+"""Match attention heads with patterns, such as "previous token".
 
 Source: Clark et al. 2019, "What Does BERT Look At?", section 3. The thresholds are our choice.
 """
@@ -25,7 +25,7 @@ PATTERNS = {
 
 @dataclass(frozen=True)
 class Fit:
-    """A head's number for a pattern, and the pattern's threshold."""
+    """A head's value for a pattern, and the pattern's threshold."""
 
     name: str
     meaning: str
@@ -38,7 +38,7 @@ class Fit:
 
 
 def pattern_values(weights: Tensor, encoding: Encoding) -> dict[str, Tensor]:
-    """Return each head's number for each pattern, 0 to 1. (..., n, n) -> (...)"""
+    """Return each head's value for each pattern, 0 to 1. (..., n, n) -> (...)"""
     rows, n = ordinary_rows(encoding), weights.shape[-1]
     marks = [p for word in encoding.words if word.is_punctuation for p in word.positions]
     found = row_measures(weights, encoding)
@@ -53,6 +53,6 @@ def fits(weights: Tensor, encoding: Encoding) -> list[Fit]:
 
 
 def nearest_first(values: Mapping[str, float]) -> list[Fit]:
-    """Return the fit to every pattern, the largest value / threshold first."""
+    """Return the fit to every pattern, sorted by value / threshold, the largest first."""
     every = [Fit(name, meaning, values[name], threshold) for name, (meaning, threshold) in PATTERNS.items()]
     return sorted(every, key=lambda fit: fit.value / fit.threshold, reverse=True)

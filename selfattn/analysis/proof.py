@@ -15,16 +15,16 @@ from selfattn.encoders.projections import ProjectionsUnknown, project
 def prove(encoder: Encoder, text: str, progress: Progress = silent) -> pd.DataFrame:
     """Compare `selfattn.kernel` with the model on one text, and return a row for each head.
 
-    Columns: layer, head, and largest absolute differences (float32):
-    same_inputs: weights, from eager attention on the same query and key.
-    separate_pass: weights, from an eager run; NaN above separate_pass_megabytes.
-    context: from the model's fast attention call.
-    projections: query, key and value from the layer's input, or NaN.
+    Columns: layer, head, and four largest absolute differences (float32):
+    same_inputs: the kernel's weights against eager attention on the same query and key.
+    separate_pass: the kernel's weights against a second, eager run; NaN above separate_pass_megabytes.
+    context: the kernel's context vectors against those of the model's fast attention call.
+    projections: query, key and value computed from the layer's input against the model's; NaN if unknown.
     Raises NotRecomputable, TextError.
     """
     encoder.check_recomputable()
     with ExitStack() as afterwards:
-        # On recent GPUs, TF32 would round factors to ten bits.
+        # On recent GPUs, TF32 would round each mantissa to ten bits.
         afterwards.callback(torch.set_float32_matmul_precision, torch.get_float32_matmul_precision())
         torch.set_float32_matmul_precision("highest")
         encoding = encoder.encode(text)

@@ -1,6 +1,6 @@
 """Remove heads, and measure the cosine of a word's vectors in two sentences.
 
-A positive effect means that the head separates the vectors. Effects don't add up.
+A positive effect means that the head separates the vectors. The effects of several heads don't add up.
 Source: Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section 2.
 """
 
@@ -22,9 +22,9 @@ def removal_effect(
     progress: Progress = silent,
     heads: Sequence[Head | tuple[Head, ...]] | None = None,
 ) -> Tensor:
-    """Return the change of the cosine without each head: (n_layers, n_heads).
+    """Return how removing each head, one at a time, changes the cosine: (n_layers, n_heads).
 
-    how ("zero" or "mean"): as in `Encoder.knock_out`. heads: remove only these: (len(heads),).
+    how ("zero" or "mean"): as in `Encoder.knock_out`. heads: remove only these, and return (len(heads),).
     progress(done, total) counts runs. Raises NotRecomputable, TextError.
     """
     words = [encoder.placed(word) for word in (first, second)]
@@ -37,5 +37,5 @@ def removal_effect(
 
 
 def change_of_cosine(after: Sequence[Tensor], before: Sequence[Tensor]) -> Tensor:
-    """Return the cosine of `after` (..., d) minus the cosine of `before` (d,): (...)."""
+    """Return the cosine of the two vectors `after` (..., d) minus that of the two vectors `before` (d,): (...)."""
     return similarity(*after) - similarity(*before)

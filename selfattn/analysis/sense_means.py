@@ -20,7 +20,7 @@ WITHIN = 0.95  # a sentence fits a sense up to this quantile of the distances
 
 
 class LabelledRow(NamedTuple):
-    """A labelled sentence of a word."""
+    """A sentence in which a word's sense is labelled."""
 
     sense: str
     sentence: str
@@ -29,7 +29,7 @@ class LabelledRow(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SenseMeans:
-    """A word's senses in labelled sentences, for one encoder."""
+    """The mean vectors of a word's senses over labelled sentences, for one encoder."""
 
     word: str
     senses: tuple[str, ...]  # in alphabetical order
@@ -41,7 +41,7 @@ class SenseMeans:
     def way(self, sentence: Tokens, unit: Tensor) -> "WayBetweenSenses":
         """Return the vector from the sentence's sense to the other senses.
 
-        unit (d_model,): the word's last-layer unit vector. Sentences without a label take the sense of the nearest mean.
+        unit (d_model,): the word's last-layer unit vector. A sentence without a label gets the sense of the nearest mean.
         """
         once = len(sentence.places(self.word)) == 1  # always True for a labelled row
         means, row = self.means.clone(), self.rows.get(sentence.ids) if once else None
@@ -78,7 +78,7 @@ class WayBetweenSenses:
 def sense_means(encoder: Encoder, frame: pd.DataFrame, word: str) -> SenseMeans:
     """Compute the means of a word's senses. frame: columns sentence, word, sense.
 
-    A word needs two senses with four rows each. Raises ValueError.
+    Raises ValueError for a word without two senses of four rows each.
     """
     usable = rows_of(encoder, frame, word)
     units, labels = last_units(encoder, usable["placed"]), usable["sense"]
@@ -104,7 +104,7 @@ def sense_means(encoder: Encoder, frame: pd.DataFrame, word: str) -> SenseMeans:
 
 
 def rows_of(encoder: Encoder, frame: pd.DataFrame, word: str) -> pd.DataFrame:
-    """Return one word's usable rows. Raises ValueError."""
+    """Return the usable rows of one word. Raises ValueError if there are none."""
     if list(frame.columns).count("word") == 1:
         of_word = frame["word"].map(lambda each: isinstance(each, str) and fold(each.strip()) == fold(word))
         if not of_word.any():
@@ -127,9 +127,9 @@ def within_sense(
     word: PlacedWord,
     units: Callable[[Encoder, Sequence[PlacedWord]], Tensor] = last_units,
 ) -> tuple[str, Tensor] | None:
-    """Return a word's sense, and cosines (n,) with n other labelled sentences of the sense.
+    """Return a word's sense, and the word's cosines (n,) with n other labelled sentences of that sense.
 
-    rows: from `rows_of`. units: `last_units`, or a cached version. None if the sentence fits no sense.
+    Returns None if the sentence fits no sense. rows: from `rows_of`. units: `last_units`, or a cached version.
     """
     encoding = encoder.encoded(word)
     unit = normalize(encoding.vector(encoder.n_layers, word.positions).double(), dim=0)

@@ -18,7 +18,7 @@ LONG, SENTENCES = 64, 3  # a long text has more than 64 tokens and at least 3 se
 DRAWS = 19  # chance exceeds the largest of 19 draws once in 20
 STEP = 1.5  # sentences with lengths up to this factor apart share their draws
 
-# A sentence ends at . ! ? or ..., if a blank follows and then no lower-case letter.
+# A sentence ends at . ! ? or ... if whitespace follows, and the next character isn't a lower-case letter.
 # Single letters and abbreviations don't end a sentence. 。！？ and line breaks always do.
 SHORT_FORMS = r"(?<!\b(?:\p{L}|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|No|Fig|vs|etc|approx|e\.g|i\.e)\.)"
 CLOSING = r"[\"'”’»)\]」』）]*"
@@ -51,7 +51,7 @@ def sentence_spans(text: str) -> list[Span]:
 
 
 def sentences_of(tokens: Tokens) -> tuple[Sentence, ...]:
-    """Return the sentences of both segments, except those without words."""
+    """Return the sentences of one or two texts, except sentences without words."""
     found = []
     for segment, (text, words) in enumerate(zip((tokens.text, tokens.pair or ""), tokens.words_of)):
         spans = sentence_spans(text)
@@ -63,20 +63,20 @@ def sentences_of(tokens: Tokens) -> tuple[Sentence, ...]:
 
 
 def is_long(tokens: Tokens) -> bool:
-    """Return True if sentences should be hidden before words."""
+    """Return True for a text in which whole sentences should be hidden first, then single words."""
     return len(tokens.ids) > LONG and bool(segments_with_levels(sentences_of(tokens)))
 
 
 def segments_with_levels(sentences: Sequence[Sentence]) -> set[int]:
-    """Return the segments with three or more sentences."""
+    """Return the segments (0: first text, 1: second text) with three or more sentences."""
     counts = Counter(each.segment for each in sentences)
     return {segment for segment, count in counts.items() if count >= SENTENCES}
 
 
 def draws_for(tokens: Tokens, sentences: Sequence[Sentence]) -> tuple[list[Positions], list[slice | None]]:
-    """Draw 19 random sets of words for each sentence. Return all sets, and each sentence's slice.
+    """Draw 19 random sets of words for each sentence. Return all sets, and the slice of each sentence's sets.
 
-    A set has at least as many tokens as the sentence. The slice is None in segments of fewer than three sentences.
+    A set has at least as many tokens as its sentence. The slice is None in texts of fewer than three sentences.
     """
     levels, found, places = segments_with_levels(sentences), [], {}
     kinds = [(each.segment, _rounded(len(each.positions))) for each in sentences]

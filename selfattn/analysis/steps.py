@@ -1,4 +1,4 @@
-"""Compute one head's steps for one text, and compare each step with the model.
+"""Compute one head's attention step by step for one text, and compare each step with the model.
 
 Source: Vaswani et al. 2017, "Attention Is All You Need", sections 3.2.1 and 3.2.2.
 """
@@ -19,7 +19,7 @@ RECEIVED = "what the model's attention received"
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One step of a head's computation. Row i belongs to token i."""
+    """One step of a head's computation. Row i of the values belongs to token i."""
 
     name: str  # "query", "weights" ...
     values: Tensor  # (n, d), or (n, n) for the weights

@@ -21,7 +21,7 @@ from selfattn.words import Word
 
 
 class Target(Protocol):
-    """A differentiable number of the last hidden states at `positions`."""
+    """A differentiable function of the last hidden states at `positions`, such as a class score."""
 
     positions: tuple[int, ...]
 
@@ -34,7 +34,7 @@ Asked = Callable[[Tokens], Any]  # makes a sentence's target
 
 @dataclass(frozen=True, eq=False)
 class Along:
-    """A word's projection on `way`, in lengths of `way`."""
+    """The projection of a word's unit vector on `way`, in lengths of `way`."""
 
     positions: tuple[int, ...]
     way: Tensor  # (d_model,)
@@ -48,7 +48,7 @@ class Along:
 
 @dataclass(frozen=True, eq=False)
 class Cosine:
-    """The cosine, -1 to 1, of the sentence and a fixed vector."""
+    """The cosine, -1 to 1, of the sentence's vector and a fixed vector."""
 
     positions: tuple[int, ...]  # the tokens whose mean is the sentence's vector
     other: Tensor  # (d_model,)
@@ -89,31 +89,31 @@ class GapWord:
 
 
 def class_score(head: ClassHead, label: str | int) -> Asked:
-    """Return a function that makes the target for a class. Raises ValueError."""
+    """Return a function that makes the target for a class. Raises ValueError for an unknown class."""
     number = head.number(label)
     return lambda sentence: ClassScore(tuple(range(len(sentence.ids))), head, number)
 
 
 def tag_score(head: TagHead, word: Word, label: str | int) -> Asked:
-    """Return a function that makes the target for a word's tag. Raises ValueError."""
+    """Return a function that makes the target for a word's tag. Raises ValueError for an unknown tag."""
     number = head.number(label)
     return lambda sentence: ClassScore(word.positions, head, number)
 
 
 def similarity(encoder: Encoder, pooling: Pooling, other: str | Encoding) -> Asked:
-    """Return a function that makes the cosine with the sentence `other`. Raises TextError."""
+    """Return a function that makes the target: the cosine with the sentence `other`. Raises TextError."""
     read = other if isinstance(other, Encoding) else encoder.encode(other)
     vector = read.vector(encoder.n_layers, pooling.positions(read))
     return lambda sentence: Cosine(pooling.positions(sentence), vector)
 
 
 def gap_word(head: MaskedHead, token: int) -> Asked:
-    """Return a function that makes the log probability of `token` at the mask token."""
+    """Return a function that makes the target: the log probability of `token` at the mask token."""
     return lambda sentence: GapWord((head.place(sentence),), head, token)
 
 
 def without(target: Any, hidden: Collection[int]) -> Any:
-    """Return the target without the positions `hidden`."""
+    """Return a copy of the target that leaves out the positions `hidden`."""
     return replace(target, positions=tuple(p for p in target.positions if p not in hidden))
 
 
@@ -125,9 +125,9 @@ def changed(
     patches: Sequence[Collection[Patch]] | None = None,
     progress: Progress = silent,
 ) -> Tensor:
-    """Return the target with each set of positions hidden: (len(hidden),).
+    """Return the target's value with each set of positions hidden, one set at a time: (len(hidden),).
 
-    patches: replace outputs of heads in each run. NaN if all positions of the target are hidden.
+    patches: for each set, the head outputs to replace. The value is NaN if all positions of the target are hidden.
     progress(done, total) counts batches. Raises TextError, NotRecomputable.
     """
     if patches is not None:

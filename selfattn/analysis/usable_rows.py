@@ -15,14 +15,14 @@ from selfattn.words import fold
 PER_SENSE = 2  # if one sentence is left out, another one must have its sense
 
 P, T = ParamSpec("P"), TypeVar("T")
-# True: reject rows whose text gives NaN.
+# True: encode each row's text, and reject rows whose text gives NaN.
 _run_each: ContextVar[bool] = ContextVar("run_each", default=False)
 
 
 def rejecting_what_breaks_down(report: Callable[P, T]) -> Callable[P, T]:
-    """Decorate a function that makes a report, to reject texts that give NaN.
+    """Decorate a function that makes a report, so that it rejects rows whose text gives NaN.
 
-    The function runs again if a text gives NaN.
+    If a text gives NaN, the function runs a second time and checks each text.
     """
 
     @wraps(report)
@@ -46,8 +46,9 @@ def check_rows(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Split a table (columns sentence, word, sense) into usable and rejected rows.
 
-    Usable rows have a lower-case `word` and a PlacedWord `placed`, rejected rows a `reason`.
-    per_sense: least number of sentences. most: largest number of rows of a word. others: least number of other words.
+    Usable rows have a lower-case `word` and a new column `placed` (PlacedWord), rejected rows a new column `reason`.
+    per_sense: least number of sentences of each sense. most: largest number of usable rows of each word.
+    others: least number of other words in a sentence.
     Raises ValueError if a column is missing or repeated.
     """
     wanted = ["sentence", "word", "sense"]
@@ -81,7 +82,7 @@ def check_rows(
 
 
 def require_rows(encoder: Encoder, frame: pd.DataFrame, **needs: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the result of `check_rows`. Raises ValueError without usable rows."""
+    """Return the result of `check_rows`. Raises ValueError if no row is usable."""
     usable, rejected = check_rows(encoder, frame, **needs)
     if usable.empty:
         first = f" First reason: {rejected['reason'].iloc[0]}" if len(rejected) else ""
@@ -90,19 +91,19 @@ def require_rows(encoder: Encoder, frame: pd.DataFrame, **needs: int) -> tuple[p
 
 
 def named_rows(rejected: pd.DataFrame) -> pd.DataFrame:
-    """Return rejected rows for a report: row (index label), reason, other columns."""
+    """Return the rejected rows with the columns row (index label), reason, and then the other columns."""
     others = rejected.columns.difference(["row", "reason"], sort=False)
     return rejected.assign(row=rejected.index)[["row", "reason", *others]]
 
 
 def with_spans(usable: pd.DataFrame) -> pd.DataFrame:
-    """Replace the column `placed` by the token span `start`, `stop`."""
+    """Replace the column `placed` by two columns with the word's token span: `start`, `stop`."""
     words = [at.word for at in usable["placed"]]
     return usable.drop(columns="placed").assign(start=[w.start for w in words], stop=[w.stop for w in words])
 
 
 def _placed(encoder: Encoder, row: tuple, seen: set[tuple[str, str]], others: int) -> PlacedWord:
-    """Return the row's word. Raise TextError to reject the row."""
+    """Return the row's placed word. Raise TextError if the row must be rejected."""
     sentence, word = row[0], row[1]
     places = encoder.locate(sentence, word)
     if pd.isna(row[2]) or not str(row[2]).strip():
@@ -122,7 +123,7 @@ def _placed(encoder: Encoder, row: tuple, seen: set[tuple[str, str]], others: in
 
 
 def _too_few_senses(usable: pd.DataFrame, per_sense: int) -> dict[object, str]:
-    """Return the rows of words with too few sentences or senses, with reasons."""
+    """Return a reason for each row whose word has too few sentences or senses, by index label."""
     reasons = {}
     for (word, sense), rows in usable.groupby(["word", "sense"]):
         if len(rows) < per_sense:
@@ -138,7 +139,7 @@ def _too_few_senses(usable: pd.DataFrame, per_sense: int) -> dict[object, str]:
 
 
 def _too_many(usable: pd.DataFrame, most: int) -> dict[object, str]:
-    """Return the rows over the limit of a word, with reasons."""
+    """Return a reason for each row that exceeds the limit of rows for its word, by index label."""
     reasons = {}
     for (word, sense), rows in usable.groupby(["word", "sense"]):
         first = most // usable.loc[usable["word"] == word, "sense"].nunique()

@@ -22,7 +22,7 @@ def change(
     """Recompute one head's trace with all of these changes.
 
     scaling: False leaves the scores unscaled. causal: True hides later tokens. uniform: True gives equal weights.
-    temperature: divides the scores; higher values make the weights more equal. Raises ValueError unless above 0.
+    temperature: divides the scores; higher values make the weights more equal. Raises ValueError unless `temperature` is above 0.
     """
     if not temperature > 0:
         raise ValueError(f"temperature must be above 0, got {temperature}. Near 0, the largest score gets weight 1.")
@@ -44,12 +44,12 @@ def change(
 
 
 def causal_mask(n: int) -> Tensor:
-    """Return the causal mask: (n, n) bool, True for columns 0 ... i."""
+    """Return the causal mask: (n, n) bool, in row i True for columns 0 to i."""
     return torch.ones(n, n, dtype=torch.bool).tril()
 
 
 def combine(mask: Tensor | None, allowed: Tensor) -> Tensor:
-    """Restrict a head's mask to `allowed` (n, n) bool."""
+    """Combine a head's mask with `allowed`: (n, n) bool, False for hidden tokens."""
     if mask is None:
         return allowed
     return mask & allowed if mask.dtype == torch.bool else add_mask(mask, allowed)
@@ -70,7 +70,7 @@ def four_ways(trace: AttentionTrace, allowed: Tensor) -> tuple[Masking, ...]:
     1. Add minus infinity to the scores, as the kernel does.
     2. Multiply the scores by 0: hidden tokens keep weight (e^0 = 1).
     3. Multiply the weights by 0: rows no longer sum to 1.
-    4. Then divide by the row's sum: equals 1.
+    4. Multiply the weights by 0, then divide each row by its sum: the same weights as in 1.
     """
     trace = rounded(trace, torch.float32)
     mask = combine(trace.mask, allowed)

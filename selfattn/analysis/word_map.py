@@ -16,7 +16,7 @@ MOST = 256  # largest number of rows in a picture
 
 
 class Places(NamedTuple):
-    """The m labels along an edge of a map."""
+    """The m rows or columns of a map: their labels and tokens."""
 
     labels: tuple[str, ...]  # m: words, and tokens outside words
     groups: tuple[tuple[int, ...], ...]  # m: token positions
@@ -24,7 +24,7 @@ class Places(NamedTuple):
 
 
 def places(encoding: Encoding, *, words: bool | Sequence[Word] = True) -> Places:
-    """Return a text's words, and the tokens outside words. words=False: every token."""
+    """Return the rows of a map: a text's words, and the tokens outside words. words=False: every token is a row."""
     chosen = encoding.words if words is True else words or ()
     groups = token_groups(len(encoding.tokens), chosen)
     spelled = {word.start: word.label for word in chosen}
@@ -47,12 +47,12 @@ class WordMap:
     step: int = 1  # rows of the complete map in a cell
 
     def rows_of(self, positions: Sequence[int]) -> list[int]:
-        """Return the rows of these tokens."""
+        """Return the rows that contain these token positions."""
         wanted = set(positions)
         return [row for row, group in enumerate(self.groups) if wanted & set(group)]
 
     def part(self, rows: Sequence[int]) -> "WordMap":
-        """Return the map of these rows and columns."""
+        """Return the part of the map with these rows and the same columns."""
         rows = list(rows)
         edges = self.labels, self.groups, self.special
         labels, groups, special = (tuple(edge[row] for row in rows) for edge in edges)
@@ -63,7 +63,7 @@ class WordMap:
         return replace(self, matrix=self.matrix - other.matrix)
 
     def binned(self, most: int = MOST) -> "WordMap":
-        """Shrink the map to `most` rows. Each cell keeps its largest absolute weight."""
+        """Shrink the map to at most `most` rows and columns. Each new cell keeps the weight with the largest absolute value."""
         n = len(self.labels)
         step = -(-n // most)
         if step == 1:
@@ -86,9 +86,9 @@ def word_map(
 ) -> WordMap:
     """Return the map of one head's weights (n, n) between a text's words.
 
-    words: the words to map; True: all; False: every token.
-    Weights to the tokens of a split word are summed, weights from them averaged.
-    special: False leaves out special tokens; rows still sum to 1.
+    words: the words to map; True: all words; False: tokens instead of words.
+    If a word has several tokens, the weights to them are summed, and the weights from them are averaged.
+    special: False leaves out special tokens and rescales the rows to sum to 1.
     Source: Clark et al. 2019, "What Does BERT Look At?", section 4.1.
     """
     labels, groups, is_special = places(encoding, words=words)
@@ -116,7 +116,7 @@ class Attended:
 def attended(word: PlacedWord[Encoding], keep: Collection[int] | None = None) -> Attended:
     """Return one word's weights in every head.
 
-    keep: indices in `word.others`; None: all. Special tokens are always included.
+    keep: indices in `word.others` of the words to include; None: all. Special tokens are always included.
     """
     number = {other.start: at for at, other in enumerate(word.others)}
     labels, groups, special = places(word.sentence, words=word.words)

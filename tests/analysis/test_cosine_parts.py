@@ -43,7 +43,7 @@ def near(actual, expected):
 
 
 @pytest.mark.parametrize("family", ["BERT", "RoBERTa", "MPNet"])
-def test_parts_equal_plain_loops(family, tmp_path):
+def test_parts_match_plain_loops(family, tmp_path):
     encoder = load_encoder(str(embedder(save_tiny(FAMILIES[family], tmp_path / "mine"))))
     found = cosine_parts(encoder, A, B)
     parts, cosine = looped(encoder, found.a, found.b)
@@ -84,7 +84,7 @@ def test_joined_returns_largest_interactions(encoder):
     assert all(found.interaction[pair] > 0 for pair in found.joined(1000))
 
 
-def test_hidden_cosines_equal_explain(encoder):
+def test_cosines_without_each_word_match_explain(encoder):
     pooling = load_pooling(encoder)
     a, b = encoder.encode("The muddy bank of the river."), encoder.encode("The bank approved the loan.")
     found = hidden_cosines(encoder, pooling, a, b)
@@ -125,7 +125,7 @@ def test_cosine_parts_refuses_long_text(encoder_of):
         ({"steps": ("Transformer", "Dense")}, "with Transformer, .*Dense; expected Transformer, Pooling, .*late interaction"),
     ],
 )  # fmt: skip
-def test_embedder_without_mean_pooling_refused(changes, message, tmp_path):
+def test_cosine_parts_refuses_embedder_without_mean_pooling(changes, message, tmp_path):
     encoder = load_encoder(str(embedder(save_tiny(FAMILIES["BERT"], tmp_path / "mine"), **changes)))
     with pytest.raises(NoPooling, match=message):
         cosine_parts(encoder, A, B)

@@ -19,7 +19,7 @@ from selfattn.encoders.pooling import load_pooling
 from selfattn.senses import over_sentences
 from tests.encoders.test_pooling import embedder
 
-# the module of each family that applies W_O
+# For each family, the module that applies W_O.
 ENTERING = {
     "BERT": "attention.output.dense", "RoBERTa": "attention.output.dense", "ELECTRA": "attention.output.dense",
     "DeBERTa": "attention.output.dense", "DeBERTa-v3": "attention.output.dense", "ALBERT": "attention.dense",
@@ -48,7 +48,7 @@ def transformers_model(kind, folder):
 
 
 def plain(encoder, name, kind, text=TEXT, hidden=(), head=None, scale=0.0):
-    """Run transformers with hidden positions and a scaled head."""
+    """Run the model in transformers, with these positions hidden and one head's output scaled."""
     model, calls, slots = transformers_model(kind, encoder.name), [], encoder.d_head
 
     def change(module, given):
@@ -84,7 +84,7 @@ def cosine(encoder, name, hidden=(), **changes):
 
 @pytest.mark.parametrize("name", ENTERING)
 @pytest.mark.slow
-def test_effects_equal_plain_transformers(encoder_of, name):
+def test_effects_match_plain_transformers(encoder_of, name):
     encoder = encoder_of(name)
     sentence = encoder.tokenize(TEXT)
     targets = {
@@ -108,7 +108,7 @@ def test_effects_equal_plain_transformers(encoder_of, name):
         assert found.effect.abs().max() > 1e-3 and abs(found.together - float(found.effect.sum())) > 1e-3
 
 
-def test_head_effects_by_gradient_equal_finite_differences(encoder_of):
+def test_head_effects_by_gradient_match_finite_differences(encoder_of):
     encoder = encoder_of("BERT")
     sentence = encoder.tokenize(TEXT)
     slopes = heads_by_gradient(encoder, sentence, class_score(load_class_head(encoder), "POSITIVE")(sentence))
@@ -118,7 +118,7 @@ def test_head_effects_by_gradient_equal_finite_differences(encoder_of):
 
 
 @pytest.mark.slow
-def test_effects_on_masked_word_equal_plain_transformers(tmp_path):
+def test_effects_on_masked_word_match_plain_transformers(tmp_path):
     encoder = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path, masked_head=True)))
     sentence = encoder.tokenize("The [MASK] of the river was muddy.")
     token = encoder.tokenize("bank").ids[1]
@@ -140,8 +140,8 @@ def test_effects_on_masked_word_equal_plain_transformers(tmp_path):
     assert found.together == pytest.approx(log_probability(*every) - before, abs=1e-4)
 
 
-def test_explain_keeps_words_of_target(encoder_of):
-    """`together` is NaN if the target has no position left."""
+def test_explain_never_hides_word_of_target(encoder_of):
+    """`together`, the effect of hiding all words, is NaN if the target has no position left."""
     encoder = encoder_of("BERT")
     sentence = encoder.tokenize(TEXT)
     (word,) = sentence.places("muddy")
@@ -154,7 +154,7 @@ def test_explain_keeps_words_of_target(encoder_of):
     assert found.together != found.together and found.effect.isfinite().all()
 
 
-def test_words_hidden_if_heads_cannot_be_removed(encoder_of):
+def test_explain_hides_words_if_heads_cannot_be_removed(encoder_of):
     encoder = replace(encoder_of("BERT"), patch_reason="a linear layer is missing")
     sentence = encoder.tokenize(TEXT)
     target = class_score(load_class_head(encoder), "POSITIVE")(sentence)

@@ -33,7 +33,7 @@ pytestmark = pytest.mark.slow
 NEW = ("We sat on the bank of the river.", "We went to the bank for a loan.", "They lay on the bank of the stream.")
 LESSON = ("The bank of the river.", "The bank approved the loan.")
 TWO_SENSES = ("riverside", "finance")
-# with punctuation, repeated words and split words
+# Sentences with punctuation, repeated words, and words of several tokens.
 OWN = (
     "The stalagmite, wet and cold, stood in the unlit cave.",
     "Her stalagmite was an unbelievably sugary cake!",
@@ -58,12 +58,12 @@ def pair_of(encoder):
 
 
 def percent(share: torch.Tensor, words: tuple) -> dict[str, int]:
-    """Return each word's share in per cent."""
+    """Return the effect of hiding each word (its `share`), in per cent."""
     return {word.text: round(100 * float(value)) for word, value in zip(words, share)}
 
 
 def moved(encoder, word: tuple, vectors: torch.Tensor, way: torch.Tensor) -> torch.Tensor:
-    """Return each vector's distance from the word, in lengths of `way`."""
+    """Return how far each vector lies from the word's own vector along `way`, in lengths of `way`."""
     placed = encoder.placed(word)
     before = encoder.encoded(placed).vector(encoder.n_layers, placed.positions)
     after, before = (torch.nn.functional.normalize(each.double(), dim=-1) for each in (vectors, before))
@@ -81,7 +81,7 @@ def moved(encoder, word: tuple, vectors: torch.Tensor, way: torch.Tensor) -> tor
     ],
     ids=["between the sentences", "of the lesson", "between the senses", "of the lesson, between the senses"],
 )  # fmt: skip
-def test_effects_equal_published_figures(encoder, sentences, senses, a, b, cosines):
+def test_effects_match_published_figures(encoder, sentences, senses, a, b, cosines):
     labelled = labelled_sentences() if senses else None
     pair = hidden_pair(encoder, *((sentence, "bank") for sentence in sentences), senses=labelled)
     assert pair.senses == senses and pair.notes == ()
@@ -92,7 +92,7 @@ def test_effects_equal_published_figures(encoder, sentences, senses, a, b, cosin
     assert all(math.isnan(each) for each in found[3:]) == (sentences is LESSON)
 
 
-def test_notes_on_senses(encoder):
+def test_notes_explain_missing_or_equal_senses(encoder):
     frame = labelled_sentences()
     sides = ("The printer had a paper jam again.", "jam"), ("They ate toast with jam.", "jam")
     jam, unlabelled = hidden_pair(encoder, *sides, senses=frame), hidden_pair(encoder, *sides)
@@ -106,7 +106,7 @@ def test_notes_on_senses(encoder):
         hidden_pair(encoder, (NEW[0], "river"), (NEW[0], "river"), senses=frame)
 
 
-def test_hidden_pair_equals_plain_transformers(encoder, model, pair_of):
+def test_hidden_pair_matches_plain_transformers(encoder, model, pair_of):
     ours = pair_of("stalagmite", *OWN)
     rows = [plain.placed(encoder, sentence, "stalagmite") for sentence in OWN]
     found = [plain.vectors(model, row) for row in rows]
@@ -141,7 +141,7 @@ def test_hidden_pair_equals_plain_transformers(encoder, model, pair_of):
     assert ours.control_hidden == pytest.approx(found[0].hidden[i] @ found[2].hidden[j], abs=1e-5)
 
 
-def test_shares_between_senses_equal_plain_loops(encoder, model):
+def test_distances_moved_between_senses_match_plain_loops(encoder, model):
     """Only the first sentence is labelled."""
     frame = labelled_sentences()
     frame = frame[frame["word"] == "bark"].groupby("sense").head(5)
@@ -159,7 +159,7 @@ def test_shares_between_senses_equal_plain_loops(encoder, model):
 
 
 def test_long_sentence_hides_only_eight_words(encoder):
-    """The eight words have the largest effects by gradient."""
+    """The eight words have the largest effects, as estimated by gradient."""
     long = f"We sat on the bank of the river, {'and we saw the boats, the birds, the reeds and the stones ' * 3}there."
     pair = hidden_pair(encoder, (long, "bank"), (NEW[1], "bank"), (long.replace("river", "stream"), "bank"))
     run = ~pair.share[0].isnan()
@@ -175,7 +175,7 @@ def test_long_sentence_hides_only_eight_words(encoder):
     assert not math.isnan(pair.other_words) and not math.isnan(pair.control_hidden)
 
 
-def test_with_heads_completes_pair(encoder, pair_of):
+def test_with_heads_adds_effects_of_heads(encoder, pair_of):
     whole, words = pair_of("bank", *NEW[:2]), [(sentence, "bank") for sentence in NEW[:2]]
     passes = []
     pair = hidden_pair(encoder, *words, heads=False, by_gradient=lambda *given: passes.append(given[1]) or [])
@@ -193,7 +193,7 @@ def test_with_heads_completes_pair(encoder, pair_of):
     assert with_heads(encoder, pair, fails).notes == ("Heads have no shares: No gradient.",)
 
 
-def test_label_counts_only_for_its_word_and_sentence(encoder):
+def test_label_applies_only_to_its_word_and_sentence(encoder):
     frame = labelled_sentences()
     means = sense_means(encoder, frame, "bank")
     with pytest.raises(ValueError, match="Expected the labelled word 'bank' in both sentences"):
@@ -208,7 +208,7 @@ def test_label_counts_only_for_its_word_and_sentence(encoder):
 
 
 @pytest.mark.parametrize("labelled", [True, False])
-def test_within_sense_equals_plain_loops(encoder, labelled):
+def test_within_sense_matches_plain_loops(encoder, labelled):
     """A labelled sentence isn't compared with itself."""
     frame = labelled_sentences()
     means, rows = sense_means(encoder, frame, "bank"), frame[frame["word"] == "bank"]
@@ -235,7 +235,7 @@ def test_equal_sentences_have_nan_effects(encoder):
     assert heads.share.isnan().all() and leading_head(encoder, pair, heads) is None
 
 
-def test_sentence_without_other_words_has_no_top(encoder):
+def test_sentence_without_other_words_has_no_top_word(encoder):
     pair = hidden_pair(encoder, ("Bank!", "bank"), (NEW[1], "bank"))
     assert [word.text for word in pair.words[0]] == ["!"] and pair.top[0] is None and pair.top[1] is not None
     assert pair.both_hidden == pytest.approx(float(pair.cosine[0, pair.top[1] + 1])) and math.isnan(pair.other_words)
@@ -274,13 +274,13 @@ def test_hidden_pair_refuses_unusable_encoders_and_words(encoder, encoder_of):
         hidden_pair(encoder, ("The swashbuckler.", (2, 3)), (NEW[1], "bank"), senses=labelled_sentences())
 
 
-def test_share_along_tiny_vector_is_nan():
+def test_projection_on_tiny_vector_is_nan():
     vector = torch.randn(3, 4).double()
     assert Along((0,), torch.full((4,), 4e-7)).of(vector[None]).isnan().all()
     assert Along((0,), torch.full((4,), 6e-7)).of(vector[None]).isfinite().all()
 
 
-def test_words_of_second_text_hidden(encoder):
+def test_hidden_pair_hides_words_of_second_text(encoder):
     pair = hidden_pair(encoder, ("The bank.", "bank", "A river flows."), ("The bank.", "bank", "A loan was made."))
     assert [word.text for word in pair.words[0]] == ["The", ".", "A", "river", "flows", "."]
     alone = encoder.hide("The bank.", "bank", ["river"], pair="A river flows.")
@@ -288,7 +288,7 @@ def test_words_of_second_text_hidden(encoder):
     assert float(share) == pytest.approx(float(pair.share[0][3]), abs=1e-5)
 
 
-def test_exact_heads_of_word_equal_hidden_heads(encoder, pair_of):
+def test_heads_of_word_and_hidden_heads_agree(encoder, pair_of):
     pair, calls = pair_of("bank", *NEW), []
     heads = heads_of_word(encoder, pair, 0, pair.top[0], exact=True, progress=lambda *done: calls.append(done))
     assert heads.exact and heads.word.text == "river" and calls
@@ -310,8 +310,8 @@ def test_unmeasured_pair_has_no_effects(encoder, encoder_of, pair_of):
     assert shown.curves[0, 0].isfinite().all() and math.isnan(shown.control_cosine)
 
 
-def test_leading_head_has_largest_exact_effect(encoder):
-    """The largest estimate belongs to another head."""
+def test_leading_head_has_largest_measured_effect(encoder):
+    """The largest effect estimated by gradient belongs to another head."""
     first, second = (encoder.encode(text).places("bank")[0] for text in REAL.sentences[:2])
     labelled = labelled_sentences()
     means = stored("sense_means", encoder, labelled).report.of("bank", encoder, labelled)
@@ -328,7 +328,7 @@ def test_leading_head_has_largest_exact_effect(encoder):
     assert leading_head(together, pair, rough) == largest_by_gradient
 
 
-def test_unequal_lengths_run_in_two_passes(encoder, monkeypatch):
+def test_sentences_of_unequal_length_run_separately(encoder, monkeypatch):
     texts = ("The bank of the river.", f"The bank{' of the river' * 15}.")
     words = [encoder.encode(text).places("bank")[0] for text in texts]
     targets = [Along(word.positions, torch.ones(encoder.d_model)) for word in words]

@@ -39,7 +39,7 @@ def loops(weights, special):
 @pytest.mark.parametrize(
     "special", [(True, *[False] * 5, True), (False, False, False, True)], ids=["as in BERT", "as in T5: none in front"]
 )
-def test_measures_equal_plain_loops(special):
+def test_measures_match_plain_loops(special):
     weights = random_weights(3, 4, len(special), len(special))
     weights[..., 1, 0] = 0  # must not give NaN, although log(0) is infinite
     found = row_measures(weights, SimpleNamespace(special=special))
@@ -49,14 +49,14 @@ def test_measures_equal_plain_loops(special):
                 assert float(found[name][a, b]) == pytest.approx(value, abs=1e-5), name
 
 
-def test_head_measures_at_index_of_head(encoder, encoding):
+def test_head_measures_indexed_by_layer_and_head(encoder, encoding):
     found = head_measures(encoding)
     assert all(values.shape == (encoder.n_layers, encoder.n_heads) for values in found.values())
     for name, value in loops(encoding.weights(4)[9], encoding.special).items():
         assert float(found[name][4, 9]) == pytest.approx(value, abs=1e-5)
 
 
-def test_pattern_value_leaves_out_special_tokens(encoding):
+def test_pattern_values_leave_out_rows_of_special_tokens(encoding):
     n = len(encoding.tokens)
     weights = random_weights(n, n, seed=3)
     found, expected = {fit.name: fit.value for fit in fits(weights, encoding)}, loops(weights, encoding.special)
@@ -87,6 +87,6 @@ def test_hide_special_rescales_weights():
             assert kept[h, row].tolist() == pytest.approx(expected, abs=1e-6)
 
 
-def test_hide_special_row_without_weight_is_zero():
+def test_row_without_weight_on_ordinary_tokens_is_zero():
     kept, hidden = hide_special(torch.tensor([[1.0, 0.0], [1.0, 0.0]]), (True, False))
     assert kept.tolist() == [[0.0]] and hidden.tolist() == [1.0]

@@ -1,4 +1,4 @@
-"""Train encoders so that one word decides the answer, and test that hiding finds the word."""
+"""Train encoders so that one word decides the answer, and test that hiding words one by one finds this word."""
 
 import math
 import random
@@ -48,7 +48,7 @@ NOUNS = shuffled(
     "shoe spoon table tent tower tray vase wagon wall wheel window"
 )
 LEFT, RIGHT = ADJECTIVES[:6], ADJECTIVES[6:12]  # the decisive words: the answer is LEFT or RIGHT
-# for training, for testing
+# Each pair: (for training, for testing).
 FILLERS, NAMED = (ADJECTIVES[12:34], ADJECTIVES[34:]), (NOUNS[:30], NOUNS[30:])
 THREE = (
     [
@@ -108,7 +108,7 @@ def drawn(rng: np.random.Generator, words: list[str], n: int) -> list[str]:
 
 
 def decisive(rng: np.random.Generator, adjectives: list[str], places: range, unseen: bool) -> tuple[int, str]:
-    """Put a decisive word at one of `places`. Return its side (2: none) and the word."""
+    """Put a decisive word at one of `places`, or none. Return the answer (0: LEFT, 1: RIGHT, 2: none) and the word."""
     side = int(rng.integers(2 if unseen else 3))
     if side == 2:
         return side, ""
@@ -166,7 +166,7 @@ TASKS = {
 
 
 def trained(task: Task, folder: Path, steps: int) -> str:
-    """Train the bundled encoder with a new head, and save it."""
+    """Train the bundled encoder with a new output head, and save the encoder."""
     start = resolve(load_encoder(device="cpu").name).folder
     tokenizer = AutoTokenizer.from_pretrained(start)
     loader = AutoModelForTokenClassification if task.draw is tagged else AutoModelForSequenceClassification
@@ -207,7 +207,7 @@ def of_nouns(tokenizer, inputs, logits, examples):
 
 
 def judged(task: Task, folder: str) -> Counter:
-    """Count how often hiding, attention and chance rank the planted word first."""
+    """Count how often hiding words, attention weights and chance rank the decisive word first."""
     encoder = load_encoder(folder, device="cpu")
     head = (load_tag_head if task.draw is tagged else load_class_head)(encoder)
     rng, found = np.random.default_rng(1), Counter()
@@ -234,7 +234,7 @@ def judged(task: Task, folder: str) -> Counter:
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_hiding_finds_planted_word(name, tmp_path):
+def test_hiding_words_finds_decisive_word(name, tmp_path):
     task = TASKS[name]
     found, untrained = (judged(task, trained(task, tmp_path / str(steps), steps)) for steps in (task.steps, 0))
     row = [found["right"], found["hiding"], found["attention"], untrained["hiding"], round(found["chance"])]

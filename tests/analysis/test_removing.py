@@ -21,7 +21,7 @@ def word(states, positions):
 
 
 @pytest.mark.parametrize("how", ["zero", "mean"])
-def test_removal_effects_equal_plain_hooks(encoder, how):
+def test_removal_effects_match_plain_hooks(encoder, how):
     seen = []
     effect = removal_effect(encoder, FIRST, SECOND, how, lambda done, total: seen.append((done, total)))
     assert effect.shape == (6, 12)

@@ -1,4 +1,4 @@
-"""Test the place of sentences between senses."""
+"""Test where the vectors of labelled sentences lie between a word's senses."""
 
 import pytest
 import torch
@@ -18,7 +18,7 @@ def unit(encoder, sentence, word):
     return normalize(encoding.vector(encoder.n_layers, placed.positions).double(), dim=0)
 
 
-def test_places_equal_plain_loop(encoder):
+def test_places_between_senses_match_plain_loop(encoder):
     rows = LABELLED[LABELLED["word"] == "bank"]
     means = sense_means(encoder, rows, "bank")
     units = {row.sentence: (row.sense, unit(encoder, row.sentence, "bank")) for row in rows.itertuples()}
@@ -35,7 +35,7 @@ def test_places_equal_plain_loop(encoder):
         assert means.way(encoder.tokenize(row.sentence), vector).place == pytest.approx(row.place, abs=1e-6)
 
 
-def test_place_below_half_is_nearest_to_own_sense(encoder):
+def test_place_below_half_means_nearest_to_own_sense(encoder):
     means = sense_means(encoder, LABELLED, "wave")
     ways = [
         means.way(encoder.tokenize(row.sentence), unit(encoder, row.sentence, "wave")) for row in means.rows.values()
@@ -55,7 +55,7 @@ def test_word_with_three_senses(encoder):
     assert found.sense == "a third"
 
 
-def test_labelled_sentences_nearest_to_own_sense(encoder):
+def test_labelled_sentences_are_nearest_to_own_sense(encoder):
     """The main view shows these sentences."""
     report = stored("sense_means", encoder, LABELLED).report
     for word in ("bank", "light", "trunk"):
@@ -71,7 +71,7 @@ def test_stored_places_equal_computed_places(encoder):
         assert kept.rows[ids][:2] == row[:2] and kept.rows[ids].place == pytest.approx(row.place, abs=1e-4)
 
 
-def test_share_is_change_of_place(encoder):
+def test_share_equals_change_of_place_between_senses(encoder):
     means = sense_means(encoder, LABELLED, "bank")
     pair = hidden_pair(encoder, *((text, "bank") for text in PAIRS[0].sentences[:2]), senses=means)
     for side in (0, 1):

@@ -54,7 +54,7 @@ def test_every_word_is_in_one_sentence(encoder_of):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ENTERING)
-def test_sentence_effects_equal_plain_transformers(name, tmp_path, monkeypatch):
+def test_sentence_effects_match_plain_transformers(name, tmp_path, monkeypatch):
     monkeypatch.setattr(explaining, "OPENED", 2)
     monkeypatch.setattr(sentences, "DRAWS", 2)
     encoder = load_encoder(embedder(save_tiny(FAMILIES[name], tmp_path / "tiny", classes=CLASSES)))
@@ -79,7 +79,7 @@ def test_sentence_effects_equal_plain_transformers(name, tmp_path, monkeypatch):
         assert float(found.level[0]) == pytest.approx(max(map(abs, draws)), **near)
 
 
-def test_draws_have_enough_tokens(encoder_of):
+def test_random_word_sets_have_enough_tokens(encoder_of):
     words = encoder_of("RoBERTa").tokenize(SMALL).words
     sizes = {word.positions: len(word.positions) for word in words}
     for size in (1, 12, 1000):
@@ -99,7 +99,7 @@ def classified(tmp_path):
     return encoder, head
 
 
-def test_constant_score_names_no_sentence(classified):
+def test_explain_names_no_sentence_for_constant_score(classified):
     encoder, head = classified
     tokens = encoder.tokenize(SMALL)
     found = explain(encoder, tokens, class_score(head, "B")(tokens), heads=(), sentences=sentences_of(tokens))
@@ -107,7 +107,7 @@ def test_constant_score_names_no_sentence(classified):
     assert not found.sentence_frame["named"].any()
 
 
-def test_only_sentence_has_no_noise_level(encoder):
+def test_single_sentence_has_no_noise_level(encoder):
     tokens = encoder.tokenize("She sat by the muddy water and the banker waited")
     target = similarity(encoder, load_pooling(encoder), "Mud.")(tokens)
     found = explain(encoder, tokens, target, heads=(), sentences=sentences_of(tokens))
@@ -117,7 +117,7 @@ def test_only_sentence_has_no_noise_level(encoder):
 
 
 @pytest.mark.slow
-def test_hidden_sentence_keeps_word_of_target(encoder):
+def test_hiding_sentence_keeps_word_of_target(encoder):
     tokens = encoder.tokenize(SMALL)
     parts = sentences_of(tokens)
     word = parts[1].words[0]
@@ -130,7 +130,7 @@ def test_hidden_sentence_keeps_word_of_target(encoder):
 
 
 @pytest.mark.slow
-def test_sentence_that_answers_query_is_named(encoder):
+def test_explain_names_sentence_that_answers_query(encoder):
     text = TEXT.replace("They rowed home.", "To send back a web order, print the label and post the parcel.")
     tokens = encoder.tokenize(text)
     target = similarity(encoder, load_pooling(encoder), "How do I return an item I bought online?")(tokens)
@@ -148,7 +148,7 @@ def test_is_long(encoder):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["BERT", "RoBERTa", "T5 (encoder half)"])
-def test_text_cut_as_in_sentence_transformers(name, tmp_path):
+def test_pooling_cuts_text_like_sentence_transformers(name, tmp_path):
     template = save_tiny(FAMILIES[name], tmp_path / "tiny")
     steps = modules.Transformer(str(template), max_seq_length=20), modules.Pooling(32)
     theirs = SentenceTransformer(modules=[*steps], device="cpu")

@@ -39,7 +39,7 @@ def test_error_is_largest_difference(encoder, encoding):
     assert replace(step, own=shifted).error == pytest.approx(0.25, abs=1e-4)
 
 
-# terms added to the scaled scores
+# For each family, the terms added to the scaled scores.
 TERMS = {
     "DeBERTa": ["content to position", "position to content"],
     "DeBERTa-v3": ["content to position", "position to content"],
@@ -58,7 +58,7 @@ def test_steps_in_other_families(name, encoder_of):
         assert [term.name for term in steps.trace.terms] == terms
         assert all(term.values.abs().max() > 0.1 for term in steps.trace.terms)  # a term of zeros would prove nothing
         assert ("turned query" in steps) == (name in ("ModernBERT", "NomicBERT"))
-        # The embeddings of ModernBERT are already normalised.
+        # ModernBERT normalises its embeddings, so its first layer has no norm.
         own_norm = name in ("MobileBERT", "T5 (encoder half)", "MegatronBERT") or (name == "ModernBERT" and layer > 0)
         assert ("read" in steps) == own_norm
         far = [step.name for step in steps.steps if step.own is not None and step.error > 1e-4 * max(step.size, 1e-3)]

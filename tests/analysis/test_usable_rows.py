@@ -18,7 +18,7 @@ REPORTS = {
 
 @pytest.mark.parametrize("report", REPORTS)
 @pytest.mark.slow
-def test_report_rejects_text_with_nan(encoder_of, monkeypatch, report):
+def test_report_rejects_text_that_gives_nan(encoder_of, monkeypatch, report):
     encoder = encoder_of("BERT")
     run, ran = Encoder._run, []
 
@@ -52,7 +52,7 @@ def test_row_limit_is_equal_for_each_sense(encoder):
         hidden_words(encoder, FRAME[:3])
 
 
-def test_repeated_column_refused(encoder):
+def test_check_rows_refuses_repeated_column(encoder):
     frame = pd.concat([FRAME, FRAME["word"]], axis=1)
     with pytest.raises(ValueError, match=r"Expected one column word, got 2\. Rename the others"):
         check_rows(encoder, frame)

@@ -1,4 +1,4 @@
-"""Test changed attention against torch's attention."""
+"""Test attention recomputed with a change, such as a mask, against torch's attention."""
 
 import math
 
@@ -76,7 +76,7 @@ def test_uniform_weights_over_allowed_tokens(heads):
     assert later.weights[2].tolist() == pytest.approx([1 / 3] * 3 + [0.0] * (len(later.weights) - 3))
 
 
-def test_four_ways_equal_plain_loops(heads):
+def test_four_ways_match_plain_loops(heads):
     for real in heads:
         n = len(real.query)
         allowed = causal_mask(n)

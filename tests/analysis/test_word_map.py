@@ -21,7 +21,7 @@ WEIGHTS = torch.tensor([
 ])  # fmt: skip
 
 
-def test_split_word_sums_columns_averages_rows(encoding):
+def test_word_map_sums_columns_and_averages_rows(encoding):
     view = word_map(encoding, WEIGHTS)
     assert view.labels == ("[CLS]", "unhappy", "cat", "[SEP]")
     assert view.groups == ((0,), (1, 2), (3,), (4,))
@@ -32,7 +32,7 @@ def test_split_word_sums_columns_averages_rows(encoding):
     assert places(encoding) == (view.labels, view.groups, view.special)
 
 
-def test_hidden_weight_of_special_tokens(encoding):
+def test_word_map_reports_weight_on_special_tokens(encoding):
     view = word_map(encoding, WEIGHTS, words=False, special=False)
     assert view.labels == ("un", "##happy", "cat")
     assert view.hidden == pytest.approx((0.3 + 0.3 + 0.3) / 3)
@@ -43,13 +43,13 @@ def test_hidden_weight_of_special_tokens(encoding):
 def test_word_map_without_special_tokens(encoding):
     view = word_map(encoding, WEIGHTS, special=False)
     assert view.labels == ("unhappy", "cat") and view.groups == ((1, 2), (3,)) and view.special == (False, False)
-    # weights before scaling: 0.4 and 0.3, then 0.6 and 0.1
+    # Before rescaling, "unhappy" has the weights 0.4 and 0.3, and "cat" 0.6 and 0.1.
     assert view.matrix[0].tolist() == pytest.approx([4 / 7, 3 / 7])
     assert view.matrix[1].tolist() == pytest.approx([6 / 7, 1 / 7])
     assert view.hidden == pytest.approx(0.3)
 
 
-def test_bin_keeps_largest_weight_with_sign():
+def test_binned_map_keeps_largest_weight_with_sign():
     matrix = torch.zeros(5, 5)
     matrix[0, 1], matrix[3, 3], matrix[4, 0] = 0.9, -0.8, 0.1
     groups, special = tuple((i,) for i in range(5)), (True,) * 3 + (False,) * 2
@@ -63,7 +63,7 @@ def test_bin_keeps_largest_weight_with_sign():
     assert view.binned(most=5) is view
 
 
-def test_attended_returns_row_of_every_head(encoder):
+def test_attended_returns_weights_of_every_head(encoder):
     encoding = encoder.encode("The stalagmite, wet and cold, stood in the unlit cave.")
     word = encoding.places("stalagmite")[0]
     seen = attended(word)

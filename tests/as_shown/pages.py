@@ -1,4 +1,4 @@
-"""List the views of every page, and collect what they show."""
+"""List views (sets of choices) of every page, and collect what each view shows."""
 
 import re
 from functools import cache
@@ -35,7 +35,7 @@ LONG: View = OWN | {
     "b": TALE + "but the bank in the town, which had lent us the money for it, wanted all of it back before the end of May.",
     "c": "", "word": "bank", "head": "L5 H2", "at_a": 2, "at_b": 2,
 }  # fmt: skip
-# no control sentence, and two similar vectors
+# This view has no control sentence, and two similar word vectors.
 NEAR: View = OWN | {"a": "The muddy bank.", "b": "The muddy bank!", "c": "", "word": "bank"}
 STOP_FIELDS: dict[str, View] = {
     "one-vector": {"layer": 2},
@@ -70,7 +70,7 @@ def folder(family: str) -> str:
 
 
 def views(address: str) -> dict[str, View]:
-    """Return a page's views, with different sentences and choices."""
+    """Return a page's views by name, with different sentences and choices."""
     default, own, long = ({name: view} for name, view in (("default", {}), ("own", OWN), ("long", LONG)))
     match address:
         case "":
@@ -164,7 +164,7 @@ def _shown(address: str, view: View) -> dict[str, Lines]:
 
 
 def _said(at: AppTest) -> list[str]:
-    """Return the page's texts; of captions and other Markdown, those with a number."""
+    """Return the page's plain texts, and those captions, messages and Markdown texts that contain a number."""
     others = [element.value for kind in (at.caption, at.markdown, at.info, at.success, at.error) for element in kind]
     texts = [paragraph for element in at.text for paragraph in element.value.split("\n\n")]
     texts += [text for text in others if re.search(r"\d", text) and "](" not in text and text[0] != "|"]

@@ -23,7 +23,8 @@ LOOKS = re.compile(  # keys that only affect a chart's look
     r"^\$schema|^config|^autosize|[sS]ize$|Radius|Limit|Padding|Weight|Extent|Angle|^symbolType|^clamp|^interpolate"
     r"|^align|^baseline|^anchor|^grid|^tick|^orient|^strokeWidth|^filled|^columns|^label[A-Z](?!xpr)|^title[A-Z]"
 )
-# Allowed differences between processors: NEAR times a column's largest number, one in the last printed digit, or NOISE.
+# Allowed differences between processors: in a column, NOISE + NEAR times the largest number;
+# in a text, NOISE + one unit of the last printed digit.
 NEAR, NOISE = 2e-4, 1e-5
 ROW = re.compile(r"(?=.*\d)-?\d*(,-?\d*)+")  # numbers in a text: "44,16,,-3" has no third number
 NUMBER = re.compile(r"(?<![\w#])[-+−]?(?:\d+ × 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?(?!\w|\.\d)(?: %)?)")
@@ -41,12 +42,12 @@ Record = dict[str, dict[str, Lines]]  # view -> item (figure, table or text) -> 
 
 
 def table(frame: pd.DataFrame) -> str:
-    """Return the number of rows, and each column's summary."""
+    """Return a table's number of rows, and each column's summary."""
     return BESIDE.join([f"{len(frame)} rows", *(column(str(name), frame[name].tolist()) for name in frame)])
 
 
 def column(name: str, values: list) -> str:
-    """Return a column's values, or a summary of many values."""
+    """Return a column's values in full, or a summary if there are more than six."""
     if any(isinstance(value, str) and value.startswith(PNG_URI) for value in values):
         return f"{name} = picture {' '.join(map(_picture, values))}"
     if all(value is None or isinstance(value, bool | int | float | np.number) for value in values):
@@ -67,7 +68,7 @@ def column(name: str, values: list) -> str:
 
 
 def numbers(values: list[float]) -> str:
-    """Return the values, or a summary of many values."""
+    """Return the values in full, or a summary if there are more than six."""
     if len(values) <= FEW:
         return " ".join(map(_short, values))
     known = np.array([value for value in values if math.isfinite(value)] or [0.0])
@@ -110,7 +111,7 @@ def figure(name: str, caption: str, drawn: pd.DataFrame, spec: dict) -> Lines:
 
 
 def texts(said: Iterable[str]) -> Lines:
-    """Return the texts by their first two words."""
+    """Return a dictionary of the texts, with their first two words as keys."""
     lines, seen = {}, Counter()
     for text in said:
         key = NUMBER.sub("#", " ".join(text.split()[:2]))
@@ -178,7 +179,7 @@ def _mark(part: dict) -> str:
 
 
 def write(name: str, views: Record) -> None:
-    """Store a record. Views like an earlier view (AS_IN) store only differences."""
+    """Store a page's record. A view similar to an earlier view (AS_IN) stores only the differences."""
     kept: dict[str, dict[str, dict[str, str | None]]] = {}
     for number, (view, items) in enumerate(views.items()):
         earlier = [*views][:number]
@@ -224,7 +225,7 @@ def differences(name: str, views: Record) -> list[str]:
 
 
 def changed(one: str | None, other: str | None) -> tuple[str | None, str | None]:
-    """Return only the columns that differ."""
+    """Return only those columns of two lines that differ."""
     if one is None or other is None:
         return one, other
     first, second = one.split(BESIDE), other.split(BESIDE)
@@ -248,7 +249,7 @@ def alike(one: str, other: str) -> bool:
 
 
 def _digit(*texts: str) -> float:
-    """Return one unit of the last common decimal, or 0."""
+    """Return one unit of the last decimal place that all texts have, or 0."""
     places = [len(text.partition(".")[2].strip(" %")) for text in texts]
     return 1.01 * 10.0 ** -min(places) if max(places) or "%" in texts[0] else 0.0
 

@@ -13,6 +13,6 @@ def nothing_computed():
 
 
 @pytest.mark.parametrize("name", pages.RECORDS)
-def test_page_equals_its_record(name):
+def test_page_shows_what_its_record_says(name):
     different = record.differences(name, pages.RECORDS[name]())
     assert not different, "\n".join([f"{len(different)} differences. {record.ANEW}", *different])
