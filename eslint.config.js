@@ -5,7 +5,7 @@ import globals from "globals";
 const FOLDER = "selfattn/dashboard/components";
 const ENTRY = /export default/;
 
-// A component's files become one module, so a file may use another file's names.
+// A component's files become one module, so a file may use the functions and classes of another file.
 const texts = Object.fromEntries(
   readdirSync(FOLDER)
     .filter((name) => name.endsWith(".js"))

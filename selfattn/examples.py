@@ -1,6 +1,6 @@
 """English examples from data/*.csv.
 
-We wrote the sentences, except a few well-known ones, such as the animal and the street.
+We wrote the sentences, except a few well-known ones, such as the sentence about the animal and the street.
 """
 
 from collections.abc import Hashable
@@ -71,19 +71,19 @@ PAIRS = tuple(
     Example(senses=(row.pop("first_sense"), row.pop("second_sense")), **row)
     for row in _table("pairs").to_dict("records")
 )
-# For each pronoun, half of the antecedents are the first noun.
+# For each pronoun, the antecedent is the first of the two nouns in half of the sentences.
 PRONOUNS = tuple(
     PronounSentence(**row | {"twin": row["twin"] or None}) for row in _table("pronouns").to_dict("records")
 )
 NEGATION_PAIRS = tuple(Negation(**row) for row in _table("negations").to_dict("records"))
 TEXT_PAIRS = tuple(TextPair(**row) for row in _table("text_pairs").to_dict("records"))
 _BY_USE = _table("sentences").set_index("use")["sentence"]
-# The senses of "bank": river, money, river.
+# In the first two and the last sentence, "bank" is a river's bank, otherwise a money bank.
 STATIC_WORD_SENTENCES = tuple(_BY_USE["one word"])
 # Sentences that share hardly any words.
 NEUTRAL_SENTENCES = tuple(_BY_USE["neutral"])
 
-# Shown without a score, because readers disagree whom "she" means.
+# No head is scored on this sentence, because readers disagree whom "she" means.
 UNRESOLVED = PronounSentence(
     "The artist gave the musician a score because she loved her composition.", "she", "artist", "musician", None
 )
@@ -96,13 +96,13 @@ def labelled_sentences() -> pd.DataFrame:
     """Return the table data/senses.csv, with columns sentence, word and sense.
 
     Each word has two senses, with twelve sentences each.
-    In the bundled encoder, both senses have the same token positions.
+    In the bundled encoder's tokens, the sentences of both senses have the word at the same positions.
     """
     return _table("senses")
 
 
 def other_sentences(frame: pd.DataFrame, row: Hashable) -> tuple[str, str]:
-    """Return two sentences with this row's word: in another sense, in this sense."""
+    """Return two other sentences with the row's word: first in another sense, then in the row's sense."""
     word, sense = frame.loc[row, ["word", "sense"]]
     others = frame[(frame["word"] == word) & (frame.index != row)]
     same = others["sense"] == sense

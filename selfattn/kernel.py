@@ -40,7 +40,7 @@ def attend(
     """Compute attention for any batch of heads. Shapes: as in `AttentionTrace`.
 
     A fully masked row has weights 0 and context 0.
-    16-bit inputs are computed in float32, and each step is rounded at the end.
+    For 16-bit inputs, each step is computed in float32, and rounded to 16 bits at the end.
     A step with a number too large for 16 bits stays in float32.
     Raises ValueError for inputs that don't fit together.
     """

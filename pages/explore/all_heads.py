@@ -50,13 +50,13 @@ def segments(page: Page) -> PlacedWord:
 def show_grid(page: Page, name: str, side: PlacedWord, rows: Sequence[int]) -> None:
     """Show every head's map. A click chooses a head.
 
-    name: the sentence, or "" for A and B as one text
+    name: "A" or "B", or "" for A and B as one text
     side: the chosen word in the sentence
     """
     encoder, pair = page.encoder, page.pair
     sides = {name: word for name, word in zip(("A", "B", "control"), pair) if word}
     compared = Compared(sides, partial(cached_effect, encoder))
-    # As one text, A and B have no second text to compare with.
+    # If A and B are one text, there is no second text to compare with.
     measures = offered(sides if side.sentence.pair is None and encoder.patchable else ())
     labels = {key: each.label for key, each in measures.items()}
     if (asked := linked(session.MEASURE)) in labels:  # a link from an older version

@@ -75,7 +75,7 @@ def _field(label: str, first: str, key: session.Key) -> str:
 
 
 def _load_or_stop(encoder: Encoder, what: str, load: Callable[[Encoder], T]) -> T:
-    """Load a task head or the pooling, or end the page."""
+    """Load a task head or the pooling. End the page if the encoder has none."""
 
     def make(_: object) -> T | str:
         try:
@@ -97,7 +97,11 @@ def _pick(label: str, options: Sequence[Any], first: int, key: str, **more: Any)
 
 
 def _linked(key: session.Key, options: Sequence[str], shown: str, missing: str) -> int | None:
-    """Return the index of the option in the URL, or None. shown: the option on the page. missing: the warning."""
+    """Return the index of the URL's option, or None.
+
+    shown: the option that the page shows if the URL's option doesn't exist
+    missing: the warning that the page then shows
+    """
     named = st.query_params.get(key, "")
     offered = named in options
     say_what_is_missing(key, options, named if offered else shown, missing.format)
@@ -106,13 +110,13 @@ def _linked(key: session.Key, options: Sequence[str], shown: str, missing: str) 
 
 
 def _link(key: session.Key, options: Sequence[str], index: Any) -> None:
-    """Store a choice in the URL. index: unchecked, from the browser."""
+    """Store a choice in the URL. index: from the browser, so it is checked here."""
     if index is None or (type(index) is int and 0 <= index < len(options)):
         note_in_address({key: None if index is None else options[index]})
 
 
 def _class(encoder: Encoder, text: str, pairs: Sequence[str | None] = (None,)) -> list[Question]:
-    """Return a question for each second text in `pairs`."""
+    """Return a question about the class for each second text in `pairs`."""
     head = _load_or_stop(encoder, "classification head", load_class_head)
     names = ["The sentence" if pair is None else f"Document {n}" for n, pair in enumerate(pairs, 1)]
     encodings = [encode_or_stop(encoder, text, name, pair=pair) for name, pair in zip(names, pairs)]
@@ -154,7 +158,7 @@ def _similarity(encoder: Encoder, text: str) -> list[Question]:
 
 
 def _as_read(encoder: Encoder, pooling: Pooling, text: str, name: str) -> tuple[Encoding, Tokens]:
-    """Return the text, cut for the embedder, and the uncut text."""
+    """Return the text as the embedder reads it (too long texts are cut), and the uncut text."""
     check_length(text)
     read, whole = pooling.read(encoder, text)
     if len(read.ids) == len(whole.ids):
@@ -259,7 +263,7 @@ def show_similar(encoder: Encoder, first: Question, second: Question) -> None:
 
 
 def _hidden_now(names: Sequence[Sequence[str]]) -> list[int | None]:
-    """Return the index of the hidden word in each text."""
+    """Return for each text the index of the hidden word, or None."""
     return [
         _linked(key, labels, "nothing hidden", f'The link hides "{{}}", but sentence {name} doesn\'t have this word.')
         for labels, (name, key) in zip(names, session.HIDE.items())
@@ -277,7 +281,7 @@ def _hide(panel: Panel, names: Sequence[Sequence[str]], _: str, given: Any) -> N
 
 
 def show_words(panel: Panel) -> None:
-    """Show the effects of words, or of a long text's sentences."""
+    """Show the effect of hiding each word, or each sentence of a long text."""
     rows = panel.live.data["rows"] if panel.live else []
     places = [[n, at] for n, row in enumerate(rows) for at in range(len(row["words"])) if "read" in row]
     named = [f"{n + 1}.{at + 1}" for n, at in places]
@@ -298,7 +302,7 @@ def show_words(panel: Panel) -> None:
 
 
 def explained(encoder: Encoder, question: Question, long: bool, words: tuple | None = None) -> Explained:
-    """Return `explain`'s result, with the chosen head's effect. long: hide sentences first."""
+    """Return `explain`'s result, with the chosen head's effect. long: hide whole sentences first, then words."""
     sentence, target, head = question.sentence, question.asked(question.sentence), this_page().head
     make = partial(explain, encoder, sentence, target, sentences=sentences_of(sentence) if long else (), words=words)
     key = (sentence.text, sentence.pair, len(sentence.ids), *question.key, long, words)

@@ -21,7 +21,7 @@ LONGEST = 60  # words; the page leaves out each word in turn, which is slow
 
 
 def choose() -> tuple[tuple[str, ...], int, int]:
-    """Return the typed words, and the positions of two, from 1."""
+    """Return the words of the typed sentence, and the positions (from 1) of the two chosen words."""
     with st.container(horizontal=True):
         for example in EXAMPLES:
             _, first, second = example
@@ -36,7 +36,7 @@ def choose() -> tuple[tuple[str, ...], int, int]:
         if st.session_state.get(key) not in places:
             st.session_state[key] = place
     with st.container(horizontal=True):
-        # The options are numbers, because words repeat.
+        # The options are positions, because a word may occur twice.
         start = st.selectbox("From", places, format_func=lambda n: f"{n} {words[n - 1]}", key=START, width=220)
         stop = st.selectbox("To", places, format_func=lambda n: f"{n} {words[n - 1]}", key=STOP, width=220)
     if start == stop:
@@ -104,7 +104,8 @@ def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
             ("gradient", "Gradient: how much each state depends on the first word", {"log": log}),
             ("share", "Share: how much of each state comes from the first word", {"domain": (0, 1)}),
         ):
-            ends = ", ".join(f"{name} {value:.2f}" for name, value in last[column].items())  # at the second word
+            # The values at the second chosen word.
+            ends = ", ".join(f"{name} {value:.2f}" for name, value in last[column].items())
             chart = {
                 title: drawing(
                     lines, signal, "step", column, series="network", titles=("word", column), size=(400, 240), **looks
@@ -152,7 +153,10 @@ def show_costs() -> None:
 
 
 def verdict(table: pd.DataFrame) -> str:
-    """Say at which lengths the recurrence was quicker. table: milliseconds, with a column for each number of words."""
+    """Say at which numbers of words the recurrence was quicker than attention.
+
+    table: milliseconds, with a column for each number of words
+    """
     quicker = table.loc["recurrent, word by word"] < table.loc["one matrix product"]
     lengths = " and ".join(f"{n:,}" for n in table.columns[quicker])
     if not lengths:

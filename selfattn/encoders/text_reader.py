@@ -17,10 +17,10 @@ from selfattn.words import character_spans
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TextReader:
-    """A tokeniser and the model that reads its tokens."""
+    """A tokeniser, and the model that reads the tokens."""
 
     name: str
-    revision: str | None  # None for folders
+    revision: str | None  # None for an encoder from a folder
     max_tokens: int  # special tokens included
     device: str
     model: nn.Module
@@ -34,14 +34,14 @@ class TextReader:
                 raise ValueError(
                     f"Expected tokens from {self.title}'s tokeniser, without padding and without pair. Give the text as a string."
                 )
-            self._check_indices(text)  # a larger encoder may have made these tokens
+            self._check_indices(text)  # another encoder, with larger limits, may have made these tokens
             return text
         tokens = self.uncut(text, pair)
         self._check_indices(tokens)
         return tokens
 
     def uncut(self, text: str, pair: str | None = None) -> Tokens:
-        """Return all tokens, even more than the encoder can read. Raises TextError."""
+        """Return all tokens of a text, even if the encoder can't read so many. Raises TextError."""
         for part in (text,) if pair is None else (text, pair):
             _check_text(part)
         with failing_as(
@@ -58,7 +58,7 @@ class TextReader:
         return Tokens(
             text=text,
             pair=pair,
-            # Some tokenisers return the spelling of an unknown token.
+            # For an unknown word, some tokenisers return the word's spelling as the token.
             tokens=tuple(self.tokenizer.unk_token if at in unknown else one for at, one in enumerate(read.tokens)),
             ids=tuple(read.ids),
             types=tuple(read.type_ids),
@@ -110,7 +110,7 @@ class TextReader:
         return token_id is not None and token_id < self._rows
 
     def locate(self, sentence: str, word: str, *more: str) -> tuple[PlacedWord, ...]:
-        """Return every occurrence of these words. Raises TextError."""
+        """Return every occurrence of `word` and of the words in `more`. Raises TextError."""
         if not isinstance(sentence, str):
             raise TextError(f"The sentence is missing (expected text, got {_quoted(sentence)}).")
         if not isinstance(word, str) or not word.strip():
@@ -131,7 +131,7 @@ class TextReader:
     def placed(self, where: PlacedWord | tuple) -> PlacedWord:
         """Return a PlacedWord for (text, positions) or (text, positions, pair).
 
-        Raises TextError, IndexError, and ValueError for another encoder's tokens.
+        Raises TextError; IndexError for positions outside the text; ValueError for another encoder's tokens.
         """
         if isinstance(where, PlacedWord):
             self.tokenize(where.sentence)
@@ -164,7 +164,7 @@ class TextReader:
 
     @cached_property
     def reader(self) -> str:
-        """The digest of tokenizer.json, or the encoder's name."""
+        """What identifies the tokeniser: the digest of tokenizer.json, or the encoder's name if the file is missing."""
         return self.files.get("tokenizer.json", self.name)
 
     def inputs(self, batch: Sequence[Tokens]) -> dict[str, Tensor]:

@@ -28,7 +28,7 @@ class Tokenizer:
                 "comes from. selfattn needs a fast tokeniser (tokenizer.json), and transformers has no fast version of this "
                 "tokeniser. Choose another encoder."
             )
-        # Switched off once, because threads share these settings.
+        # Truncation and padding are switched off once, because threads share these settings.
         loaded.backend_tokenizer.no_truncation()
         loaded.backend_tokenizer.no_padding()
         self._backend = loaded.backend_tokenizer
@@ -51,7 +51,7 @@ class Tokenizer:
         return tuple(bool(mask) or number in self._special for mask, number in zip(read.special_tokens_mask, read.ids))
 
     def _note_on_case(self, folder: Path) -> str:
-        """Return a note if a cased vocabulary is read in lower case."""
+        """Return a note if the vocabulary has capital letters, but texts are read in lower case."""
         stated = (folder / "tokenizer.json").exists() or (folder / "tokenizer_config.json").exists()
         if stated or not (folder / "vocab.txt").exists():
             return ""
@@ -64,7 +64,7 @@ class Tokenizer:
         )
 
     def check(self, name: str) -> None:
-        """Raise LoadError if the tokeniser fails, or gives random tokens."""
+        """Raise LoadError if the tokeniser fails, or reads the same text in two ways."""
         with failing_as(
             lambda reason: LoadError(f"{name}'s tokeniser can't read {SAMPLE!r}: {reason}. Save it again.")
         ):

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from selfattn.encoders.errors import LoadError
 
-MOST_BYTES = 16 * 2**20  # in a JSON file
+MOST_BYTES = 16 * 2**20  # the largest JSON file that is read
 
 
 def open_plain(path: Path) -> BinaryIO:
@@ -36,7 +36,7 @@ def read_plain(path: Path, most_bytes: int) -> bytes:
 
 
 def read_json(path: Path, otherwise: dict | None = None, of: type = dict) -> Any:
-    """Return the JSON in a file, or `otherwise` without a file. Raises LoadError."""
+    """Return the JSON in a file, or `otherwise` if the file doesn't exist. Raises LoadError."""
     if otherwise is not None and not path.exists():
         return otherwise
     try:

@@ -1,4 +1,4 @@
-"""Write a view as one ZIP."""
+"""Write a page's figures, tables and weights as one ZIP."""
 
 import io
 import re

@@ -33,12 +33,12 @@ MAX_PIXELS = 64_000_000  # 256 MB while a PNG is drawn
 LETTER = 5.9  # SVG pixels: average width of a letter, rounded up
 NARROWEST = 260  # SVG pixels: least width of the text above a chart
 NUMBER = re.compile(r"^\d+\. ")  # the number before a figure's name
-SUBTITLE_LINES = 12  # most lines of one sentence above a chart
-painter: ContextVar[Any] = ContextVar("painter", default=vlc)  # vl-convert, or a stand-in in another process
+SUBTITLE_LINES = 12  # at most so many lines of one sentence stand above a chart
+painter: ContextVar[Any] = ContextVar("painter", default=vlc)  # vl-convert, or an object that draws in another process
 NO_CHARACTER = "\U0001fffe"  # Unicode never assigns it, so no font has it
 BLANK = {"Cc", "Cf", "Mn", "Zs"}  # categories of characters that a font may draw as nothing
 CELL, COLUMNS = 32, 50  # of the font test: pixels per cell, cells per row
-NAMED = 5  # characters that a note names
+NAMED = 5  # a note names at most so many characters
 PNG_HEADER = 8 + 25  # bytes: signature and IHDR chunk (PNG specification, 11.2.2)
 
 
@@ -49,7 +49,7 @@ class View:
     name: str  # file name without suffix
     provenance: Provenance
     panels: Mapping[str, Panel]  # by name, from numbered()
-    more: Mapping[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)  # tables of no panel
+    more: Mapping[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)  # tables that belong to no panel
     arrays: Mapping[str, Callable[[], Any]] = field(default_factory=dict)  # functions that return an array or tensor
     look: Look = field(default_factory=Look)  # of the pictures
 
@@ -59,7 +59,7 @@ class View:
 
     @property
     def tables(self) -> dict[str, tuple[Callable[[], pd.DataFrame], Provenance]]:
-        """Each table's function and provenance, by the table's name."""
+        """By each table's name: a function that makes the table, and the table's provenance."""
         found = {}
         for name, panel in self.panels.items():
             for at, table in enumerate(panel.tables):
@@ -76,7 +76,7 @@ class View:
 
 
 def numbered(panels: Sequence[Panel]) -> dict[str, Panel]:
-    """Return the panels by numbered name."""
+    """Return the panels by name, with a number before each name, such as "1. map"."""
     return {f"{number}. {panel.name}": panel for number, panel in enumerate(panels, start=1)}
 
 
@@ -144,7 +144,7 @@ def png(
 
 
 def without_font(text: str) -> str:
-    """Return the characters that no font here has."""
+    """Return the characters that no font on this machine has."""
     foreign = {each for each in drawable(text) if not each.isascii() and unicodedata.category(each) not in BLANK}
     return _undrawn("".join(sorted(foreign))) if foreign else ""
 
@@ -209,7 +209,7 @@ def _with_texts(raw: bytes, texts: Mapping[str, str]) -> bytes:
 
 
 def csv(frame: pd.DataFrame, provenance: Provenance) -> str:
-    """Return a table as CSV, with model, revision, layer, head and error.
+    """Return a table as CSV, with columns for model, revision, layer, head and error.
 
     Existing columns stay unchanged. Texts that a spreadsheet would run as formulas are escaped.
     """

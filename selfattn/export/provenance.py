@@ -34,7 +34,7 @@ class Provenance:
     head: int | None = None  # None: all heads
     error: float | None = None  # largest difference to the model's own weights (None: not measured)
     recomputed: bool = True  # False: the model itself returned the weights
-    note: str = ""  # how the picture differs from the figure
+    note: str = ""  # how the file's picture differs from the figure on the page
     versions: dict[str, str] = field(default_factory=lambda: dict(versions()))
 
     @classmethod
@@ -84,7 +84,7 @@ class Provenance:
         return f"{origin}; {check}" if (check := self.check()) else origin
 
     def check(self) -> str:
-        """Describe the difference to the model's own weights."""
+        """Say how far the recomputed weights differ from the model's own weights."""
         if not self.recomputed:
             return "the model's own attention weights, not recomputed"
         return "" if self.error is None else f"weights differ from the model's by at most {numbers.error(self.error)}"

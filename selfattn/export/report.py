@@ -1,4 +1,4 @@
-"""Write a view as one HTML file that works offline.
+"""Write a page's figures and tables as one HTML file that works offline.
 
 The Content-Security-Policy forbids fetching, and allows only the components' scripts.
 """
@@ -84,7 +84,7 @@ def entry(file: str, title: str, sentences: Iterable[str], finding: str) -> str:
 
 
 def method(text: str) -> str:
-    """Return a folded description of a measurement."""
+    """Return a measurement's description, which the reader can unfold."""
     parts = text.split("\n\n")
     return f"<details><summary>How this was measured</summary>{''.join(map(paragraph, parts))}</details>"
 
@@ -102,7 +102,7 @@ def _figures(view: View, width: float | None) -> Iterable[str]:
 
 
 def _hash(text: str) -> str:
-    """Return the hash that allows an inline style or script."""
+    """Return the hash with which the policy allows an inline style or script."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 

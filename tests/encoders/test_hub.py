@@ -15,7 +15,7 @@ NOWHERE = "http://127.0.0.1:9"
 
 
 def ask(endpoint: str, *questions: tuple[str, str | None, str]) -> list[dict]:
-    """Load each (name, revision, offline). Return the properties or errors."""
+    """Load an encoder for each (name, revision, offline). Return the encoders' properties, or error messages."""
     answers = []
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stderr(io.StringIO()) as printed:
         patch.setattr(constants, "ENDPOINT", endpoint)
@@ -47,7 +47,7 @@ REFUSED = {
 
 @pytest.fixture(scope="module")
 def answers(stand_in, tmp_path_factory):
-    """Return the results of a download, an offline load, and REFUSED."""
+    """Return what `ask` returns for a download, an offline load, and the questions in REFUSED."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(constants, "HF_HUB_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield ask(stand_in.url, ("some/good", None, ""), ("some/good", None, "1"), *REFUSED)
@@ -75,7 +75,7 @@ def test_downloaded_model_loads_offline(stand_in, answers):
 
 
 @pytest.mark.slow
-def test_hub_errors_have_own_messages(answers):
+def test_message_explains_each_hub_error(answers):
     for refused, words in zip(answers[2:], REFUSED.values(), strict=True):
         assert words in refused.get("message", ""), refused
 
@@ -92,7 +92,7 @@ def test_interrupted_download_raises_load_error(monkeypatch):
     assert stages == ["Downloading some/good: model.safetensors (1 of 1, 2.5 MB)"]
 
 
-def test_progress_reports_each_percent_once():
+def test_progress_reports_no_percentage_twice():
     stages: list[str] = []
     bar = hub._reporting("File", 200, stages.append)()
     for n in (1, 1, 1, None, 3, 300):

@@ -1,4 +1,4 @@
-"""Test `Encoder.content`, the identity of an encoder."""
+"""Test `Encoder.content`, the digest that identifies an encoder."""
 
 import json
 import shutil
@@ -35,7 +35,7 @@ def test_copy_has_same_content(encoder, tmp_path):
     assert other.digest == encoder.digest and other.content != encoder.content
 
 
-def test_neutral_changes_keep_digest(sentence_embedder):
+def test_digest_ignores_irrelevant_changes(sentence_embedder):
     before = configuration(sentence_embedder)
     config = json.loads((sentence_embedder / "config.json").read_text())
     config |= {"_name_or_path": "elsewhere", "transformers_version": "4", "dtype": "float16", "torch_dtype": "float16"}
@@ -57,14 +57,14 @@ def test_neutral_changes_keep_digest(sentence_embedder):
         ("config_sentence_transformers.json", {"default_prompt_name": "query"}),
     ],
 )
-def test_relevant_changes_change_digest(sentence_embedder, file, values):
+def test_digest_changes_with_each_configuration_file(sentence_embedder, file, values):
     before = configuration(sentence_embedder)
     change_config(sentence_embedder, file, **values)
     assert configuration(sentence_embedder) != before
 
 
 def test_pooling_in_old_layout_changes_digest(tmp_path):
-    """Before version 2, sentence-transformers saved the pooling in a neighbouring folder."""
+    """Before version 2, sentence-transformers saved the pooling in a folder beside the model's."""
     around = embedder(tmp_path, first="0_Transformer")
     folder = save_tiny(FAMILIES["BERT"], around / "0_Transformer")
     files, before = file_digests(folder), configuration(folder)

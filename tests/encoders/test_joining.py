@@ -1,4 +1,4 @@
-"""Changed copies of a sentence skip the layers before their first change."""
+"""Test that a changed copy of a sentence skips the layers before the copy's first change."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from selfattn.encoders.encoder import Encoder
 from tests.encoders.test_families import RECOMPUTED
 from tests.encoders.test_hiding import ONE_MASK, TEXT
 
-# In these families, every layer computes all positions.
+# In these families, every layer computes all positions, even where only the word's positions are needed.
 ALL_ROWS = (
     "MobileBERT", "ModernBERT", "EuroBERT", "T5 (encoder half)", "mT5 (encoder half)", "DeBERTa", "DeBERTa-v2",
     "DeBERTa-v3", "RoFormer", "RemBERT", "MegatronBERT", "LUKE",
@@ -19,13 +19,13 @@ ALL_ROWS = (
 
 @pytest.fixture(autouse=True)
 def join_few(monkeypatch):
-    """Let a single copy skip layers."""
+    """Let a single copy skip layers, not only FEW or more copies."""
     monkeypatch.setattr("selfattn.encoders.encoder.FEW", 1)
 
 
 @pytest.mark.parametrize("name", [name for name in RECOMPUTED if name not in ONE_MASK])
 @pytest.mark.slow
-def test_skipping_layers_keeps_vectors(encoder_of, monkeypatch, name):
+def test_skipping_layers_gives_same_vectors(encoder_of, monkeypatch, name):
     encoder = encoder_of(name)
     sets = [*([head] for head in reversed(encoder.all_heads)), [Head(0, 0), Head(1, 1)]]
     zero = [[Patch(*head, None, torch.zeros(encoder.d_head)) for head in some] for some in sets]
@@ -46,7 +46,7 @@ def test_skipping_layers_keeps_vectors(encoder_of, monkeypatch, name):
 
 
 def test_copies_compute_only_needed_positions(encoder, monkeypatch):
-    """In the layer of the change, only the word's position is computed."""
+    """In the layer where a copy changes, only the word's position is computed for the copy."""
     batches, receive = [], encoder.model.encoder.layer[0].output.dense.forward.__func__
     for layer in encoder.model.encoder.layer:
         dense = layer.output.dense
@@ -59,8 +59,8 @@ def test_copies_compute_only_needed_positions(encoder, monkeypatch):
     assert batches == [[1, n], [1, n], [1, n], [1, 1], [2, n], [2, n], [2, 1], [4, 1]]
 
 
-def test_xlm_copies_need_complete_passes(encoder_of):
-    """XLM has no module for a complete layer."""
+def test_xlm_copies_run_through_all_layers(encoder_of):
+    """XLM has no module for a complete layer, so no layer can be skipped."""
     encoder = encoder_of("XLM")
     assert not encoder.joinable
     vectors = encoder.knock_out(TEXT, 4, heads=[Head(1, 0)])
@@ -68,9 +68,9 @@ def test_xlm_copies_need_complete_passes(encoder_of):
     torch.testing.assert_close(vectors[0], removed.hidden[-1, 4], atol=1e-5, rtol=0)
 
 
-def test_skipping_is_checked_for_enough_copies(encoder_of, monkeypatch):
+def test_skipping_is_not_checked_for_few_copies(encoder_of, monkeypatch):
     monkeypatch.setattr("selfattn.encoders.encoder.FEW", 3)
-    encoder = replace(encoder_of("BERT"))  # not checked yet
+    encoder = replace(encoder_of("BERT"))  # an encoder whose `joinable` isn't known yet
     encoder.hide(TEXT, 4, [6] * 2, heads=[[Head(1, 0)]] * 2)
     assert "joinable" not in vars(encoder)
     encoder.hide(TEXT, 4, [6] * 3, heads=[[Head(1, 0)]] * 3)

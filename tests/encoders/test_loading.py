@@ -94,7 +94,7 @@ DISTANCES = "encoder.layer.0.attention.self.distance_embedding.weight"
 
 
 def old_bert(prefix):
-    """Return a function that adds an old BERT's relative position weights."""
+    """Return a function that adds an old BERT's weights for relative positions to a checkpoint."""
 
     def change(tensors):
         for key in list(tensors):
@@ -122,7 +122,8 @@ def test_bad_weights_are_refused(folder, change, words):
 
 def test_weight_too_large_for_float16_is_refused(folder):
     change_weights(folder, lambda tensors: tensors["pooler.dense.bias"].fill_(6e4))
-    assert load_encoder(str(folder), dtype="float16").dtype == "float16"  # only the sum of weights is too large
+    # Only the sum of these weights is too large for float16.
+    assert load_encoder(str(folder), dtype="float16").dtype == "float16"
     change_weights(folder, lambda tensors: tensors["pooler.dense.bias"][0].fill_(1e6))
     refused(folder, "NaN or infinity in float16", dtype="float16")
 
@@ -146,7 +147,7 @@ def test_broken_tokeniser_is_refused(folder):
     refused(folder, "tokeniser can't be loaded")
 
 
-def test_foreign_tokeniser_is_refused(folder):
+def test_tokeniser_of_other_model_is_refused(folder):
     other = save_tiny(FAMILIES["RoBERTa"], folder.parent / "other")
     for file in ("tokenizer.json", "tokenizer_config.json"):
         (folder / file).write_bytes((other / file).read_bytes())
@@ -175,13 +176,13 @@ def test_changed_bundled_file_is_not_read(monkeypatch, file):
         load_encoder()
 
 
-def test_only_listed_encoders_are_loaded(folder, monkeypatch):
+def test_only_encoders_in_selfattn_models_load(folder, monkeypatch):
     monkeypatch.setenv("SELFATTN_MODELS", f"{folder}, some/model")
     load_encoder(str(folder))
     refused("bert-base-uncased", "some/model")
 
 
-def test_paths_outside_folder_are_refused(folder, tmp_path, monkeypatch):
+def test_paths_outside_folder_of_encoders_are_refused(folder, tmp_path, monkeypatch):
     outside = save_tiny(FAMILIES["BERT"], tmp_path / "outside")
     shelf = folder.parent / "shelf"
     shelf.mkdir()

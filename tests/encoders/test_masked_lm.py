@@ -28,7 +28,7 @@ def encoder_of(tmp_path_factory):
 
 @pytest.mark.parametrize("name", WITH_HEAD)
 @pytest.mark.slow
-def test_predictions_equal_transformers(encoder_of, name):
+def test_predictions_equal_those_of_transformers(encoder_of, name):
     encoder = encoder_of(name)
     head = load_masked_head(encoder)
     encoding = encoder.encode(replace_word(encoder.tokenize(TEXT), 1, head.mask_token))
@@ -44,23 +44,23 @@ def test_predictions_equal_transformers(encoder_of, name):
     assert table["probability"].tolist() == pytest.approx(expected[ids].exp().tolist(), rel=1e-3)
 
 
-def test_head_shares_embeddings(encoder_of):
+def test_masked_lm_head_shares_encoder_embeddings(encoder_of):
     encoder = encoder_of("BERT")
     head = load_masked_head(encoder)
     names = {id(parameter) for parameter in encoder.model.parameters()}
     not_shared = sum(parameter.numel() for parameter in head._model.parameters() if id(parameter) not in names)
-    assert not_shared < 2_000  # without the 82 x 32 embeddings
+    assert not_shared < 2_000  # the embeddings alone have 82 x 32 numbers
 
 
 @pytest.mark.slow
-def test_encoder_without_head_is_refused(encoder, tmp_path):
+def test_encoder_without_masked_lm_head_is_refused(encoder, tmp_path):
     others = [load_encoder(save_tiny(FAMILIES[name], tmp_path / name)) for name in ("DistilBERT", "T5 (encoder half)")]
     for each in (encoder, *others):
         with pytest.raises(NoHead, match=r"no masked-language head.*bert-base-uncased"):
             load_masked_head(each)
 
 
-def test_tokeniser_without_mask_is_refused(tmp_path):
+def test_tokeniser_without_mask_token_is_refused(tmp_path):
     encoder = load_encoder(save_tiny(FAMILIES["BERT"], tmp_path, masked_head=True))
     encoder.tokenizer.mask_token_id = None
     with pytest.raises(NoHead, match="masked-language head is left out: its tokeniser has no mask token"):

@@ -36,7 +36,7 @@ def test_out_of_memory_errors_are_recognised():
 
 @pytest.fixture
 def room_for(encoder, monkeypatch):
-    """Return a function that makes passes over more than `most` texts fail."""
+    """Return `limit`: after limit(most), passes over more than `most` texts run out of memory."""
 
     def limit(most):
         forward, sizes = encoder.model.forward, []
@@ -81,7 +81,7 @@ def test_scan_continues_with_half_batches(encoder, room_for):
     assert table.column("top_word") == expected.column("top_word")
 
 
-def test_gradients_raise_out_of_memory(encoder, monkeypatch):
+def test_context_gradients_raises_out_of_memory(encoder, monkeypatch):
     def fail(*arguments, **options):
         raise ERRORS[0]
 

@@ -1,4 +1,4 @@
-"""Compare encoded pairs of texts with the plain model."""
+"""Compare selfattn's results for pairs of texts with those of the transformers model."""
 
 import pytest
 import torch
@@ -12,7 +12,7 @@ LONG = ("A man is eating food, slowly and with great pleasure.", "Somebody eats.
 
 
 @pytest.mark.parametrize("name", ["BERT", "RoBERTa"])
-def test_pair_equals_plain_model(encoder_of, name):
+def test_vectors_and_weights_of_pair_equal_transformers(encoder_of, name):
     encoder, texts, pairs = encoder_of(name), [PREMISE, LONG[0], PREMISE], [HYPOTHESIS, LONG[1], None]
     tokenizer = AutoTokenizer.from_pretrained(resolve(encoder.name).folder)
     for text, pair, batched in zip(texts, pairs, encoder.encode_batch(list(map(encoder.tokenize, texts, pairs)))):
@@ -27,7 +27,7 @@ def test_pair_equals_plain_model(encoder_of, name):
         assert torch.allclose(encoding.weights(1), weights[1], atol=1e-5)
 
 
-def test_removed_heads_of_pair_equal_hooks(encoder):
+def test_knock_out_in_text_pair_equals_hooks(encoder):
     heads = [(0, 10), (4, 3)]
     at_cls = encoder.knock_out(PREMISE, 0, heads=heads, pair=HYPOTHESIS)
     at_word = encoder.knock_out(PREMISE, "rained", heads=heads, pair=HYPOTHESIS)

@@ -1,4 +1,4 @@
-"""Test the check of a loaded encoder against the plain model."""
+"""Test the check that compares a loaded encoder with the transformers model."""
 
 from itertools import product
 from types import SimpleNamespace
@@ -22,7 +22,7 @@ GEMMA = {"num_key_value_heads": 2, "head_dim": 8, "sliding_window": 8, "layer_ty
 
 
 @pytest.mark.parametrize(("is_causal", "causal"), [(None, False), (False, False), (True, True)])
-def test_is_causal_of_module_or_call(is_causal, causal):
+def test_is_causal_is_read_from_module_or_call(is_causal, causal):
     module = nn.Module()
     if is_causal is not None:
         module.is_causal = is_causal
@@ -62,7 +62,7 @@ def test_n_heads_counts_attention_maps(convbert):
     assert encoding.rows(1).shape[:2] == (3, 2)
 
 
-def test_texts_of_equal_length_share_pass(convbert, encoder_of):
+def test_texts_of_equal_length_share_forward_pass(convbert, encoder_of):
     assert convbert.equal_lengths
     assert "padding changes the results" in convbert.note
     assert not encoder_of("BERT").equal_lengths
@@ -96,7 +96,7 @@ CASES = [*product(["BERT"], PASSES, [1.01]), ("BERT", "padded", float("nan")), *
 
 @pytest.mark.parametrize(("name", "when", "factor"), CASES)
 @pytest.mark.slow
-def test_wrong_recorded_pass_is_found(checkpoint, monkeypatch, name, when, factor):
+def test_wrong_contexts_in_one_kind_of_pass_are_found(checkpoint, monkeypatch, name, when, factor):
     off(monkeypatch, PASSES[when], lambda context: context * factor)
     encoder = load_encoder(name and str(checkpoint(name)), device="cpu")
     assert not encoder.recomputable
@@ -105,7 +105,7 @@ def test_wrong_recorded_pass_is_found(checkpoint, monkeypatch, name, when, facto
 
 
 @pytest.mark.slow
-def test_short_check_equals_complete_check(encoder):
+def test_short_and_complete_check_agree(encoder):
     short = encoder.tokenize("The bank of the river.")
     measured = parity.measure(encoder, short)
     assert (measured.reason, measured.equal_lengths) == ("", False)
@@ -114,8 +114,8 @@ def test_short_check_equals_complete_check(encoder):
 
 
 @pytest.mark.parametrize(("n", "error"), [(8, float("nan")), (64, 1e-3)])
-def test_wrong_weights_in_layer_are_found(checkpoint, monkeypatch, n, error):
-    """In a text of 64 tokens, the check compares only some rows."""
+def test_wrong_weights_in_one_layer_are_found(checkpoint, monkeypatch, n, error):
+    """In a text of 64 tokens, the check compares only some rows of the attention map."""
     right, layers = capture.attend_precisely, []
 
     def wrong(query, key, *others):
@@ -144,7 +144,7 @@ def test_nan_in_bfloat16_is_found(checkpoint, monkeypatch, layer):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
-def test_model_without_low_precision_is_refused(checkpoint, dtype):
+def test_model_that_fails_in_low_precision_is_refused(checkpoint, dtype):
     """XLNet adds float32 positions to states of the lower precision."""
     for name, family in (("XLNet", "xlnet"), ("DeBERTa", "deberta")):
         message = rf"\({family}\) runs in float32, but not in {dtype} \(RuntimeError: .*Load it in float32"

@@ -1,4 +1,4 @@
-"""Compare replaced head outputs (patches) with plain hooks."""
+"""Compare patches, which replace a head's output, with PyTorch hooks that do the same."""
 
 import pytest
 import torch
@@ -12,7 +12,7 @@ TEXT = "She sat by the river."
 
 
 def calls_of_w_o(encoder, text):
-    """For each layer, return W_O and the number of its call."""
+    """For each layer, return the module W_O, and which call of this module (from 1) is the layer's."""
     seen, counts = [], {}
 
     def watch(module, given):
@@ -102,7 +102,7 @@ def test_gradient_equals_finite_differences(encoder_of, name):
         torch.testing.assert_close(beside.recordings[0].value, found.recordings[0].value, atol=1e-5, rtol=1e-5)
 
 
-def test_batched_texts_have_own_patches(encoder):
+def test_each_text_in_batch_gets_its_patches(encoder):
     texts = ["Rain.", TEXT, "The bank of the river was muddy."]  # the longest text comes last, but runs first
     patches = [[Patch(5, 11, None, torch.ones(32))], (), some_patches(encoder, 1)]
     for text, of_text, batched in zip(texts, patches, encoder.encode_batch(texts, patches)):
@@ -112,7 +112,7 @@ def test_batched_texts_have_own_patches(encoder):
         encoder.encode_batch(texts, patches[:1])
 
 
-def test_copies_have_own_patches(encoder, monkeypatch):
+def test_each_copy_of_text_gets_its_patches(encoder, monkeypatch):
     patches = [some_patches(encoder, seed) for seed in range(3)]
     monkeypatch.setattr("selfattn.encoders.batches.COPIED_TOKENS", 20)
     vectors = encoder.changed_vectors((TEXT, (2, 5)), patches)

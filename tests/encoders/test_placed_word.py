@@ -31,7 +31,7 @@ def test_unpatched_encoding_is_reused(encoder):
     assert encoder.encoded(patched.places("river")[0]).patches == ()
 
 
-def test_foreign_or_padded_tokens_are_refused(encoder, encoder_of):
+def test_padding_or_other_tokeniser_is_refused(encoder, encoder_of):
     padded = encoder.encode(TEXT, pad_to=12)
     for text in (encoder_of("BERT").tokenize(TEXT), padded):
         for call in (encoder.encode, lambda tokens: encoder.placed(PlacedWord(tokens, (1,)))):
@@ -53,7 +53,7 @@ def test_unknown_word_is_labelled(encoder, encoder_of):
     assert places(encoding).labels[2] == "bank🏦 [UNK]" and places(encoding, words=False).labels[2] == "[UNK]"
     assert [place.positions for place in encoding.places("bank")] == [(9,)]  # only the known word
     assert "loan" not in shared_words(other.words, encoder.encode("A loan.").words)
-    # XLM-R's tokeniser keeps unknown spellings; RoBERTa's knows every word.
+    # XLM-R's tokeniser returns an unknown word's spelling as the token; RoBERTa's tokeniser knows every word.
     assert encoder_of("XLM-R").tokenize("naïve bank").words[0].label == "naïve <unk>"
     assert not encoder_of("RoBERTa").tokenize(GLUED).unknown and not encoder.tokenize("A naïve swashbuckler.").unknown
 
@@ -69,7 +69,7 @@ def test_error_names_unknown_word(encoder):
         with pytest.raises(ValueError, match=reason):
             call()
     with pytest.raises(TextError, match="doesn't know '🏦bank' and reads"):
-        encoder.locate("A 🏦bank.", "bank")  # the word has no other token
+        encoder.locate("A 🏦bank.", "bank")  # no other token contains the word
     assert encoder.encode("A 🏦 bank and a $ bank.", pair="A 🏦loan.").read_as_unknown() == ["🏦", "🏦loan"]
     frame = labelled_sentences().query("word == 'bank'").reset_index(drop=True)
     frame.loc[3, "sentence"] = frame.loc[3, "sentence"].replace("bank", "bank🏦")
@@ -77,7 +77,7 @@ def test_error_names_unknown_word(encoder):
     assert 3 not in usable.index and re.search(reason, rejected["reason"][3]) and len(rejected) == 1
 
 
-def test_others_includes_repeated_word(encoder):
+def test_other_words_include_second_bank(encoder):
     bank, again = encoder.tokenize("The bank, a bank.").places("bank")
     assert [(word.text, word.start) for word in bank.others] == [("The", 1), (",", 3), ("a", 4), ("bank", 5), (".", 6)]
     assert [word.start for word in again.others] == [1, 2, 3, 4, 6]

@@ -26,7 +26,7 @@ def embedder(
     return folder
 
 
-def test_bundled_encoder_pools_mean(encoder):
+def test_bundled_encoder_uses_mean_pooling(encoder):
     pooling = load_pooling(encoder)
     assert pooling == Pooling("mean", 256)
     tokens = encoder.tokenize("The bank of the river.")
@@ -37,7 +37,7 @@ def test_bundled_encoder_pools_mean(encoder):
         pooling.positions(encoder.tokenize("bank " * 300))
 
 
-def test_changed_pooling_files_are_refused(tmp_path):
+def test_pooling_file_changed_since_loading_is_refused(tmp_path):
     encoder = load_encoder(embedder(save_tiny(FAMILIES["BERT"], tmp_path / "mine")))
     assert load_pooling(encoder) == Pooling("mean", None)
     (tmp_path / "mine/1_Pooling/config.json").write_text('{"pooling_mode": "cls"}')
@@ -57,7 +57,7 @@ def test_changed_pooling_files_are_refused(tmp_path):
         ({"pooling_mode": ["mean"]}, "mean", (0, 1, 2, 3)),
     ],
 )
-def test_supported_modes_are_read(encoder, tmp_path, settings, mode, positions):
+def test_supported_pooling_modes_are_read(encoder, tmp_path, settings, mode, positions):
     pooling = read_pooling(embedder(tmp_path, pooling=settings))
     assert pooling == Pooling(mode, None)
     assert pooling.positions(encoder.tokenize("Two words")) == positions
@@ -112,7 +112,7 @@ def test_error_names_unsupported_setting(tmp_path, changes, message):
         read_pooling(embedder(tmp_path, **changes))
 
 
-def test_normalised_tokens_are_refused(tmp_path):
+def test_normalising_each_token_is_refused(tmp_path):
     (embedder(tmp_path) / "2_Normalize").mkdir()
     (tmp_path / "2_Normalize" / "config.json").write_text('{"module_input_name": "token_embeddings"}')
     with pytest.raises(NoPooling, match="sets module_input_name = 'token_embeddings'"):
@@ -134,7 +134,7 @@ def test_harmless_settings_are_accepted(tmp_path, settings, most):
     assert read_pooling(folder) == Pooling("mean", most)
 
 
-def test_folder_without_modules_is_refused(encoder_of):
+def test_folder_without_modules_json_is_refused(encoder_of):
     with pytest.raises(NoPooling, match=r"bert has no modules\.json, which describes how"):
         load_pooling(encoder_of("BERT"))
 

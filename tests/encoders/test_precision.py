@@ -21,7 +21,7 @@ def test_rounded_keeps_boolean_mask(mask):
     assert torch.equal(single.terms[0].values, random(5, 5).float())
 
 
-def test_large_map_uses_single_precision(monkeypatch):
+def test_large_attention_map_uses_single_precision(monkeypatch):
     query, key, value = (random(6, 4, seed=s).float() for s in range(3))
     exact = attend(query.double(), key.double(), value.double())
     assert torch.equal(attend_precisely(query, key, value).context, exact.context)

@@ -1,4 +1,4 @@
-"""Compare each head's projections with the recording."""
+"""Compare each head's computed query, key and value with those recorded from the model."""
 
 import pytest
 import torch
@@ -13,7 +13,7 @@ KNOWN = [name for name in RECOMPUTED if name not in ("DeBERTa", "RoFormer")]
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_projections_equal_recording(encoder_of, name):
+def test_projections_equal_those_recorded(encoder_of, name):
     encoder = encoder_of(name)
     encoding = encoder.encode(TEXT)
     outputs = []
@@ -57,7 +57,7 @@ def _output_matrices(encoder, encoding):
         ("T5 (encoder half)", "root mean square"),
     ],
 )
-def test_note_names_earlier_steps(encoder_of, name, words):
+def test_note_names_steps_before_projection(encoder_of, name, words):
     encoder = encoder_of(name)
     projected = project(encoder, encoder.encode(TEXT), 1, 0)
     assert words in projected.read_note
@@ -69,7 +69,7 @@ def test_rotate_by_quarter_turn():
     assert quarter_turn.tolist() == [[0.0, 1.0]]
 
 
-def test_unknown_structure_has_no_projections(encoder_of):
+def test_unknown_attention_module_has_no_projections(encoder_of):
     encoder = encoder_of("DistilBERT")
     encoding = encoder.encode(TEXT)
     module = encoding.recordings[0].module

@@ -37,7 +37,7 @@ def logits_by_transformers(encoder, model, sentence, hidden=()):
 
 
 @pytest.mark.parametrize("family", SAMPLE)
-def test_tags_equal_pipeline(tagger, family):
+def test_tags_equal_those_of_pipeline(tagger, family):
     encoder, model = tagger(family)
     sentence = encoder.encode(TEXT)
     found = load_tag_head(encoder).tags(sentence)
@@ -53,11 +53,11 @@ def test_tags_equal_pipeline(tagger, family):
             single += 1
             theirs = by_token[word.start]
             assert row.tag == theirs["entity"] and row.probability == pytest.approx(theirs["score"], abs=1e-5)
-    assert single or family in ("RoBERTa", "ModernBERT")  # their byte tokens split all words
+    assert single or family in ("RoBERTa", "ModernBERT")  # these two split all words into several byte tokens
 
 
 @pytest.mark.parametrize("family", SAMPLE)
-def test_hiding_equals_attention_mask(tagger, family):
+def test_hiding_word_equals_masking_its_tokens(tagger, family):
     encoder, model = tagger(family)
     sentence = encoder.encode(TEXT)
     word, other = sentence.words[4], sentence.words[1]

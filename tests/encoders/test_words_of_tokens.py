@@ -44,7 +44,7 @@ def at_spaces(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def by_characters(tmp_path_factory):
-    """Return a reader of single characters, with tokens for 银行 and 在银."""
+    """Return a reader with a token for each character, and for 银行 and 在银."""
     letters = "abcdefghijklmnopqrstuvwxyzT[]@<>/1,.我去取钱银行在河边中国很大ธนาครฉไปน"
     model = models.BPE(vocabulary(*letters, "银行", "在银"), [("银", "行"), ("在", "银")], unk_token="[UNK]")
     return reader_of(tmp_path_factory.mktemp("characters"), model, normalizers.Replace("\u200b", ""))
@@ -74,7 +74,7 @@ def test_equivalent_spellings_are_found(at_spaces):
     assert [place.word.text for place in at_spaces.tokenize("cafe\u0301 bank").places("café")] == ["cafe\u0301"]
 
 
-def test_invisible_characters_do_not_split(by_characters, encoder):
+def test_invisible_characters_do_not_split_words(by_characters, encoder):
     for reader in (by_characters, encoder):
         for text in ("the ban\u200bk is", "the \u200bbank is"):
             (place,) = reader.locate(text, "bank")
@@ -101,7 +101,7 @@ def test_unknown_token_is_not_special(at_spaces):
     assert "doesn't know 'strange'" in tokens.why_unknown("strange") and not tokens.places("strange")
 
 
-def test_word_without_spaces_has_several_tokens(by_characters):
+def test_word_is_found_in_text_without_spaces(by_characters):
     places = [by_characters.locate(text, "银行") for text in CHINESE]
     assert [[place.positions for place in each] for each in places] == [[(2,)], [(0,)], [(2,)]]
     assert [word.text for word in places[0][0].others] == ["我", "去", "取", "钱"]
@@ -114,7 +114,7 @@ def test_word_without_spaces_has_several_tokens(by_characters):
     assert not by_characters.tokenize("银 行").places("银行")
 
 
-def test_word_inside_longer_token(by_characters):
+def test_word_inside_longer_token_is_found(by_characters):
     # 在银 is one token.
     (place,) = by_characters.locate("在银河", "银")
     assert (place.positions, place.word.text) == ((0,), "在银")

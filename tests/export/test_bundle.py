@@ -1,4 +1,4 @@
-"""Test the ZIP of a view."""
+"""Test the ZIP of a page's figures and tables."""
 
 import io
 import json

@@ -70,7 +70,7 @@ def test_hostile_data_never_becomes_markup():
     assert "<" not in block and block.isascii()
 
 
-def test_data_has_no_dashboard_links():
+def test_html_page_has_no_dashboard_links():
     data = {"beyond": {"text": "More", "link": {"text": "there", "href": "senses"}}, "way": None}
     ((_, block),) = scripts(component_page.place(live("one", data), ""))
     assert json.loads(block) == {"beyond": {"text": "More"}, "way": None}
@@ -100,7 +100,7 @@ def test_page_without_components_has_no_script():
 
 
 @pytest.mark.usefixtures("components")
-def test_report_has_picture_without_scripts():
+def test_report_shows_picture_if_no_script_runs():
     spec = heatmap([[0.5, 0.5], [0.1, 0.9]], ["a", HOSTILE], LIGHT)
     origin = Provenance(title="title", sentences={"A": HOSTILE})
     moving = panel_of(spec, alt="figure", live=live("one", {"said": HOSTILE}), method=f"First.\n\n{HOSTILE}")
@@ -118,7 +118,7 @@ def test_report_has_picture_without_scripts():
     ("component", "data"),
     [*(("way", data) for data in VARIANTS.values()), *(("kernel", data) for data in kernel_data.VARIANTS.values())],
 )
-def test_browser_test_data_match_schema(component, data):
+def test_data_of_browser_tests_match_schema(component, data):
     Live(component, data)
 
 

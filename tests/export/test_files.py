@@ -61,7 +61,7 @@ def test_every_format_has_provenance(kind, encoder, spec, provenance):
     assert found["tokens"] == {name: list(encoder.encode(text).tokens) for name, text in provenance.sentences.items()}
 
 
-def test_figure_has_own_provenance(provenance):
+def test_each_figure_has_its_own_provenance(provenance):
     table = pd.DataFrame({"x": [1]})
     tables = {"numbers": table, "more": table}
     first = replace(panel_of({}, name="map of B", one_head=True, sentences=("B",)), tables=tables)
@@ -118,7 +118,7 @@ def test_plain_picture_has_no_title(n, provenance):
     assert pixels[0, 0].tolist() == [255, 255, 255]
 
 
-def test_subtitle_names_encoder_head_error(encoder, provenance):
+def test_subtitle_names_encoder_head_and_error(encoder, provenance):
     sentence, *_, line = files.titled({}, provenance, 900)["title"]["subtitle"]
     assert sentence == "A: The bank of the river." and encoder.revision[:7] in line
     assert "layer 3, head 7" in line and line.endswith(" 0.00000003")
@@ -136,7 +136,7 @@ def test_png_has_chosen_size(spec, provenance):
 
 
 @pytest.mark.slow
-def test_missing_fonts_are_named():
+def test_note_names_characters_without_font():
     """Unicode hasn't assigned U+E1234, so no font has it."""
     assert files.without_font("The café − 3 × 2 \u200d\ufe0f\U000e1234") == "\U000e1234"
 

@@ -78,7 +78,7 @@ def in_any_case(word: str) -> st.SearchStrategy[str]:
     return st.tuples(*(st.sampled_from([letter.lower(), letter.upper()]) for letter in word)).map("".join)
 
 
-# Keys without a widget on some pages.
+# URL parameters that have no widget on some pages.
 LINKED = ("content", "second_content", "digest", "second_digest", "at_a", "at_b", "word", "head", "revision")
 
 

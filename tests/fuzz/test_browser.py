@@ -14,7 +14,7 @@ from tests.fuzz.hostile import MARKUP, queries
 
 pytestmark = pytest.mark.slow
 
-# The page Senses computes a report for each link.
+# Senses is slow, because this page computes a report for each link.
 LINKED = [pytest.param(page, marks=pytest.mark.long if page == "senses" else ()) for page in ENTRIES]
 INJECTED = (
     "img[src='x'], img[src*='127.0.0.1:9'], iframe, object, embed, [onerror], [onload],"
@@ -49,7 +49,7 @@ def test_generated_links_open_page(server, page, generated, tmp_path_factory):
 def test_markup_stays_text(server, page):
     page.on("dialog", lambda dialog: pytest.fail(f"the page opened a dialog: {dialog.message}"))
     texts = {key: f"The bank {harmless(' '.join(part))}" for key, part in (("a", MARKUP[:6]), ("b", MARKUP[6:12]))}
-    open_page(page, f"{server}/?{urlencode(texts)}")  # typed texts are shown in the same way
+    open_page(page, f"{server}/?{urlencode(texts)}")  # the page shows typed texts in the same way as texts from a link
     page.get_by_role("button", name="Your own ...").click()
     for key, label in (("a", "Sentence A"), ("b", "Sentence B")):
         expect(page.get_by_role("textbox", name=label, exact=True)).to_have_value(texts[key])

@@ -109,7 +109,7 @@ def test_damaged_folder_loads_or_is_refused(template, tmp_path, generated):
     def loaded_or_refused(damages):
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(template, folder)
-        # A second damage may find no JSON or no file.
+        # After the first damage, the second may find no file, or no JSON in the file.
         with contextlib.suppress(ArithmeticError, AttributeError, OSError, TypeError, ValueError):
             for each in damages:
                 apply(folder, *each)

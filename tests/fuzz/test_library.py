@@ -25,9 +25,9 @@ from tests.small_panel import panel_of, view_of
 
 pytestmark = pytest.mark.slow
 
-# SVG elements of our charts. Markup would add others.
+# SVG elements of our charts. Unescaped markup would add other elements.
 DRAWN = {"svg", "metadata", "rect", "g", "path", "text", "tspan", "defs", "clipPath", "linearGradient", "stop", "line"}
-# One encoder per kind of tokeniser, and one with one segment.
+# One encoder for each kind of tokeniser, and one encoder with a single segment id.
 BERT, *OTHERS = (FAMILIES[name] for name in ("BERT", "RoBERTa", "XLM-R"))
 ONE_SEGMENT = replace(BERT, name="BERT of one segment", settings={**BERT.settings, "type_vocab_size": 1})
 

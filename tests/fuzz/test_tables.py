@@ -62,7 +62,7 @@ def test_table_is_read_or_refused(suffix, tables, generated):
     generated(90, 700, tables, read)
 
 
-def test_csv_keeps_texts_without_formulas(generated):
+def test_csv_keeps_texts_but_has_no_formulas(generated):
     def written(cells):
         text = csv_text(pd.DataFrame({"a": cells, "b": "b"}, dtype=object))
         _, *rows = csv.reader(io.StringIO(text, newline=""), strict=True)  # a CR without LF ends a row too

@@ -14,7 +14,7 @@ from selfattn.dashboard.navigation import show_link
 from selfattn.panel import Panel
 from selfattn.views.inside_a_head import comes_in, computed, follow, goes_out
 
-# Parameters of older links, now ignored.
+# URL parameters of older links, now ignored.
 OLDER = ("step", "part", "follow", "with_a", "with_b", "alone")
 
 

@@ -69,13 +69,13 @@ def _show_sources(encoder: Encoder, sources: pd.DataFrame) -> None:
 
 
 def _open(table: pd.DataFrame, word: str, state: str, at: Any) -> None:
-    """Open the sentence of row `at` as A, and another as B."""
+    """Open the sentence of row `at` as A, and a different sentence as B."""
     if isinstance(at, int) and 0 <= at < len(table) and (pair := views.opened(table, at)):
         open_pair(*pair, "", word)
 
 
 def _read(encoder: Encoder, folder: Path) -> tuple[Scan, pd.DataFrame, pd.DataFrame | None, pd.DataFrame, pd.DataFrame]:
-    """Return the scan, its means, sources, first rows and rejected rows."""
+    """Return the scan, the heads' means, the words with the largest effects, first rows and rejected rows."""
     try:
         changed = tuple((folder / name).stat().st_mtime_ns for name in ("scan.json", "parts"))
     except (OSError, ValueError):

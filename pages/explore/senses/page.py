@@ -24,7 +24,7 @@ from selfattn.stored_reports import measured, shipped_of_others
 from selfattn.tidy_tables import leading_words_frame
 from selfattn.views import senses as views
 
-FOLDED = 530  # pixels: two columns fit into a window of 1440
+FOLDED = 530  # pixels: two columns of this width fit into a window of 1440 pixels
 SOURCES = {"labelled": "the labelled set", "table": "your own table", "scan": "a finished scan"}
 
 

@@ -67,7 +67,7 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
         )
         sample = labelled().groupby(["word", "sense"]).head(2).head(16)
         st.download_button("Download a sample", csv_text(sample), "sample.csv", "text/csv", on_click="ignore")
-    # Any type is accepted, because read_table names the remedy.
+    # Files of any type are accepted, because read_table's error says which types can be read.
     upload = st.file_uploader(f"Table: {', '.join(TAKEN)}", key="table")
     if upload is None:
         return None
@@ -104,7 +104,7 @@ def open_pair(a: str, b: str, control: str, word: str) -> None:
 
 
 def show_opened() -> None:
-    """Open the sentences of `open_pair`, before anything is drawn."""
+    """Open the sentences that `open_pair` kept. Call this before anything is drawn."""
     if opened := session.OPENED.get():
         session.OPENED.set(None)
         st.switch_page(ENTRIES[""].path, query_params=opened)

@@ -1,4 +1,4 @@
-"""Let the visitor guess the hidden word with the largest effect."""
+"""Let the visitor guess which word has the largest effect when it is hidden."""
 
 import streamlit as st
 
@@ -34,7 +34,7 @@ def show(pair: HiddenPair) -> None:
 
 
 def _beside(pair: HiddenPair, side: int, at: int) -> str:
-    """Compare the guess with the answer, or return an empty text."""
+    """Compare the guess with the answer. Return "" if the word guessed doesn't exist."""
     words, share, top = pair.words[side], pair.share[side], pair.top[side]
     if at >= len(words):
         return ""

@@ -1,4 +1,4 @@
-"""Show the chosen head's maps and computation."""
+"""Show the chosen head's attention maps, and how the head computes the weights."""
 
 from functools import partial
 

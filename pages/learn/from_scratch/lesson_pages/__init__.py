@@ -1,6 +1,6 @@
 """List the lesson pages ("stops") of From scratch.
 
-A core stop has an exercise, `do`. The side stops of a core stop follow in stops.toml.
+A core stop has an exercise, `do`. In stops.toml, a core stop is followed by its side stops.
 A core stop's function returns the figure's data (`Scene`). A side stop's function draws
 into the container `picture`, and shows the answer if `answered`.
 """
@@ -24,7 +24,7 @@ class Stop:
     part: str  # section of the lesson
     idea: str
     question: str
-    # The right option is first, unless the module has `answer`.
+    # The right option is the first, unless the module has a function `answer`.
     options: list[str]
     reason: str
     take: str
@@ -32,7 +32,7 @@ class Stop:
     do: str  # exercise in class; "" for a side stop
 
     def function(self, name: str = "") -> Any:
-        """Return the module's function `name`, or the page's function for ""."""
+        """Return the module's function `name`; for "", return the function of this lesson page."""
         module = import_module(f"{__name__}.{self.file}")
         return getattr(module, name or self.slug.replace("-", "_"), None)
 
@@ -66,12 +66,12 @@ PARTS = tuple(dict.fromkeys(stop.part for stop in STOPS.values()))  # the boxes 
 
 
 def beside(slug: str) -> list[str]:
-    """Return the side stops in this stop's row."""
+    """Return the side stops of the core stop to which this stop belongs."""
     return next(row for row in ROWS if slug in row)[1:]
 
 
 def neighbours(slug: str) -> tuple[str | None, str | None]:
-    """Return the previous and the next stop. A core stop has core stops as neighbours."""
+    """Return the previous and the next stop. For a core stop, return the previous and the next core stop."""
     slugs = [None, *(CORE if slug in CORE else STOPS), None]
     place = slugs.index(slug)
     return slugs[place - 1], slugs[place + 1]

@@ -45,8 +45,8 @@ def learned(picture, answered: bool) -> None:
 def learn(target: int, n_steps: int, rate: float) -> tuple[Tensor, pd.DataFrame]:
     """Move query and keys along the gradient of log(weight of key `target`).
 
-    Returns the weight's first gradient, (1 + n_keys, d_head), with the query first,
-    and a frame with the columns step, token, weight.
+    Returns the weight's gradient at step 0, (1 + n_keys, d_head), with row 0 for the query,
+    and a table with the columns step, token, weight.
     """
     vectors = torch.cat([QUERY[None], KEYS])
     gradients, rows = [], []

@@ -66,7 +66,7 @@ def soft_lookup() -> Scene:
 
 
 def by_place(words: Sequence[str], rows: Tensor) -> dict[str, Tensor]:
-    """Return the rows by position and word, because words repeat."""
+    """Return the rows by position and word ("5 bank"), because a word may occur twice."""
     return {f"{place} {word}": row for place, (word, row) in enumerate(zip(words, rows), start=1)}
 
 
@@ -95,7 +95,7 @@ def projections() -> Scene:
 
 
 def project(embeddings: Tensor = EMBEDDINGS, seed: int = SEED) -> tuple[Tensor, AttentionTrace]:
-    """Return random matrices (3, 3, 2), and the trace of embeddings (n, 3)."""
+    """Return random W_Q, W_K and W_V, (3, 3, 2), and the trace of attention over `embeddings`, (n, 3)."""
     matrices = torch.rand(3, 3, 2, generator=torch.Generator().manual_seed(seed))
     return matrices, attend(*(embeddings @ matrices))
 
@@ -159,7 +159,7 @@ def mix() -> Scene:
 
 
 def other_word(stop: str) -> str:
-    """Draw the choice of sentence. Return its last word."""
+    """Let the visitor choose a sentence. Return the sentence's last word."""
     return st.radio("The other word", list(WORDS), key=f"{stop}.sentence", horizontal=True)
 
 

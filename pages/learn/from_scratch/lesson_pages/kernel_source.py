@@ -1,6 +1,6 @@
-"""Draw two lesson pages: the worked example, and the kernel's source.
+"""Draw two lesson pages: the worked example, and the source code of selfattn's attention (kernel.py).
 
-Source: a public lesson's picture of query, keys and context. The values are ours.
+Source of the worked example: a public lesson's picture of query, keys and context. The values are ours.
 """
 
 from collections.abc import Sequence
@@ -76,7 +76,7 @@ def kernel(picture, answered: bool) -> None:
 
 
 def _layer() -> dict[str, tuple[AttentionTrace, Sequence[str], int, str]]:
-    """Return an example with all heads of layer 0, or {}."""
+    """Return an example with all heads of layer 0, or {} if `attend` alone doesn't compute this layer."""
     encoder = current_encoder()
     if not encoder.recomputable:
         return {}

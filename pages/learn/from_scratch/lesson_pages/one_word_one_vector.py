@@ -106,7 +106,7 @@ def _landmarks(encoder: Encoder) -> dict[str, Encoding]:
 
 
 def typed(encoder: Encoder) -> tuple[str, list[PlacedWord[Encoding]], list[str]]:
-    """Return the word, its places and the senses. Raises ValueError."""
+    """Return the typed word, the word's place in each sentence, and the senses. Raises ValueError."""
     word = st.session_state[WORD].strip()
     lines = [line for line in st.session_state[TEXT].splitlines() if line.strip()]
     if not 2 <= len(lines) <= MOST:
@@ -125,7 +125,7 @@ def typed(encoder: Encoder) -> tuple[str, list[PlacedWord[Encoding]], list[str]]
 
 
 def vectors(places: Places, stage: int) -> Tensor:
-    """Return the word's vectors at a stage, (k, d). A split word has the mean over its tokens."""
+    """Return the word's vectors at a stage, (k, d). For a word of several tokens, a vector is the tokens' mean."""
     rows = (encoding.static if stage == TABLE else encoding.hidden[stage] for encoding, _ in places)
     return torch.stack([row[list(at)].mean(0) for row, (_, at) in zip(rows, places)])
 

@@ -48,7 +48,7 @@ def real_head_details() -> None:
 
 
 def _answer() -> Answer:
-    """Return the result for the lesson's sentences, or end the page."""
+    """Return the result of hiding words in the lesson's sentences. End the page if words can't be hidden."""
     encoder = current_encoder()
     if encoder.hide_reason:
         say(f"No word can be hidden in this encoder: {encoder.hide_reason}")
