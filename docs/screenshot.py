@@ -26,7 +26,7 @@ def photograph(browser: Browser, address: str) -> None:
 
 
 def film(browser: Browser) -> None:
-    """Save docs/main-view.webp, an animation of clicks on the demo."""
+    """Save docs/main-view.webp, an animation of clicks in docs/demo.html."""
     page = browser.new_page(viewport={"width": 1320, "height": 900}, color_scheme="light")
     page.goto((ROOT / "docs/demo.html").as_uri())
     frames, lasting = [page.screenshot()], [1500]

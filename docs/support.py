@@ -42,7 +42,7 @@ GEMMA_HALF = {
     "intermediate_size": 48, "head_dim": 8, "query_pre_attn_scalar": 8, "vocab_size": 100,
 }  # fmt: skip
 
-# Added to TINY. A comma in a name marks a variant.
+# Settings added to TINY for some types. A comma in a name marks a variant.
 EXTRA = {
     "gemma3_text, both ways": {"use_bidirectional_attention": True},
     "lilt": {"hidden_size": 96, "channel_shrink_ratio": 4},
@@ -69,7 +69,7 @@ TINY = {
 
 
 def model_types() -> list[str]:
-    """Return the model types of transformers to try, with the variants in EXTRA."""
+    """Return the transformers model types to load, and the variants in EXTRA."""
     from transformers.models.auto import modeling_auto as auto
 
     mappings = (
@@ -90,7 +90,7 @@ def walk(types: list[str]) -> Iterator[dict]:
 
 
 def in_a_child(name: str, folder: Path) -> dict:
-    """Measure one type in a child process, which may hang."""
+    """Build and load one model type in a child process, which ends if it hangs."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -117,7 +117,7 @@ def in_a_child(name: str, folder: Path) -> dict:
 
 
 def outcome_of(folder: Path) -> tuple[str, str, dict[str, float]]:
-    """Load a checkpoint. Return outcome, reason and errors."""
+    """Load a checkpoint. Return outcome, reason and the differences from an eager pass."""
     from selfattn.encoders.errors import LoadError
     from selfattn.encoders.loading import load_source
     from selfattn.encoders.sources import Source
@@ -174,7 +174,7 @@ def save(name: str, folder: Path) -> None:
 
 
 def differs(encoder, folder: Path) -> tuple[dict[str, float], str]:
-    """Return the differences from an eager pass, and a message about a large one.
+    """Return the differences from an eager pass, and a message if one is too large.
 
     Differences are divided by the layer's largest number, if it exceeds 1.
     """
@@ -226,8 +226,8 @@ def markdown(rows: list[dict]) -> str:
 `python docs/support.py` writes this page. It loads a tiny random checkpoint of each of {len(rows)} model types: the base models,
 text encoders and masked-language models of transformers {version("transformers")} (torch {torch}).
 
-- {right} types are right: selfattn recomputes their attention, with the results of a plain eager pass.
-- {shown} types are shown: selfattn shows the model's own attention weights, with the reason.
+- {right} types are right: selfattn recomputes their attention, and the results agree with a plain eager pass.
+- {shown} types are shown: selfattn shows the model's own attention weights, and why it can't recompute them.
 - {refused} types are refused, with a message.
 
 The table shows the largest differences from the eager pass, over three texts, all layers and all heads. Weights and contexts may

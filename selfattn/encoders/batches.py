@@ -7,19 +7,19 @@ from selfattn.encoders.memory import in_halves
 
 T, Found = TypeVar("T"), TypeVar("Found")
 
-BATCH_TOKENS = {"cpu": 1024, "cuda": 32768, "mps": 8192}  # padded tokens in one pass
-COPIED_TOKENS = 4096  # tokens in one pass over changed copies
+BATCH_TOKENS = {"cpu": 1024, "cuda": 32768, "mps": 8192}  # tokens in one pass, padding included
+COPIED_TOKENS = 4096  # tokens in one pass over changed copies of a sentence
 
 
 def tokens_a_pass(device: str) -> int:
-    """Return the most padded tokens in one pass on a device."""
+    """Return how many tokens, padding included, one pass on a device may have."""
     return BATCH_TOKENS.get(device.split(":")[0], BATCH_TOKENS["cpu"])
 
 
 def length_batches(items: Sequence, length: Callable, limit: int, equal: bool = False) -> Iterable[list]:
-    """Yield batches with at most `limit` padded tokens, the longest items first.
+    """Yield batches of at most `limit` tokens, padding included. The longest items come first.
 
-    A longer item runs alone. equal: put only equal lengths together.
+    An item longer than `limit` gets its own batch. equal: put only items of equal length together.
     """
     batch: list = []
     for item in sorted(items, key=length, reverse=True):
@@ -35,7 +35,7 @@ def length_batches(items: Sequence, length: Callable, limit: int, equal: bool = 
 def in_passes(
     run: Callable[[Sequence[T]], list[Found]], copies: Sequence[T], n: int, progress: Callable[[int, int], None]
 ) -> list[Found]:
-    """Run changed copies of a sentence of n tokens, in batches."""
+    """Run copies of a sentence of n tokens in batches. Each copy has its own changes."""
     size, found = max(1, COPIED_TOKENS // n), list[Found]()
     passes = [copies[start : start + size] for start in range(0, len(copies), size)]
     for done, some in enumerate(passes, start=1):

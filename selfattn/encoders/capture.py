@@ -58,7 +58,7 @@ class Patch:
 
 @dataclass(frozen=True, eq=False)
 class Hide:
-    """Hides keys from queries: their attention scores become minus infinity.
+    """Hides keys from queries: the attention scores of these pairs become minus infinity.
 
     Other tokens can still pass on information about a hidden token.
     Source: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5.
@@ -83,7 +83,7 @@ class Hide:
 
 
 def check_patches(patches: Collection[Patch], n_layers: int, n_heads: int, d_head: int, n: int) -> None:
-    """Raise ValueError for patches that don't fit the text or overlap."""
+    """Raise ValueError for patches that overlap or don't fit the text."""
     taken = set()
     for patch in patches:
         name, at = Head(patch.layer, patch.head), patch.positions
@@ -153,18 +153,18 @@ class LayerRecording:
         )  # fmt: skip
 
     def kernel_mask(self, rows: slice = slice(None)) -> Tensor | None:
-        """Return the mask for the kernel: (n_heads or 1, n_rows or 1, n), CPU."""
+        """Return the mask for selfattn's `attend`, on the CPU: (n_heads or 1, n_rows or 1, n)."""
         if self.mask is None:
             return None
         mask = (self.mask[0, :, rows] if self.mask.shape[-2] > 1 else self.mask[0]).cpu()
         if mask.dtype == torch.bool:
             return mask
         lowest = torch.finfo(mask.dtype).min
-        # A mask of only zeros and the dtype's lowest number becomes bool.
+        # A mask that contains only 0 and the dtype's lowest number becomes bool.
         return mask > lowest if bool(((mask == 0) | (mask <= lowest)).all()) else mask.float()
 
     def trace(self, heads: int | slice = slice(None), rows: slice = slice(None)) -> AttentionTrace:
-        """Recompute attention in float32."""
+        """Recompute the attention, and round it to float32."""
         return rounded(self.attend(heads, rows), torch.float32)
 
     def weights(self, heads: int | slice = slice(None), rows: slice = slice(None)) -> Tensor:
@@ -188,13 +188,13 @@ class Recorder:
 
     patches, hidden: one collection for each sentence of the batch
     keep: False records nothing
-    differentiable: True allows gradients of the contexts
+    differentiable: True allows gradients with respect to the contexts
     until: the layer whose attention ends the pass
 
     joins, narrow and after are for changed copies of one sentence (`joining.py`).
     joins: the layer at which each copy is added, ascending
-    narrow: (last layer, positions to compute after this layer's attention)
-    after: True adds a copy after its layer
+    narrow: (last layer, the only positions to compute after the last layer's attention)
+    after: True adds each copy after its layer in `joins`, not before
     """
 
     def __init__(
@@ -222,7 +222,7 @@ class Recorder:
         self._hidden = [(row, hide) for row, of_row in enumerate(hidden) for hide in of_row]
 
     def hide(self, mask: Tensor | None, shape: tuple[int, int, int], device: torch.device) -> Tensor | None:
-        """Add the next layer's hidden tokens to a mask: (batch, n_heads or 1, n, n).
+        """Return the next layer's mask, with the tokens to hide masked too: (batch, n_heads or 1, n, n).
 
         shape: (batch, n_heads, n)
         """
@@ -246,7 +246,7 @@ class Recorder:
         return mask.masked_fill(~may, -torch.inf) if mask.is_floating_point() else (mask.bool() & may).to(mask.dtype)
 
     def receive(self, context: Tensor, inputs: Mapping[str, Any]) -> Tensor:
-        """Record a layer's context, (batch, n, n_heads, d_head), and patch the context."""
+        """Patch and record a layer's context: (batch, n, n_heads, d_head)."""
         layer = self.n_calls
         self.n_calls += 1
         if here := [(row, patch) for row, patch in self._patches if patch.layer == layer]:
@@ -302,7 +302,7 @@ def _patched(context: Tensor, patches: Sequence[tuple[int, Patch]]) -> Tensor:
 
 def recorded_attention(module, query, key, value, attention_mask, **options):
     """Run transformers' `sdpa` function, and record the attention."""
-    # Without is_causal, transformers' sdpa runs causally (Splinter).
+    # Without is_causal, transformers' sdpa would be causal for Splinter.
     causal = options.pop("is_causal", None)
     causal = getattr(module, "is_causal", False) if causal is None else causal
     if (recorder := current_recorder()) is not None:
@@ -325,7 +325,7 @@ def recorded_attention(module, query, key, value, attention_mask, **options):
 
 
 def eager_attention(module, query, key, value, attention_mask, **options):
-    """Run the family's eager function, which returns weights."""
+    """Run the model family's eager attention function, which returns the attention weights."""
     eager = sys.modules[type(module).__module__].eager_attention_forward
     if (recorder := current_recorder()) is not None:
         attention_mask = recorder.hide(attention_mask, tuple(query.shape[:3]), query.device)

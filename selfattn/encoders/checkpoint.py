@@ -19,7 +19,7 @@ from selfattn.encoders.errors import LoadError
 from selfattn.encoders.model_types import check_model_type
 from selfattn.encoders.untrusted_files import open_plain, read_json, reading
 
-# Keys that lead transformers to other files, code or models.
+# Config keys that make transformers read other files, code or models.
 LEADING_AWAY = re.compile(
     r"transformers_weights|quantization_config|compression_config|.*backbone.*|.*_implementation.*|configuration_files"
     r"|gguf_file|fusion_config|kernel_config|distributed_config|__float__"
@@ -44,7 +44,7 @@ DISTRIBUTED = re.compile(r"shard-\d{5}-model-.*\.safetensors")  # transformers w
 
 
 def check_folder(folder: Path, base: Path | None = None) -> None:
-    """Raise LoadError unless a folder holds an encoder and leads to no other files.
+    """Raise LoadError unless a folder holds an encoder and refers only to its own files.
 
     base: the setting `model_dir`
     """
@@ -104,7 +104,7 @@ def _check_links(folder: Path) -> None:
 
 
 def _check_config(folder: Path, config: dict) -> None:
-    """Raise LoadError for keys that lead to other files or code."""
+    """Raise LoadError for config keys that make transformers read other files or code."""
     inner: list = [{**config, "label2id": None}]  # names of classes, not settings
     while inner:
         part = inner.pop()
@@ -173,7 +173,7 @@ def weights_digest(folder: Path) -> str:
 def configuration_digest(folder: Path, files: Mapping[str, str]) -> str:
     """Return the sha256 of an encoder's settings and tokeniser.
 
-    A newer transformers may change the sha256 when saving the model.
+    The sha256 may change if a newer transformers saves the model again.
     """
     config = {key: value for key, value in read_json(folder / "config.json").items() if key not in NOTES}
     counting = {name: digest for name, digest in files.items() if "/" in name or _is_one_of(name, DECIDING)}
@@ -195,7 +195,7 @@ def _is_one_of(name: str, patterns: Iterable[str]) -> bool:
 
 
 def modules_folder(folder: Path) -> Path:
-    """Return sentence-transformers' folder: `folder` or its parent."""
+    """Return the folder that sentence-transformers saved: `folder` or its parent."""
     is_module = re.fullmatch(r"\d+_\w+", folder.name) and not (folder / "modules.json").exists()
     return folder.parent if is_module else folder
 
@@ -243,7 +243,7 @@ def _states(folder: Path) -> list[tuple]:
 
 
 def _way_to(path: Path) -> list[Path]:
-    """Return the links to a file, and the file. Raises OSError."""
+    """Return the symbolic links that a path goes through, and the file. Raises OSError."""
     way, reached, left = [], Path(), [*reversed(path.absolute().parts)]
     while left:
         part = left.pop()

@@ -28,7 +28,7 @@ LOGITS = PARITY | {"float32": 1e-5}
 
 @dataclass(frozen=True, eq=False)
 class ClassHead:
-    """Computes a logit for each class of a text."""
+    """Computes, for a text, the logit of each class."""
 
     kind: ClassVar[str] = CLASSES
 
@@ -76,7 +76,7 @@ class ClassHead:
 
 
 class TagHead(ClassHead):
-    """Computes a logit for each tag of a word."""
+    """Computes, for a word, the logit of each tag."""
 
     kind = TAGS
 
@@ -95,7 +95,7 @@ class TagHead(ClassHead):
 
 
 def load_class_head(encoder: Encoder) -> ClassHead:
-    """Load a classification head with the complete model's logits. Raises NoHead."""
+    """Load a classification head that gives the complete model's logits. Raises NoHead."""
     try:
         activation = check_cross_encoder(resolve(encoder.name, encoder.revision).folder)
     except (NoPooling, LoadError) as error:
@@ -135,7 +135,7 @@ def _load(encoder: Encoder, kind: type[AnyHead], activation: str) -> AnyHead:
 
 
 def _labels(encoder: Encoder, kind: str) -> tuple[str, ...]:
-    """Return distinct class names. Raises NoHead for missing numbers."""
+    """Return distinct class names. Raises NoHead if a class number is missing."""
     named = sorted(encoder.model.config.id2label.items())
     numbers = [number for number, _ in named]
     if numbers != list(range(len(named))):
@@ -150,7 +150,7 @@ def _labels(encoder: Encoder, kind: str) -> tuple[str, ...]:
 
 
 def _activation(config) -> str:
-    """Return the function of transformers' pipeline for logits, or ""."""
+    """Return the activation that transformers' pipeline applies to logits, or ""."""
     if config.problem_type == "regression":
         return ""
     return "softmax" if config.problem_type != "multi_label_classification" and config.num_labels > 1 else "sigmoid"

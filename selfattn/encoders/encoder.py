@@ -1,4 +1,4 @@
-"""Run texts through an encoder, also with hidden tokens or changed heads."""
+"""Run texts through an encoder. Optionally hide tokens or change heads."""
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ from selfattn.notebook_repr import html_table
 from selfattn.settings import Settings
 
 Progress = Callable[[int, int], None]  # passes done, passes in all
-JOINED = 1e-5  # allowed relative difference between joined and separate copies
+JOINED = 1e-5  # allowed relative difference between copies that join later and copies that run separately
 FEW = 16  # for fewer copies, joining saves less than its tests cost (1.5 s, base-size encoder)
 
 
@@ -33,7 +33,7 @@ def silent(done: int, total: int) -> None:
 
 
 def half_of(progress: Progress, half: int) -> Progress:
-    """Return a callback for the first (0) or second (1) half of the work."""
+    """Return a progress callback for the first (half=0) or second (half=1) half of the work."""
     return lambda done, total: progress(half * total + done, 2 * total)
 
 
@@ -180,7 +180,7 @@ class Encoder(TextReader):
         return eager_twin(self.model)
 
     def separate_pass_fits(self, n: int) -> bool:
-        """Return True if `reference_weights` of n tokens fit the operator's limit."""
+        """Return True if `reference_weights` of n tokens fit the setting `separate_pass_megabytes`."""
         return 4 * self.n_layers * self.n_heads * n * n <= Settings.read().separate_pass_megabytes * 2**20
 
     def knock_out(
@@ -196,7 +196,7 @@ class Encoder(TextReader):
         """Remove each head in turn. Return the last hidden states: (n_layers, n_heads, d_model).
 
         position: one or several positions (for their mean), or a word that occurs once
-        heads: heads, or tuples to remove together, for a result (len(heads), d_model)
+        heads: the heads, or tuples of heads to remove together. The result is then (len(heads), d_model).
         how: the removed output becomes "zero", or its "mean" over the sentence
         progress: called as progress(done, total)
 
@@ -224,7 +224,7 @@ class Encoder(TextReader):
         progress: Progress | None = None,
         pair: str | None = None,
     ) -> Tensor:
-        """Hide each word from `position` in turn. Return the last hidden states: (len(words), d_model).
+        """Hide each of `words` from `position` in turn. Return the last hidden states: (len(words), d_model).
 
         position, words: as `position` in `knock_out`
         heads: for each word, the heads in which to hide the word; None for all
@@ -296,7 +296,7 @@ class Encoder(TextReader):
         return vectors if layers else vectors[:, 0]
 
     def _joined(self, copies: Sequence[Copy], joins: Sequence[int], narrow: bool) -> Tensor:
-        """Run copies, added at layers `joins`: (copies, p, d_model) for the word's p tokens."""
+        """Run copies, each from its layer in `joins`. Return (copies, p, d_model), for the word's p tokens."""
         word, each = copies[0].word, [Copy(copies[0].word), *copies]  # the unchanged sentence comes first
         rows = list(word.positions)
         with torch.no_grad(), self.pass_over(len(each), len(word.sentence.ids)):
@@ -309,7 +309,7 @@ class Encoder(TextReader):
 
     @cached_property
     def joinable(self) -> bool:
-        """True if copies can be added at their first changed layer."""
+        """True if a copy can join the batch at the first layer that it changes."""
         recordings = self.encode(SAMPLE).recordings
         if self.dtype != "float32" or not recordings:  # in low precision, rounding depends on the batch
             return False
@@ -412,7 +412,7 @@ class Encoder(TextReader):
         return encodings
 
     def check_finite(self, tokens: Tokens, states: Sequence[Tensor]) -> None:
-        """Raise NotFinite for NaN or infinity. states: all, or only the last."""
+        """Raise NotFinite for NaN or infinity. states: those of all layers, or only the last."""
         strange = next((depth for depth, state in enumerate(states) if not state.isfinite().all()), None)
         if strange is not None:
             text = tokens.text if len(tokens.text) <= 60 else f"{tokens.text[:57]}..."
@@ -439,7 +439,10 @@ class Encoder(TextReader):
             raise NotRecomputable(f"{self.title}'s attention is shown, not recomputed: {self.reason}")
 
     def check_hideable(self, one_head: bool = False) -> None:
-        """Raise NotRecomputable if tokens can't be hidden, or not in one head."""
+        """Raise NotRecomputable if tokens can't be hidden.
+
+        one_head: also if tokens can't be hidden in only some heads
+        """
         if reason := self.hide_reason or (self.one_head_reason if one_head else ""):
             where = "only some heads of " if not self.hide_reason else ""
             raise NotRecomputable(f"No word can be hidden in {where}{self.title}: {reason}")

@@ -1,4 +1,4 @@
-"""Hold the results of a text's pass."""
+"""Hold the results of one text's forward pass."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ BLOCK = 2**22  # weights computed at a time: 34 MB a step
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Encoding(Tokens):
-    """The results of one text's pass: CPU float32; rows are queries, columns are keys."""
+    """The results of one text's forward pass, in float32 on the CPU. Rows are queries, columns are keys."""
 
     states: tuple[Tensor, ...] = field(repr=False)  # n_layers + 1 of (n, d_model): layer inputs, last state
     static: Tensor  # (n, d_embedding): rows of the embedding table
@@ -48,7 +48,7 @@ class Encoding(Tokens):
         return torch.stack(self.states)
 
     def trace(self, layer: int, head: int, rows: slice | None = None) -> AttentionTrace:
-        """Recompute every step of one head: (n, d_head) and (n, n) tensors.
+        """Recompute every step of one head's attention: (n, d_head) and (n, n) tensors.
 
         rows: only these queries
         Raises IndexError and NotRecomputable.

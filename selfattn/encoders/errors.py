@@ -26,7 +26,7 @@ class NotRecomputable(RuntimeError):
 
 @contextmanager
 def failing_as(make: Callable[[str], Exception]) -> Iterator[None]:
-    """Raise make(reason) for an exception or a Rust panic."""
+    """Turn an exception or a Rust panic in the `with` block into make(reason)."""
     try:
         yield
     except BaseException as caught:

@@ -16,10 +16,10 @@ CACHED = re.compile(r"models--([\w.-]+)")
 
 
 def saved_model(folder: Path, name: str, allowed: Callable[[Path], bool] = lambda inner: True) -> Path:
-    """Return the only saved model inside a folder, or the folder.
+    """Return the only saved model inside a folder, or the folder itself.
 
     name: the folder's name as the user wrote it
-    allowed: True for an inner folder that may be opened
+    allowed: returns True for an inner folder that may be opened
     Raises LoadError.
     """
     if "model_type" in _config(folder):
@@ -50,7 +50,7 @@ def saved_model(folder: Path, name: str, allowed: Callable[[Path], bool] = lambd
 
 
 def repository(path: Path) -> str:
-    """Return the Hub repository of a path in the cache, such as "owner/name", or ""."""
+    """Return the Hub repository ("owner/name") of a path in the cache; "" for other paths."""
     cached = filter(None, map(CACHED.fullmatch, reversed(path.parts)))
     return next((match[1].replace("--", "/") for match in cached), "")
 
@@ -85,5 +85,5 @@ def _folders(folder: Path) -> list[Path]:
 
 
 def _by_number(name: str) -> list[tuple[int, str]]:
-    """Sort checkpoint-500 before checkpoint-1000."""
+    """Return a sort key that puts checkpoint-500 before checkpoint-1000."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]

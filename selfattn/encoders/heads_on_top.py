@@ -1,4 +1,4 @@
-"""Load the head on top of a checkpoint's encoder, such as a classifier."""
+"""Load the head (such as a classifier) on top of a checkpoint's encoder."""
 
 import re
 
@@ -71,7 +71,7 @@ def _named(config) -> list[str]:
 
 
 def _instead(config) -> str:
-    """Describe, for an error message, the checkpoint's head."""
+    """Say, for an error message, which head the checkpoint has instead."""
     if not _named(config):
         return (
             'its config.json has no "architectures". Add the class from which the weights were saved, such as '
@@ -103,7 +103,7 @@ def read_head(encoder: Encoder, head: str) -> nn.Module:
         if "mismatched" in str(error):
             reason = "the shapes of its weights don't match config.json."
         raise NoHead(f"{encoder.title}'s {head} can't be read: {reason}") from None
-    # The loaded encoder may lack its pooler, which the head needs.
+    # Loading accepts an encoder without a pooler, but the head needs the pooler.
     lacking = sorted(key for key in missing if not key.startswith(f"{model.base_model_prefix}.") or "pooler" in key)
     if lacking:
         raise NoHead(

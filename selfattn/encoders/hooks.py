@@ -25,7 +25,7 @@ SEPARATE = (
 OUTPUT = ("dense", "out_lin", "o_proj", "o", "Wo")
 MASKS = ("attention_mask", "mask")
 FUSED = "in_proj"  # DeBERTa: W_Q, W_K and W_V of each head
-# DeBERTa's projections of distances, and their terms in the scores.
+# DeBERTa's projections of distances, and the terms that they add to the scores.
 POSITIONS = {
     "pos_key_proj": "content to position",
     "pos_proj": "content to position",
@@ -70,7 +70,7 @@ def _attention_modules(model: nn.Module) -> Iterator[tuple[nn.Module, nn.Linear]
 
 
 def _open(n_heads: int, module: nn.Module, args: Sequence, kwargs: Mapping) -> tuple[Sequence, Mapping] | None:
-    """Record a module's arguments, and mask hidden tokens."""
+    """Record a module's arguments, and mask the tokens to hide."""
     if (recorder := current_recorder()) is None:
         return None
     names = _parameters(type(module))
@@ -173,9 +173,9 @@ def _terms(pending: Mapping, n_heads: int, kinds: Sequence[str]) -> Iterator[Pos
 
 
 def _by_distance(positions: Tensor, relative: Tensor) -> Tensor:
-    """Return the vectors of distances from 1 - n to n - 1: (n_heads, 2 n - 1, d_head).
+    """Return a vector for each distance from 1 - n to n - 1: (n_heads, 2 n - 1, d_head).
 
-    positions: vectors of buckets of distances, (n_heads, 2 * span, d_head)
+    positions: a vector for each bucket of distances, (n_heads, 2 * span, d_head)
     relative: the bucket of each query-key pair, (..., n, n), from -span to span
     """
     relative, span = relative.reshape(relative.shape[-2:]), positions.shape[1] // 2

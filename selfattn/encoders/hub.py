@@ -36,7 +36,7 @@ LONGEST_REVISION = 200  # characters
 
 
 def offline() -> bool:
-    """Return True if the operator forbids requests to the Hub."""
+    """Return True if a setting or HF_HUB_OFFLINE forbids requests to the Hub."""
     return Settings.read().offline or os.environ.get("HF_HUB_OFFLINE", "").upper() in ENV_VARS_TRUE_VALUES
 
 
@@ -99,7 +99,7 @@ def _download(name: str, revision: str | None, info: ModelInfo, report: Callable
             stage = f"Downloading {name}: {file} ({number} of {len(wanted)}, {sizes[file] / 1e6:,.1f} MB)"
             report(stage)
             path = hf_hub_download(name, file, revision=info.sha, tqdm_class=_reporting(stage, sizes[file], report))
-        # The cache then knows the revision's commit.
+        # This call tells the cache which commit the revision is.
         hf_hub_download(name, wanted[0], revision=revision)
     except GatedRepoError:
         raise
@@ -112,7 +112,7 @@ def _download(name: str, revision: str | None, info: ModelInfo, report: Callable
 
 
 def _reporting(stage: str, size: int, report: Callable[[str], None]) -> type[tqdm]:
-    """Return a silent progress bar that reports each percent."""
+    """Return a progress bar class that draws nothing, and calls `report` at each percent."""
 
     class Reporting(tqdm):
         def __init__(self, *args, **options):

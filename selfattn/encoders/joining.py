@@ -1,6 +1,6 @@
-"""Run a sentence and its changed copies in one pass.
+"""Run a sentence and copies of it, which hide tokens or change heads, in one pass.
 
-Each copy is added to the batch at the first layer that changes.
+Each copy is added to the batch at the first layer that it changes.
 The last layer may compute only the positions of one word.
 """
 
@@ -16,7 +16,7 @@ _installing = threading.Lock()
 
 
 def install(model: nn.Module, attention: Iterable[nn.Module]) -> None:
-    """Put hooks on attention modules and their layers, once."""
+    """Put hooks on attention modules and on the layers around them, once."""
     names = {module: name for name, module in model.named_modules()}
     with _installing:
         for module in attention:
@@ -62,7 +62,7 @@ def _join(layer: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -
 
 
 def _join_after(layer: nn.Module, args: tuple, kwargs: dict[str, Any], output: Any) -> Any:
-    """Run this layer for new copies, only at the word's positions."""
+    """Run this layer again for the copies that begin here, only at the word's positions."""
     recorder = current_recorder()
     if (
         recorder is None
@@ -83,7 +83,7 @@ def _join_after(layer: nn.Module, args: tuple, kwargs: dict[str, Any], output: A
 
 
 def _widen(attention: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -> Given | None:
-    """Let the attention read all tokens."""
+    """Let the attention read all tokens, not only the word's."""
     whole = getattr(current_recorder(), "whole", None)
     return None if whole is None else _with_states(args, kwargs, lambda _: whole)
 
@@ -97,7 +97,7 @@ def _narrow(attention: nn.Module, args: tuple, output: Any) -> Any:
 
 
 def _with_states(args: tuple, kwargs: dict[str, Any] | None, change: Callable[[Tensor], Tensor]) -> Given | None:
-    """Change the hidden states, the first (batch, n, d_model) argument."""
+    """Apply `change` to the hidden states: the first argument of shape (batch, n, d_model)."""
     args, kwargs = list(args), dict(kwargs or {})
     for given, keys in ((args, range(len(args))), (kwargs, kwargs)):
         for key in keys:

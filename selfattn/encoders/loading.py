@@ -44,12 +44,12 @@ def load_encoder(
     report: Report = lambda stage: None,
     trusted: None = None,
 ) -> Encoder:
-    """Load an encoder. name: None for the bundled encoder, a folder, or a Hub id.
+    """Load an encoder. name: a folder, a Hub id, or None for the bundled encoder.
 
     device: "auto", "cpu", "cuda" or "mps"
     dtype: "float32", "bfloat16" or "float16"
     report: called with a few words before each stage
-    trusted: an option of older versions, which raises TypeError
+    trusted: an option of older versions; now raises TypeError
 
     Reads only safetensors, and runs no code that comes with a model. Raises LoadError.
     """
@@ -151,7 +151,7 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
         config = AutoConfig.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:
         raise LoadError(f"{source.name}'s config.json doesn't describe a known model: {brief(error)}.") from None
-    # Each call chooses its outputs.
+    # Each forward call chooses its own outputs.
     config.return_dict, config.output_attentions, config.output_hidden_states = True, False, False
     loader, note = _loader(source, config)
     try:
@@ -201,7 +201,7 @@ def _check_finite(source: Source, model: nn.Module, dtype: str) -> None:
 
 
 def _unused_in_the_body(source: Source, model: nn.Module, unused: Iterable[str]) -> str:
-    """Return a note about unused pooler weights. Raises LoadError for other weights."""
+    """Return a note about unused pooler weights. Raises LoadError for other unused encoder weights."""
     parts = {name for name, _ in model.named_children()}
     bare = (name.removeprefix(f"{model.base_model_prefix}.") for name in unused)
     within = sorted(name for name in bare if name.split(".")[0] in parts or name.startswith("pooler."))
@@ -269,7 +269,7 @@ def _joined(*notes: str) -> str:
 
 
 def _max_tokens(source: Source, model: nn.Module, tokenizer) -> int:
-    """Return the smaller limit, of tokeniser or position table. Raises LoadError."""
+    """Return the smallest token limit of tokeniser, position tables and config. Raises LoadError."""
     longest = tokenizer.model_max_length
     if not isinstance(longest, int | float) or not longest >= 1:  # also True for NaN
         raise LoadError(

@@ -63,7 +63,7 @@ def load_masked_head(encoder: Encoder) -> MaskedHead:
 
 
 def replace_word(tokens: Tokens, index: int, replacement: str) -> str:
-    """Replace the word with number `index`, from 0. Raises IndexError."""
+    """Put `replacement` in place of a text's word `index`, counted from 0. Raises IndexError."""
     words = tokens.words_of[0]
     if not 0 <= index < len(words):
         raise IndexError(f"Expected a word from 0 to {len(words) - 1}, got {index}.")

@@ -12,7 +12,7 @@ from selfattn.encoders.errors import OutOfMemory
 
 T = TypeVar("T")
 
-# Errors of CPU, cuBLAS, cuDNN, CUDA and Apple's MPS.
+# Parts of the error messages of CPU, cuBLAS, cuDNN, CUDA and Apple's MPS.
 WORDS = (
     "can't allocate memory", "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED", "CUDA error: out of memory",
     "MPS backend out of memory", "Invalid buffer size",
@@ -36,7 +36,7 @@ def out_of_memory_as(error: Exception) -> Iterator[None]:
 
 
 def in_halves(run: Callable[[Sequence], list[T]], items: Sequence) -> list[T]:
-    """Return run(items), or run two halves after OutOfMemory."""
+    """Return run(items). After OutOfMemory, run the items in two halves."""
     try:
         return run(items)
     except OutOfMemory:

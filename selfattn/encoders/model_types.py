@@ -10,8 +10,8 @@ from transformers.models.auto.modeling_auto import (
 
 from selfattn.encoders.errors import LoadError
 
-# Types of transformers 5.23 that read plain text and have a weight for each pair of tokens.
-# MRA and YOSO download code.
+# Types of transformers 5.23 that read plain text and have an attention weight for each pair of tokens.
+# MRA and YOSO are left out: they download code.
 TEXT_ENCODERS = frozenset((
     "albert", "bert", "bert-generation", "big_bird", "camembert", "convbert", "data2vec-text", "deberta",
     "deberta-v2", "distilbert", "electra", "embedding_gemma2_text", "ernie", "esm", "esmc", "eurobert", "flaubert",
@@ -22,7 +22,7 @@ TEXT_ENCODERS = frozenset((
     "xmod",
 ))  # fmt: skip
 
-# Reasons to refuse other types, after the model's name.
+# Why other types are refused. In a message, the model's name comes first.
 KINDS = {
     "dpr": "wraps a BERT. Save this BERT alone: DPRContextEncoder.from_pretrained(folder).ctx_encoder.bert_model"
     ".save_pretrained(new_folder). Save the tokeniser there too",
@@ -56,7 +56,7 @@ def check_model_type(name: str, config: dict) -> None:
 
 
 def ignores_interface(config) -> bool:
-    """Return True if the family has attention code of its own."""
+    """Return True if the family doesn't use transformers' attention interface."""
     classes = MODEL_MAPPING.get(type(config), None)
     if classes is None:
         return True

@@ -1,4 +1,4 @@
-"""Compute terms of the scores for the distance between two tokens.
+"""Compute the terms that the distance between two tokens adds to their attention score.
 
 Sources: Raffel et al. 2020 (T5's biases), section 2.1; He et al. 2021, "DeBERTa", equation 4.
 """
@@ -27,7 +27,7 @@ class PositionBias:
         return Term(self.name, self.values[0, heads][..., rows, :].to(query))
 
     def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
-        """Compute the term for query i at position[i] of sentence[i]: (n_pieces, n_heads, 1, n)."""
+        """Compute the term of each query i, at position[i] of sentence[i]: (n_pieces, n_heads, 1, n)."""
         return Term(self.name, mask_rows(self.values, sentence, position).to(query))
 
 
@@ -39,7 +39,7 @@ class DistanceVectors:
     vectors: Tensor  # (n_heads, 2 n - 1, d_head), for query minus key position from 1 - n to n - 1
 
     def sentence(self, index: int, n: int) -> "DistanceVectors":
-        """Return the vectors of the distances within n tokens."""
+        """Return only the vectors for distances that occur within n tokens."""
         middle = self.vectors.shape[1] // 2
         return replace(self, vectors=self.vectors[:, middle - n + 1 : middle + n])
 
@@ -49,7 +49,7 @@ class DistanceVectors:
         return self._products(query, key, scale, places[rows, None] - places, heads)
 
     def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
-        """Compute the term for query i at position[i] of sentence[i]: (n_pieces, n_heads, 1, n)."""
+        """Compute the term of each query i, at position[i] of sentence[i]: (n_pieces, n_heads, 1, n)."""
         places = torch.arange(key.shape[-2], device=key.device)
         return self._products(query, key, scale, position[:, None, None, None] - places, slice(None))
 
@@ -77,13 +77,13 @@ def position_to_content(key: Tensor, positions: Tensor, distance: Tensor, scale:
 
 
 def mask_rows(mask: Tensor, sentence: Tensor, position: Tensor) -> Tensor:
-    """Return the mask of query i at position[i] of sentence[i]: (n_pieces, n_heads or 1, 1, n)."""
+    """Return the mask of each query i, at position[i] of sentence[i]: (n_pieces, n_heads or 1, 1, n)."""
     sentence = sentence if mask.shape[0] > 1 else torch.zeros_like(sentence)
     position = position if mask.shape[2] > 1 else torch.zeros_like(position)
     return mask[sentence, :, position][:, :, None]
 
 
 def of_sentence(pairs: Tensor, index: int, n: int) -> Tensor:
-    """Return one sentence of a tensor (batch or 1, ..., queries or 1, keys), cut to n tokens."""
+    """Return one sentence's part of a tensor (batch or 1, ..., queries or 1, keys), cut to n tokens."""
     row = pairs if pairs.shape[0] == 1 else pairs[index : index + 1]
     return row[..., : min(n, row.shape[-2]), :n]

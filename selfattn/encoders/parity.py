@@ -19,13 +19,13 @@ from selfattn.encoders.memory import is_out_of_memory
 from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.reference import own_weights
 
-PADDING = 5  # tokens more in the second text
+PADDING = 5  # the second text has this many tokens more
 MOST_TOKENS = 96  # 512 would take longer than loading a base-size encoder
 QUERIES = 16  # compared in the long text
 
-# Differences from rounding: absolute for weights, relative for contexts and states.
+# Differences that rounding explains: absolute for weights, relative for contexts and states.
 WEIGHTS, CONTEXTS, STATES = 1e-5, 1e-5, 1e-4
-# Rounding changes a score by about 1e-6 × |query| × |key| × scale. Above SCORE, limits grow.
+# Rounding changes a score by about 1e-6 × |query| × |key| × scale. The limits grow if |query| × |key| × scale exceeds SCORE.
 SCORE = 16
 PADDED = 1e-4  # above this, padding changes an encoder's numbers
 KERNEL = "the recomputed weights"
@@ -44,7 +44,7 @@ class EagerPass:
 
 
 def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
-    """Compare fast and eager attention. Return the encoder with sizes and reasons.
+    """Compare fast and eager attention. Return the encoder with its sizes and what it can't do.
 
     pinned: True for the bundled encoder, which needs one eager pass
     Raises LoadError.
@@ -87,7 +87,7 @@ def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
 
 
 def differs_in_precision(encoder: Encoder, short: Tokens, allowed: float) -> str:
-    """Compare weights in a lower precision. Return why they differ, or "".
+    """Compare recomputed weights with the model's own in a lower precision. Return how they differ, or "".
 
     Raises LoadError.
     """
@@ -105,7 +105,7 @@ def differs_in_precision(encoder: Encoder, short: Tokens, allowed: float) -> str
 
 
 def filled(tokens: Tokens, n: int) -> Tokens:
-    """Repeat a text's ordinary tokens up to n tokens."""
+    """Repeat a text's ordinary (not special) tokens until the text has n tokens."""
     middle = [place for place, special in enumerate(tokens.special) if not special]
     first, last = middle[0], middle[-1] + 1
     repeated = [middle[i % len(middle)] for i in range(n - len(tokens.ids) + last - first)]
@@ -115,10 +115,10 @@ def filled(tokens: Tokens, n: int) -> Tokens:
 
 
 def _hides_to_try(tokens: Tokens, n_layers: int, n_heads: int) -> tuple[Hide, Hide]:
-    """Return ways to hide a token: in some heads, and in every head."""
+    """Return two ways to hide the same token: in some heads, and in every head."""
     middle = [place for place, special in enumerate(tokens.special) if not special]
     first, last = middle[0], middle[-1] if len(middle) > 1 else len(tokens.ids) - 1
-    # The other layers test a mask that hides nothing.
+    # Every second layer: the other layers test a mask that hides nothing.
     heads = [Head(layer, layer % n_heads) for layer in range(0, n_layers, 2)]
     return Hide((first,), (last,), heads), Hide((first,), (last,))
 
@@ -126,7 +126,7 @@ def _hides_to_try(tokens: Tokens, n_layers: int, n_heads: int) -> tuple[Hide, Hi
 def _with_hidden(
     encoder: Encoder, batch: list[Tokens], hides: tuple[Hide, ...]
 ) -> tuple[list[EagerPass], dict[tuple[Hide, ...], str]]:
-    """Run an eager pass, also with `hides`. Return why a Hide failed."""
+    """Run an eager pass without and with `hides`. Return its results, and why a Hide failed."""
     refused: dict[tuple[Hide, ...], str] = {}
     while True:
         hidden = [(), ()] + [(hide,) for hide in hides]
@@ -143,7 +143,7 @@ def _with_hidden(
 def _eager(
     encoder: Encoder, batch: list[Tokens], maps: bool = True, hidden: Sequence[tuple[Hide, ...]] = ()
 ) -> list[EagerPass]:
-    """Run an eager pass, cut to each sentence. Raises LoadError."""
+    """Run an eager pass, and cut the results to each sentence's length. Raises LoadError."""
     try:
         with torch.no_grad():
             output = encoder.eager(encoder.inputs(batch), hidden, maps)
@@ -164,7 +164,7 @@ def _eager(
     passes = []
     for row, tokens in enumerate(batch):
         n = len(tokens.ids)
-        # `_check_maps` checks the shapes of a single sentence.
+        # A single sentence is not cut: `_check_maps` checks the shapes.
         weights = [layer[row] if len(batch) == 1 else layer[row, :, :n, :n] for layer in layers]
         one = EagerPass(tokens, weights, [state[row, :n] for state in states], hidden[row] if hidden else ())
         if not all(bool(torch.isfinite(numbers).all()) for numbers in one.weights + one.states):
@@ -177,7 +177,7 @@ def _eager(
 
 
 def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
-    """Raise LoadError for a decoder, or for maps other than (n, n)."""
+    """Raise LoadError for a decoder, or for attention maps that are not (n, n)."""
     who, n = f"{encoder.name} ({encoder.family})", len(alone.tokens.ids)
     shapes = [tuple(layer.shape) for layer in alone.weights]
     if not shapes:
@@ -207,7 +207,7 @@ def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
 def _compare_with_fast(
     encoder: Encoder, passes: list[EagerPass]
 ) -> tuple[list[LayerRecording], dict[tuple[Hide, ...], str]]:
-    """Return the recordings, and the differences for each `hidden`."""
+    """Run a fast pass. Return its recordings, and for each `EagerPass.hidden`, how the pass differs."""
     n_layers = len(passes[0].states) - 1
     try:
         recordings, states = _fast(encoder, passes)
@@ -232,7 +232,7 @@ def _compare_with_fast(
 def _sentence_differs(
     encoder: Encoder, eager: EagerPass, recordings: list[LayerRecording], states: list[Tensor]
 ) -> str:
-    """Describe how the fast pass differs, or return ""."""
+    """Describe how the fast pass differs from the eager pass, or return ""."""
     for layer, recording in enumerate(recordings):
         reason = _layer_differs(recording, eager.weights[layer] if eager.weights else None)
         if reason:
@@ -280,7 +280,7 @@ def _fast(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[list[LayerRec
 
 
 def _layer_differs(recording: LayerRecording, eager: Tensor | None) -> str:
-    """Describe how one layer differs, or return "".
+    """Describe how a layer's fast attention differs from eager attention, or return "".
 
     eager: weights (n_heads, n, n), or None to compare only a few queries
     """

@@ -48,12 +48,12 @@ class Tokens:
     def places(self: "Sentence", *spellings: str) -> tuple["PlacedWord[Sentence]", ...]:
         """Return every occurrence of these words, in order.
 
-        Spellings match if `fold` makes them equal. Unknown tokens are left out.
+        Spellings match if `fold` makes them equal. Occurrences with unknown tokens are left out.
         """
         return tuple(PlacedWord(self, place) for place in self._found(*spellings) if self.unknown.isdisjoint(place))
 
     def _found(self, *spellings: str) -> list[tuple[int, ...]]:
-        """Return the positions of each occurrence."""
+        """Return the token positions of each occurrence of the spellings."""
         wanted = {fold(spelling) for spelling in spellings} - {""}
         spans = [span for spelling in wanted for span in self._spelled.get(spelling, ())]
         for segment, text in enumerate(self._texts):
@@ -70,7 +70,7 @@ class Tokens:
         return found
 
     def _positions(self, segment: int, start: int, stop: int) -> tuple[int, ...]:
-        """Return the positions of words that overlap these characters."""
+        """Return the token positions of the words that overlap these characters."""
         words = self.words_of[segment]
         first = bisect_right(words, start, key=lambda word: word.span[1])
         last = bisect_left(words, stop, key=lambda word: word.at)
@@ -125,7 +125,7 @@ Sentence = TypeVar("Sentence", bound=Tokens, covariant=True)
 
 
 class PlacedWord(NamedTuple, Generic[Sentence]):
-    """A word in its sentence. Functions also accept a plain tuple."""
+    """A word in its sentence. Functions also accept a plain tuple instead of a PlacedWord."""
 
     sentence: Sentence
     positions: tuple[int, ...]  # counted through both segments
@@ -152,7 +152,7 @@ class PlacedWord(NamedTuple, Generic[Sentence]):
 
     @property
     def number(self) -> int:
-        """The number of this occurrence, from 1."""
+        """Which occurrence of the word in the sentence this is, from 1."""
         return 1 + self.sentence.places(self.word.text).index(self)
 
     @property

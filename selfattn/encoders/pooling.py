@@ -28,10 +28,10 @@ OLD_KEYS = {
     "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens", "pooling_mode_weightedmean_tokens": "weightedmean",
     "pooling_mode_lasttoken": "lasttoken",
 }  # fmt: skip
-# Positions to average. mean_sqrt_len_tokens has the direction of the mean.
+# Positions to average. The vector of mean_sqrt_len_tokens has the direction of the mean.
 POOLED = {"cls": slice(0, 1), "mean": slice(None), "mean_sqrt_len_tokens": slice(None), "lasttoken": slice(-1, None)}
 
-# Settings that don't change the vector, with these values (None: any).
+# Settings, with the values that don't change the vector (None: any value).
 SETTINGS_FILES = [  # the first that isn't empty is read
     f"sentence_{family}_config.json"
     for family in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
@@ -62,13 +62,13 @@ class NoPooling(RuntimeError):
 
 @dataclass(frozen=True)
 class Pooling:
-    """The last hidden states to average for a sentence's vector."""
+    """Which last hidden states to average for a sentence's vector."""
 
     mode: str  # one of POOLED
     max_tokens: int | None  # longer texts are cut
 
     def read(self, encoder: Encoder, text: str) -> tuple[Tokens, Tokens]:
-        """Return the tokens of the cut and of the complete text."""
+        """Return the tokens of the text after cutting, and of the complete text."""
         uncut = encoder.uncut(text)
         return encoder.tokenize(uncut.cut(min(self.max_tokens or encoder.max_tokens, encoder.max_tokens))), uncut
 
@@ -151,7 +151,7 @@ def check_cross_encoder(folder: Path) -> str:
 
 
 def _check(file: Path, harmless: Mapping[str, tuple | None], settings: Mapping[str, Any]) -> None:
-    """Raise NoPooling for other values than `harmless`."""
+    """Raise NoPooling for a setting whose value isn't in `harmless`."""
     for key, value in settings.items():
         if key not in harmless or not (value is None or harmless[key] is None or value in harmless[key]):
             raise NoPooling(
@@ -172,7 +172,7 @@ def _mode(file: Path) -> str:
 
 
 def _max_tokens(transformer: Path, harmless: Mapping[str, tuple | None] = TRANSFORMER) -> int | None:
-    """Return the longest text in tokens, or None. Raises NoPooling, LoadError."""
+    """Return how many tokens the longest text may have, or None. Raises NoPooling, LoadError."""
     files = ((transformer / name, read_json(transformer / name, {})) for name in SETTINGS_FILES)
     file, settings = next((each for each in files if each[1]), (transformer, {}))
     most = settings.get("max_seq_length")

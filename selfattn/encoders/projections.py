@@ -20,7 +20,7 @@ from selfattn.encoders.hooks import is_linear, output_layer, separate
 FUSED = "Wqkv"  # ModernBERT
 NORM_BEFORE = ("ln", "attn_norm", "input_layernorm", "layer_norm", "LayerNorm", "self_attn_layer_norm")
 
-# Differences from rounding, relative to the largest number.
+# Differences that rounding explains, relative to the largest number.
 ROUNDING = {"float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1}
 
 
@@ -58,7 +58,7 @@ class Projected:
 
 
 def project(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> Projected:
-    """Compute one head's query, key and value from the layer's input, CPU float32.
+    """Compute one head's query, key and value from the layer's input, in float32 on the CPU.
 
     Raises ProjectionsUnknown, NotRecomputable and IndexError.
     """
@@ -87,13 +87,13 @@ def project(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> Proj
 
 
 def rotate(flat: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
-    """Rotate the rows of (n, d_head). Columns i and i + d_head / 2 are a pair."""
+    """Rotate each row of `flat` (n, d_head). Columns i and i + d_head / 2 are a pair."""
     first, second = flat.chunk(2, dim=-1)
     return flat * cosine + torch.cat((-second, first), dim=-1) * sine
 
 
 def output_weight(encoder: Encoder, module: nn.Module) -> Tensor:
-    """Return a module's W_O: (n_heads * d_head, d_model), CPU float32.
+    """Return a module's W_O, in float32 on the CPU: (n_heads * d_head, d_model).
 
     Raises ProjectionsUnknown.
     """
@@ -154,7 +154,7 @@ def _slices(recording: LayerRecording, linears, head: int, rotary: bool, shared:
 
 
 def _read(around: Sequence[nn.Module], layer_input: Tensor) -> tuple[Tensor, Tensor, str]:
-    """Return the input of W_Q and W_K, of W_V, and a note."""
+    """Return the input of W_Q and W_K, the input of W_V, and a note."""
     bottleneck = getattr(around[1], "bottleneck", None) if len(around) > 1 else None
     if bottleneck is not None:
         read, _, value_read, _ = apply(bottleneck, layer_input)
@@ -172,7 +172,7 @@ def _read(around: Sequence[nn.Module], layer_input: Tensor) -> tuple[Tensor, Ten
 
 
 def apply(module: nn.Module, layer_input: Tensor):
-    """Run a CPU float32 copy of a module that threads share."""
+    """Copy a module, which threads share, and run the copy in float32 on the CPU."""
     with torch.no_grad():
         return copy.deepcopy(module).float().cpu()(layer_input)
 

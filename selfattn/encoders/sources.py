@@ -22,7 +22,7 @@ BUNDLED_DIGESTS = {
 
 BUNDLED_CONTENT = "8fb149a5fa71e986d18827d27d56950273f4f0bd2916d622694d017dd8452b18"  # `Encoder.content`
 
-# Suggestions, all with safetensors weights.
+# Encoders to suggest, all with safetensors weights.
 CURATED = (
     BUNDLED_NAME, "bert-base-uncased", "bert-base-cased", "distilbert-base-uncased", "roberta-base", "xlm-roberta-base",
     "google/electra-small-discriminator", "albert-base-v2", "answerdotai/ModernBERT-base", "microsoft/mpnet-base",
@@ -74,7 +74,7 @@ def resolve(
 
 
 def is_operators_folder(name: str) -> bool:
-    """Return True for a folder inside the operator's folder."""
+    """Return True for a folder inside the setting `model_dir`."""
     base = Settings.read().model_dir
     folder = None if base is None or not name.isprintable() else inside(base, name)
     return folder is not None and os.path.isdir(folder)
@@ -129,7 +129,7 @@ def _local_folder(name: str) -> Path | None:
 
 
 def inside(base: Path, name: str) -> Path | None:
-    """Return a path inside the operator's folder, or None. Links can't lead out."""
+    """Return the path of `name` if it is inside `base`, or None. Links can't lead out of `base`."""
     path, real = Path(os.path.normpath(base / name)), base.resolve()  # an absolute name replaces the base
     root = next((root for root in (base, real) if path.is_relative_to(root)), None)
     folder = real

@@ -72,7 +72,7 @@ ONE_OUTPUT, MULTI, REGRESSION = ("RISK",), "multi_label_classification", "regres
         ("MegatronBERT", CLASSES[:2], {"problem_type": REGRESSION}, "score"),
     ],
 )
-def test_answers_equal_transformers_pipeline(name, classes, changes, unit, tmp_path):
+def test_answers_equal_outputs_of_transformers_pipeline(name, classes, changes, unit, tmp_path):
     folder = save_tiny(FAMILIES[name], tmp_path / "tiny", classes=classes)
     change_config(folder, **changes)
     encoder = load_encoder(folder)
@@ -209,7 +209,7 @@ def test_wrong_head_weights_are_refused(folder, weights, message):
         load_class_head(folder(weights=weights))
 
 
-def test_head_with_more_inputs_is_refused(tmp_path):
+def test_head_that_needs_more_inputs_is_refused(tmp_path):
     encoder = load_encoder(str(save_tiny(FAMILIES["LUKE"], tmp_path / "luke", classes=CLASSES)))
     with pytest.raises(NoHead, match="luke's classification head needs more than last hidden states"):
         load_class_head(encoder)

@@ -39,7 +39,7 @@ def saved(tmp_path):
 
 
 @pytest.mark.parametrize("family", SAMPLE)
-def test_score_equals_sentence_transformers(saved, family):
+def test_score_equals_that_of_sentence_transformers(saved, family):
     folder, theirs = saved(family)
     encoder = load_encoder(folder)
     head, sentence = load_class_head(encoder), encoder.encode(QUERY, DOCUMENT)
@@ -50,7 +50,7 @@ def test_score_equals_sentence_transformers(saved, family):
 
 
 @pytest.mark.parametrize("family", SAMPLE)
-def test_hidden_word_equals_attention_mask(saved, family):
+def test_hiding_word_equals_zero_in_attention_mask(saved, family):
     folder, _ = saved(family)
     encoder = load_encoder(folder)
     sentence = encoder.tokenize(QUERY, DOCUMENT)

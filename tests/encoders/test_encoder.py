@@ -37,7 +37,7 @@ def test_bank_attends_to_river(encoder):
 
 
 @pytest.mark.parametrize("rows", [None, slice(3, 5), slice(4, None), slice(0, 9, 2), slice(5, 5)])
-def test_weights_of_some_rows_equal_whole(encoder, monkeypatch, rows):
+def test_requested_rows_equal_rows_of_all_weights(encoder, monkeypatch, rows):
     encoding = encoder.encode(MUDDY)
     whole, own = encoding.recordings[2].trace(), encoding.own_weights(2)
     monkeypatch.setattr("selfattn.encoders.encoding.BLOCK", 25)  # two rows of one head
@@ -84,7 +84,7 @@ def test_single_text_as_batch_is_refused(encoder):
         encoder.encode_batch("The bank.")
 
 
-def test_encoding_does_not_keep_batch(encoder):
+def test_encoding_does_not_hold_batch_in_memory(encoder):
     short = encoder.encode_batch(["The bank.", "very " * 120])[0]
     held = [*short.states, short.static]
     held += [getattr(layer, name) for layer in short.recordings for name in ("query", "key", "value", "context")]
@@ -138,7 +138,7 @@ def test_nonpositive_position_limit_is_ignored(tmp_path, stated):
     assert load_encoder(str(save_tiny(replace(family, settings=settings), tmp_path / "tiny"))).max_tokens == 64
 
 
-def test_padding_token_without_embedding(encoder_of):
+def test_padding_token_without_embedding_is_accepted(encoder_of):
     encoder = encoder_of("BERT")
     texts = ["The bank.", "The bank of the river was muddy."]
     names = ("pad_token", "model_input_names", "unk_token", "unk_token_id")
@@ -207,7 +207,7 @@ class ExponentialRows(TorchDispatchMode):
         return made
 
 
-def test_large_map_is_computed_in_blocks(encoder, monkeypatch):
+def test_large_attention_map_is_computed_in_blocks(encoder, monkeypatch):
     encoding = encoder.encode(MUDDY)
     n = len(encoding.tokens)
     whole = encoding.weights(2)

@@ -1,4 +1,4 @@
-"""Test every model family: recomputed, shown or refused."""
+"""Test that every model family is recomputed, shown or refused."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ from selfattn.encoders.families import COMMON, FAMILIES, byte_tokenizer, fill
 
 pytestmark = pytest.mark.slow
 
-# Shown families, with a part of the reason.
+# Families whose attention is shown but not recomputed, with a part of the reason.
 SHOWN = {
     "XLNet": "has its own attention code, with relative-position terms",
     "LiLT": "the recomputed weights differ",
@@ -25,7 +25,7 @@ TEXTS = ["Rain.", "The riverbank was muddy, wasn't it?", "She sat by the water o
 
 
 @pytest.mark.parametrize("name", RECOMPUTED)
-def test_kernel_gives_models_own_weights(encoder_of, name):
+def test_recomputed_weights_equal_models_own(encoder_of, name):
     """Compare a text alone, in a batch, and with padding."""
     encoder = encoder_of(name)
     assert encoder.recomputable, encoder.reason
@@ -56,7 +56,7 @@ def test_kernel_gives_models_own_weights(encoder_of, name):
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_shown_encoder_returns_own_weights(encoder_of, name):
+def test_unrecomputable_encoder_returns_models_own_weights(encoder_of, name):
     encoder = encoder_of(name)
     assert not encoder.recomputable
     assert SHOWN[name] in encoder.reason
@@ -89,7 +89,7 @@ def test_shown_encoder_returns_own_weights(encoder_of, name):
 
 
 @pytest.mark.parametrize(("name", "why"), REFUSED.items())
-def test_family_without_square_maps_is_refused(checkpoint, name, why):
+def test_family_without_square_attention_maps_is_refused(checkpoint, name, why):
     with pytest.raises(LoadError, match=rf"attention maps of shape \(.*not \(n, n\): its .*{why}"):
         load_encoder(str(checkpoint(name)))
 
@@ -109,7 +109,7 @@ def test_encoder_half_of_t5_is_loaded(tmp_path, encoder_of):
     torch.testing.assert_close(encoder.encode(TEXTS[1]).hidden[-1], expected, atol=1e-5, rtol=1e-5)
 
 
-def test_tokeniser_without_special_tokens(tmp_path):
+def test_tokeniser_without_special_tokens_is_accepted(tmp_path):
     tokenizer = byte_tokenizer()
     tokenizer.backend_tokenizer.post_processor = None
     config = AutoConfig.for_model("bert", vocab_size=len(tokenizer), **COMMON)
@@ -127,7 +127,7 @@ def test_tokeniser_without_special_tokens(tmp_path):
 
 
 @pytest.mark.parametrize("name", RECOMPUTED)
-def test_words_are_independent_without_heads(encoder_of, name):
+def test_vectors_ignore_context_if_heads_are_removed(encoder_of, name):
     encoder = encoder_of(name)
     texts, off = ["the bank of the river", "the bank in the loan"], encoder.removed(encoder.all_heads)
     first, second = encoder.encode_batch(texts, [off, off])
@@ -138,7 +138,7 @@ def test_words_are_independent_without_heads(encoder_of, name):
 
 
 @pytest.mark.parametrize(("name", "limit"), [("BERT", 64), ("RoBERTa", 62), ("ModernBERT", 64)])
-def test_max_tokens_is_longest_text(encoder_of, name, limit):
+def test_max_tokens_is_length_of_longest_text(encoder_of, name, limit):
     """RoBERTa's positions start at 2."""
     encoder = encoder_of(name)
     assert encoder.max_tokens == limit
@@ -152,7 +152,7 @@ def test_max_tokens_is_longest_text(encoder_of, name, limit):
     ("dtype", "error", "recomputable"),
     [("float32", 8e-6, True), ("float32", 3e-5, False), ("bfloat16", 0.06, False), ("float16", float("nan"), False)],
 )
-def test_encoder_with_small_error_is_recomputable(checkpoint, monkeypatch, dtype, error, recomputable):
+def test_only_small_difference_leaves_encoder_recomputable(checkpoint, monkeypatch, dtype, error, recomputable):
     right = capture.attend_precisely
 
     def off(query, key, value, *others):
@@ -184,7 +184,7 @@ def test_rows_not_summing_to_one_are_refused(checkpoint, monkeypatch, factor, re
         assert not load_encoder(str(checkpoint("BERT"))).recomputable
 
 
-def test_bfloat16_attention_has_larger_error(checkpoint):
+def test_bfloat16_error_exceeds_float32_limit(checkpoint):
     encoder = load_encoder(str(checkpoint("BERT")), dtype="bfloat16")
     assert encoder.recomputable, encoder.reason
     error = (encoder.encode(TEXTS[1]).weights(0) - encoder.reference_weights(TEXTS[1])[0]).abs().max()

@@ -1,4 +1,4 @@
-"""Folders of Trainer, PEFT or sentence-transformers open, or an error names a remedy."""
+"""Folders saved by Trainer, PEFT or sentence-transformers can be opened, or an error names a remedy."""
 
 import json
 import logging
@@ -49,7 +49,7 @@ def trained(tmp_path_factory):
     return root / "out"
 
 
-def test_only_checkpoint_of_trainer_is_opened(trained):
+def test_single_trainer_checkpoint_is_opened(trained):
     assert {"optimizer.pt", "trainer_state.json", "training_args.bin"} <= {f.name for f in trained.glob("*/*")}
     encoder = load_encoder(trained)
     assert (encoder.title, encoder.note) == ("out", "opened: checkpoint-1")
@@ -91,7 +91,7 @@ def cached(template, hub, *commits):
 
 
 @pytest.mark.parametrize("named", [".", "models--some--tiny-bert", "models--some--tiny-bert/snapshots"])
-def test_only_snapshot_in_cache_is_opened(template, tmp_path, named):
+def test_single_snapshot_in_cache_is_opened(template, tmp_path, named):
     root = cached(template, tmp_path / "hub", "a" * 40)
     encoder = load_encoder(root.parent / named)
     assert encoder.note.endswith("a" * 40) and same(encoder, template)
@@ -167,7 +167,7 @@ def cut_in_the_tokenisers_file(folder):
         ("BERT", "cls", old_layout),
     ],
 )
-def test_vectors_equal_sentence_transformers(family, mode, change, checkpoint, tmp_path):
+def test_vectors_equal_those_of_sentence_transformers(family, mode, change, checkpoint, tmp_path):
     folder = saved_embedder(checkpoint(family), tmp_path / "mine", mode, [modules.Normalize()])
     if change:
         change(folder)
@@ -200,7 +200,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("name", "mode", "more", "file", "values"), CHANGES, ids=[each[0] for each in CHANGES])
-def test_unsupported_vector_settings_are_refused(name, mode, more, file, values, checkpoint, tmp_path):
+def test_unsupported_sentence_vector_settings_are_refused(name, mode, more, file, values, checkpoint, tmp_path):
     plain = saved_embedder(checkpoint("RoBERTa"), tmp_path / "plain")
     folder = saved_embedder(checkpoint("RoBERTa"), tmp_path / "mine", mode, more)
     change_config(folder, file, **values)
@@ -216,14 +216,14 @@ def test_module_types_exist_in_sentence_transformers(name):
     assert import_from_string(name) is getattr(modules, TYPES[name])
 
 
-def test_broken_outer_model_is_refused(template, tmp_path):
+def test_broken_config_of_outer_folder_is_refused(template, tmp_path):
     shutil.copytree(template, tmp_path / "mine" / "checkpoint-1")
     (tmp_path / "mine" / "config.json").write_text("{")
     error = refused(tmp_path / "mine", "config.json can't be read as JSON")
     assert same(load_encoder(str(error).rpartition(": ")[2].rstrip(".")), template)  # the remedy works
 
 
-def test_number_of_folders_is_limited(tmp_path, monkeypatch):
+def test_number_of_inner_folders_is_limited(tmp_path, monkeypatch):
     monkeypatch.setattr("selfattn.encoders.folders.MOST_FOLDERS", 3)
     for number in range(3):
         (tmp_path / str(number)).mkdir()
@@ -315,7 +315,7 @@ LATE = "Without pooling it computes a vector for each token, as in late interact
         ),
     ],
 )
-def test_pooling_without_sentence_vector_is_refused(kind, head, message, tmp_path):
+def test_model_without_sentence_vector_is_refused(kind, head, message, tmp_path):
     tiny = save_tiny(FAMILIES["BERT"], tmp_path / "tiny", **head)
     kind(str(tiny), device="cpu").save_pretrained(str(tmp_path / "mine"))
     with pytest.raises(NoPooling, match=message):

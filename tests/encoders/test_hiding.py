@@ -83,7 +83,7 @@ def test_hiding_equals_minus_infinity_scores(encoder_of, plain, name):
             encoder.encode(TEXT, hidden=[Hide((2,), (4,), [Head(0, 0)])])
 
 
-def test_hide_in_one_head_changes_one_row(encoder):
+def test_hide_in_one_head_changes_one_attention_row(encoder):
     plain, hidden = encoder.encode(TEXT), encoder.encode(TEXT, hidden=[Hide((5,), (3,), [Head(1, 4)])])
     before, after = plain.weights(1), hidden.weights(1)
     changed = (before != after).any(-1)

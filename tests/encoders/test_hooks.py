@@ -59,7 +59,7 @@ def test_threads_get_same_numbers(encoder_of, name):
             lambda text=text: encoder.reference_weights(text),
         ]
     alone = [job() for job in jobs]
-    # Another number of threads would change the last bits.
+    # Another number of torch threads would change the results' last bits.
     threads = torch.get_num_threads()
     with ThreadPoolExecutor(16, initializer=torch.set_num_threads, initargs=(threads,)) as pool:
         together = list(pool.map(lambda job: job(), jobs * 2))

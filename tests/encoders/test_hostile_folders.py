@@ -80,7 +80,7 @@ def test_old_config_keys_are_accepted(folder):
     assert load_encoder(str(folder)).recomputable
 
 
-def test_single_weights_file_precedes_index(folder):
+def test_single_weights_file_is_preferred_to_index(folder):
     decoy = {name: torch.zeros_like(tensor) for name, tensor in load_file(folder / "model.safetensors").items()}
     save_file(decoy, folder / "decoy.safetensors", {"format": "pt"})
     index = {"metadata": {}, "weight_map": dict.fromkeys(decoy, "decoy.safetensors")}
@@ -91,7 +91,7 @@ def test_single_weights_file_precedes_index(folder):
 
 
 @pytest.mark.parametrize("named", [None, {}, {"a": ["b"]}, {"a": "../a.safetensors"}, {"a": "pytorch_model.bin"}])
-def test_invalid_index_is_refused(folder, tmp_path, named):
+def test_invalid_weights_index_is_refused(folder, tmp_path, named):
     canary = tmp_path / "canary"
     (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Canary(canary)))
     (folder / "model.safetensors").unlink()
@@ -226,7 +226,7 @@ def test_folder_without_tokenizer_is_refused(folder):
     refused(folder, "has no tokeniser", "save_pretrained")
 
 
-def test_python_tokenizer_is_refused(tmp_path, checkpoint):
+def test_tokenizer_written_in_python_is_refused(tmp_path, checkpoint):
     folder = shutil.copytree(checkpoint("T5 (encoder half)"), tmp_path / "mine")
     (folder / "tokenizer.json").unlink()
     ByT5Tokenizer().save_pretrained(folder)
@@ -265,7 +265,7 @@ def test_impossible_weight_shape_is_refused(folder):
 
 
 @pytest.mark.parametrize("signal", [KeyboardInterrupt, type("RerunException", (BaseException,), {})])
-def test_program_exit_is_not_converted(signal):
+def test_program_exit_is_not_converted_to_error(signal):
     with pytest.raises(signal), failing_as(ValueError):
         raise signal()
 
@@ -298,7 +298,7 @@ def test_irregular_file_is_refused(folder, file, kind):
         assert f"mine/{file}" in str(error)
 
 
-def test_loop_of_links_in_operators_folder(folder, monkeypatch):
+def test_loop_of_links_is_refused_or_ignored(folder, monkeypatch):
     (folder / "below").mkdir()
     (folder / "below" / "a").symlink_to("b")
     (folder / "below" / "b").symlink_to("a")
