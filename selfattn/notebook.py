@@ -137,7 +137,7 @@ def steps(
 ) -> alt.TopLevelMixin:
     """Draw how a head computes a word's attention in two sentences, token by token.
 
-    word, at: as in `two_sentences`. Of a word in pieces, the first is drawn.
+    word, at: as in `two_sentences`. If the word has several tokens, only its first token is drawn.
     Limit: a head's effect depends on later layers.
     """
     sides = _sides(encoder, first, second, word, at)
@@ -156,12 +156,12 @@ def hidden_words(
     senses: pd.DataFrame | None = None,
     theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
-    """Hide the other words one by one, and draw how far the chosen word's vector moves.
+    """Hide the other words from the chosen word, one by one, and draw how far the chosen word's vector moves.
 
     word, at: the chosen word, as in `two_sentences`
     control: a sentence in which the word has the first sentence's sense
     senses: labelled sentences (columns sentence, word, sense); a move is then a fraction of the distance between senses
-    Numbers: `tidy_tables.hidden_words_frame`, `hidden_heads_frame`, `hidden_curves_frame`.
+    The numbers as tables: `tidy_tables.hidden_words_frame`, `hidden_heads_frame`, `hidden_curves_frame`.
     Limits: without `senses`, a result holds for these two sentences only. Effects in single heads don't add up.
     """
     sides = _sides(encoder, first, second, word, at, control)
@@ -174,7 +174,7 @@ def explained_words(found: Mapping[str, Explained], theme: Theme = LIGHT) -> alt
     """Draw texts with words shaded by how much hiding each word changes the prediction.
 
     found: results of `analysis.explaining.explain`, keyed by a label for the text
-    Numbers: `tidy_tables.explained_words_frame`, `Explained.sentence_frame`.
+    The numbers as tables: `tidy_tables.explained_words_frame`, `Explained.sentence_frame`.
     Limit: effects of single words don't add up.
     """
     return chart(shaded(explained_data(found, "the answer", numbers.change), theme))
@@ -183,7 +183,7 @@ def explained_words(found: Mapping[str, Explained], theme: Theme = LIGHT) -> alt
 def similar(encoder: Encoder, a: str, b: str, theme: Theme = LIGHT) -> alt.TopLevelMixin:
     """Draw how much each pair of words adds to the cosine of two texts.
 
-    Numbers: `cosine_parts` and `hidden_cosines` of `analysis.cosine_parts`. Raises NoPooling, TextError.
+    The numbers: `cosine_parts` and `hidden_cosines` of `analysis.cosine_parts`. Raises NoPooling, TextError.
     Limit: the parts aren't causes of the cosine.
     """
     kept = stored("unrelated_pairs", encoder, labelled_sentences())
@@ -192,7 +192,7 @@ def similar(encoder: Encoder, a: str, b: str, theme: Theme = LIGHT) -> alt.TopLe
 
 
 def chart(shown: Panel | Spec, theme: Theme = LIGHT) -> alt.TopLevelMixin:
-    """Return a panel's picture or a Vega-Lite spec as an Altair chart, without validation."""
+    """Return a panel's picture or a Vega-Lite spec as an Altair chart that isn't validated."""
     return _Whole(shown.picture(Look(dark=theme is DARK)) if isinstance(shown, Panel) else shown)
 
 
@@ -216,7 +216,7 @@ def __getattr__(name: str) -> NoReturn:
 
 
 class _Whole(alt.TopLevelMixin):
-    """A chart without validation: Altair's schema lacks properties that we use."""
+    """A chart that isn't validated, because Altair's schema lacks properties that we use."""
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec

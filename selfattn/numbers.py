@@ -1,7 +1,7 @@
 """Format numbers in captions, charts and files.
 
 Minus is U+2212. Halves are rounded away from zero, as in d3. NaN is "unknown".
-WEIGHT to ERROR are d3 formats; charts that use them need LOCALE.
+The constants from WEIGHT to ERROR are d3 formats; charts that use these formats need LOCALE.
 """
 
 import math
@@ -43,7 +43,7 @@ def cosine(value: float) -> str:
 
 
 def decimal(value: float, places: int = 2, plus: str = "") -> str:
-    """Write a number with `places` decimals: "12.50", "−∞". plus: sign of positive numbers."""
+    """Write a number with `places` decimals: "12.50", "−∞". plus: the sign to write before positive numbers."""
     value = float(value)
     if math.isnan(value):
         return UNKNOWN
@@ -82,7 +82,7 @@ def percent(value: float) -> str:
 
 
 def fitting(maximum: float, kind: str = CHANGE) -> str:
-    """Return a d3 format that labels the ticks from -maximum to maximum differently.
+    """Return a d3 format with enough decimals to tell apart the ticks from -maximum to maximum.
 
     kind: CHANGE or SHARE
     """

@@ -20,7 +20,7 @@ COMPONENTS = files("selfattn") / "dashboard" / "components"
 
 @dataclass(frozen=True)
 class Look:
-    """The look of a picture."""
+    """How to draw a picture: dark or light, and how large."""
 
     dark: bool = False
     width: int | None = None  # pixels; None: the picture's default
@@ -28,7 +28,7 @@ class Look:
 
     @property
     def theme(self) -> Theme:
-        """The colours."""
+        """The dark or the light colours."""
         return DARK if self.dark else LIGHT
 
 
@@ -46,7 +46,7 @@ class Live:
         _validator(self.component)(self.data)
 
     def changed(self, **parts: Any) -> "Live":
-        """Return a copy with some values of `data` replaced and checked."""
+        """Return a copy with some values of `data` replaced, after checking the new values."""
         for name, value in parts.items():
             _validator(self.component, name)(value)
         other = copy.copy(self)
@@ -55,7 +55,7 @@ class Live:
 
 
 class Tables(Mapping[str, pd.DataFrame]):
-    """A mapping from names to tables, computed on first access."""
+    """A mapping from names to tables. Each table is computed on first access."""
 
     def __init__(self, makers: Mapping[str, Callable[[], pd.DataFrame]]) -> None:
         self._makers = {name: functools.cache(make) for name, make in makers.items()}

@@ -37,7 +37,7 @@ def choose() -> Settings:
 
 
 def train(settings: Settings) -> None:
-    """Train the model, and show each epoch. "Stop" keeps the finished epochs."""
+    """Train the model, and show the model's results after each epoch. The button "Stop" keeps the finished epochs."""
     st.button("Stop", key="tiny.stop", icon=":material/stop:")
     bar, picture = st.progress(0.0), st.empty()
     states: list[EpochState] = []
@@ -63,7 +63,7 @@ def show_map(name: str, title: str, weights: Tensor, more: str = "", key: str | 
 
 
 def show_states(states: Sequence[EpochState], key: str, chosen: EpochState | None = None) -> None:
-    """Show the curves so far, and the map of epoch `chosen` (None: the last)."""
+    """Show the training curves so far, and the attention map after epoch `chosen` (None: the last)."""
     chosen, last = chosen or states[-1], states[-1].score
     curves = pd.DataFrame([{"epoch": state.epoch, "loss": state.score.loss} for state in states])
     rates = pd.DataFrame(
@@ -82,7 +82,7 @@ def show_states(states: Sequence[EpochState], key: str, chosen: EpochState | Non
 
 
 def show_result(settings: Settings, states: Sequence[EpochState]) -> None:
-    """Show a finished training, compared with baselines."""
+    """Show the results of a finished training, compared with baselines."""
     epoch = states[-1].epoch
     if epoch > 0:
         epoch = st.slider("The map after epoch", 0, epoch, epoch, key=f"tiny.epoch.{epoch}", width=420)
@@ -108,7 +108,7 @@ def show_result(settings: Settings, states: Sequence[EpochState]) -> None:
 
 
 def try_it(last: EpochState, data: tiny_model.Samples) -> None:
-    """Show the model's answers to known and typed sentences."""
+    """Show the model's answers to training sentences and to a typed sentence."""
     st.markdown("#### Try an input")
     for place in dict.fromkeys((0, int(data.labels.argmax()))):
         numbers = " ".join(str(number) for number in data.tokens[place].tolist())

@@ -1,4 +1,4 @@
-"""Compute other weights with the same output, and random attention weights.
+"""Find different attention weights with the same output, and compute random attention weights.
 
 Sources: Jain and Wallace 2019; Michel et al. 2019.
 """
@@ -44,7 +44,7 @@ def same_output(weights: Tensor, values: Tensor) -> SameOutput:
 
 
 def freest_row(encoding: Encoding, position: int) -> tuple[Head, SameOutput]:
-    """Return the head whose largest weight at `position` can fall most."""
+    """Return the head whose largest weight from query `position` can be lowered most (`same_output`)."""
     heads = [Head(*head) for head in np.ndindex(encoding.n_layers, encoding.n_heads)]
     traces = ((head, encoding.trace(*head)) for head in heads)
     rows = [(head, same_output(trace.weights[position], trace.value)) for head, trace in traces]
@@ -52,7 +52,7 @@ def freest_row(encoding: Encoding, position: int) -> tuple[Head, SameOutput]:
 
 
 def noise_weights() -> tuple[Tensor, Tensor]:
-    """Return random attention weights (8, 8), from our kernel and from torch."""
+    """Return random attention weights (8, 8), computed by `attend` and by torch."""
     query, key = torch.randn(2, 8, 32, generator=torch.Generator().manual_seed(0))
     value = torch.eye(8)  # torch returns only contexts, which equal weights for these values
     own = torch.nn.functional.scaled_dot_product_attention(query[None], key[None], value[None])[0]

@@ -1,4 +1,4 @@
-"""Find a word in a sentence, and sum the word's weight."""
+"""Find a word in a sentence, and sum the attention weights on the word's tokens."""
 
 from torch import Tensor
 
@@ -8,7 +8,7 @@ from selfattn.words import Word
 
 
 def first_word(encoding: Encoding, text: str, after: int = 0) -> PlacedWord[Encoding]:
-    """Find a word in any letter case, from token `after` on. Raises ValueError."""
+    """Find a word's first occurrence, in any letter case, from token `after` on. Raises ValueError if there is none."""
     for placed in encoding.places(text):
         if placed.positions[0] >= after:
             return placed

@@ -51,7 +51,7 @@ class PronounWeights:
 
 @dataclass(frozen=True)
 class ChosenHead:
-    """The best head on half of the sentences, scored on the others."""
+    """The best head on half of the sentences, scored on the other half."""
 
     head: Head
     chosen_with: float  # accuracy on the half that chose the head; biased upward
@@ -92,12 +92,12 @@ def accuracy(preferences: Tensor) -> Tensor:
 
 
 def position_only(sentences: Sequence[PronounRows]) -> Tensor:
-    """Return preferences (n_sentences, n_layers, n_heads) if only distance decided.
+    """Return the preferences (n_sentences, n_layers, n_heads) if weights depended on distance alone.
 
-    A weight at one distance is the head's mean over the *other* sentences.
+    The weight at a distance is the head's mean weight at this distance in the *other* sentences.
     """
     longest = max(each.rows.shape[-1] for each in sentences)
-    # Each sentence's rows, with the pronoun in the middle
+    # Each sentence's weights, shifted so that the pronoun is in the middle
     aligned = torch.full((len(sentences), *sentences[0].rows.shape[:2], 2 * longest), math.nan)
     spans = []
     for each, room in zip(sentences, aligned):
@@ -113,7 +113,7 @@ def position_only(sentences: Sequence[PronounRows]) -> Tensor:
 
 
 def halves(sentences: Sequence[PronounSentence]) -> tuple[list[int], list[int]]:
-    """Split sentence indices into halves. Sentences with the same `twin` stay together."""
+    """Split sentence indices into halves. Sentences with the same `twin` go into the same half."""
     groups: dict[str, list[int]] = {}
     for index, sentence in enumerate(sentences):
         groups.setdefault(sentence.twin or f"alone {index}", []).append(index)
@@ -122,7 +122,7 @@ def halves(sentences: Sequence[PronounSentence]) -> tuple[list[int], list[int]]:
 
 
 def luck(preferences: Tensor) -> float:
-    """Return the best head's accuracy if coins decide (95th percentile)."""
+    """Return the 95th percentile of the best head's accuracy if coin flips chose the right nouns."""
     n = len(preferences)
     coins = torch.randint(0, 2, (SHUFFLES, n), generator=torch.Generator().manual_seed(0)).double() * 2 - 1
     signs = torch.sign(preferences.double()).flatten(1)

@@ -74,7 +74,7 @@ def word_vectors(words: Sequence[str], d_model: int) -> Tensor:
 
 
 def gated(vectors: Tensor, wanted: int, gain: float, gate: float) -> Tensor:
-    """Return the states, state = (1 - z) * state + z * (gain * R state + word).
+    """Return the state after each word: state = (1 - z) * state + z * (gain * R state + word).
 
     R is a rotation. z is 1 at word `wanted` (counted from 0), and `gate` at other words.
     """
@@ -89,16 +89,16 @@ def gated(vectors: Tensor, wanted: int, gain: float, gate: float) -> Tensor:
 
 
 def attention(vectors: Tensor, wanted: int, asking: float) -> Tensor:
-    """Return each word's context. The word vectors are query, key and value.
+    """Return each word's context. The word vectors serve as queries, keys and values.
 
-    asking: adds this multiple of word `wanted` to every query
+    asking: multiple of word `wanted`'s vector that is added to every query
     """
     query = vectors + asking * vectors[..., wanted, None, :].detach()
     return attend(query, vectors, vectors).context
 
 
 def _gradients(network: Network, vectors: Tensor, source: int) -> Tensor:
-    """Return the norm of each state's derivative by the source word, (n,)."""
+    """Return the norm of each state's derivative by the vector of word `source`, divided by √d: (n,)."""
 
     def states(word: Tensor) -> Tensor:
         return network(torch.cat([vectors[:source], word[None], vectors[source + 1 :]]))
@@ -108,7 +108,7 @@ def _gradients(network: Network, vectors: Tensor, source: int) -> Tensor:
 
 
 def _contributions(network: Network, vectors: Tensor) -> Tensor:
-    """Return how far states (columns) move without one word (row), (n, n)."""
+    """Return how far each state (column) moves if one word (row) is set to 0: (n, n)."""
     without = vectors * (1 - torch.eye(len(vectors), dtype=vectors.dtype))[:, :, None]
     return (network(vectors) - network(without)).norm(dim=-1)
 

@@ -67,7 +67,7 @@ class EpochState:
 
 
 class TinyModel(nn.Module):
-    """Embeddings, one head, layer norm, and one unit on position 0."""
+    """Embeddings, one head, layer norm, and one output unit that reads position 0."""
 
     def __init__(self, width: int = 8) -> None:
         super().__init__()
@@ -83,7 +83,7 @@ class TinyModel(nn.Module):
             nn.init.zeros_(layer.bias)
 
     def attention(self, tokens: Tensor, mask: Tensor | None = None) -> tuple[Tensor, AttentionTrace]:
-        """Return the head's input (batch, 7, width) and attention. tokens (batch, 7)."""
+        """Return the head's input (batch, 7, width) and attention trace. tokens (batch, 7)."""
         states = self.tokens(tokens) + self.positions.weight
         return states, attend(self.query(states), self.key(states), self.value(states), mask)
 
@@ -99,7 +99,7 @@ class TinyModel(nn.Module):
 
 
 def samples(settings: Settings, fresh: bool = False) -> Samples:
-    """Return the training data (seed 0: the source lesson's). fresh: other sentences."""
+    """Return the training data (for seed 0, the source lesson's data). fresh: return sentences not used in training."""
     draw = np.random.RandomState(settings.seed + 1_000_003 * fresh)
     numbers = draw.randint(1, LARGEST_NUMBER + 1, size=(N_SAMPLES, N_TOKENS - 1))
     labels = numbers[:, TARGET_POSITION - 1] == settings.magic

@@ -7,7 +7,7 @@ LARGEST = 10_000.0  # squares of larger numbers lose digits
 
 
 def parse(name: str, text: str, size: int) -> Tensor:
-    """Return numbers such as "3, 1" or "[3 1]", (size,) float64. Raises ValueError."""
+    """Parse a text such as "3, 1" or "[3 1]" to numbers, (size,) float64. Raises ValueError."""
     parts = text.replace(",", " ").replace(";", " ").strip("[]() ").split()
     try:
         row = [float(part) for part in parts]

@@ -24,11 +24,11 @@ def compute(query: Tensor = QUERY, keys: Tensor = KEYS, values: Tensor = VALUES,
 
 
 def steps(trace: AttentionTrace, tokens: Sequence[str] = TOKENS) -> pd.DataFrame:
-    """Return a trace with one query as a table, one row per key."""
+    """Return the trace of one query as a table with one row per key."""
     columns = {"score": trace.scores, "scaled": trace.scaled, "weight": trace.weights}
     return pd.DataFrame({"token": list(tokens), **{name: values[0].tolist() for name, values in columns.items()}})
 
 
 def of_scores(scores: Tensor, scale: float) -> AttentionTrace:
-    """Return the attention of one query with these scores (n,)."""
+    """Return the attention trace of one query whose scores (n,) are given."""
     return attend(scores.new_ones(1, 1), scores[:, None], scores[:, None], scale=scale)

@@ -1,4 +1,4 @@
-"""Run a scan part by part, without the parts that exist already."""
+"""Run a scan part by part, skipping the parts that exist already."""
 
 import gc
 import hashlib
@@ -42,7 +42,7 @@ class Job:
         return load_encoder(self.model, revision=self.revision, device=self.device, dtype=self.dtype)
 
     def tables(self, searched: bool) -> Iterator[Iterator[Row]]:
-        """Yield an iterator over rows for each input file. Raises InputError.
+        """Yield, for each input file, an iterator over the file's rows. Raises InputError.
 
         Row numbers continue from file to file.
         """
@@ -61,8 +61,8 @@ class Job:
 def run(job: Job, engine: Callable | None = None, progress: Callable[[int, int], Progress] | None = None) -> Counts:
     """Scan the missing parts, and return the counts of the complete scan.
 
-    engine(job, encoder, parts, counter): scans the parts (None: this process does)
-    progress(done, total): returns the counter, a `Progress`
+    engine(job, encoder, parts, counter): scans the parts (None: this process scans the parts)
+    progress(done, total): called once; returns `counter`, a function of type `Progress`
     Raises InputError, ScanError, LoadError or NotRecomputable before anything is written.
     """
     source, output = Path(job.source), Path(job.output)
@@ -127,7 +127,7 @@ def describe(job: Job, encoder: Encoder, files: Sequence[Path]) -> dict:
 
 
 def check_same(scan: Scan, about: dict) -> None:
-    """Raise ScanError if an entry of `about` differs from the scan's."""
+    """Raise ScanError if an entry of `about` differs from the same entry of scan.json."""
     for name, value in about.items():
         if name in ("name", "revision"):  # the same encoder may now be in another folder
             continue

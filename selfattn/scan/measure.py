@@ -52,7 +52,7 @@ def measure(
     vectors: also return the word's vector after the embedding and each layer
     progress(n): called when n more rows are done
     heads: the heads to measure (None: all)
-    sources: also return the words whose hiding changes the vector most (Geva et al. 2023, section 5)
+    sources: also return the other words that change the word's vector most when hidden (Geva et al. 2023, section 5)
     words: search all sentences for these words, instead of each row's `word`
     Memory: about 50 kB per row. Raises NotRecomputable with `sources` if no word can be hidden.
     """
@@ -135,7 +135,7 @@ def _locate(encoder: Encoder, rows: Sequence[Row], words: Sequence[str]) -> tupl
 def _table(
     encoder: Encoder, batch: list[_Usable], vectors: bool, heads: Sequence[Head], wanted: pa.Schema, limit: int
 ) -> pa.Table:
-    """Measure a batch in one pass, without texts that give NaN."""
+    """Measure a batch in one pass, and leave out texts that give NaN."""
     occurrences = [(b, row, placed) for b, (row, places) in enumerate(batch) for placed in places]
     pieces = [(o, b, position) for o, (b, _, placed) in enumerate(occurrences) for position in placed.positions]
     owner, sentence, position = torch.tensor(pieces, device=encoder.device).T
@@ -178,9 +178,9 @@ def _table(
 def _run(
     encoder: Encoder, batch: list[Tokens], sentence: Tensor, position: Tensor, wanted: str | None, heads: Sequence[Head]
 ) -> tuple[Tensor, Tensor, set[int]]:
-    """Return weights (n_pieces, heads, n), states, and sentences with NaN.
+    """Return weights (n_pieces, heads, n), hidden states, and the indices of sentences with NaN.
 
-    wanted: "all" states (n_pieces, n_layers + 1, d_model), "last" (n_pieces, 1, d_model), None (n_pieces, 0, d_model)
+    wanted: the states: "all" (n_pieces, n_layers + 1, d_model), "last" (n_pieces, 1, d_model), None (n_pieces, 0, d_model)
     """
     inputs, layers = encoder.inputs(batch), {at.layer for at in heads}
     with torch.no_grad(), encoder.pass_over(*inputs["input_ids"].shape):
@@ -204,7 +204,7 @@ def _run(
 def _moves(
     encoder: Encoder, occurrences: Sequence[PlacedWord], plain: Tensor, limit: int
 ) -> list[list[tuple[float, str]]]:
-    """Hide each other word alone. Return pairs (1 - cosine, hidden word)."""
+    """For each occurrence, hide the other words one by one. Return pairs (1 - cosine, hidden word)."""
     copies = [(at, word) for at, placed in enumerate(occurrences) for word in placed.others if not word.is_punctuation]
 
     def distances(chunk: Sequence[tuple[int, Word]]) -> list[float]:
@@ -246,7 +246,7 @@ def _mean_of_pieces(pieces: Tensor, owner: Tensor, n: int) -> Tensor:
 
 
 def _numbers(weights: Tensor, sentences: Sequence[Tokens], words: Sequence[Sequence[Word]]) -> dict[str, np.ndarray]:
-    """Return top (word index), top_weight, entropy, special_share, each (n_occurrences, heads)."""
+    """Return top (index of the word with the most weight), top_weight, entropy, special_share, each (n_occurrences, heads)."""
     n = weights.shape[-1]
     n_words = max(map(len, words))
     # The index of each token's word; n_words for tokens outside words

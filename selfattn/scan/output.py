@@ -63,7 +63,7 @@ class Scan:
         return f"<Scan {self.folder}: {self.n_rows:,} occurrences, {self.n_rejected:,} rejected rows, {heads}>"
 
     def frame(self, columns: list[str] | None = None, limit: int | None = None) -> pd.DataFrame:
-        """Return all rows, or the first `limit`. Lists have one entry per measured head."""
+        """Return all rows, or the first `limit` rows. The lists in cells have one entry per measured head."""
         tables: list[pa.Table] = []
         for table in self._tables(columns):
             tables.append(table)
@@ -72,7 +72,7 @@ class Scan:
         return pa.concat_tables(tables).slice(0, limit).to_pandas() if tables else pd.DataFrame()
 
     def heads(self) -> pd.DataFrame:
-        """Return each head's means over all rows. entropy: in bits."""
+        """Return each head's mean top_weight, entropy (in bits) and special_share over all rows."""
         names, sums = ["top_weight", "entropy", "special_share"], np.zeros((3, len(self.measured)))
         for table in self._tables(names):
             lists = [table[name].combine_chunks().flatten().to_numpy().reshape(len(table), -1) for name in names]
@@ -81,7 +81,10 @@ class Scan:
         return pd.DataFrame(self.measured, columns=["layer", "head"]).assign(**means)
 
     def sources(self) -> pd.DataFrame:
-        """Return the words whose hiding changes each word most. Raises ScanError without --sources."""
+        """Return, for each word, the other words that change the word's vector most when hidden.
+
+        Raises ScanError for a scan without --sources.
+        """
         if not self.has_sources:
             raise ScanError(f"{self.folder} was made without --sources. Scan again with --sources, into a new folder.")
         return sources_frame(self._tables(["sentence", "word", "sources", "source_moves"]))
@@ -137,7 +140,7 @@ def write_part(folder: Path, name: str, table: pa.Table, rejects: Sequence[Rejec
 
 @contextmanager
 def _put(path: Path) -> Iterator[BinaryIO]:
-    """Write a file under a hidden name, and rename the complete file."""
+    """Write a file under a temporary name with a leading dot, and rename the complete file."""
     hidden = path.with_name(f".{path.stem}.{secrets.token_hex(4)}")
     with new_file(hidden) as stream:
         yield stream

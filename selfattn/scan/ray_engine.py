@@ -14,7 +14,7 @@ from selfattn.scan.output import ScanError, read_scan
 
 
 def ray_engine(address: str | None = None, workers: int | None = None) -> Callable:
-    """Return an engine for `run`. Without an address, Ray starts here. Raises ScanError."""
+    """Return an engine for `job.run`. Without `address`, Ray starts on this machine. Raises ScanError."""
     try:
         import ray
     except ImportError:

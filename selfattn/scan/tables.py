@@ -60,7 +60,7 @@ def read_rows(file: Path, searched: bool = False, content: bytes | None = None) 
     """Yield one file's rows. Raises InputError.
 
     searched: the file needs no column `word`
-    content: the file's bytes, if not on the disk
+    content: the file's bytes, if the file isn't on the disk
     """
     readers = {".csv": _csv_rows, ".tsv": _csv_rows, ".parquet": _parquet_rows}
     read, n_skipped = readers.get(file.suffix.lower(), _line_rows), 0
@@ -87,7 +87,7 @@ def read_rows(file: Path, searched: bool = False, content: bytes | None = None) 
 
 
 def _lines(stream: BinaryIO, file: Path) -> Iterator[str]:
-    """Yield lines with line ends. Bytes that aren't UTF-8 become surrogates."""
+    """Yield each line with its line end. Bytes that aren't UTF-8 become surrogates."""
     text = io.TextIOWrapper(stream, "utf-8-sig", errors="surrogateescape", newline="")
     for number, line in enumerate(iter(lambda: text.readline(LINE_LIMIT), ""), 1):
         if len(line) == LINE_LIMIT:

@@ -27,7 +27,7 @@ def read_upload(data: bytes, suffix: str) -> list[Row]:
             "which reads Parquet."
         )
     most = LINE * Settings.read().max_characters
-    # Parsing empty lists takes 23 times their size in memory.
+    # Check lengths before parsing: parsed empty lists take 23 times their size in memory.
     for number, line in enumerate(EACH_LINE.finditer(data), start=1):
         if line.end() - line.start() > most:
             raise _beyond(f"bytes in a line (line {number:,})", most)
@@ -39,7 +39,7 @@ def read_upload(data: bytes, suffix: str) -> list[Row]:
 
 
 def read_table(data: bytes, suffix: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the usable rows with `line`, and the other rows with `reason`."""
+    """Return a table of the usable rows, and a table of the other rows with `reason`. Both tables have `line`."""
     rows, columns = read_upload(data, suffix), ["line", "sentence", "word", "sense", "pair"]
     good = pd.DataFrame([[getattr(row, name) for name in columns] for row in rows if not row.problem], columns=columns)
     broken = [[r.line, *map(_as_shown, (r.sentence, r.word, r.sense, r.pair)), r.problem] for r in rows if r.problem]

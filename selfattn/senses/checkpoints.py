@@ -25,11 +25,11 @@ class CheckpointsReport(OfTables):
     # n: number of texts
     # distance: from the counterpart, 0 (equal weights) to 1, mean over texts
     # low, high: 95 % interval of the distance
-    # others: mean distance from the rest of the counterpart's layer
+    # others: mean distance from the other heads of the counterpart's layer
     # nearer: True if `high` is less than `others`
     by_chance: pd.DataFrame
-    # shift: the compared head is this many places after the counterpart (cyclically)
-    # nearer: number of heads nearer to that head than to the layer's rest
+    # shift: heads are compared with the head this many indices after the counterpart (cyclically)
+    # nearer: number of heads nearer to that head than to the other heads of the layer
     rejected: pd.DataFrame  # row (index in `texts`, from 0), reason
 
 
@@ -38,7 +38,7 @@ def compare_checkpoints(
 ) -> CheckpointsReport:
     """Measure how far each head's weights differ from its counterpart's.
 
-    Raises ValueError if heads don't correspond or no text is usable, TypeError for a string.
+    Raises ValueError if heads don't correspond or no text is usable, TypeError if `texts` is a string.
     """
     if isinstance(texts, str):
         raise TypeError(f"Expected a list of texts, got one text ({texts[:40]!r}). Put it in a list.")

@@ -1,6 +1,6 @@
 """Measure how well each layer and head separates a word's senses.
 
-A sentence gets the sense with the nearest centroid of the other sentences.
+A sentence gets the sense whose centroid, computed from the other sentences, is nearest.
 Source: Manning, Raghavan and Schuetze 2008, "Introduction to Information Retrieval", section 14.2 (Rocchio).
 """
 
@@ -54,7 +54,7 @@ class SeparationReport(OfTables):
     _scores: np.ndarray = field(repr=False)  # (n_layers, n_heads, n_items), from `score`
 
     def sentences(self, layer: int, head: int) -> pd.DataFrame:
-        """Return `items` with one head's results, nearest and score.
+        """Return `items` with the added columns nearest and score for one head.
 
         nearest: the sense with the nearest centroid. score: as in `score`.
         """
@@ -80,7 +80,7 @@ def separation(
     items = items.sort_values("word", kind="stable")
     groups = [rows for _, rows in items.groupby("word")]
     runs = [(encoder, shuffles)] + ([(random_twin(encoder), 0)] if floor else [])
-    # all words with the encoder, then all words with random parameters
+    # first all words with the encoder, then all words with the copy that has random parameters
     tasks = [(*run, seed, rows) for run in runs for seed, rows in enumerate(groups, start=1)]
     results = [_one_word(model, rows, n, seed) for model, n, seed, rows in followed(tasks, progress)]
     words, twins = results[: len(groups)], results[len(groups) :]
@@ -159,7 +159,7 @@ def cosines(vectors: Tensor) -> Tensor:
 
 
 def centroid_cosines(between: Tensor, labels: Tensor, n_senses: int) -> Tensor:
-    """Return each sentence's cosine with each sense's centroid over the other sentences.
+    """Return each sentence's cosine with each sense's centroid, computed from the other sentences.
 
     between (features, n, n): from `cosines`; a feature is a layer or a head
     labels (labellings, n): index of each sentence's sense
@@ -176,10 +176,10 @@ def centroid_cosines(between: Tensor, labels: Tensor, n_senses: int) -> Tensor:
 
 
 def each_left_out(between: Tensor, labels: Tensor, n_senses: int, starts: Tensor) -> Tensor:
-    """Return each sentence's `score` without one sentence of every sense: (features, n).
+    """Return each sentence's `score` if the centroids leave out one sentence of every sense: (features, n).
 
     between (features, n, n): from `cosines`. labels (n,).
-    starts (n,): position of the word; similar positions are left out together
+    starts (n,): position of the word; sentences with similar positions are left out together
     """
     in_sense = torch.nn.functional.one_hot(labels, n_senses).double()
     sums = between @ in_sense  # (features, n, n_senses)

@@ -37,9 +37,9 @@ def ranked_sentences(rows: pd.DataFrame, vectors: Tensor, vector: Tensor, but: s
 def nearest_by_stage(
     encoder: Encoder, word: PlacedWord, labelled: tuple[pd.DataFrame, Tensor], hidden: Word | None = None
 ) -> dict[str, pd.DataFrame]:
-    """Rank the sentences for two or three vectors of a word.
+    """Rank the sentences by cosine with a word's vector: alone, in its sentence, and with `hidden` hidden.
 
-    labelled: from `labelled_vectors`. hidden: one of `word.others`, to hide.
+    labelled: from `labelled_vectors`. hidden: the word of `word.others` to hide (None: skip that ranking).
     Raises TextError, NotRecomputable.
     """
     (rows, layers), encoding = labelled, encoder.encoded(word)

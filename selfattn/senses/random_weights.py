@@ -10,7 +10,7 @@ from selfattn.encoders.hooks import install
 
 
 def random_twin(encoder: Encoder, seed: int = 0) -> Encoder:
-    """Return the encoder with random parameters, keeping torch's random state."""
+    """Return a copy of the encoder with random parameters. Torch's random state doesn't change."""
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)  # torch.manual_seed would seed the GPU too
         model = type(encoder.model)(copy.deepcopy(encoder.model.config))

@@ -37,7 +37,7 @@ def rank_correlations(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def p_values(observed: np.ndarray, shuffled: np.ndarray) -> np.ndarray:
-    """Return each head's p-value, (1 + b) / (1 + m): the best head reaches `observed` in b shuffles.
+    """Return each head's p-value, (1 + b) / (1 + m): the best head reaches `observed` in b of m shuffles.
 
     observed (heads,): accuracies. shuffled (heads, m): accuracies with shuffled labels.
     """

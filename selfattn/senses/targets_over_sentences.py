@@ -37,7 +37,7 @@ class TargetReport(OfTables):
     # row: the table's index label
     # sentence, pair: the texts
     # number: the target's value
-    # sum: of the effects of single words
+    # sum: sum of the effects of single words
     # together: effect of hiding all words at once
     # words: number of words
     rejected: pd.DataFrame  # row, reason

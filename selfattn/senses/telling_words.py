@@ -1,6 +1,6 @@
 """Find the word that gives a target word its sense, over labelled sentences.
 
-The picked word is the word whose hiding moves the target farthest toward the mean of its other senses.
+The picked word is the word whose hiding moves the target farthest toward the mean of the target's other senses.
 A share is such a move as a fraction of the distance between the sense means.
 Sources: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5;
 DeYoung et al. 2020, "ERASER", section 4.
@@ -37,18 +37,18 @@ OTHERS = 2  # least number of other words in a sentence
 DEALS = 5  # number of random splits of the rows into halves
 RESAMPLES = 1000
 NEAR = 0.025  # `chance_of` counts moves whose share differs by less than this
-# Without sense labels, a finding names a word whose share is at least NAMED, and CLEAR times the second largest.
+# Without sense labels, a finding names a word whose share is at least NAMED, and at least CLEAR times the second largest share.
 NAMED, CLEAR = 0.1, 1.5
 GUESS = 0.5  # accuracy of guessing
 ALL = "all"  # value of the column `word` in rows about all words
 PICKS = ("the word", "any other", "most attended", "nearest")
-# Conditions: nothing hidden, this word hidden, only this word visible
+# Conditions: nothing hidden; for each of PICKS, this word hidden, or only this word visible
 WHAT = ("as it is", *(f"{pick} {how}" for how in ("hidden", "alone") for pick in PICKS))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HiddenWordsReport(OfTables):
-    """The result of `hidden_words`. Rows with the word "all" are means over words.
+    """The result of `hidden_words`. Rows with "all" in the column `word` are means over words.
 
     low, high: 95 % interval over resamples of sentences, or of words for means over words
     The leading word of a row (a labelled sentence) has the largest share.
@@ -77,7 +77,7 @@ class HiddenWordsReport(OfTables):
     # leads: how often this head has the largest share, 0 to 1
     one_head: pd.DataFrame
     # word, row
-    # largest, smallest: extreme shares if one head hides the leading word
+    # largest, smallest: extremes over the heads of the share if only this head hides the leading word
     rejected: pd.DataFrame  # the rejected rows, with the columns row and reason
     reason: str  # why a method of ranking words has no numbers, or ""
 
@@ -101,7 +101,7 @@ class HiddenWordsReport(OfTables):
 
     @property
     def noise(self) -> pd.DataFrame:
-        """How many sentences move at least this far (`noise_counts`)."""
+        """For each share, in how many sentences the target moves at least this far (`noise_counts`)."""
         return noise_counts(*self._extremes)
 
     @cached_property
@@ -111,7 +111,7 @@ class HiddenWordsReport(OfTables):
 
     @cached_property
     def head_level(self) -> NoiseLevel:
-        """The noise level for hiding a word in one head alone."""
+        """The noise level (as in `level`) if one head at a time hides the leading word."""
         known = self.one_head.dropna()
         return noise_level(known["largest"].to_numpy(), known["smallest"].to_numpy(), RESAMPLES)
 
@@ -222,7 +222,7 @@ def _judged(
     i: int,
     halves: Sequence[np.ndarray],
 ) -> _Judged:
-    """Pick and test a word of row i ten times. units: (n_rows, d_model)."""
+    """For each of ten halves, pick a word of row i, and test that word with the other half. units: (n_rows, d_model)."""
     encoder, words, unit = rankings.encoder, placed.others, units[i]
     named = [at for at, word in enumerate(words) if not word.is_punctuation]  # the m words to pick from
     groups = _groups(placed)
@@ -278,7 +278,10 @@ def _groups(placed: PlacedWord) -> list[tuple[int, ...]]:
 def _with_hidden(
     encoder: Encoder, placed: PlacedWord, groups: Sequence[Sequence[int]]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Hide each other word, then all but each group: (n_words, d_model), (m, d_model)."""
+    """Return the target's unit vectors with each other word hidden, and with all words except each group hidden.
+
+    The results are (n_words, d_model) and (m, d_model).
+    """
     special = placed.sentence.special
     others = [p for p, is_special in enumerate(special) if not is_special and p not in placed.positions]
     keys = [word.positions for word in placed.others]
@@ -289,7 +292,7 @@ def _with_hidden(
 
 
 def _halves(senses: np.ndarray, i: int, generator: np.random.Generator) -> list[np.ndarray]:
-    """Split the rows except i into ten random halves, (n_rows,) each."""
+    """Split the rows except i into two random halves, five times. Return ten masks, (n_rows,) each."""
     others, halves = np.arange(len(senses)) != i, []
     for _ in range(DEALS):
         first = np.zeros(len(senses), dtype=bool)
@@ -321,7 +324,7 @@ def _rank(numbers: np.ndarray, share: np.ndarray) -> float:
 
 
 def _named(moved: np.ndarray, ways: np.ndarray) -> np.ndarray:
-    """Return which ways (n_rows, d_model) have a word that passes NAMED and CLEAR."""
+    """Return for each vector of `ways` (n_rows, d_model) whether some word's share passes NAMED and CLEAR."""
     length = (ways**2).sum(axis=1)
     second, first = np.sort(moved @ ways.T / np.where(length >= SAME**2, length, np.nan), axis=0)[-2:]
     return (first >= NAMED) & (first >= CLEAR * second)
@@ -353,7 +356,7 @@ def _agreement(words: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _head_shares(word: str, heads: pd.DataFrame, by_head: np.ndarray, groups: np.ndarray) -> pd.DataFrame:
-    """Return each head's mean share over a group's rows, then over groups."""
+    """Average each head's shares over the rows of each group, then over the groups."""
     known, generator = ~np.isnan(by_head).any(axis=1), np.random.default_rng(SEED)
     by_group = [by_head[known & (groups == name)] for name in np.unique(groups[known])]
     found = {name: np.full(len(heads), np.nan) for name in ("share", "low", "high", "leads")}

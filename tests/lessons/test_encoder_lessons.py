@@ -24,7 +24,7 @@ def test_accuracy_counts_tie_as_half():
     assert float(pronouns.accuracy(preferences)) == pytest.approx(0.625)
 
 
-def test_position_only_depends_on_distance():
+def test_distance_baseline_averages_other_sentences():
     one_back = [0.0, 0.1, 0.9, 0.0]
     looks = [made_up(3, 2, 1, one_back), made_up(3, 2, 1, one_back), made_up(3, 1, 2, one_back)]
     preferences = torch.stack([look.preference for look in looks])
@@ -34,7 +34,7 @@ def test_position_only_depends_on_distance():
     assert pronouns.position_only(both).flatten().tolist() == pytest.approx([-0.4, 0.8])  # each from the other sentence
 
 
-def test_pronoun_follows_both_nouns(encoder):
+def test_pronoun_is_found_after_both_nouns(encoder):
     encoding = encoder.encode("The dog, it seems, chased the cat until it fell.")
     rows = pronouns.pronoun_rows(encoding, PronounSentence("", "it", "dog", "cat", None))
     words = (encoding.places("it")[1], encoding.places("dog")[0], encoding.places("cat")[0])
@@ -50,7 +50,7 @@ def test_luck_grows_with_number_of_heads():
     assert 0.55 < pronouns.luck(noise[:, :1, :1]) < 0.65  # in 95 of 100 tries, at most 25 of 40 coin tosses are right
 
 
-def test_halves_keep_twins_together():
+def test_twin_sentences_are_in_same_half():
     halves = pronouns.halves(PRONOUNS)
     assert sorted(halves[0] + halves[1]) == list(range(len(PRONOUNS)))
     twins = [{PRONOUNS[place].twin for place in half} - {None} for half in halves]
@@ -58,7 +58,7 @@ def test_halves_keep_twins_together():
     assert abs(len(halves[0]) - len(halves[1])) <= 2
 
 
-def test_chosen_head_matches_binomial_test():
+def test_statistics_of_chosen_head_match_scipy():
     weights = [torch.rand(41, 6, 12, generator=torch.Generator().manual_seed(seed)).numpy() for seed in range(3)]
     found = pronouns.choose_head(pronouns.PronounWeights(*weights), range(20), range(20, 41))
     assert found.n == 21 and found.position_only == pytest.approx((weights[2][20:][:, *found.head] > 0).mean())
@@ -98,7 +98,7 @@ def test_bank_has_one_static_vector(encoder):
     assert [n for n, each in enumerate(ahead[1]) if each > 0] == [0, 1, 5]  # the sentences about water
 
 
-def test_weights_of_split_word(encoder):
+def test_split_word_averages_queries_and_sums_keys(encoder):
     encoding = encoder.encode("It was well-capitalized by the bank, it was.")
     split = encoded_words.first_word(encoding, "Well-capitalized")
     places = list(split.positions)
@@ -113,7 +113,7 @@ def test_weights_of_split_word(encoder):
         encoded_words.first_word(encoding, "it", after=len(encoding.tokens) - 1)
 
 
-def test_compare_finds_textbook_head():
+def test_nearest_head_has_textbook_weights():
     weights = torch.rand(2, 3, 1, 3, generator=torch.Generator().manual_seed(0)).double()
     found = textbook_weights.compare(weights, weights[1, 2].tolist())
     assert (found["layer"][0], found["head"][0]) == (1, 2)
@@ -121,7 +121,7 @@ def test_compare_finds_textbook_head():
     assert found["distance"].is_monotonic_increasing
 
 
-def test_between_words_of_split_word(encoder):
+def test_between_words_accepts_word_of_several_tokens(encoder):
     textbook = TextbookWeights("", "It was well-capitalized by the bank.", (2, 0), (2, 5), ((1, 1), (1, 1)), "")
     encoding = encoder.encode(textbook.sentence)
     split, bank, it = (list(encoding.words[index].positions) for index in (2, 5, 0))

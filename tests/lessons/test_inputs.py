@@ -7,7 +7,7 @@ from selfattn.lessons import tiny_model, typed_numbers
 
 
 @pytest.mark.parametrize(("text", "expected"), [("3, 1", [3, 1]), ("[3 1]", [3, 1]), ("-1.5;2e1", [-1.5, 20])])
-def test_numbers_are_parsed(text, expected):
+def test_typed_numbers_are_parsed(text, expected):
     found = typed_numbers.parse("Query", text, 2)
     assert found.tolist() == expected and found.dtype == torch.float64
 

@@ -16,8 +16,8 @@ def signal(network, gain=0.9, gate=0.05, asking=18.0):
 
 
 @pytest.mark.parametrize("gain", [0.8, 1.0, 1.3])
-def test_plain_network_follows_gain(gain):
-    """A word's share is its vector's length, divided by the sum of all lengths."""
+def test_signal_in_plain_network_is_power_of_gain(gain):
+    """A word's share is the length of its part of the state, divided by the sum of all words' lengths."""
     plain = signal("plain recurrence", gain=gain)
     assert plain["gradient"].tolist() == pytest.approx([gain**step for step in range(6)])
     expected = [gain ** (step - 2) / sum(gain**back for back in range(step)) for step in range(2, 8)]
@@ -29,7 +29,7 @@ def test_gate_keeps_signal():
     assert held > lost
 
 
-def test_gate_of_one_is_plain_network():
+def test_gate_of_1_gives_plain_network():
     vectors = recurrence.word_vectors(WORDS, 4)
     states = recurrence.gated(vectors, 1, 0.9, 1.0)
     turn = torch.linalg.lstsq(states[:-1], (states[1:] - vectors[1:]) / 0.9).solution
@@ -57,5 +57,5 @@ def test_operations_include_projections():
     bare = found["attention without projections"] / found["recurrent"]
     assert bare.tolist() == pytest.approx([1 / 512, 1, 2])
     assert (found["attention"] / found["recurrent"]).tolist() == pytest.approx([2 + 1 / 512, 3, 4])
-    # four projections, one score, one weighted value
+    # for one word: four projections, one score and one weighted value
     assert found.loc[1, "attention"] == 4 * 512 * 512 + 2 * 512

@@ -59,7 +59,7 @@ def test_two_of_four_masks_are_correct():
     assert [float(way.weights.sum(-1).min()) for way in ways] == pytest.approx([1, 1, 1 / 12, 1], abs=1e-6)
 
 
-def test_kernel_source_compiles():
+def test_source_code_of_attention_compiles():
     for part in kernel_source.PARTS:
         shown = source(part)
         assert '"""' not in shown and "check_inputs(" not in shown

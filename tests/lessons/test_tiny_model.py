@@ -54,7 +54,7 @@ def test_score_matches_torch(run, data):
 
 
 @pytest.mark.slow
-def test_state_has_mean_weights(run, data):
+def test_epoch_state_has_mean_attention_weights(run, data):
     model, state = run[-1].model, run[-1]
     _, trace = model.attention(data.tokens)
     assert torch.allclose(state.weights, trace.weights[data.labels == 1].mean(0), atol=1e-6)
@@ -70,7 +70,7 @@ def test_magic_number_decides_labels():
 
 
 @pytest.mark.slow
-def test_training_keeps_random_state(run):
+def test_training_leaves_torch_random_state_unchanged(run):
     torch.manual_seed(5)
     expected = torch.rand(1)
     torch.manual_seed(5)

@@ -32,11 +32,11 @@ class Mark:
 
 
 def charts(at):
-    """Return the marks of every chart, and of every part of a chart."""
+    """Return one list of marks for each part of each chart."""
     return [marks for chart in at.get("vega_lite_chart") for marks in _marks(chart)]
 
 
-# A field that only this component's data have
+# For each component, a field that no other component's data have
 ONLY = {
     "way": "guess",
     "kernel": "code",
@@ -49,7 +49,7 @@ ONLY = {
 
 
 def live(at, name):
-    """Return a component's data. Of several, prefer those with attention maps."""
+    """Return the data of the component `name`. Of several such components, prefer one with attention maps."""
     every = [json.loads(component.proto.json) for component in at.get("bidi_component")]
     found = [data for data in every if ONLY[name] in data]
     (data,) = [data for data in found if data.get("maps")] or found
@@ -74,7 +74,7 @@ def bars(chart):
 
 
 def kernel(at):
-    """Return the printed columns, and weight × value, times 1,000."""
+    """Return the columns as printed; then weight × value for each key, and the context, both times 1,000."""
     (side,) = live(at, "kernel")["sides"]
     cells = {name: [row["cells"][name] for row in side["rows"]] for name in side["rows"][0]["cells"]}
     strips = [*(row["handed"] for row in side["rows"]), side["context"]]
@@ -107,7 +107,7 @@ def lines(chart):
 
 
 def tips(chart):
-    """Return the end (x, y) of each arrow by its label."""
+    """Return each arrow's end (x, y), keyed by the arrow's label."""
     arrow = mark(chart, "rule").records
     return {row.label: (row.x, row.y) for row in arrow.itertuples()}
 

@@ -15,7 +15,7 @@ from selfattn.scan.ray_engine import ray_engine
 from tests.scan.test_job import write
 
 pytestmark = pytest.mark.ray
-# Without Ray, importing "ray" would find this folder.
+# Not "ray": without Ray, that import would find this folder.
 pytest.importorskip("ray.util", reason="Ray is not installed: pip install -r requirements-ray.txt")
 
 
@@ -24,7 +24,7 @@ def table(tmp_path):
     return write(tmp_path / "table.csv", 600, bad=(77,))
 
 
-def test_ray_engine_gives_same_rows(tmp_path, table):
+def test_ray_engine_gives_same_rows_as_local_engine(tmp_path, table):
     import ray
 
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
@@ -35,7 +35,7 @@ def test_ray_engine_gives_same_rows(tmp_path, table):
     job_thread.start()
     while job_thread.is_alive() and len(list(cluster.glob("parts/*.parquet"))) < 5:
         time.sleep(0.02)
-    # Ray names each process after its class.
+    # Ray names each worker process after the worker's class.
     workers = (each for each in psutil.Process().children(recursive=True) if "PartWorker" in "".join(each.cmdline()))
     victim = next(workers)
     victim.kill()
@@ -49,7 +49,7 @@ def test_ray_engine_gives_same_rows(tmp_path, table):
     pd.testing.assert_frame_equal(one[plain], other[plain])
     for name in ("top_weight", "entropy", "special_share"):
         assert np.allclose(np.stack(one[name]), np.stack(other[name]), atol=2e-5), name
-    # Two words may have the same weight.
+    # Two words may have the same largest weight.
     assert (np.stack(one["top_word"]) == np.stack(other["top_word"])).mean() > 0.999
     pd.testing.assert_frame_equal(ours.rejects(), theirs.rejects())
 

@@ -59,7 +59,7 @@ def scan(table, output, *more):
 
 @pytest.fixture(scope="module")
 def three_parts(tmp_path_factory):
-    """Scan a table in three parts. Tests must copy the folder."""
+    """Scan a table in three parts. Tests must work on a copy of the folder."""
     folder = tmp_path_factory.mktemp("three")
     table = write(folder / "table.csv", 12, bad=(5,))
     assert scan(table, folder / "scan", "--part-rows", "4") == 0
@@ -68,7 +68,7 @@ def three_parts(tmp_path_factory):
 
 @pytest.fixture
 def made(three_parts, tmp_path):
-    """Return copies of the table and scan, and the options."""
+    """Return a copy of the table, a copy of the scan's folder, and the scan's options."""
     shutil.copy(three_parts / "table.csv", tmp_path)
     return tmp_path / "table.csv", shutil.copytree(three_parts / "scan", tmp_path / "scan"), ["--part-rows", "4"]
 
@@ -97,7 +97,7 @@ def test_scan_has_expected_rows_and_means(tmp_path, capsys):
     assert sorted(path.name for path in output.glob("rejects/*")) == ["part-000000.csv", "part-000001.csv"]
 
 
-def test_rejects_escape_formulas(tmp_path):
+def test_formulas_in_rejected_rows_are_escaped(tmp_path):
     sentences = ["=HYPERLINK(1)", "'=1", "'tis", "a-b", "a\r=1", "a\r\n\uff1d1", "a\0b", "No such word."]
     with open(tmp_path / "table.csv", "w", encoding="utf-8", newline="") as stream:
         csv.writer(stream).writerows([("sentence", "word"), *((sentence, "=bank") for sentence in sentences)])
@@ -111,11 +111,11 @@ def test_rejects_escape_formulas(tmp_path):
     assert "'=HYPERLINK(1)" in cells
 
 
-def test_exit_status_of_rejected_rows(tmp_path, capsys):
+def test_exit_status_depends_on_rejected_rows(tmp_path, capsys):
     table, output = write(tmp_path / "table.csv", 5, bad=(1,)), tmp_path / "scan"
     for more, status in [("", 3), ("--max-rejects 0.2", 0), ("--max-rejects 0.19", 3), ("--max-rejects 1 --strict", 1)]:
         assert scan(table, output, *more.split()) == status  # from the second run on, all parts are already scanned
-    # Texts without the word don't count.
+    # Texts without the word don't count toward --max-rejects.
     (tmp_path / "corpus.txt").write_text("A bank.\n" + "bank " * 600 + "\n" + "Nothing here.\n" * 18, "utf-8")
     assert scan(tmp_path / "corpus.txt", tmp_path / "second", "--word", "bank") == 3
     counted = "1 occurrence(s) in 1 text(s), 1 rejected (see rejects/), 18 text(s) without any of the words"
@@ -157,7 +157,7 @@ def test_wrong_option_writes_nothing(tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_other_options_are_refused(made, capsys):
+def test_continuing_with_other_options_is_refused(made, capsys):
     table, output, more = made
     before = {path: path.read_bytes() for path in output.rglob("*") if path.is_file()}
     for other, message in {
@@ -242,7 +242,7 @@ def test_interrupt_returns_status_130(tmp_path, monkeypatch, capsys):
     assert "Give the same command again to continue." in capsys.readouterr().err
 
 
-def test_empty_table(tmp_path):
+def test_empty_table_gives_empty_scan(tmp_path):
     assert scan(write(tmp_path / "table.csv", 0), tmp_path / "scan") == 0
     found = read_scan(tmp_path / "scan")
     assert found.finished and {found.n_rows, found.n_texts, *found.counts} == {0}
@@ -291,7 +291,7 @@ def test_error_names_truncated_part(made, capsys, length):
     assert scan(table, output, *more) == 0 and read_scan(output).finished
 
 
-def test_checksum_detects_damage(made):
+def test_checksum_detects_damaged_part(made):
     part = read_scan(made[1]).parts[1]
     data = bytearray(part.read_bytes())
     data[len(data) // 4] ^= 1
@@ -307,7 +307,7 @@ OLD = {
 }  # fmt: skip
 
 
-def test_older_version_is_refused(tmp_path, capsys):
+def test_scan_by_older_version_is_refused(tmp_path, capsys):
     part = tmp_path / "old/parts/part-000000-0123456789abcdef.parquet"
     part.parent.mkdir(parents=True)
     (tmp_path / "old/scan.json").write_text(json.dumps(OLD))
@@ -369,7 +369,7 @@ def test_search_in_text_file(tmp_path, capsys, encoder):
 
 
 @pytest.mark.slow
-def test_sources_match_pandas(made, tmp_path):
+def test_table_of_sources_matches_pandas(made, tmp_path):
     rows = labelled_sentences().query("word in ['bank', 'bat']").groupby("word").head(16)
     lone = pd.DataFrame({"sentence": ["Bank!"], "word": ["bank"], "sense": [None]})
     pd.concat([rows, lone]).to_csv(tmp_path / "some.csv", index=False)

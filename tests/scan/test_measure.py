@@ -61,12 +61,12 @@ def check(encoder, pairs, tolerance=2e-5, batch_tokens=40):
     assert next(lines, None) is None
 
 
-def test_batch_matches_single_passes(encoder):
+def test_batch_matches_one_pass_per_sentence(encoder):
     check(encoder, SENTENCES)
 
 
 @pytest.mark.parametrize("until", [0, 2, 5])
-def test_layers_after_last_head_are_skipped(encoder, until):
+def test_layers_above_highest_measured_head_are_skipped(encoder, until):
     ran = []
     layers = encoder.model.encoder.layer
     handles = [layer.register_forward_pre_hook(lambda *_, at=at: ran.append(at)) for at, layer in enumerate(layers)]
@@ -84,7 +84,7 @@ def test_layers_after_last_head_are_skipped(encoder, until):
 
 @pytest.mark.parametrize("name", ["ModernBERT", "DeBERTa-v3", "MPNet", "RoFormer", "XLNet"])
 @pytest.mark.slow
-def test_early_end_gives_same_weights(encoder_of, name):
+def test_stopping_after_early_layer_gives_same_weights(encoder_of, name):
     encoder = encoder_of(name)
     full, _ = measure(encoder, rows_of(SHORT_AND_LONG), vectors=True)
     table, _ = measure(encoder, rows_of(SHORT_AND_LONG), heads=[Head(0, 1)])
@@ -95,8 +95,8 @@ def test_early_end_gives_same_weights(encoder_of, name):
 
 @pytest.mark.parametrize("name", ["ModernBERT", "RoBERTa", "DeBERTa-v3", "XLNet"])
 @pytest.mark.slow
-def test_batch_matches_in_other_families(encoder_of, name):
-    """Test windows, score terms, byte tokens and an encoder without recomputation."""
+def test_batch_matches_single_sentences_in_other_families(encoder_of, name):
+    """Test attention windows, added score terms, byte tokens, and an encoder whose weights can't be recomputed."""
     check(encoder_of(name), SHORT_AND_LONG, tolerance=1e-4, batch_tokens=1000)
 
 
@@ -123,7 +123,7 @@ def test_bad_rows_are_rejected(encoder):
 @pytest.mark.parametrize(("name", "heads"), [("BERT", None), ("BERT", [Head(0, 0)]), ("XLNet", None)])
 @pytest.mark.slow
 def test_text_with_nan_is_rejected(tmp_path, name, heads):
-    """The embedding of "loan" is so large that its sum is infinite."""
+    """The numbers in the embedding of "loan" are so large that their sum is infinite."""
     encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)), device="cpu")
     tokens = encoder.tokenize("loan")
     with torch.no_grad():
@@ -139,7 +139,7 @@ def test_text_with_nan_is_rejected(tmp_path, name, heads):
     assert all("in float32 computes NaN or infinity for this text" in reject.reason for reject in rejects[:2])
 
 
-def test_batches_have_similar_lengths():
+def test_texts_in_one_batch_have_similar_lengths():
     batches = list(length_batches([5, 1, 9, 2, 2, 9, 40, 3], lambda n: n, 20))
     assert batches == [[40], [9, 9], [5, 3, 2, 2], [1]]
 
@@ -155,7 +155,7 @@ WITH_SOURCES = [
 
 
 def moves_one_by_one(encoder, text, word):
-    """Yield the effect (1 - cosine, label) of hiding each other word."""
+    """For each occurrence of `word`, yield the effects (1 - cosine, label) of hiding each other word."""
     plain = encoder.encode(text)
     for place in plain.places(word):
         at = list(place.positions)
@@ -185,7 +185,7 @@ def check_sources(encoder, pairs, **options):
 
 
 @pytest.mark.slow
-def test_sources_have_largest_effects(encoder):
+def test_sources_are_words_with_largest_effects(encoder):
     table = check_sources(encoder, WITH_SOURCES, batch_tokens=40)
     words = dict(zip(table["sentence"].to_pylist(), table["sources"].to_pylist()))
     assert words["bank"] == words["Bank!"] == [] and words["Muddy bank."] == ["Muddy"]
@@ -196,12 +196,12 @@ def test_sources_have_largest_effects(encoder):
 @pytest.mark.parametrize("name", ["ModernBERT", "DeBERTa-v3", "XLM"])
 @pytest.mark.slow
 def test_sources_in_other_families(encoder_of, name):
-    """The long text exceeds ModernBERT's window."""
+    """The long text is longer than ModernBERT's attention window."""
     check_sources(encoder_of(name), SHORT_AND_LONG, batch_tokens=1000)
 
 
 def test_sources_respect_token_limit(encoder_of, monkeypatch):
-    """Padding changes the numbers of some encoders."""
+    """Padding changes the results of some encoders, so their batches need texts of equal lengths."""
     encoder, passes, most, in_copies = encoder_of("BERT"), [], 1000, Encoder.in_copies
     texts = ("The bank.", "A bank of the river.", "The river " * 12 + "bank", "My bank leapt.")
     pairs = [(text, "bank") for text in texts]
@@ -224,7 +224,7 @@ def test_sources_respect_token_limit(encoder_of, monkeypatch):
     assert max(map(len, passes)) > 4
 
 
-def test_nan_after_hiding_is_rejected(encoder_of, monkeypatch):
+def test_text_with_nan_after_hiding_is_rejected(encoder_of, monkeypatch):
     def broken(self, copies, layers=False):
         return torch.tensor([[torch.nan if "rain" in copy.word.sentence.text else 1.0] for copy in copies])
 
@@ -234,12 +234,12 @@ def test_nan_after_hiding_is_rejected(encoder_of, monkeypatch):
     assert table["row"].to_pylist() == [0] and [reject.row.row for reject in rejects] == [1]
 
 
-def test_sources_need_hideable_encoder(encoder_of):
+def test_sources_need_encoder_that_can_hide_words(encoder_of):
     with pytest.raises(NotRecomputable, match="No word can be hidden in xlnet"):
         measure(encoder_of("XLNet"), rows_of(SENTENCES[:1]), sources=True)
 
 
-def test_searched_word_of_several_tokens(encoder):
+def test_search_finds_word_of_several_tokens(encoder):
     texts = ("我中国大", "大 a bank 中国")
     table, rejects = measure(encoder, rows_of([(text, "中国") for text in texts]), sources=True)
     assert not rejects and table["word"].to_pylist() == ["中国"] * 2 and table["start"].to_pylist() == [1, 9]

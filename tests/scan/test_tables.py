@@ -44,13 +44,13 @@ def test_formats_give_same_rows(tmp_path, kind):
 
 
 @pytest.mark.parametrize("newline", ["\r\n", "\r"])
-def test_csv_line_ends_and_byte_order_mark(tmp_path, newline):
+def test_csv_may_have_cr_and_byte_order_mark(tmp_path, newline):
     table = written(tmp_path / "table.csv", ROWS, newline=newline)
     table.write_bytes(b"\xef\xbb\xbf" + table.read_bytes())
     assert [tuple(row[3:6]) for row in read_rows(table)] == ROWS
 
 
-def test_folder_is_read_in_order(tmp_path):
+def test_folder_is_read_in_order_of_names(tmp_path):
     for folder in ("b", ".hidden", "b/.hidden"):
         (tmp_path / folder).mkdir()
         written(tmp_path / folder / "two.jsonl", ROWS[2:])
@@ -73,7 +73,7 @@ def test_folder_is_read_in_order(tmp_path):
     ],
 )
 @pytest.mark.parametrize("searched", [False, True])
-def test_csv_delimiters_and_column_names(tmp_path, name, text, searched):
+def test_csv_delimiter_and_columns_are_recognised(tmp_path, name, text, searched):
     mark = next(mark for mark in ";,\t|" if mark in text)
     end = "\r" if "\r" in text else "\n"
     cells = ['"A bank; its, river\t| side."', "bank", "water"]
@@ -85,13 +85,13 @@ def test_csv_delimiters_and_column_names(tmp_path, name, text, searched):
     assert f"2 columns, the header 3. A sentence with {marks} needs" in broken.problem
 
 
-def test_json_keys_in_any_case(tmp_path):
+def test_json_keys_may_have_any_letter_case(tmp_path):
     data = '{"Sentence": "A bank.", " WORD": "bank", "Id": 1, "ID": 2}\n{"Word": "bank", "word": "bank"}'
     first, twice = odd(tmp_path, "a.jsonl", data)
     assert first[3:7] == ("A bank.", "bank", None, None) and "the key 'word' occurs twice" in twice.problem
 
 
-def test_malformed_csv_row_explains_problem(tmp_path):
+def test_problem_of_malformed_csv_row_is_explained(tmp_path):
     lines = b"Well, the bank opened.,bank", b"", b"The b\xe4nk.,bank", b"only one column", b"The bank opened.,bank"
     rows = odd(tmp_path, "table.csv", b"\n".join([b"sentence,word", *lines]))
     assert "3 columns, the header 2" in rows[0].problem
@@ -102,7 +102,7 @@ def test_malformed_csv_row_explains_problem(tmp_path):
 
 
 @pytest.mark.parametrize("broken", ['The bank "opened"".,bank', '"The bank "opened".",bank'])
-def test_malformed_csv_line_spoils_no_other(tmp_path, broken):
+def test_malformed_csv_line_spoils_no_other_line(tmp_path, broken):
     first, bad, last = odd(tmp_path, "table.csv", f"sentence,word\nA bank.,bank\n{broken}\nThe bank.,bank\n")
     assert (first.sentence, last.sentence, first.problem, last.problem) == ("A bank.", "The bank.", None, None)
     assert "uotation mark" in bad.problem and (bad.line, bad.sentence.strip()) == (3, broken)
@@ -138,7 +138,7 @@ def json_line(**cells):
         (b'{"sentence": "\xe4", "word": "bank"}', "bytes that are not UTF-8"),
     ],
 )
-def test_malformed_json_line_spoils_no_other(tmp_path, line, problem):
+def test_malformed_json_line_spoils_no_other_line(tmp_path, line, problem):
     lines = json_line(sense="first"), line, json_line(sense="last")
     first, bad, last = odd(tmp_path, "table.jsonl", b"\n".join(lines))
     assert [first.problem, last.problem, first.sense, last.sense] == [None, None, "first", "last"]

@@ -26,7 +26,7 @@ def classifier(tmp_path, monkeypatch):
     return str(save_tiny(FAMILIES["DistilBERT"], tmp_path / "tiny", classes=("BAD", "GOOD")))
 
 
-def test_tables_match_over_sentences(classifier, tmp_path, capsys):
+def test_written_tables_equal_report_of_over_sentences(classifier, tmp_path, capsys):
     rows = "".join(f"7;{text}\n" for text in (*TEXTS, TEXTS[0], '"broken'))
     (tmp_path / "in.csv").write_text(f"sep=;\nNo;TEXT \n;\n{rows}")
     asked = ["in.csv", "--output", "out", "--model", classifier, "--target", "class=good", "--max-rejects", "1"]
@@ -46,7 +46,7 @@ def test_tables_match_over_sentences(classifier, tmp_path, capsys):
     assert "3 text(s), 2 rejected" in capsys.readouterr().err
 
 
-def test_pair_column_is_second_text(classifier):
+def test_column_pair_gives_second_text(classifier):
     pairs = [("Was it muddy?", TEXTS[0]), ("Who sat?", TEXTS[2]), ("Who sat?", TEXTS[0])]
     rows = [json.dumps({"text": query, "pair": document}) for query, document in (*pairs, pairs[0])]
     Path("in.jsonl").write_text("\n".join([*rows, '{"text": "Rain.", "pair": 7}']))
@@ -80,7 +80,7 @@ def test_wrong_target_writes_nothing(classifier, tmp_path, capsys, options, mess
     assert message in capsys.readouterr().err and not (tmp_path / "out").exists()
 
 
-def test_folder_with_files_is_refused(classifier, tmp_path, capsys):
+def test_output_folder_with_files_is_refused(classifier, tmp_path, capsys):
     (tmp_path / "in.txt").write_text("\n".join(TEXTS))
     (tmp_path / "out").mkdir()
     (tmp_path / "out/mine.txt").write_text("mine")

@@ -25,7 +25,7 @@ JSON = "\n".join(json.dumps(dict(zip(("sentence", "word", "sense"), row))) for r
 )
 @pytest.mark.parametrize(("suffix", "data"), [(".csv", CSV), (".ndjson", JSON)])
 def test_error_names_exceeded_limit(monkeypatch, suffix, data, variable, fits, words):
-    """The table just fits the first limit."""
+    """The table just fits the limit `fits`, but not `fits - 1`."""
     monkeypatch.setenv(variable, str(fits))
     assert [(row.sentence, row.word, row.sense) for row in read_upload(data, suffix)] == ROWS
     monkeypatch.setenv(variable, str(fits - 1))
@@ -65,7 +65,7 @@ def test_longest_json_cells_are_accepted(monkeypatch):
 
 
 def test_csv_lines_may_end_in_cr(monkeypatch):
-    """The file is longer than one line may be."""
+    """The whole file is longer than the limit for one line."""
     monkeypatch.setenv("SELFATTN_MAX_CHARACTERS", "30")
     rows = read_upload(CSV.replace(b"\n", b"\r") + b"\r" * 720, ".csv")
     assert [row[2:6] for row in rows] == [(n, *row) for n, row in enumerate(ROWS, 2)]

@@ -5,7 +5,7 @@
     alone[w]    (m, d_model) u if the word sees only w, itself and special tokens
     way         vector along which a share is measured: ((u without w) - u) . way / |way|^2
 
-"Interpretation:" marks what a definition leaves open.
+"Interpretation:" marks a choice that the definition leaves open.
 """
 
 import itertools
@@ -58,7 +58,7 @@ class Hiding:
 
 def attention(module, query, key, value, attention_mask, scaling, hiding=None, position_bias=None, **options):
     """Compute softmax(Q K^T scale + bias + mask) V without the hidden edges."""
-    # Grouped-query attention shares keys and values.
+    # In grouped-query attention, heads share keys and values.
     key, value = (each.repeat_interleave(query.shape[1] // each.shape[1], dim=1) for each in (key, value))
     scaled = query @ key.transpose(-1, -2) * scaling
     for term in (position_bias, attention_mask):
@@ -84,9 +84,9 @@ def load(folder):
 
 
 def run(model, ids: Tensor, edges: Tensor, strength: float = 1.0, renormalised: bool = True):
-    """Run one copy of the sentence for each of `edges`. ids: (n,) or (copies, n).
+    """Run one copy of the sentence for each entry of `edges`. ids: (n,) or (copies, n).
 
-    Returns states (copies, n_layers + 1, n, d_model), and the Hiding.
+    Returns states (copies, n_layers + 1, n, d_model), and the `Hiding` object.
     """
     hiding = Hiding(edges, strength, renormalised)
     states = model(ids.expand(len(edges), -1), output_hidden_states=True, hiding=hiding).hidden_states
@@ -96,7 +96,7 @@ def run(model, ids: Tensor, edges: Tensor, strength: float = 1.0, renormalised: 
 
 
 def edges_of(model, row: Row, keys: Sequence[Collection[int]], heads=None) -> Tensor:
-    """Hide keys[i] from the word in copy i, in heads[i] (None: all)."""
+    """Return edges that hide positions keys[i] from the word in copy i, in heads[i] (None: in all heads)."""
     n, shape = len(row.ids), (model.config.num_hidden_layers, model.config.num_attention_heads)
     edges = torch.zeros(len(keys), *shape, n, n, dtype=torch.bool)
     for copy, positions in enumerate(keys):
@@ -113,18 +113,18 @@ def unit_vectors(row: Row, states: np.ndarray) -> np.ndarray:
 
 
 def without(model, row: Row, keys: Sequence[Collection[int]], heads=None, **how) -> np.ndarray:
-    """Return u with the positions keys[i] hidden: (len(keys), d_model)."""
+    """Return u for each i, with the positions keys[i] hidden: (len(keys), d_model)."""
     return unit_vectors(row, run(model, row.ids, edges_of(model, row, keys, heads), **how)[0][:, -1])
 
 
 def first_order(model, row: Row, keys: Sequence[Collection[int]], step: float = 1e-4) -> np.ndarray:
-    """Return the derivative of `without` by `strength` at 0: (len(keys), d_model)."""
+    """Return the derivative of `without` with respect to `strength`, at strength 0: (len(keys), d_model)."""
     ends = [without(model, row, keys, strength=sign * step) for sign in (1, -1)]
     return (ends[0] - ends[1]) / (2 * step)
 
 
 def rows_of(encoder: Encoder, frame: pd.DataFrame) -> list[Row]:
-    """Return a table's rows. Each sentence must have its word once."""
+    """Return a table's rows. Each sentence must contain its labelled word exactly once."""
     return [placed(encoder, *each) for each in frame[["sentence", "word", "sense"]].itertuples(index=False)]
 
 
@@ -165,18 +165,18 @@ def largest(row: Row, scores: np.ndarray) -> int:
 
 
 def cosines(a: Vectors, b: Vectors) -> np.ndarray:
-    """Return cosines (m_A + 1, m_B + 1); row and column 0 hide nothing."""
+    """Return cosines (m_A + 1, m_B + 1). Row 0: nothing is hidden in a. Column 0: nothing is hidden in b."""
     return np.vstack([a.u, a.hidden]) @ np.vstack([b.u, b.hidden]).T
 
 
 def both_hidden(a: Row, b: Row, cosine: np.ndarray, i: int, j: int):
-    """Return the cosine with i and j hidden, and the largest other cosine."""
+    """Return the cosine with words i of a and j of b hidden, and the largest cosine with two other words hidden."""
     others = [cosine[v + 1, w + 1] for v in a.named for w in b.named if v != i and w != j]
     return cosine[i + 1, j + 1], max(others, default=np.nan)
 
 
 def by_head(model, row: Row, word: int, way: np.ndarray, **how) -> np.ndarray:
-    """Return u's move along `way` if one head hides a word: (n_layers, n_heads)."""
+    """Return u's move along `way` if only this head hides the word, for each head: (n_layers, n_heads)."""
     shape = model.config.num_hidden_layers, model.config.num_attention_heads
     heads = [[head] for head in np.ndindex(shape)]
     moved = without(model, row, [row.others[word]] * len(heads), heads, **how) - without(model, row, [()])[0]
@@ -197,14 +197,15 @@ def own_and_other(u: np.ndarray, senses: Sequence[str], sense: str, among: Colle
 
 
 def axis_without(u: np.ndarray, senses: Sequence[str], sense: str, i: int | None) -> np.ndarray:
-    """Return the vector to the other senses' mean, without row i."""
+    """Return the vector from the mean of `sense` to the other senses' mean, computed without row i."""
     own, other = own_and_other(u, senses, sense, [j for j in range(len(u)) if j != i])
     return other - own
 
 
 def taken_for(typed: np.ndarray, u: np.ndarray, senses: Sequence[str], i: int | None):
-    """Return the nearest sense, its squared distance, and the 95 % quantile.
+    """Return the sense nearest to `typed`, its squared distance, and the 95 % quantile.
 
+    The quantile is of the rows' squared distances from the means of their own senses.
     Interpretation: the quantile is over all rows, row i too.
     """
 
@@ -268,9 +269,9 @@ def nearest(row: Row) -> list[int]:
 
 
 def between(rows: Sequence[Row], found: Sequence[Vectors]) -> dict[bool, float]:
-    """Return the fraction of sentence pairs in which both sentences name a word.
+    """Return the fraction of sentence pairs in which both sentences have a word that passes `is_named`.
 
-    The key is True for pairs of one sense.
+    The key is True for pairs with the same sense, False for pairs with two senses.
     Interpretation: all pairs count.
     """
     named: dict[bool, list[bool]] = {False: [], True: []}
@@ -282,7 +283,7 @@ def between(rows: Sequence[Row], found: Sequence[Vectors]) -> dict[bool, float]:
 
 
 def moves(largest: Sequence[float], smallest: Sequence[float], t: float) -> tuple[int, int]:
-    """Count shares of at least t, and of at most -t."""
+    """Count the largest shares of at least t, and the smallest shares of at most -t."""
     return sum(share >= t for share in largest), sum(share <= -t for share in smallest)
 
 
@@ -298,7 +299,7 @@ def noise_level(largest: Sequence[float], smallest: Sequence[float]) -> float:
 
 
 def first_order_by_head(model, row: Row, word: int, way: np.ndarray) -> np.ndarray:
-    """Return the derivative of `by_head` by `strength` at 0: (n_layers, n_heads)."""
+    """Return the derivative of `by_head` with respect to `strength`, at strength 0: (n_layers, n_heads)."""
     ends = [by_head(model, row, word, way, strength=strength) for strength in (1e-4, -1e-4)]
     return (ends[0] - ends[1]) / 2e-4
 
@@ -316,13 +317,13 @@ def to_words(row: Row, from_word: Tensor) -> np.ndarray:
 
 
 def attended(model, row: Row) -> np.ndarray:
-    """Return the word's weights, (n_layers, n_heads, m)."""
+    """Return the word's weights to the other words, (n_layers, n_heads, m)."""
     _, hiding = run(model, row.ids, edges_of(model, row, [()]))
     return np.stack([to_words(row, weights[0]) for weights, _ in hiding.seen])
 
 
 def without_axis(model, row: Row) -> dict[str, np.ndarray]:
-    """Score the other words, (m,), without `way`. Only for BERT."""
+    """Score the other words, (m,), by methods that need no `way`. Only for BERT."""
     _, hiding = run(model, row.ids, edges_of(model, row, [()]))
     norm, rollout = np.zeros(len(row.others)), torch.eye(len(row.ids), dtype=torch.float64)
     for layer, (weights, values) in enumerate(hiding.seen):
@@ -337,7 +338,7 @@ def without_axis(model, row: Row) -> dict[str, np.ndarray]:
 
 
 def along_axis(model, row: Row, mask_id: int) -> dict[str, np.ndarray]:
-    """Return u's changes by three other methods, each (m, d_model)."""
+    """Return u's changes by gradient, value zeroing and [MASK] for each other word, each (m, d_model)."""
     u = without(model, row, [()])[0]
     masked = row.ids.repeat(len(row.others), 1)
     for copy, positions in enumerate(row.others):

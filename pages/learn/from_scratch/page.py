@@ -22,7 +22,7 @@ from selfattn.views.stage import Scene, stage_data, stage_panel
 
 
 def go(slug: str) -> None:
-    """Put a lesson page into the address, and close the answer."""
+    """Set the address to the lesson page `slug`, with the answer not yet revealed."""
     st.query_params["stop"] = slug  # set first: the history then keeps ?reveal=yes for the previous page
     st.query_params.pop("reveal", None)
 
@@ -48,7 +48,7 @@ def show_strip() -> None:
 
 
 def outline() -> list[dict[str, Any]]:
-    """Return the course's parts, with their first lesson page and state."""
+    """Return each part of the course: title, first lesson page, and state (past, now or to come)."""
     now = PARTS.index(stop.part)
     first = {STOPS[slug].part: slug for slug in reversed(CORE)}
     states = ("past" if at < now else "now" if at == now else "to come" for at in range(len(PARTS)))
@@ -73,7 +73,7 @@ def ask() -> bool:
     """Ask the page's question. Return True once the visitor has answered."""
     if not projected:
         teaching.prose(stop.idea)
-    # The right option is first in the file.
+    # The file lists the correct option first, so mix the options.
     options = sorted(stop.options, key=lambda option: zlib.crc32(option.encode()))
     answered = teaching.predict(here, stop.question, options, stop.answer, stop.reason)
     if projected:  # on a projector, students should see the question first
@@ -83,7 +83,7 @@ def ask() -> bool:
 
 
 def show_ways_on() -> None:
-    """Draw links to related pages, and at the end to the main view."""
+    """Draw links to related lesson pages, and on the last core page a link to the main view."""
     if here == CORE[-1]:
         guess = {"model": "all-MiniLM-L6-v2", **dict(zip("abc", REAL.sentences)), "word": REAL.word, "guess": "yes"}
         show_link("", "Next: guess which word changes “bank” most, in any sentence", "arrow_forward", **guess)

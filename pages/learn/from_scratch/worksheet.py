@@ -31,7 +31,7 @@ def page(answers: bool) -> str:
 
 
 def _by_hand(given: Mapping[str, Tensor], found: pd.DataFrame, power: str, weight: str) -> str:
-    """Return a table to fill in. power, weight: formats of e^x and weights."""
+    """Return a table to fill in. power, weight: format specs for e^x and for the weights."""
     rows = []
     for row, *vectors in zip(found.itertuples(), *given.values()):
         numbers = row.score, row.scaled, math.exp(row.scaled), row.weight
@@ -42,7 +42,7 @@ def _by_hand(given: Mapping[str, Tensor], found: pd.DataFrame, power: str, weigh
 
 
 def _map_row(at: int, word: str, weights: Tensor) -> str:
-    """Return one row of the map. The worksheet hides the row of "bank"."""
+    """Return one row of the attention map. The worksheet leaves the row of "bank" blank."""
     kind = ' class="answer"' if at == BANK else ""
     shades = (f"background:rgba(8, 48, 107, {w:.2f});color:{'#fff' if w > 0.5 else '#111'}" for w in weights.tolist())
     cells = (f'<td{kind} style="{shade}">{w:.2f}</td>' for shade, w in zip(shades, weights.tolist()))

@@ -105,7 +105,7 @@ def _movie(movie: Encoding, head: Head, rows: Mapping[str, Tensor], answered: bo
 
 
 def negator_weights(negated: Encoding, plain: Encoding, pair: Negation) -> Tensor:
-    """Return a word's weights on its negator and, in the plain sentence, at the same distance.
+    """Return a word's weights on its negator, and on the word at this distance in the plain sentence.
 
     The result is (2, n_layers, n_heads). Raises ValueError if a word is missing.
     """

@@ -1,6 +1,6 @@
 """Draw the lesson pages about attention scores.
 
-Source: Vaswani et al. 2017, section 3.2.1, footnote 4; a public lesson (the long key).
+Source: Vaswani et al. 2017, section 3.2.1, footnote 4; a public lesson (for the long key).
 """
 
 import math
@@ -61,7 +61,7 @@ def dot_product() -> Scene:
 def _compared(
     named: dict[str, Tensor], names: Sequence[str], keys: Tensor, shown: int, asks: int = 0, ends: tuple | None = None
 ) -> Scene:
-    """Draw the query (first in `named`) and key `shown` of keys (n, 2)."""
+    """Draw the query (first entry of `named`) and the key with index `shown`. keys (n, 2)."""
     (title, query), key = next(iter(named.items())), keys[shown]
     scores, angle = keys @ query, cosine(query, key)
     marks = (
@@ -123,7 +123,7 @@ def magnitude(picture, answered: bool) -> None:
 
 
 def compare(query: Tensor, *keys: Tensor, names: Sequence[str]) -> pd.DataFrame:
-    """Return `worked_example.steps` with the column cosine. Raises ValueError for a zero vector."""
+    """Return `worked_example.steps` with an added column `cosine`. Raises ValueError for a zero vector."""
     trace = worked_example.compute(query, keys := torch.stack(keys), keys)
     return worked_example.steps(trace, names).assign(cosine=[cosine(query, each) for each in keys])
 

@@ -55,7 +55,7 @@ def three_words() -> Scene:
     trace = worked_example.compute(query, keys, torch.zeros_like(keys), [Term("raised by", raised)])
 
     def together(row: Tensor) -> Tensor:
-        """Replace the numbers of all extra words by their sum."""
+        """Add up the extra words' entries (from index n on) into one entry."""
         return torch.cat([row[:n], row[n:].sum().reshape(1)]) if others else row
 
     shown = [*tokens, *([f"{others} more"] if others else [])]
@@ -83,7 +83,7 @@ def three_words() -> Scene:
 
 
 def not_symmetric(picture, answered: bool) -> None:
-    """Draw scores that are equal in both directions, and weights that aren't."""
+    """Draw scores that are equal in both directions between two words, and weights that aren't equal."""
     if teaching.example("not-symmetric", ("equal scores", "a real head")) == "a real head":
         _, encoding, head = teaching.choose_head("not-symmetric", "The bank of the river was muddy after the rain.")
         trace, tokens = encoding.trace(*head), encoding.tokens

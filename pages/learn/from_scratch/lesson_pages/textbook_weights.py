@@ -28,7 +28,7 @@ from selfattn.views.lesson import drawing
 from selfattn.words import between_groups
 
 shares = partial(normalize, p=1, dim=-1)  # scales each row to sum to 1, except rows of zeros
-# A near head has distance < NEAR and kept >= KEPT.
+# A head counts as near if distance < NEAR and kept >= KEPT (see `compare`).
 NEAR, KEPT = 0.1, 0.25
 
 
@@ -49,7 +49,7 @@ TEXTBOOK = [
 
 
 def drawn_numbers(picture, answered: bool) -> None:
-    """Draw the made-up weights, and those of a mean, nearest and median head."""
+    """Draw the made-up weights, the mean over all heads, the nearest head and the median head."""
     encoder = current_encoder()
     textbooks = {textbook.title: textbook for textbook in TEXTBOOK}
     textbook = textbooks[st.selectbox("Made-up numbers for", list(textbooks), key="drawn-numbers.which")]

@@ -26,7 +26,7 @@ VALUES_OF_THE_MAP = {NOT: (-1.0, 0.0), GOOD: (0.0, 1.0), SOUNDTRACK: (1.0, 1.0),
 
 
 def twelve_tokens(picture, answered: bool) -> None:
-    """Draw the map. Before the answer, the row of "good" is empty."""
+    """Draw the attention map. Until the visitor answers, the row of "good" is empty."""
     examples = {"what changes “good”?": (QUERIES_AND_KEYS, VALUES), "the source’s map": (OF_THE_MAP, VALUES_OF_THE_MAP)}
     which = teaching.example("twelve-tokens", tuple(examples))
     both, values = examples[which]

@@ -78,7 +78,7 @@ def _on_encoder() -> None:
 
 
 def both_orders(words: Sequence[str], positions: bool, causal: bool = False) -> tuple[AttentionTrace, AttentionTrace]:
-    """Return the traces of the words and of the reversed words."""
+    """Return the attention traces of the words in the given order and in reverse order."""
     vectors, places = word_vectors(words, D_MODEL), torch.zeros(len(words), D_MODEL)
     if positions:  # half a word vector's length: longer ones would decide the scores alone
         places = 0.5 * normalize(_random(1, len(words), D_MODEL), dim=-1)
@@ -94,9 +94,9 @@ def _random(seed: int, *shape: int) -> Tensor:
 
 
 def compare_orders(encoder: Encoder, first: str, second: str, word: str) -> tuple[list[Tensor], list[Tensor]]:
-    """Return the word's last-layer vectors in both sentences, with and without positions.
+    """Return the word's last-layer vectors in both sentences: with the usual positions, and with all positions 0.
 
-    Raises ValueError if the word is missing, the tokens differ, or the encoder takes no positions.
+    Raises ValueError if the word is missing, the sentences' tokens differ, or the encoder takes no position ids.
     """
     placed = [first_word(encoder.encode(text), word) for text in (first, second)]
     ids = [each.sentence.ids for each in placed]
