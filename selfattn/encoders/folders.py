@@ -32,7 +32,7 @@ def saved_model(folder: Path, name: str, allowed: Callable[[Path], bool] = lambd
         level = [inner for outer in level for inner in _folders(outer) if allowed(inner)]
         if len(level) > MOST_FOLDERS:
             raise LoadError(
-                f"{name} is not a saved model and has more than {MOST_FOLDERS:,} inner folders. Name the inner folder to open."
+                f"{name} is not a saved model and contains more than {MOST_FOLDERS:,} folders. Give the path of a saved model."
             )
         found += filter(_is_model, level)
         level = [inner for inner in level if inner not in found]
@@ -41,14 +41,14 @@ def saved_model(folder: Path, name: str, allowed: Callable[[Path], bool] = lambd
             read_json(config)
         except LoadError as error:  # the folder is a broken model: don't silently open the inner one
             inner = Path(name, found[0].relative_to(folder))
-            raise LoadError(f"{error} Or open the saved model inside this folder: {inner}.") from None
+            raise LoadError(f"{error} Or open the saved model in {inner}.") from None
     if len(found) <= 1:
         return found[0] if found else folder
     names = sorted((str(inner.relative_to(folder)) for inner in found), key=_by_number)
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     raise LoadError(
-        f"{name} is {_kind(folder, names)}, not a single saved model. It contains {', '.join(names[-MOST_NAMED:])}{more}. Name "
-        f"one of them: {Path(name, names[-1])}."
+        f"{name} is {_kind(folder, names)} with several saved models: {', '.join(names[-MOST_NAMED:])}{more}. Give the path of "
+        f"one, such as {Path(name, names[-1])}."
     )
 
 

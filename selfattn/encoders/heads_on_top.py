@@ -65,7 +65,7 @@ def carries(config, head: str) -> bool:
 def check_head(encoder: Encoder, head: str) -> None:
     """Raise NoHead if the encoder's checkpoint doesn't have this head. The message says which head it has instead."""
     if not carries(encoder.model.config, head):
-        raise NoHead(f"{encoder.title} has no {head}: {_instead(encoder.model.config)} {OWNERS[head]} have one.")
+        raise NoHead(f"{encoder.title} has no {head}: {_instead(encoder.model.config)} {OWNERS[head]} have a {head}.")
 
 
 def _named(config) -> list[str]:
@@ -78,7 +78,7 @@ def _instead(config) -> str:
     """Return the end of an error message: the task of the head that config.json names under "architectures"."""
     if not _named(config):
         return (
-            'its config.json has no "architectures". Add the class from which the weights were saved, such as '
+            'its config.json has no "architectures". Add the class of the saved model, such as '
             '"architectures": ["BertForSequenceClassification"].'
         )
     named = ", ".join(_named(config))[:200]
@@ -114,8 +114,7 @@ def read_head(encoder: Encoder, head: str) -> nn.Module:
     lacking = sorted(key for key in missing if not key.startswith(f"{model.base_model_prefix}.") or "pooler" in key)
     if lacking:
         raise NoHead(
-            f"{encoder.title}'s {head} lacks {len(lacking)} of its weights (first: {lacking[0]}); they would be random numbers. "
-            "Save the whole model again."
+            f"{encoder.title} lacks {len(lacking)} weights of its {head} (first: {lacking[0]}). Save the complete model again."
         )
     return model
 
@@ -125,7 +124,7 @@ def logits_of(encoder: Encoder, model: nn.Module, head: str, states: Tensor) -> 
     logits = model(inputs_embeds=states.to(encoder.device, DTYPES[encoder.dtype])).logits
     if not logits.isfinite().all():
         raise NotFinite(
-            f"The {head} of {encoder.title} computes NaN or infinity for this text in {encoder.dtype}; expected finite numbers. "
+            f"The {head} of {encoder.title} computes NaN or infinity for this text in {encoder.dtype}. "
             "Choose another text or float32."
         )
     return logits
