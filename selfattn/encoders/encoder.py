@@ -448,12 +448,12 @@ class Encoder(TextReader):
         """Raise NotRecomputable if tokens can't be hidden. one_head: True also requires hiding in only some heads."""
         if reason := self.hide_reason or (self.one_head_reason if one_head else ""):
             where = "only some heads of " if not self.hide_reason else ""
-            raise NotRecomputable(f"Words can't be hidden in {where}{self.title}: {reason}")
+            raise NotRecomputable(f"No word can be hidden in {where}{self.title}: {reason}")
 
     def check_patchable(self) -> None:
         """Raise NotRecomputable if heads' outputs can't be replaced or removed."""
         if not self.patchable:
-            raise NotRecomputable(f"Heads of {self.title} can't be replaced or removed: {self.patch_reason}")
+            raise NotRecomputable(f"No head of {self.title} can be replaced or removed: {self.patch_reason}")
 
 
 def _row(batch: Tensor, row: int, n: int) -> Tensor:

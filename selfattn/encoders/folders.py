@@ -47,8 +47,8 @@ def saved_model(folder: Path, name: str, allowed: Callable[[Path], bool] = lambd
     names = sorted((str(inner.relative_to(folder)) for inner in found), key=_by_number)
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     raise LoadError(
-        f"{name} is {_kind(folder, names)} with several saved models: {', '.join(names[-MOST_NAMED:])}{more}. Give the path of "
-        f"one, such as {Path(name, names[-1])}."
+        f"{name} is {_kind(folder, names)} with several saved models: {', '.join(names[-MOST_NAMED:])}{more}. Open "
+        f"one of them: {Path(name, names[-1])}."
     )
 
 

@@ -103,7 +103,7 @@ def _measured(source: Source, device: str, report: Report) -> Encoder:
         report(f"Checking that selfattn reproduces {source.name}'s attention")
         measured = measure(draft, _sample(draft), pinned=source.bundled)
         files = digests.result()
-    padding = "padding changes its results, so each batch has texts of one length" if measured.equal_lengths else ""
+    padding = "padding changes the results, so each batch has texts of one length" if measured.equal_lengths else ""
     digest, configuration = weights_digest(source.folder), configuration_digest(source.folder, files)
     note = _joined(note, tokenizer.note, padding)
     return replace(measured, files=files, digest=digest, configuration=configuration, note=note)

@@ -161,7 +161,7 @@ def _eager(
             ) from None
         raise LoadError(
             f"{encoder.name} ({encoder.family}) can't read plain text of {len(batch[-1].ids):,} tokens "
-            f"({brief(error)}). Choose a text encoder, such as bert-base-uncased."
+            f"({brief(error)}). selfattn opens text encoders, such as bert-base-uncased."
         ) from None
     layers = [layer for layer in (getattr(output, "attentions", None) or ()) if layer is not None] if maps else []
     passes = []
@@ -200,7 +200,7 @@ def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
     if n > 1 and not any(bool(layer.triu(1).any()) for layer in alone.weights):
         raise LoadError(
             f"{encoder.name} is a decoder ({encoder.family}): its tokens attend only to themselves and to earlier "
-            "tokens. Choose an encoder, such as bert-base-uncased or answerdotai/ModernBERT-base."
+            "tokens. selfattn opens encoders, such as bert-base-uncased or answerdotai/ModernBERT-base."
         )
 
 
