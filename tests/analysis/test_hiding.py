@@ -171,7 +171,7 @@ def test_long_sentence_hides_only_eight_words(encoder):
     assert all(run[ranked[:8]]) and run[pair.top[0]] and pair.share[0][pair.top[0]] == pair.share[0][run].max()
     assert pair.cosine[1:][~run].isnan().all() and not pair.cosine[1:][run].isnan().any()
     hidden = f"In A, only 8 of {len(pair.words[0])} other words were hidden"
-    assert pair.notes == (f"{hidden}: those with the largest effects, estimated by gradient.",)
+    assert pair.notes == (f"{hidden}: the words with the largest effects, estimated by gradient.",)
     alone = hidden_pair(encoder, (long, "bank"), (NEW[1], "bank"))
     torch.testing.assert_close(alone.share[0], pair.share[0], equal_nan=True)  # the control doesn't change the shares
     assert not math.isnan(pair.other_words) and not math.isnan(pair.control_hidden)

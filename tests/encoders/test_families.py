@@ -134,7 +134,7 @@ def test_a_word_does_not_depend_on_other_words_if_all_heads_are_removed(encoder_
     position = first.words[1].start
     same = torch.allclose(first.hidden[:, position], second.hidden[:, position], atol=1e-5)
     assert same == (name != "MobileBERT")
-    assert ("neighbours" in encoder.note) == (name == "MobileBERT")  # its embeddings mix neighbouring tokens
+    assert ("next to it" in encoder.note) == (name == "MobileBERT")  # its embeddings mix neighbouring tokens
 
 
 @pytest.mark.parametrize(("name", "limit"), [("BERT", 64), ("RoBERTa", 62), ("ModernBERT", 64)])

@@ -72,7 +72,7 @@ def test_an_error_names_the_last_ten_models_in_a_folder_and_counts_the_others(te
     for number in range(13):
         shutil.copytree(template, tmp_path / "zoo" / f"run{number}")
     shutil.copytree(template, tmp_path / "zoo" / "run0" / "checkpoint-500")  # belongs to run0, so it isn't counted
-    refused(tmp_path / "zoo", "is a folder of models", "It contains run3, run4", "run12 and 3 more")
+    refused(tmp_path / "zoo", "is a folder of models with several saved models: run3, run4", "run12 and 3 more")
 
 
 def cached(template, hub, *commits):

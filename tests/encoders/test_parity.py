@@ -151,7 +151,7 @@ def test_model_without_low_precision_is_refused(checkpoint, dtype):
         with pytest.raises(LoadError, match=message):
             load_encoder(str(checkpoint(name)), dtype=dtype)
     assert not load_encoder(str(checkpoint("XLNet"))).recomputable
-    assert load_encoder(str(checkpoint("LiLT")), dtype=dtype).reason.startswith("in lilt")
+    assert load_encoder(str(checkpoint("LiLT")), dtype=dtype).reason.startswith("in layer 0 of lilt")
 
 
 @pytest.mark.parametrize("error", [1e-3, float("nan")])

@@ -376,7 +376,7 @@ def test_long_map_shrinks_and_zooms(main_view, monkeypatch):
     monkeypatch.setattr(pickers, "ZOOM", 32)
     at = main_view.text_input(key="a").set_value("The bank of the river. " + "It was a quiet day. " * 8).run()
     assert has(at, "Each cell shows the largest of 2 × 2 weights")
-    assert any("those with the largest effects, estimated by gradient" in line for line in figure(at)["below"])
+    assert any("the words with the largest effects, estimated by gradient" in line for line in figure(at)["below"])
     (zoom,) = [slider for slider in at.slider if slider.label == "Rows and columns drawn"]
     zoom.set_value((0, 20)).run()
     assert not has(at, "Each cell shows the largest")
