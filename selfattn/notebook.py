@@ -248,7 +248,5 @@ def _place(encoding: Encoding, word: str, number: int = 1) -> PlacedWord[Encodin
             or f"{word!r} is not a word of {encoding.text!r}. Spell it as in the text; letter case doesn't matter."
         )
     if not 1 <= number <= len(places):
-        raise TextError(
-            f"{word!r} occurs {len(places)} times in {encoding.text!r}. Expected an occurrence from 1, got {number}."
-        )
+        raise TextError(f"{word!r} occurs {len(places)} times in {encoding.text!r}. There is no occurrence {number}.")
     return places[number - 1]

@@ -57,7 +57,7 @@ def test_two_sentences_outlines_chosen_occurrence(encoder):
     assert outlined.iloc[0].tolist() == [5.5, 7.5]  # the two tokens of the second occurrence
     cells = records[records["part"] == 1].sort_values(["row", "column"])
     np.testing.assert_allclose(cells["value"], encoder.reference_weights(twice)[3, 7].flatten(), atol=1e-5)
-    with pytest.raises(TextError, match=r"occurs 2 times in .*, got 3"):
+    with pytest.raises(TextError, match=r"occurs 2 times in .* no occurrence 3"):
         notebook.two_sentences(encoder, twice, WADED[1], "waded", at=(3, 1), layer=3, head=7)
 
 
