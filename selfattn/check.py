@@ -67,7 +67,7 @@ def raw_c(encoder: Encoder, pairs: pd.DataFrame) -> RawCReport:
     encoder.check_hideable()
     sides = [f"{name}{side}" for side in (1, 2) for name in ("sentence", "disambiguating_word")]
     if missing := {"string", "same", "mean_relatedness", "distance_bert", *sides}.difference(pairs):
-        raise ValueError(f"Expected the columns of RAW-C, but these are missing: {', '.join(sorted(missing))}.")
+        raise ValueError(f"The table lacks these columns of RAW-C: {', '.join(sorted(missing))}.")
     units: dict[str, Tensor] = {}
     rankings, lines, rejected, distance, judged = WordRankings(encoder), [], {}, [], set()
     for pair in pairs.itertuples():
@@ -120,7 +120,7 @@ def _named(rankings: WordRankings, placed: PlacedWord, marked: str, unit: Tensor
     words = [word for word in placed.others if not word.is_punctuation]
     found = [at for at, word in enumerate(words) if word.text.casefold() == str(marked).casefold()]
     if len(found) != 1:
-        raise TextError(f"Expected the marked word {marked!r} once besides the target, found it {len(found)} times.")
+        raise TextError(f"Expected the marked word {marked!r} once besides the target word, got {len(found)} times.")
     before = sum(word.start < placed.positions[0] for word in words)
     yield found[0] in (before - 1, before)
     yield 1 / len(words)
@@ -149,11 +149,12 @@ def coarse_wsd(encoder: Encoder, folder: Path, most: int | None = None) -> Coars
     Raises ValueError if `folder` has no folder of a word or `most` is below 1.
     """
     if most is not None and most < 1:
-        raise ValueError(f"Expected at least 1 sentence of each sense, got {most}.")
+        raise ValueError(f"most must be at least 1, got {most}.")
     folders = sorted(path.parent for path in folder.glob("*/test.data.txt"))
     if not folders:
         raise ValueError(
-            f"Expected a folder for each word in {folder}, with train.data.txt, train.gold.txt, test.data.txt and test.gold.txt."
+            f"Expected a folder for each word inside {folder}, with train.data.txt, train.gold.txt, test.data.txt and "
+            "test.gold.txt."
         )
     names, lines, rejected = ["embedding", *range(encoder.n_layers), LAST_FOUR], [], []
     for word_folder in folders:
@@ -223,7 +224,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             report = raw_c(encoder, pd.read_csv(options.path))
             tables = report.ways, report.distances
             apart = (~report.sentences["next"]).sum()
-            summary = f"{len(report.sentences)} sentences, {apart} with the marked word not next to the target"
+            summary = f"{len(report.sentences)} sentences; in {apart}, the marked word is not next to the target word"
         else:
             report = coarse_wsd(encoder, options.path, most=options.most)
             tables, summary = (report.layers,), PUBLISHED

@@ -50,7 +50,9 @@ def check_inputs(
     for term in terms:
         if not term.values.is_floating_point() or not _broadcasts(term.values, wanted):
             got = f"{term.values.dtype} {tuple(term.values.shape)}"
-            raise ValueError(f"The term {term.name!r} must be floats that broadcast to {tuple(wanted)}, got {got}.")
+            raise ValueError(
+                f"The term {term.name!r} must be a float tensor that broadcasts to {tuple(wanted)}, got {got}."
+            )
     if mask is None:
         return
     if mask.dtype != torch.bool and not mask.is_floating_point():

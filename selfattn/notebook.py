@@ -105,12 +105,12 @@ def all_heads(
     """
     texts = {"A": text} | ({} if second is None else {"B": second})
     if maps_of not in texts:
-        raise ValueError(f"Expected maps_of to be {' or '.join(map(repr, texts))}, got {maps_of!r}.")
+        raise ValueError(f"maps_of must be {' or '.join(map(repr, texts))}, got {maps_of!r}.")
     encoding = encoder.encode(texts[maps_of], pair)
     others = {"B": second, "control": control} if second is not None else {}
     measures = offered([name for name, other in others.items() if other is not None])
     if measure not in measures:
-        raise ValueError(f"Expected a measure: {', '.join(measures)}, got {measure!r}.")
+        raise ValueError(f"measure must be one of {', '.join(measures)}, got {measure!r}.")
     record, columns, compared = measures[measure], head_measures(encoding), None
     if record.of != "text":
         sides = _sides(encoder, text, second or "", word, at, control)
@@ -197,7 +197,7 @@ def chart(shown: Panel | Spec, theme: Theme = LIGHT) -> alt.TopLevelMixin:
 
 
 GONE = {
-    "from_link": 'Open the link and copy the code from "Download", "Copy as Python"; or call hidden_words, steps or all_heads.',
+    "from_link": 'Open the link, and copy the code under "Download", "Copy as Python". Or call hidden_words, steps or all_heads.',
     "swaps": "Call hidden_words, or all_heads with the measure 'effect'.",
     "brought_in": "Call hidden_words, or all_heads with the measure 'effect'.",
     "removals": "Call all_heads(encoder, first, 'effect', second=second, word=word).",
@@ -232,7 +232,7 @@ def _sides(
     if word is None:
         shared = shared_words(encodings["A"].words, encodings["B"].words)
         if not shared:
-            raise TextError("No word is in both sentences. Change one of them so that they share a word.")
+            raise TextError("The two sentences have no word in common. Change a sentence.")
         word = shared[0]
     sides = {name: _place(encoding, word, n) for (name, encoding), n in zip(encodings.items(), at)}
     if control is not None:
@@ -248,5 +248,5 @@ def _place(encoding: Encoding, word: str, number: int = 1) -> PlacedWord[Encodin
             or f"{word!r} is not a word of {encoding.text!r}. Spell it as in the text; letter case doesn't matter."
         )
     if not 1 <= number <= len(places):
-        raise TextError(f"Expected occurrence 1 to {len(places)} of {word!r} in {encoding.text!r}, got {number}.")
+        raise TextError(f"{word!r} occurs {len(places)} times in {encoding.text!r}. There is no occurrence {number}.")
     return places[number - 1]

@@ -22,11 +22,9 @@ class Settings:
     max_table_characters: int = _setting(2_000_000, "characters of an uploaded table, all cells together")
     uploaded_megabytes: int = _setting(200, "megabytes of all visitors' uploaded files; the oldest are deleted first")
     max_models: int = _setting(2, "encoders in memory; the least recently used encoder is removed first")
-    cached_megabytes: int = _setting(
-        320, "megabytes of cached results; the least recently used are removed first, one always stays"
-    )
+    cached_megabytes: int = _setting(320, "megabytes of cached results; the least recently used are removed first")
     separate_pass_megabytes: int = _setting(
-        80, "megabytes of attention maps in the check against a separate eager pass; a larger check is left out"
+        80, "megabytes of attention maps to check against a separate eager pass; longer texts are not checked"
     )
     devices: tuple[str, ...] = _setting((), "devices to choose from, separated by commas: cpu, cuda, mps", "all")
     models: tuple[str, ...] = _setting((), "encoders that visitors may open, separated by commas", "any")
@@ -34,7 +32,7 @@ class Settings:
     scan_dir: Path | None = _setting(None, "the only folder from which finished scans can be opened", "any")  # noqa: RUF009
     cache: Path | None = _setting(  # noqa: RUF009
         None,
-        "the folder for measurements of encoders, at most 1 MB for each encoder",
+        "the folder for measured results, at most 1 MB for each encoder",
         "the user's cache folder",
     )
     offline: bool = _setting(False, "1, true, yes or on: never connect to the Hub", "0")
@@ -48,7 +46,7 @@ class Settings:
         for name, text in os.environ.items():
             if name.startswith(PREFIX) and text.strip() and name not in VARIABLES:
                 raise SystemExit(
-                    f"{name} is not a setting of this version. Unset it; docs/operating.md lists the settings."
+                    f"{name} is not a setting of selfattn. Unset {name}, or choose a setting from docs/operating.md."
                 )
         given = {each: os.environ.get(name, "").strip() for name, each in VARIABLES.items()}
         return cls(**{each.name: _parsed(each, text) for each, text in given.items() if text})

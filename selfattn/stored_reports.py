@@ -85,7 +85,7 @@ class AllSenseMeans:
         word = fold(word)
         lines, rows = self.senses["word"] == word, read[read["word"] == word]
         if rows.empty:
-            raise ValueError(f"There are no stored means of {word!r}, because no labelled sentence has this word.")
+            raise ValueError(f"No labelled sentence has the word {word!r}, so there are no stored means of its senses.")
         return SenseMeans(
             word=word,
             senses=tuple(self.senses.loc[lines, "sense"]),
@@ -260,7 +260,8 @@ def _keep(name: str, encoder: Encoder, read: object, report: object) -> None:
     except OSError as error:
         reason = error.strerror or brief(error)
         warnings.warn(
-            f"The report on {encoder.title} can't be stored: {reason}. Make room, or set SELFATTN_CACHE.", stacklevel=3
+            f"The report on {encoder.title} can't be stored: {reason}. Free disk space, or set SELFATTN_CACHE.",
+            stacklevel=3,
         )
 
 

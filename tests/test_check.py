@@ -59,7 +59,7 @@ def test_raw_c_matches_plain_code(encoder_of, checkpoint, pairs):
         assert table[name].tolist() == pytest.approx(numbers[rows].mean(axis=0).tolist())
     assert 0 < near.mean() < 1
     reasons = dict(report.rejected.itertuples(index=False))
-    assert "marked word 'night' once besides the target, found it 0 times" in reasons["The morning bank sat."]
+    assert "marked word 'night' once besides the target word, got 0 times" in reasons["The morning bank sat."]
     assert "'bank' occurs 0 times" in reasons["No word of it."] and len(reasons) == 2
 
 
@@ -78,7 +78,7 @@ def test_correlation_with_people_matches_plain_code(encoder_of, pairs):
 
 
 def test_raw_c_refuses_unusable_tables(encoder_of, pairs):
-    with pytest.raises(ValueError, match="missing: same, string"):
+    with pytest.raises(ValueError, match="RAW-C: same, string"):
         raw_c(encoder_of("BERT"), pairs.drop(columns=["same", "string"]))
     with pytest.raises(ValueError, match=r"None of the sentences can be used. .*'bank' occurs 0 times"):
         raw_c(encoder_of("BERT"), pairs.iloc[6:])
@@ -146,7 +146,7 @@ def test_random_sample_keeps_order():
 def test_coarse_wsd_limits_sentences(encoder_of, coarse):
     report = coarse_wsd(encoder_of("BERT"), coarse, most=1)
     assert (report.words["n"] == 2).all() and set(report.words["accuracy"]) <= {0.0, 0.5, 1.0}
-    with pytest.raises(ValueError, match="at least 1 sentence of each sense, got 0"):
+    with pytest.raises(ValueError, match="most must be at least 1, got 0"):
         coarse_wsd(encoder_of("BERT"), coarse, most=0)
 
 
@@ -157,7 +157,7 @@ def test_command_prints_tables(encoder_of, pairs, coarse, tmp_path, monkeypatch,
     assert check.main(["rawc", str(tmp_path / "pairs.csv"), "--encoder", "a folder"]) == 0
     assert check.main(["coarsewsd", str(coarse)]) == 0
     printed = capsys.readouterr().out
-    assert "5 sentences, 1 with the marked word not next to the target; rejected: 2." in printed
+    assert "5 sentences; in 1, the marked word is not next to the target word; rejected: 2." in printed
     assert "0.940" in printed and "feature extraction" in printed and "sum of the last four" in printed
     assert asked == ["a folder", None]
 

@@ -198,9 +198,21 @@ BAD = {
     "mask plus infinity": ((2, 3), (2, 3), (2, 3), {"mask": torch.tensor([[0.0, math.inf]])}, "plus infinity"),
     "mask nan": ((2, 3), (2, 3), (2, 3), {"mask": torch.full((2, 2), math.nan)}, "NaN"),
     "scale": ((2, 3), (2, 3), (2, 3), {"scale": math.nan}, "finite"),
-    "term shape": ((3, 4), (3, 4), (3, 4), {"terms": [Term("bias", random(3, 2))]}, "term 'bias' must be floats"),
-    "term batch": ((3, 4), (3, 4), (3, 4), {"terms": [Term("bias", random(5, 3, 3))]}, r"broadcast to \(3, 3\)"),
-    "term dtype": ((3, 4), (3, 4), (3, 4), {"terms": [Term("bias", torch.ones(3, 3).bool())]}, "must be floats"),
+    "term shape": (
+        (3, 4),
+        (3, 4),
+        (3, 4),
+        {"terms": [Term("bias", random(3, 2))]},
+        "term 'bias' must be a float tensor",
+    ),
+    "term batch": ((3, 4), (3, 4), (3, 4), {"terms": [Term("bias", random(5, 3, 3))]}, r"broadcasts to \(3, 3\)"),
+    "term dtype": (
+        (3, 4),
+        (3, 4),
+        (3, 4),
+        {"terms": [Term("bias", torch.ones(3, 3).bool())]},
+        "must be a float tensor",
+    ),
 }
 
 

@@ -57,13 +57,13 @@ def test_two_sentences_outlines_chosen_occurrence(encoder):
     assert outlined.iloc[0].tolist() == [5.5, 7.5]  # the two tokens of the second occurrence
     cells = records[records["part"] == 1].sort_values(["row", "column"])
     np.testing.assert_allclose(cells["value"], encoder.reference_weights(twice)[3, 7].flatten(), atol=1e-5)
-    with pytest.raises(TextError, match=r"Expected occurrence 1 to 2 of .*, got 3"):
+    with pytest.raises(TextError, match=r"occurs 2 times in .* no occurrence 3"):
         notebook.two_sentences(encoder, twice, WADED[1], "waded", at=(3, 1), layer=3, head=7)
 
 
 def test_unknown_measure_is_refused(encoder_of):
     encoder = encoder_of("BERT")
-    with pytest.raises(ValueError, match=r"Expected a measure: entropy, .*, got 'swap, A from B'"):
+    with pytest.raises(ValueError, match=r"measure must be one of entropy, .*, got 'swap, A from B'"):
         notebook.all_heads(encoder, PAIR[0], "swap, A from B", second=PAIR[1])
     with pytest.raises(ValueError, match=r"Expected a head from L0 H0 to L\d H\d, got 'L9 H0'"):
         notebook.all_heads(encoder, PAIR[0], chosen="L9 H0")
@@ -144,7 +144,7 @@ def test_removed_function_names_replacement(name):
 def test_error_names_missing_word(encoder):
     with pytest.raises(TextError, match=r"'loan' is not a word of 'The bank of the river\.'"):
         notebook.two_sentences(encoder, *PAIR, word="loan", layer=0, head=0)
-    with pytest.raises(TextError, match="No word is in both"):
+    with pytest.raises(TextError, match="no word in common"):
         notebook.two_sentences(encoder, "One.", "Two!", layer=0, head=0)
 
 

@@ -58,7 +58,9 @@ def test_unknown_variable_is_refused(monkeypatch):
     monkeypatch.setenv("SELFATTN_PROBE_SECONDS", "")
     assert Settings.read() == Settings()
     monkeypatch.setenv("SELFATTN_PROBE_SECONDS", "300")
-    with pytest.raises(SystemExit, match=r"^SELFATTN_PROBE_SECONDS is not a setting of this version\. Unset it"):
+    with pytest.raises(
+        SystemExit, match=r"^SELFATTN_PROBE_SECONDS is not a setting of selfattn\. Unset SELFATTN_PROBE_SECONDS"
+    ):
         Settings.read()
 
 

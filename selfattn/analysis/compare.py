@@ -90,7 +90,7 @@ def counterpart_distances(first: Encoding, second: Encoding, shift: int = 0) -> 
     """
     if first.ids != second.ids:
         raise ValueError(
-            "Expected two encodings with the same tokens. Take one text and encoders that share a tokeniser."
+            "The two encodings have different tokens. Encode one text with two encoders that have the same tokeniser."
         )
     rows = ordinary_rows(first)
     layers = [

@@ -85,8 +85,8 @@ def cosine_parts(
     pooling = pooling or load_pooling(encoder)
     if pooling.mode not in AVERAGES:
         raise NoPooling(
-            f"Expected mean pooling, but {encoder.title} takes one token for its sentence vector (pooling mode {pooling.mode}), "
-            "so its cosine has no parts. Choose an encoder with mean pooling, or measure the effect of hiding each word."
+            f"{encoder.title} has the pooling mode {pooling.mode}, so its cosine can't be divided between words. Choose an "
+            "encoder with mean pooling, or measure the effect of hiding each word."
         )
     sides = [each if isinstance(each, Encoding) else encoder.encode(each) for each in (a, b)]
     vectors, sums, lengths = [], [], []

@@ -80,9 +80,7 @@ def gradients(
                 if is_out_of_memory(error):
                     raise
                 reason = str(error).splitlines()[0][:200]
-                raise NotRecomputable(
-                    f"{encoder.title} can't be differentiated with respect to its heads' outputs: {reason}"
-                ) from None
+                raise NotRecomputable(f"Gradients for {encoder.title}'s heads can't be computed: {reason}") from None
             for row, positions in enumerate(at):
                 of_word = [slope[:, row, list(positions)].transpose(1, 2) for slope in slopes]
                 parts[row].append(torch.stack(of_word, dim=1).float().cpu())

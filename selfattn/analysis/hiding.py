@@ -26,8 +26,8 @@ from selfattn.encoders.placed_word import PlacedWord
 from selfattn.words import Word
 
 NO_SHARES = "Heads have no shares: "
-ONE_SENSE = "The word counts as the same sense in both sentences: "
-NO_WAY = "The word's two vectors are the same, so there is no share of the way between them."
+ONE_SENSE = "The word's nearest sense is the same in both sentences: "
+NO_WAY = "The word's two vectors are equal, so there is no distance between them."
 MOST = 32  # above this number of other words, hide only eight
 PADDING = 32  # tokens; with more padding, single runs are faster
 
@@ -167,7 +167,7 @@ def hidden_pair(
         if at < 2 and len(wanted[at]) < len(side.words):
             notes.append(
                 f"In {'AB'[at]}, only {len(wanted[at])} of {len(side.words)} other words were hidden: "
-                "those with the largest effects, estimated by gradient."
+                "the words with the largest effects, estimated by gradient."
             )
         progress(at + 1, len(sides))
     control_cosine = control_hidden = math.nan
@@ -247,16 +247,16 @@ def _ways(
         same = [word for word in a.word.words if word.positions == a.word.positions]
         if not same:
             raise ValueError(
-                f"Expected a whole word, because senses are given, got the tokens {a.word.positions}. Leave senses out."
+                f"With senses, expected a whole word, got the tokens {a.word.positions}. Leave senses out."
             )
         senses = sense_means(encoder, senses, same[0].text)
     for side in (a, b):
         if side.word not in side.word.sentence.places(senses.word):
-            raise ValueError(f"Expected the labelled word {senses.word!r} in both sentences. Leave senses out.")
+            raise ValueError(f"The senses are labelled for {senses.word!r}, not for the given word. Leave senses out.")
     taken = [senses.way(side.word.sentence, side.unit) for side in (a, b)]
     strange = [
         f'{name} fits no labelled sense of "{senses.word}": the squared distance to the nearest mean ({each.sense}) is '
-        f"{each.distance:.2f}. For 95 % of the labelled sentences it is at most {senses.within:.2f}."
+        f"{each.distance:.2f}. Of the labelled sentences, 95 % are within {senses.within:.2f}."
         for name, each in zip("AB", taken)
         if not each.fits
     ]

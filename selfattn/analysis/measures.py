@@ -124,31 +124,28 @@ def _on_token(offset: int) -> Callable[[Tensor, Encoding], Tensor]:
     return share
 
 
-REMOVED = (
-    "How much the cosine of the word's two vectors rises when the head is removed (its output is set to zero at every position "
-    "of both sentences)"
-)
+REMOVED = "How much the cosine of the word's two vectors rises when the head's output is set to zero in both sentences"
 OF_ROWS = "Mean over the rows of all tokens except special tokens."
 MEASURES = {measure.name: measure for measure in (
     Measure(
         "entropy", "bits", "text", lambda weights, encoding: entropy(_of_ordinary(weights, encoding)).mean(dim=-1),
-        f"How widely a row spreads its weight: 0 is one token, log2(n) is all tokens equally. {OF_ROWS}",
+        f"Entropy of a row: 0 if one token has all the weight, log2(n) if n tokens have equal weights. {OF_ROWS}",
         "how widely it looks",
     ),
     Measure(
         "distance", "tokens", "text",
         lambda weights, encoding: mean_distance(weights)[..., ordinary_rows(encoding)].mean(dim=-1),
-        f"How far from a token its weight lies, in tokens. {OF_ROWS}",
+        f"Distance from a token to the tokens that it attends to, weighted by attention. {OF_ROWS}",
         "how far it looks",
     ),
     Measure(
         "special tokens", "", "text",
         lambda weights, encoding: special_share(_of_ordinary(weights, encoding), encoding.special).mean(dim=-1),
-        f"The share of the weight on special tokens. {OF_ROWS}",
+        f"Attention weight on special tokens, 0 to 1. {OF_ROWS}",
         "weight on special tokens",
     ),
     *(
-        Measure(name, "", "text", _on_token(offset), f"The share of the weight on {place}. {OF_ROWS}", f"weight on {place}")
+        Measure(name, "", "text", _on_token(offset), f"Attention weight on {place}, 0 to 1. {OF_ROWS}", f"weight on {place}")
         for name, offset, place in (
             ("previous token", -1, "the token before"), ("next token", 1, "the token after"), ("itself", 0, "the token itself")
         )

@@ -14,7 +14,7 @@ from selfattn.encoders.projections import Projected, ProjectionsUnknown, project
 from selfattn.kernel import AttentionTrace, attend
 
 AS_IT_IS = "read from the model, not recomputed"
-RECEIVED = "what the model's attention received"
+RECEIVED = "the inputs of the model's attention"
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,11 +78,11 @@ def head_steps(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> H
         terms = [term.term(query, key, scale, head, slice(None)) for term in encoding.recordings[layer].terms]
         trace = attend(query, key, projected.value, recorded.mask, scale, terms)
         output, theirs = projected.output(trace.context), context.double() @ projected.output_weight.double()
-        last = [Step("output", output, theirs, "the model's own context times its own W_O, in double precision")]
+        last = [Step("output", output, theirs, "the model's context times W_O, in double precision")]
     steps = (
         *first,
-        Step("weights", trace.weights, encoding.own_weights(layer, head), "the model's own eager attention"),
-        Step("context", trace.context, context, "what the model's fast attention call returned"),
+        Step("weights", trace.weights, encoding.own_weights(layer, head), "the weights of the model's eager attention"),
+        Step("context", trace.context, context, "the output of the model's fast attention"),
         *last,
     )
     return HeadSteps(steps=steps, trace=trace, projected=projected, note=note)
@@ -91,7 +91,7 @@ def head_steps(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> H
 def _projected_steps(projected: Projected, recorded: AttentionTrace) -> list[Step]:
     steps = [Step("input", projected.layer_input, None, AS_IT_IS)]
     if projected.read_note:
-        steps.append(Step("read", projected.read, None, "made by the model's own module"))
+        steps.append(Step("read", projected.read, None, "computed by the model's module"))
     turned, after = ("query", "key") if projected.rotary else (), "compared after the rotation"
     for name, target in (("query", "query_flat"), ("key", "key_flat"), ("value", "value")):
         own, own_from = (None, after) if name in turned else (getattr(recorded, name), RECEIVED)

@@ -59,7 +59,7 @@ def check_rows(
         )
     if not frame[wanted].columns.is_unique:
         twice = frame[wanted].columns.value_counts()
-        raise ValueError(f"Expected one column {twice.index[0]}, got {twice.iloc[0]}. Rename the others.")
+        raise ValueError(f"Expected one column {twice.index[0]}, got {twice.iloc[0]}. Rename all but one.")
     frame = frame.reset_index(drop=True) if not frame.index.is_unique else frame
     reasons: dict[object, str] = {}
     placed: dict[object, PlacedWord] = {}
@@ -107,15 +107,15 @@ def _placed(encoder: Encoder, row: tuple, seen: set[tuple[str, str]], others: in
     sentence, word = row[0], row[1]
     places = encoder.locate(sentence, word)
     if pd.isna(row[2]) or not str(row[2]).strip():
-        raise TextError("The sense is missing. Every labelled row needs a sense.")
+        raise TextError("The sense is missing. Every row needs a sense.")
     if len(places) > 1:
         raise TextError(f"{word!r} occurs {len(places)} times in the sentence. It must occur exactly once.")
     key = (fold(" ".join(sentence.split())), fold(word.strip()))
     if key in seen:
-        raise TextError("An earlier row has the same sentence and word. A sentence counts only once.")
+        raise TextError("An earlier row has the same sentence and word.")
     found = [word for word in places[0].others if not word.is_punctuation]
     if len(found) < others:
-        raise TextError(f"Other words in the sentence, besides {word!r}: {len(found)}. At least {others} are needed.")
+        raise TextError(f"Expected at least {others} words besides {word!r} in the sentence, got {len(found)}.")
     if _run_each.get():
         encoder.encode(places[0].sentence)
     seen.add(key)
@@ -129,7 +129,7 @@ def _too_few_senses(usable: pd.DataFrame, per_sense: int) -> dict[object, str]:
         if len(rows) < per_sense:
             sentences = "one usable sentence" if len(rows) == 1 else f"{len(rows)} usable sentences"
             reasons |= dict.fromkeys(
-                rows.index, f"{word!r} has {sentences} in the sense {sense!r}; at least {per_sense} are needed."
+                rows.index, f"{word!r} has {sentences} in the sense {sense!r}, expected at least {per_sense}."
             )
     left = usable.drop(index=list(reasons))
     for word, rows in left.groupby("word"):
@@ -143,6 +143,6 @@ def _too_many(usable: pd.DataFrame, most: int) -> dict[object, str]:
     reasons = {}
     for (word, sense), rows in usable.groupby(["word", "sense"]):
         first = most // usable.loc[usable["word"] == word, "sense"].nunique()
-        reason = f"At most {most} sentences of a word are used. Of {word!r} in the sense {sense!r}, the first {first} are used."
+        reason = f"Only the first {first} sentences of {word!r} in the sense {sense!r} are used: the limit is {most} for a word."
         reasons |= dict.fromkeys(rows.index[first:], reason)
     return reasons

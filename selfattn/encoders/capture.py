@@ -100,7 +100,7 @@ def check_patches(patches: Collection[Patch], n_layers: int, n_heads: int, d_hea
             )
         for p in range(n) if at is None else at:
             if (name, p) in taken:
-                raise ValueError(f"Expected one patch for each head and position, got two for {name} at position {p}.")
+                raise ValueError(f"There are two patches for {name} at position {p}. Remove one.")
             taken.add((name, p))
 
 
@@ -110,17 +110,15 @@ def check_hidden(hidden: Collection[Hide], all_heads: Sequence[Head], tokens: To
     for hide in hidden:
         heads = all_heads if hide.heads is None else hide.heads
         if not heads:
-            raise ValueError("Expected at least one head to hide tokens in, got none. Use heads=None for all heads.")
+            raise ValueError("heads is empty. Use heads=None to hide tokens in all heads.")
         if strange := sorted({*heads} - {*all_heads}):
             raise ValueError(f"Expected heads from L0 H0 to {all_heads[-1]}, got {strange[0]}.")
         for at, most in ((hide.queries, n - tokens.padding), (hide.keys, n)):
             if not at or not all(0 <= p < most for p in at):
-                raise ValueError(f"Expected queries and keys at positions from 0 to {most - 1}, got {tuple(at)}.")
+                raise ValueError(f"Expected query and key positions from 0 to {most - 1}, got {tuple(at)}.")
         if both := sorted({*hide.queries} & {*hide.keys}):
             names = ", ".join(f"{tokens.tokens[p]!r} at {p}" for p in both)
-            raise ValueError(
-                f"A token can't be hidden from itself, but {names} is in queries and in keys. Remove it from one of the two."
-            )
+            raise ValueError(f"A token can't be hidden from itself. Remove {names} from queries or from keys.")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

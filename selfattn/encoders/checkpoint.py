@@ -56,7 +56,7 @@ def check_folder(folder: Path, base: Path | None = None) -> None:
         for adapter in folder.glob(f"*/{ADAPTER}"):
             _refuse_adapter(adapter)
         raise LoadError(
-            f"{folder.name} has no config.json, and no folder in it is a saved model. Save the model with "
+            f"{folder.name} has no config.json, so it isn't a saved model. Save a model with "
             "model.save_pretrained(folder) and tokenizer.save_pretrained(folder)."
         )
     for name in names:
@@ -74,9 +74,9 @@ def _refuse_adapter(file: Path) -> NoReturn:
     adapter = read_json(file)
     base = str(adapter.get("base_model_name_or_path") or "a base model")[:200]
     raise LoadError(
-        f"{file.parent.name} holds an adapter ({str(adapter.get('peft_type') or 'PEFT')[:20]}) for {base}, not a complete model. "
-        f"Merge both: AutoPeftModel.from_pretrained({str(file.parent)!r}).merge_and_unload().save_pretrained(new_folder), "
-        "and save the tokeniser in new_folder."
+        f"{file.parent.name} is an adapter ({str(adapter.get('peft_type') or 'PEFT')[:20]}) for {base}, not a complete model. "
+        f"Merge the adapter: AutoPeftModel.from_pretrained({str(file.parent)!r}).merge_and_unload().save_pretrained(new_folder). "
+        "Save the tokeniser in new_folder too."
     )
 
 
@@ -88,7 +88,7 @@ def _check_file(path: Path) -> None:
             return
     shown = f"{path.parent.name}/{path.name}"
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        raise LoadError(f"{shown} is a pipe, a socket or a device. Expected only plain files. Remove it.")
+        raise LoadError(f"{shown} is a pipe, a socket or a device, not a plain file. Remove it.")
     if DISTRIBUTED.fullmatch(path.name):
         raise LoadError(f"{shown} is a part of a distributed checkpoint. Save the complete model.")
 
@@ -99,7 +99,7 @@ def _check_links(folder: Path) -> None:
             inside = path.resolve().is_relative_to(folder)
         if not inside:
             raise LoadError(
-                f"{folder.name}/{path.relative_to(folder)} is a link that leads out of the folder. Replace the link by the file."
+                f"{folder.name}/{path.relative_to(folder)} links to a path outside the folder. Replace the link with a copy."
             )
 
 
@@ -111,8 +111,8 @@ def _check_config(folder: Path, config: dict) -> None:
         for key, value in part.items() if isinstance(part, dict) else ():
             if LEADING_AWAY.fullmatch(key) and value not in (None, False) and key != "_attn_implementation_autoset":
                 raise LoadError(
-                    f"{folder.name}/config.json is refused: {key} leads to weights or code outside this folder. Remove "
-                    "this key, or save the model again."
+                    f"{folder.name}/config.json has the key {key}, which can load weights or code from elsewhere. "
+                    f"Remove {key}, or save the model again."
                 )
         inner += [each for each in (part.values() if isinstance(part, dict) else part) if isinstance(each, dict | list)]
 
@@ -121,10 +121,10 @@ def _check_weights(folder: Path) -> None:
     if weight_files(folder):
         return
     pickles = [path.name for path in sorted(folder.glob("*.bin")) + sorted(folder.glob("*.pt"))]
-    instead = f"It has {', '.join(pickles)}, a pickle, which could run code. " if pickles else ""
+    instead = f"selfattn doesn't read pickles such as {pickles[0]}, because a pickle can run code. " if pickles else ""
     raise LoadError(
         f"{folder.name} has no safetensors weights. {instead}Save the model again with "
-        "model.save_pretrained(folder) (safetensors is the default), or choose another revision."
+        "model.save_pretrained(folder), or choose another revision."
     )
 
 
@@ -134,14 +134,14 @@ def _check_tokenizer(folder: Path, config: dict) -> None:
     strange = [name for name in classes if name is not None and not (isinstance(name, str) and CLASS.fullmatch(name))]
     leading = [key for key in ("fast_tokenizer_files", "gguf_file", "tokenizer_object") if settings.get(key)]
     if strange or leading:  # transformers would accept any class, even a model
-        what = f"tokenizer_class is {str(strange[0])[:80]!r}, which isn't a tokeniser" if strange else ""
+        what = f"its tokenizer_class {str(strange[0])[:80]!r} is not a tokeniser" if strange else ""
         raise LoadError(
-            f"{folder.name}/tokenizer_config.json is refused: {what or f'{leading[0]} leads to another file'}. Save the "
+            f"{folder.name}/tokenizer_config.json can't be used: {what or f'{leading[0]} can load another file'}. Save the "
             "tokeniser again, or choose another encoder."
         )
     if BYTES not in classes and not any(next(folder.glob(pattern), None) for pattern in VOCABULARIES):
         raise LoadError(
-            f"{folder.name} has no tokeniser (no tokenizer.json). Save one beside the weights: "
+            f"{folder.name} has no tokeniser file, such as tokenizer.json. Save the tokeniser in this folder: "
             "AutoTokenizer.from_pretrained(...).save_pretrained(folder)."
         )
 
@@ -222,14 +222,14 @@ def unchanged(folder: Path, expected: Mapping[str, str] | None = None) -> Iterat
     before = _states(folder)
     if expected is not None and (digests := file_digests(folder)) != expected:
         changed = sorted(name for name in {**expected, **digests} if expected.get(name) != digests.get(name))
-        raise LoadError(f"{folder.name} changed since it was loaded ({', '.join(changed)}). Load it again.")
+        raise LoadError(f"{folder.name} changed after loading ({', '.join(changed)}). Load the encoder again.")
     failure = None
     try:
         yield
     except LoadError as error:  # perhaps a file was missing for a moment
         failure = error
     if _states(folder) != before:
-        raise LoadError(f"{folder.name} changed while it was read. Load it again.")
+        raise LoadError(f"{folder.name} changed during loading. Load the encoder again.")
     if failure:
         raise failure
 

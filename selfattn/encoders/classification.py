@@ -71,7 +71,7 @@ class ClassHead:
         if str(label).isdecimal() and int(label) < len(self.labels):
             return int(label)
         raise ValueError(
-            f"Expected a class of {self.encoder.title}: {', '.join(self.labels)}; got {str(label)[:80]!r}."
+            f"{self.encoder.title} has no class {str(label)[:80]!r}. Choose one of {', '.join(self.labels)}."
         )
 
 
@@ -99,7 +99,7 @@ def load_class_head(encoder: Encoder) -> ClassHead:
     try:
         activation = check_cross_encoder(resolve(encoder.name, encoder.revision).folder)
     except (NoPooling, LoadError) as error:
-        raise NoHead(f"{encoder.title}, saved by sentence-transformers, {error}") from None
+        raise NoHead(f"{encoder.title} (saved by sentence-transformers) {error}") from None
     return replace(_load(encoder, ClassHead, _activation(encoder.model.config)), sigmoid=activation.endswith("Sigmoid"))
 
 
@@ -125,11 +125,11 @@ def _load(encoder: Encoder, kind: type[AnyHead], activation: str) -> AnyHead:
     except Exception as error:
         if is_out_of_memory(error):
             raise
-        raise NoHead(f"{encoder.title}'s {kind.kind} needs more than last hidden states: {brief(error)}") from None
+        raise NoHead(f"{encoder.title}'s {kind.kind} needs more than the last hidden states: {brief(error)}") from None
     if not most <= LOGITS[encoder.dtype]:
         raise NoHead(
-            f"{encoder.title}'s {kind.kind} is left out: its logits from last hidden states differ from the complete model's "
-            f"by {most:.1g}; expected at most {LOGITS[encoder.dtype]:g}."
+            f"{encoder.title}'s {kind.kind} can't be used alone: its logits differ from the complete model's logits by "
+            f"{most:.1g}. Expected at most {LOGITS[encoder.dtype]:g}."
         )
     return head
 
@@ -140,8 +140,8 @@ def _labels(encoder: Encoder, kind: str) -> tuple[str, ...]:
     numbers = [number for number, _ in named]
     if numbers != list(range(len(named))):
         raise NoHead(
-            f"{encoder.title}'s {kind} is left out: id2label in its config.json numbers the classes "
-            f"{', '.join(map(str, numbers))[:80]}; expected 0 to {len(named) - 1}, one for each logit. Correct id2label."
+            f"{encoder.title}'s {kind} can't be used: the keys of id2label in config.json are "
+            f"{', '.join(map(str, numbers))[:80]}, expected 0 to {len(named) - 1}. Correct id2label."
         )
     labels = [str(label).strip() for _, label in named]
     while repeated := {label for label, n in Counter(labels).items() if n > 1}:  # "A (class 0)" may be another class

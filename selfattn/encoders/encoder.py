@@ -119,7 +119,9 @@ class Encoder(TextReader):
         if pad_to is not None:
             n = len(tokens.ids)
             if not n <= pad_to <= self.max_tokens:
-                raise TextError(f"pad_to must lie between the text's {n} tokens and {self.max_tokens}, got {pad_to}.")
+                raise TextError(
+                    f"pad_to must be from {n} (the text's length) to {self.max_tokens} tokens, got {pad_to}."
+                )
             tokens = tokens.padded(pad_to, self.tokenizer.pad_token or "[PAD]", self.pad_id)
         return self._run([(tokens, patches, tuple(hidden))])[0]
 
@@ -143,7 +145,7 @@ class Encoder(TextReader):
         covered = [()] * len(batch) if hidden is None else [*map(tuple, hidden)]
         for what, n in (("patches", len(replaced)), ("hidden tokens", len(covered))):
             if n != len(batch):
-                raise ValueError(f"Expected one collection of {what} for each of {len(batch)} texts, got {n}.")
+                raise ValueError(f"Expected {len(batch)} collections of {what}, one for each text, got {n}.")
         copies, lengths = list(zip(batch, replaced, covered)), [len(tokens.ids) for tokens in batch]
         encodings: dict[int, Encoding] = {}
         limit = tokens_a_pass(self.device)
@@ -237,7 +239,9 @@ class Encoder(TextReader):
             raise TypeError(f"Expected a list of words to hide, got a single text ({words[:40]!r}). Put it in a list.")
         heads = [None] * len(words) if heads is None else heads
         if len(heads) != len(words):
-            raise ValueError(f"Expected heads for each of {len(words)} words, got {len(heads)}. None means all heads.")
+            raise ValueError(
+                f"Expected {len(words)} items in heads, one for each word, got {len(heads)}. None means all heads."
+            )
         keys = [tuple(self._positions(word.sentence, each)) for each in words]
         hidden = [[Hide(word.positions, *each)] for each in zip(keys, heads)]
         return self.changed_vectors(word, hidden=hidden, progress=progress or silent)
@@ -420,7 +424,7 @@ class Encoder(TextReader):
             where = f"layer {strange - 1}" if strange else first
             higher = "" if self.dtype == "float32" else "float32 or "
             raise NotFinite(
-                f"{self.title} computes NaN or infinity for {text!r} in {self.dtype}, first in {where}; expected finite numbers. "
+                f"{self.title} computes NaN or infinity for {text!r} in {self.dtype}, first in {where}. "
                 f"Choose {higher}another text."
             )
 
@@ -436,7 +440,7 @@ class Encoder(TextReader):
 
     def check_recomputable(self) -> None:
         if not self.recomputable:
-            raise NotRecomputable(f"{self.title}'s attention is shown, not recomputed: {self.reason}")
+            raise NotRecomputable(f"selfattn can't recompute {self.title}'s attention: {self.reason}")
 
     def check_hideable(self, one_head: bool = False) -> None:
         """Raise NotRecomputable if tokens can't be hidden.

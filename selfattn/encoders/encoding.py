@@ -54,7 +54,7 @@ class Encoding(Tokens):
         Raises IndexError and NotRecomputable.
         """
         if self.shown is not None:
-            raise NotRecomputable(f"This encoder's attention is shown, not recomputed: {self.reason}")
+            raise NotRecomputable(f"selfattn can't recompute this encoder's attention: {self.reason}")
         layer, heads = self._checked(layer, head)
         return self.recordings[layer].trace(heads, rows or slice(None))
 

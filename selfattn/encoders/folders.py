@@ -29,7 +29,7 @@ def saved_model(folder: Path, name: str, allowed: Callable[[Path], bool] = lambd
         level = [inner for outer in level for inner in _folders(outer) if allowed(inner)]
         if len(level) > MOST_FOLDERS:
             raise LoadError(
-                f"{name} is not a saved model and has more than {MOST_FOLDERS:,} inner folders. Name the inner folder to open."
+                f"{name} is not a saved model and contains more than {MOST_FOLDERS:,} folders. Give the path of a saved model."
             )
         found += filter(_is_model, level)
         level = [inner for inner in level if inner not in found]
@@ -44,7 +44,7 @@ def saved_model(folder: Path, name: str, allowed: Callable[[Path], bool] = lambd
     names = sorted((str(inner.relative_to(folder)) for inner in found), key=_by_number)
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     raise LoadError(
-        f"{name} is {_kind(folder, names)}, not a single saved model. It contains {', '.join(names[-MOST_NAMED:])}{more}. Name "
+        f"{name} is {_kind(folder, names)} with several saved models: {', '.join(names[-MOST_NAMED:])}{more}. Open "
         f"one of them: {Path(name, names[-1])}."
     )
 

@@ -61,7 +61,7 @@ def carries(config, head: str) -> bool:
 def check_head(encoder: Encoder, head: str) -> None:
     """Raise NoHead if the checkpoint doesn't have this head."""
     if not carries(encoder.model.config, head):
-        raise NoHead(f"{encoder.title} has no {head}: {_instead(encoder.model.config)} {OWNERS[head]} have one.")
+        raise NoHead(f"{encoder.title} has no {head}: {_instead(encoder.model.config)} {OWNERS[head]} have a {head}.")
 
 
 def _named(config) -> list[str]:
@@ -74,7 +74,7 @@ def _instead(config) -> str:
     """Say, for an error message, which head the checkpoint has instead."""
     if not _named(config):
         return (
-            'its config.json has no "architectures". Add the class from which the weights were saved, such as '
+            'its config.json has no "architectures". Add the class of the saved model, such as '
             '"architectures": ["BertForSequenceClassification"].'
         )
     named = ", ".join(_named(config))[:200]
@@ -107,8 +107,7 @@ def read_head(encoder: Encoder, head: str) -> nn.Module:
     lacking = sorted(key for key in missing if not key.startswith(f"{model.base_model_prefix}.") or "pooler" in key)
     if lacking:
         raise NoHead(
-            f"{encoder.title}'s {head} lacks {len(lacking)} of its weights (first: {lacking[0]}); they would be random numbers. "
-            "Save the whole model again."
+            f"{encoder.title} lacks {len(lacking)} weights of its {head} (first: {lacking[0]}). Save the complete model again."
         )
     return model
 
@@ -121,7 +120,7 @@ def logits_of(encoder: Encoder, model: nn.Module, head: str, states: Tensor) -> 
     logits = model(inputs_embeds=states.to(encoder.device, DTYPES[encoder.dtype])).logits
     if not logits.isfinite().all():
         raise NotFinite(
-            f"The {head} of {encoder.title} computes NaN or infinity for this text in {encoder.dtype}; expected finite numbers. "
+            f"The {head} of {encoder.title} computes NaN or infinity for this text in {encoder.dtype}. "
             "Choose another text or float32."
         )
     return logits

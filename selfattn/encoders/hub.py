@@ -48,8 +48,8 @@ def fetch(name: str, revision: str | None, report: Callable[[str], None]) -> tup
     _check_id(name, revision)
     try:
         if offline():
-            return _from_cache(name, revision, "this server is set to work offline")
-        report(f"Asking the Hub for {name}")
+            return _from_cache(name, revision, "this server works offline")
+        report(f"Looking up {name} on the Hub")
         try:
             info = HfApi().model_info(name, revision=revision, timeout=10, files_metadata=True)
         except (GatedRepoError, RevisionNotFoundError, RepositoryNotFoundError):  # the Hub can be reached
@@ -59,28 +59,27 @@ def fetch(name: str, revision: str | None, report: Callable[[str], None]) -> tup
         return _download(name, revision, info, report), info.sha
     except GatedRepoError:
         raise LoadError(
-            f"{name} is gated: its owner gives access on request. Accept its terms on its Hub page and log in with "
-            "`hf auth login`, or set HF_TOKEN."
+            f"{name} is gated. Accept the terms on its Hub page. Then log in with `hf auth login`, or set HF_TOKEN."
         ) from None
     except RevisionNotFoundError:
         raise LoadError(f"{name} has no revision {revision!r}. Leave the revision empty for the newest.") from None
     except RepositoryNotFoundError:
-        raise LoadError(
-            f"There is no model {name!r} on the Hub, or it is private. Check the spelling (owner/name)."
-        ) from None
+        raise LoadError(f"The Hub has no public model {name!r}. Check the spelling (owner/name).") from None
 
 
 def _check_id(name: str, revision: str | None) -> None:
     try:
         validate_repo_id(name)
     except HFValidationError:
-        raise LoadError(f"{name!r} is neither a folder here nor a Hub id (owner/name). Check the spelling.") from None
+        raise LoadError(
+            f"{name!r} is neither a folder on this machine nor a Hub id (owner/name). Check the spelling."
+        ) from None
     if revision is None:
         return
     if len(revision) > LONGEST_REVISION or ".." in revision or not REVISION.fullmatch(revision):
         raise LoadError(
-            f"{revision[:LONGEST_REVISION]!r} is not a revision: expected a branch, a tag, refs/pr/1 or a commit. Leave "
-            "the revision empty for the newest."
+            f"Expected a branch, tag, commit or refs/pr/1 as revision, got {revision[:LONGEST_REVISION]!r}. Leave the "
+            "revision empty for the newest."
         )
 
 
@@ -91,8 +90,8 @@ def _download(name: str, revision: str | None, info: ModelInfo, report: Callable
     wanted = [*filter(POOLING.fullmatch, sizes), *sorted(wanted, key=lambda file: (file == LAST, file))]
     if not any(file.endswith(".safetensors") for file in wanted):
         raise LoadError(
-            f"{name} has no safetensors weights at this revision, and selfattn reads no pickles. Try another revision "
-            "(many models have safetensors on refs/pr/...), or save the model as safetensors in your own folder."
+            f"{name} has no safetensors weights at this revision. Try another revision (often refs/pr/1), or save the model "
+            "as safetensors in a folder."
         )
     try:
         for number, file in enumerate(wanted, start=1):
@@ -105,8 +104,8 @@ def _download(name: str, revision: str | None, info: ModelInfo, report: Callable
         raise
     except (*UNREACHABLE, LocalEntryNotFoundError) as error:
         raise LoadError(
-            f"The download of {name} broke off ({type(error).__name__}: {str(error).splitlines()[0][:200]}). Try again: "
-            "complete files aren't downloaded again. If the download breaks off again, check the disk space."
+            f"The download of {name} failed ({type(error).__name__}: {str(error).splitlines()[0][:200]}). Try again, and "
+            "check the disk space. Complete files are kept."
         ) from None
     return Path(path).parent
 
@@ -135,7 +134,7 @@ def _from_cache(name: str, revision: str | None, why: str) -> tuple[Path, str]:
         (folder / LAST).stat()
     except (OSError, ValueError):  # missing, incomplete, or a broken cache
         raise LoadError(
-            f"{name} is not on this machine, and {why}. Use the bundled encoder, run `hf download {name}` when a network is "
-            "available, or give the path of a folder."
+            f"{name} is not on this machine, and {why}. Run `hf download {name}` when there is a network, or choose the "
+            "bundled encoder or a folder."
         ) from None
     return folder, folder.name

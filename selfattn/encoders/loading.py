@@ -55,8 +55,8 @@ def load_encoder(
     """
     if trusted is not None:
         raise TypeError(
-            "load_encoder no longer has trusted=: it opens every folder in this process, as trusted=True did. Leave trusted "
-            "out, and open only folders and Hub ids that you trust."
+            "load_encoder no longer has the option trusted: it always works as trusted=True did. Leave trusted out, and load "
+            "only encoders that you trust."
         )
     if dtype not in DTYPES:
         raise LoadError(f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}.")
@@ -104,7 +104,7 @@ def _measured(source: Source, device: str, report: Report) -> Encoder:
         report(f"Checking that selfattn reproduces {source.name}'s attention")
         measured = measure(draft, _sample(draft), pinned=source.bundled)
         files = digests.result()
-    padding = "padding changes the results, so only equally long texts share a pass" if measured.equal_lengths else ""
+    padding = "padding changes the results, so each batch has texts of one length" if measured.equal_lengths else ""
     digest, configuration = weights_digest(source.folder), configuration_digest(source.folder, files)
     note = _joined(note, tokenizer.note, padding)
     return replace(measured, files=files, digest=digest, configuration=configuration, note=note)
@@ -141,7 +141,7 @@ def choose_device(device: str) -> str:
     count = gpus if kind == "cuda" else 1
     if kind not in available or (colon and not (number.isdecimal() and int(number) < count)):
         there = [f"cuda (cuda:0 to cuda:{gpus - 1})" if each == "cuda" else each for each in available]
-        raise LoadError(f"This machine has no {device!r}; it has {', '.join(there)}. Choose one of these.")
+        raise LoadError(f"This machine has no device {device!r}. Choose from {', '.join(there)}.")
     return device
 
 
@@ -150,7 +150,7 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
     try:
         config = AutoConfig.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:
-        raise LoadError(f"{source.name}'s config.json doesn't describe a known model: {brief(error)}.") from None
+        raise LoadError(f"transformers can't read {source.name}'s config.json: {brief(error)}.") from None
     # Each forward call chooses its own outputs.
     config.return_dict, config.output_attentions, config.output_hidden_states = True, False, False
     loader, note = _loader(source, config)
@@ -162,15 +162,13 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
             raise
         sizes = "their shapes don't match config.json"
         reason = sizes if "mismatched" in str(error) else brief(error)
-        raise LoadError(
-            f"{source.name}'s weights don't fit its config, or the file is damaged: {reason}. Download the model again."
-        ) from None
+        raise LoadError(f"The weights of {source.name} can't be loaded: {reason}. Download the model again.") from None
     missing = [key for key in missing if "pooler" not in key]
     if missing:
         _check_prefix(source, sorted(missing), set(unused))
         raise LoadError(
-            f"{source.name} lacks {len(missing)} of the encoder's weights (first: {sorted(missing)[0]}); they would be "
-            "random numbers. Save the whole model again."
+            f"{source.name} lacks {len(missing)} of the encoder's weights (first: {sorted(missing)[0]}). Save the complete "
+            "model again."
         )
     if not source.bundled:
         _check_finite(source, model, dtype)
@@ -183,8 +181,8 @@ def _check_prefix(source: Source, missing: list[str], unused: set[str]) -> None:
     for prefix in prefixes:
         if all(f"{prefix}{name}" in unused for name in missing):
             raise LoadError(
-                f"{source.name}'s weights have the prefix {prefix!r} before names such as {missing[0]!r}: a wrapper was saved "
-                "with the model. Save the model without the wrapper, or remove the prefix with safetensors.torch: "
+                f"The weights of {source.name} were saved with a wrapper: their names begin with {prefix!r}. Save the model "
+                "without the wrapper, or remove the prefix with safetensors.torch: "
                 f"save_file({{name.removeprefix({prefix!r}): tensor for name, tensor in load_file(file).items()}}, file, "
                 "{'format': 'pt'})."
             )
@@ -208,9 +206,8 @@ def _unused_in_the_body(source: Source, model: nn.Module, unused: Iterable[str])
     lost = [name for name in within if "pooler" not in name]
     if lost:
         raise LoadError(
-            f"{source.name} has {len(lost)} weights in the encoder that {model.config.model_type} doesn't use (first: "
-            f"{lost[0]}), so the loaded encoder would differ from the trained encoder. Save the model again with the installed "
-            "transformers, or choose another checkpoint."
+            f"{source.name} has {len(lost)} encoder weights that {model.config.model_type} doesn't use (first: {lost[0]}), so "
+            "its results would be wrong. Save the model again with the installed transformers, or choose another checkpoint."
         )
     return "the weights of its pooler aren't used" if within else ""
 
@@ -249,11 +246,11 @@ def _loader(source: Source, config):
         return AutoModelForTextEncoding, f"the encoder half of an encoder-decoder ({family})"
     if family == "xmod" and getattr(config, "default_language", None) is None:
         raise LoadError(
-            f"{source.name} (xmod) has an adapter for each language and doesn't say which one to use. Add "
-            '"default_language": "en_XX" (or another of its languages) to its config.json.'
+            f"{source.name} (xmod) has no default language. Add one of its languages to config.json, such as "
+            '"default_language": "en_XX".'
         )
     if getattr(config, "trigram_input", False):
-        return AutoModel, "its embeddings mix each token with its two neighbours before any attention"
+        return AutoModel, "its embedding layer mixes each token with the two tokens next to it"
     return AutoModel, ""
 
 
@@ -273,8 +270,8 @@ def _max_tokens(source: Source, model: nn.Module, tokenizer) -> int:
     longest = tokenizer.model_max_length
     if not isinstance(longest, int | float) or not longest >= 1:  # also True for NaN
         raise LoadError(
-            f"{source.name}'s tokenizer_config.json says that model_max_length is {str(longest)[:80]!r}; expected a number of "
-            "tokens, such as 512. Correct model_max_length, or remove it."
+            f"model_max_length in {source.name}'s tokenizer_config.json is {str(longest)[:80]!r}. Expected a number of tokens, "
+            "such as 512. Correct or remove model_max_length."
         )
     limits = [
         table.num_embeddings - (0 if table.padding_idx is None else table.padding_idx + 1)

@@ -36,7 +36,7 @@ class MaskedHead:
         """Return the position of the only mask. Raises TextError."""
         places = [position for position, token in enumerate(encoding.ids) if token == self.mask_id]
         if len(places) != 1:
-            raise TextError(f"Expected a text with one {self.mask_token}, got {len(places)}. Mask one word.")
+            raise TextError(f"Expected exactly one {self.mask_token} in the text, got {len(places)}. Mask one word.")
         return places[0]
 
     def predictions(self, encoding: Encoding, top: int = 10) -> pd.DataFrame:
@@ -53,7 +53,7 @@ def load_masked_head(encoder: Encoder) -> MaskedHead:
     """Load a masked-language head. Raises NoHead."""
     check_head(encoder, MASKED)
     if encoder.tokenizer.mask_token_id is None:
-        raise NoHead(f"{encoder.title}'s {MASKED} is left out: its tokeniser has no mask token.")
+        raise NoHead(f"{encoder.title}'s {MASKED} can't be used: the tokeniser has no mask token.")
     model = read_head(encoder, MASKED)
     output, body = model.get_output_embeddings(), take_encoder_out(model)
     if output is not None and output.weight is body.get_input_embeddings().weight:
@@ -66,6 +66,6 @@ def replace_word(tokens: Tokens, index: int, replacement: str) -> str:
     """Put `replacement` in place of a text's word `index`, counted from 0. Raises IndexError."""
     words = tokens.words_of[0]
     if not 0 <= index < len(words):
-        raise IndexError(f"Expected a word from 0 to {len(words) - 1}, got {index}.")
+        raise IndexError(f"Expected a word number from 0 to {len(words) - 1}, got {index}.")
     start, stop = words[index].span
     return tokens.text[:start] + replacement + tokens.text[stop:]

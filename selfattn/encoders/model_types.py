@@ -24,14 +24,13 @@ TEXT_ENCODERS = frozenset((
 
 # Why other types are refused. In a message, the model's name comes first.
 KINDS = {
-    "dpr": "wraps a BERT. Save this BERT alone: DPRContextEncoder.from_pretrained(folder).ctx_encoder.bert_model"
-    ".save_pretrained(new_folder). Save the tokeniser there too",
-    "ibert": "computes attention with integers, and its rows of attention weights don't sum to 1. Choose the RoBERTa it was "
-    "made from",
+    "dpr": "wraps a BERT. Save the BERT alone: DPRContextEncoder.from_pretrained(folder).ctx_encoder.bert_model"
+    ".save_pretrained(new_folder). Save the tokeniser in new_folder too",
+    "ibert": "computes attention with integers, so its attention weights don't sum to 1. Choose the original RoBERTa",
     **dict.fromkeys(MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, "is a decoder: its tokens don't attend to later tokens"),
     **dict.fromkeys(
         MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
-        "is an encoder-decoder whose encoder half can't be loaded alone. Only T5, mT5, umT5 and T5Gemma allow that",
+        "is an encoder-decoder. selfattn can load only the encoder half of T5, mT5, umT5 and T5Gemma",
     ),
 }
 
@@ -42,7 +41,9 @@ def check_model_type(name: str, config: dict) -> None:
     """Raise LoadError for a type that can't be a text encoder."""
     family = config.get("model_type")
     if not isinstance(family, str) or not family:
-        raise LoadError(f'{name}/config.json has no model_type. Add it (such as "bert"), or save the model again.')
+        raise LoadError(
+            f'{name}/config.json has no model_type. Add one, such as "model_type": "bert", or save the model again.'
+        )
     if family not in CONFIG_MAPPING:
         own_code = "auto_map" in config
         raise LoadError(

@@ -97,7 +97,7 @@ def differs_in_precision(encoder: Encoder, short: Tokens, allowed: float) -> str
         return encoder.reason
     recordings, states = _fast(encoder, [alone])
     if not states[0][-1].isfinite().all():
-        return f"in {encoder.dtype} its last hidden state is not finite."
+        return f"in {encoder.dtype} its last hidden state has NaN or infinity."
     for layer, eager in zip(recordings[0], alone.weights, strict=True):
         if reason := _differ(KERNEL, _largest(layer.weights(), eager), allowed):
             return f"in {encoder.dtype} {reason}."
@@ -136,7 +136,7 @@ def _with_hidden(
             if is_out_of_memory(error) or not hides:
                 raise
             instead = "only one mask for all heads" if hides[0].heads else "no mask that hides a token"
-            refused[hides[:1]] = f"its modules accept {instead} ({type(error).__name__})."
+            refused[hides[:1]] = f"its attention modules accept {instead} ({type(error).__name__})."
             hides = hides[1:]
 
 
@@ -154,7 +154,7 @@ def _eager(
         if encoder.dtype != "float32":
             raise LoadError(
                 f"{encoder.name} ({encoder.family}) runs in float32, but not in {encoder.dtype} ({brief(error)}). "
-                "Load it in float32."
+                "Load the encoder in float32."
             ) from None
         raise LoadError(
             f"{encoder.name} ({encoder.family}) can't read plain text of {len(batch[-1].ids):,} tokens "
@@ -183,24 +183,21 @@ def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
     if not shapes:
         blocks = getattr(encoder.model.config, "attention_type", "") == "block_sparse"
         remedy = (
-            "it attends in blocks. For texts of up to 704 tokens (with the default settings), transformers uses full attention "
-            'instead. To open this model, set "attention_type": "original_full" in its config.json.'
+            'its attention is block-sparse. Set "attention_type": "original_full" in its config.json, as transformers does for '
+            "short texts."
         )
         raise LoadError(f"{who} reports no attention weights{f': {remedy}' if blocks else ' at all.'}")
     strange = next((shape for shape in shapes if len(shape) != 3 or shape[-2:] != (n, n)), None)
     if strange:
         pooled = len(strange) == 3 and strange[-2] < n
         why = "its layers pool tokens together" if pooled else "its tokens attend to windows or summaries"
-        raise LoadError(
-            f"{who} has attention maps of shape {strange} for {n} tokens, not (n, n): {why}, so there is no complete "
-            "map to show."
-        )
+        raise LoadError(f"{who} has attention maps of shape {strange} for {n} tokens, not (n, n): {why}.")
     if not all(float((layer.sum(-1) - 1).abs().max()) <= SUM for layer in alone.weights):
         raise LoadError(f"{who} reports attention weights whose rows don't sum to 1.")
     if n > 1 and not any(bool(layer.triu(1).any()) for layer in alone.weights):
         raise LoadError(
             f"{encoder.name} is a decoder ({encoder.family}): its tokens attend only to themselves and to earlier "
-            "tokens (measured). selfattn opens encoders, such as bert-base-uncased or answerdotai/ModernBERT-base."
+            "tokens. selfattn opens encoders, such as bert-base-uncased or answerdotai/ModernBERT-base."
         )
 
 
@@ -237,11 +234,11 @@ def _sentence_differs(
         reason = _layer_differs(recording, eager.weights[layer] if eager.weights else None)
         if reason:
             more = ": its modules do more than softmax(Q Kᵀ scale + terms + mask) V" if encoder.hooked else ""
-            return f"in {encoder.family}, layer {layer}, {reason}{more}."
+            return f"in layer {layer} of {encoder.family}, {reason}{more}."
     for layer, (fast, plain) in enumerate(zip(states, eager.states, strict=True)):
         name = "the last hidden states" if layer == len(recordings) else f"the hidden states before layer {layer}"
         if reason := _differ(name, _share(plain, fast), STATES):
-            return f"{encoder.family}'s fast pass differs from its plain eager pass: {reason}."
+            return f"{encoder.family}'s fast attention differs from its eager attention: {reason}."
     for hide, (layer, weights) in product(eager.hidden, enumerate(eager.weights)):
         for edge in hide.edges(layer, len(weights)):
             if weights[edge] != 0:  # true for NaN too

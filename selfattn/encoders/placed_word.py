@@ -96,8 +96,8 @@ class Tokens:
         if not unknown:
             return ""
         return (
-            f"The tokeniser doesn't know {unknown[0][:80]!r} and reads {self.tokens[min(self.unknown)]}, its token for all "
-            "unknown text. Separate the word from the characters beside it, or spell it differently."
+            f"The tokeniser doesn't know {unknown[0][:80]!r} and reads it as {self.tokens[min(self.unknown)]}. Put spaces "
+            "around the word, or change its spelling."
         )
 
     def padded(self, n: int, token: str, token_id: int) -> "Tokens":

@@ -77,8 +77,8 @@ class Pooling:
         n = len(tokens.ids)
         if self.max_tokens is not None and n > self.max_tokens:
             raise TextError(
-                f"This text has {n:,} tokens, and as a sentence embedder this encoder reads {self.max_tokens:,}: the rest would "
-                f"be cut off. Shorten the text by {n - self.max_tokens:,} tokens."
+                f"This text has {n:,} tokens, but the sentence embedder reads at most {self.max_tokens:,}. Shorten the text by "
+                f"{n - self.max_tokens:,} tokens."
             )
         return tuple(range(n)[POOLED[self.mode]])
 
@@ -90,7 +90,7 @@ def load_pooling(encoder: Encoder) -> Pooling:
         with unchanged(folder, encoder.files):
             return read_pooling(folder)
     except LoadError as error:
-        raise NoPooling(f"{encoder.title} can't be read as a sentence embedder: {error}") from None
+        raise NoPooling(f"{encoder.title} can't be used as a sentence embedder: {error}") from None
     except NoPooling as error:
         raise NoPooling(f"{encoder.title} {error}") from None
 
@@ -100,7 +100,7 @@ def read_pooling(folder: Path) -> Pooling:
     transformer, folder = folder, modules_folder(folder)
     within = "" if folder == transformer else transformer.name
     if not (folder / "modules.json").is_file():
-        raise NoPooling("has no modules.json, which describes how to compute a sentence's vector.")
+        raise NoPooling("is not a sentence embedder: its folder has no modules.json.")
     steps = read_json(folder / "modules.json", of=list)
     types = [str(step.get("type")) if isinstance(step, dict) else repr(step) for step in steps]
     names = [TYPES.get(each, each) for each in types]
@@ -108,18 +108,18 @@ def read_pooling(folder: Path) -> Pooling:
         late = (
             ""
             if any("Pool" in name for name in names)
-            else " It is a cross-encoder: it computes a score for two texts, and no vector for a text."
+            else " A cross-encoder computes a score for two texts, not a sentence vector."
             if read_json(folder / WHOLE_FILE, {}).get("model_type") == "CrossEncoder"
-            else " Without pooling it computes a vector for each token, as in late interaction, and no vector for the sentence."
+            else " Without a Pooling step there is no sentence vector."
         )
         raise NoPooling(
-            f"computes its sentence vector with {', '.join(names)[:300]}; expected {', '.join(STEPS)} of "
+            f"has the steps {', '.join(names)[:300]} in modules.json. Expected {', '.join(STEPS)} of "
             f"sentence-transformers.{late}"
         )
     first, *places = (str(step.get("path", "")) for step in steps)
     if first != within or any(not PLACE.fullmatch(place) for place in places):
         raise NoPooling(
-            f"has a modules.json that names the folders {', '.join(map(repr, [first or '.', *places]))}; expected "
+            f"has the folders {', '.join(map(repr, [first or '.', *places]))} in modules.json. Expected "
             f"{within or '.'!r} and folders such as '1_Pooling'."
         )
     for place in places[1:]:
@@ -166,7 +166,7 @@ def _mode(file: Path) -> str:
     modes = modes if isinstance(modes, list) else [modes]
     if len(modes) != 1 or modes[0] not in list(POOLED):
         raise NoPooling(
-            f"pools tokens by {' and '.join(map(str, modes))[:80] or 'nothing'}; expected one of {', '.join(POOLED)}."
+            f"has the pooling mode {' and '.join(map(str, modes))[:80] or 'none'}. Expected one of {', '.join(POOLED)}."
         )
     return modes[0]
 
@@ -183,7 +183,5 @@ def _max_tokens(transformer: Path, harmless: Mapping[str, tuple | None] = TRANSF
                 most = settings[key].pop("model_max_length", most)
     _check(file, harmless, settings)
     if most is not None and (type(most) is not int or most < 1):
-        raise NoPooling(
-            f"cuts texts after {str(most)[:80]!r} tokens (max_seq_length); expected a whole number, at least 1."
-        )
+        raise NoPooling(f"has max_seq_length = {str(most)[:80]!r}. Expected a whole number of at least 1.")
     return most

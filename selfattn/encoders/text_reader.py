@@ -52,7 +52,7 @@ class TextReader:
             read = self.tokenizer.read(text, pair)
         special = self.tokenizer.special(read)
         if all(special):
-            raise TextError("This text has no token that the encoder can read (only spaces or control characters).")
+            raise TextError("The encoder finds only special tokens in this text. Type at least one word.")
         no_word, each = self.tokenizer.unk_token_id, enumerate(zip(read.ids, special))
         unknown = frozenset(at for at, (number, added) in each if number == no_word and not added)
         return Tokens(
@@ -73,20 +73,18 @@ class TextReader:
         """Raise TextError for ids without an embedding, which crash a GPU."""
         if (n := len(tokens.ids)) > self.max_tokens:
             raise TextError(
-                f"This text has {n:,} tokens and {self.title} reads at most {self.max_tokens:,} (special tokens included)."
-                f" Shorten it by at least {n - self.max_tokens:,} tokens."
+                f"This text has {n:,} tokens, but {self.title} reads at most {self.max_tokens:,} (special tokens included)."
+                f" Shorten the text by at least {n - self.max_tokens:,} tokens."
             )
         if (number := max(tokens.ids)) >= self._rows:
             raise TextError(
-                f"The token {tokens.tokens[tokens.ids.index(number)][:80]!r} has the id {number:,}, but {self.title} has "
-                f"embeddings for only {self._rows:,} tokens: its tokeniser and its weights don't belong together. Save both "
-                "again from one model."
+                f"The token {tokens.tokens[tokens.ids.index(number)][:80]!r} has the id {number:,}, but {self.title} has only "
+                f"{self._rows:,} token embeddings. Save the tokeniser and the weights again from the same model."
             )
         if self._segments is not None and (segment := max(tokens.types)) >= self._segments:
             raise TextError(
-                f"This text has a segment with the id {segment}, but {self.title} has embeddings for only {self._segments} "
-                "segment(s), counted from 0. The encoder can't read a pair of texts. Give one text alone, or choose an encoder "
-                "that was trained on pairs."
+                f"{self.title} can't read a pair of texts: it has no embedding for segment id {segment}. Give one text, or "
+                "choose an encoder that was trained on pairs."
             )
 
     @cached_property
@@ -121,7 +119,7 @@ class TextReader:
             raise TextError(reason)
         places, parts = tokens.places(word, *more), len(character_spans(word))
         if parts != 1 and not tokens.places(word):  # several parts that share a token are one word
-            raise TextError(f"Expected one word, got {word[:80]!r} ({parts} words or signs). Give one of them.")
+            raise TextError(f"Expected one word, got {word[:80]!r} ({parts} words or signs). Choose one.")
         if not places:
             raise TextError(
                 f"{word!r} is not a word of the sentence. Spell it as in the sentence; letter case doesn't matter."
@@ -192,7 +190,7 @@ def _check_text(text: str) -> None:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise TextError(
-            f"The text is not valid Unicode: character {error.start} is half of a surrogate pair. Remove it."
+            f"The text is not valid Unicode: character {error.start} is half of a surrogate pair. Remove this character."
         ) from None
 
 

@@ -24,9 +24,8 @@ class Tokenizer:
             loaded = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         if not getattr(loaded, "is_fast", False):
             raise LoadError(
-                f"{name}'s tokeniser ({type(loaded).__name__}) is written in Python and doesn't tell where in the text a token "
-                "comes from. selfattn needs a fast tokeniser (tokenizer.json), and transformers has no fast version of this "
-                "tokeniser. Choose another encoder."
+                f"{name}'s tokeniser ({type(loaded).__name__}) is slow, and transformers has no fast version. selfattn needs a "
+                "fast tokeniser to find each token's place in the text. Choose another encoder."
             )
         # Truncation and padding are switched off once, because threads share these settings.
         loaded.backend_tokenizer.no_truncation()
@@ -59,8 +58,8 @@ class Tokenizer:
         if not token or token in self.read(token).tokens:
             return ""
         return (
-            f"its vocab.txt has capital letters ({token!r}), but no tokenizer_config.json exists: texts are read in lower case. "
-            'If the encoder was trained on cased text, put {"do_lower_case": false} into a tokenizer_config.json beside it'
+            f"texts are read in lower case, although vocab.txt has capital letters ({token!r}). "
+            'For a cased encoder, add a tokenizer_config.json with {"do_lower_case": false}'
         )
 
     def check(self, name: str) -> None:
@@ -71,5 +70,5 @@ class Tokenizer:
             one, other = (self.read(f"{SAMPLE} " * 40).ids for _ in range(2))
         if one != other:
             raise LoadError(
-                f"{name}'s tokeniser reads the same text in two ways (dropout). Save it again without dropout."
+                f"{name}'s tokeniser splits the same text in random ways (dropout). Save the tokeniser without dropout."
             )

@@ -19,7 +19,7 @@ def open_plain(path: Path) -> BinaryIO:
         file = open(path, "rb", opener=_without_waiting)  # noqa: SIM115 (the caller closes it)
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
-        raise LoadError(f"{_shown(path)} is a pipe, a socket or a device. Replace it by a plain file.")
+        raise LoadError(f"{_shown(path)} is a pipe, a socket or a device. Replace it with a plain file.")
     return file
 
 
@@ -30,7 +30,7 @@ def read_plain(path: Path, most_bytes: int) -> bytes:
         data = file.read(most_bytes + 1) if size <= most_bytes else b""
     if size > most_bytes or len(data) > most_bytes:
         raise LoadError(
-            f"{_shown(path)} has {max(size, len(data)):,} bytes; at most {most_bytes:,} are read. Check the file."
+            f"{_shown(path)} is too large: {max(size, len(data)):,} bytes, expected at most {most_bytes:,}."
         )
     return data
 

@@ -24,8 +24,8 @@ Measure what a word attends to, in every head of an encoder, over a table of any
 INPUT is a CSV, JSON Lines or Parquet file, or a folder of such files, with the columns sentence, word and (if known) sense.
 With --word or --words, all texts are searched for these words. INPUT may then also be plain text (.txt, one text per line), and
 a table needs only a column sentence or text.
-DIR gets parts/part-*.parquet, with a row for each occurrence of the word, and rejects/part-*.csv, with each row that can't be
-used, its line and the reason. With --target, DIR gets other tables.
+Results are written to DIR/parts/part-*.parquet, with a row for each occurrence of the word. Rows that can't be used are written
+to DIR/rejects/part-*.csv, with the reasons. With --target, DIR gets other tables.
 """
 
 EPILOG = """\
@@ -36,7 +36,7 @@ examples:
   selfattn scan corpus/ --output scan --model bert-base-uncased --device cuda --dtype bfloat16
   selfattn scan corpus/ --output /shared/scan --engine ray --address auto
 
-If a scan is stopped or killed, give the same command again to continue it. Read the result with
+If a scan is stopped or killed, run the same command again to continue. Read the result with
 selfattn.scan.read_scan("scan"), with any Parquet reader, or on the dashboard's page Senses.
 
 exit status:
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m selfattn
             outcome = run(Job(**options), ray_engine(address, workers) if engine == "ray" else None, _bar)
         elif options["words"] or options["heads"] or options["vectors"] or options["sources"] or engine == "ray":
             raise InputError(
-                "--target takes whole texts: leave out --word, --words, --heads, --vectors, --sources, --engine."
+                "--target measures whole texts. Leave out --word, --words, --heads, --vectors, --sources, --engine."
             )
         else:
             with tqdm(unit="pass", mininterval=0.5) as bar:
@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m selfattn
         print(f"{prog}: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("\nStopped. Give the same command again to continue.", file=sys.stderr)
+        print("\nStopped. Run the same command again to continue.", file=sys.stderr)
         return 130
     rejects = "rejects.csv" if target else "rejects/"
     rejected = f"{outcome.n_rejected:,} rejected (see {rejects})" if outcome.n_rejected else "none rejected"
@@ -99,11 +99,15 @@ def parser(prog: str) -> argparse.ArgumentParser:
         prog=prog, description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = options.add_argument
-    add("source", metavar="INPUT", help="a .csv, .tsv, .jsonl, .parquet or (to search) .txt file, or a folder of these")
+    add(
+        "source",
+        metavar="INPUT",
+        help="a .csv, .tsv, .jsonl, .parquet or (with --word) .txt file, or a folder of these",
+    )
     add("--word", metavar="WORD", dest="words", action="append", default=[], help="a word to search for; repeatable")
     add("--words", metavar="FILE", dest="listed", help="a file of words to search for, one per line")
     add("--heads", metavar="HEADS", type=_parsed_heads, help="measure only these heads: L5H10,L0H4 (default: all)")
-    add("--output", metavar="DIR", required=True, help="a new folder, or the folder of this scan to continue it")
+    add("--output", metavar="DIR", required=True, help="a new folder, or the folder of a stopped scan to continue")
     add("--model", help="a Hub id or folder (default: the bundled encoder)")
     add("--revision", help="the Hub revision")
     add("--device", default="auto", help="auto, cpu, cuda or mps (default: auto)")
@@ -113,8 +117,8 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add(
         "--target",
         metavar="TARGET",
-        help="class=NAME or similarity=TEXT: measure over all texts how much each word and head changes the score of this class "
-        "or the similarity to this text. For a cross-encoder, the column named pair has the second texts",
+        help="class=NAME or similarity=TEXT: measure how much each word and head changes the score of the class NAME or the "
+        "similarity to TEXT. For a cross-encoder, put the second texts in a column pair",
     )
     add("--strict", action="store_true", help="exit with status 1 if any row is rejected")
     add(
@@ -122,7 +126,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
         metavar="SHARE",
         type=float,
         default=MAX_REJECTS,
-        help=f"exit with status 3 if more than this share of the rows is rejected, 0 to 1 (default: {MAX_REJECTS})",
+        help=f"exit with status 3 if a larger fraction of the rows is rejected, 0 to 1 (default: {MAX_REJECTS})",
     )
     add(
         "--part-rows",
@@ -130,7 +134,11 @@ def parser(prog: str) -> argparse.ArgumentParser:
         default=PART_ROWS,
         help=f"rows per output file, all in memory at once (default: {PART_ROWS:,})",
     )
-    add("--batch-tokens", type=_positive, help="limit on the tokens of a pass, with padding (default: by device)")
+    add(
+        "--batch-tokens",
+        type=_positive,
+        help="largest number of tokens in a batch, with padding (default: depends on the device)",
+    )
     add("--engine", default="local", choices=("local", "ray"), help='one process, or Ray (pip install "selfattn[ray]")')
     add("--address", help='a Ray cluster\'s address, or "auto" on a machine of the cluster (default: start Ray here)')
     add("--workers", type=_positive, help="number of Ray workers (default: one per GPU, or on CPUs one per core)")

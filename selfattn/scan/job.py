@@ -132,5 +132,5 @@ def check_same(scan: Scan, about: dict) -> None:
         if name in ("name", "revision"):  # the same encoder may now be in another folder
             continue
         if (before := scan.about.get(name)) != value:
-            other = f"{scan.folder} holds another scan, with {name} = {before!r:.200}; yours has {value!r:.200}"
+            other = f"{scan.folder} holds another scan: its {name} is {before!r:.200}, not {value!r:.200}"
             raise ScanError(f"{other}. Use the same command, encoder and input as before, or choose another --output.")

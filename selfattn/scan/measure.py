@@ -62,7 +62,7 @@ def measure(
     heads = heads or encoder.all_heads
     wanted = schema(encoder.n_layers, encoder.n_heads, encoder.d_model, vectors, len(heads), sources)
     reason = (
-        f"{encoder.title} in {encoder.dtype} computes NaN or infinity for this text, so the text wasn't measured. "
+        f"{encoder.title} computes NaN or infinity for this text in {encoder.dtype}. "
         f"{'Leave the text out, or use another encoder' if encoder.dtype == 'float32' else 'Use --dtype float32'}."
     )
     usable, rejects = _locate(encoder, rows, words)

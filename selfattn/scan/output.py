@@ -103,7 +103,7 @@ class Scan:
                 raise ScanError(f"{part} can't be read: {brief(error)}.") from None
             for column in (table[name].combine_chunks() for name in NUMBERS & {*table.column_names}):
                 if column.null_count or not np.isfinite(column.flatten().to_numpy(zero_copy_only=False)).all():
-                    raise ScanError(f"{part} holds NaN or infinity, which a scan never writes. Scan again.")
+                    raise ScanError(f"{part} is damaged: it contains NaN or infinity. Scan again.")
             yield table
 
 
@@ -113,7 +113,7 @@ def read_scan(folder: str | Path) -> Scan:
     try:
         about = parse_object(read_plain(folder / NAME, MOST_BYTES))
         if about["format"] != FORMAT:
-            raise ValueError("another version of selfattn wrote it; pandas and DuckDB read its parts/*.parquet")
+            raise ValueError("another version of selfattn wrote the scan; read parts/*.parquet with pandas or DuckDB")
         measured = tuple(map(Head.named, about["heads"]))
         parts, counts = tuple(sorted((folder / "parts").glob("part-*.parquet"))), Counts()
         for path in parts:
@@ -122,7 +122,7 @@ def read_scan(folder: str | Path) -> Scan:
         derived = about["name"], about["sources"], counts, counts.n_occurrences, counts.n_texts, counts.n_rejected
         return Scan(folder, about, parts, measured, len(parts) == about["n_parts"], *derived)
     except (LoadError, AttributeError, LookupError, TypeError, ValueError, RecursionError, OSError) as error:
-        remedy = "Choose another --output" if path == folder else "Move the file away, and give the command again"
+        remedy = "Choose another --output" if path == folder else "Move the file away, and run the command again"
         raise ScanError(f"{path} holds no scan that selfattn can read ({brief(error)}). {remedy}.") from None
 
 
@@ -159,4 +159,6 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
     except OSError as error:
         path.unlink(missing_ok=True)
         reason = error.strerror or brief(error)
-        raise ScanError(f"{path.parent} can't be written: {reason}. Make room, and give the command again.") from None
+        raise ScanError(
+            f"{path.parent} can't be written: {reason}. Free disk space, and run the command again."
+        ) from None

@@ -26,7 +26,7 @@ def ray_engine(address: str | None = None, workers: int | None = None) -> Callab
             try:
                 ray.init(address=address, log_to_driver=False, configure_logging=True, logging_level="error")
             except ConnectionError as error:
-                raise ScanError(f"There is no Ray cluster at {address!r}: {error}") from None
+                raise ScanError(f"Can't connect to a Ray cluster at {address!r}: {error}") from None
         try:
             _run(ray, job, encoder.device, parts, workers, progress)
         finally:

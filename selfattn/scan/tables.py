@@ -21,8 +21,10 @@ LINE_LIMIT = 2**24  # characters
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 NAMED_DELIMITER = re.compile('"?sep=([,;|\t])')  # such as "sep=;", which Excel reads before the header
 SURROGATE = re.compile("[\ud800-\udfff]")
-NOT_UNICODE = "is not valid Unicode: bytes that are not UTF-8, or half of a surrogate pair. Save the file as UTF-8."
-ODD_MARKS = "A quotation mark isn't closed. Put quotation marks around the sentence, and double the marks inside it."
+NOT_UNICODE = "is not valid Unicode. Save the file as UTF-8."
+ODD_MARKS = (
+    "A quotation mark isn't closed. Put quotation marks around the sentence, and double every quotation mark inside."
+)
 
 
 class InputError(ValueError):
@@ -72,7 +74,7 @@ def read_rows(file: Path, searched: bool = False, content: bytes | None = None) 
                     continue
                 for column, cell in cells.items():
                     if not isinstance(cell, str | int | float | None):
-                        problem = problem or f"The column {column} holds no text here ({type(cell).__name__})."
+                        problem = problem or f"Expected text in the column {column}, got {type(cell).__name__}."
                         cells = cells | {column: None}
                     elif isinstance(cell, str) and SURROGATE.search(cell):
                         problem = problem or f"The column {column} {NOT_UNICODE}"
@@ -83,7 +85,7 @@ def read_rows(file: Path, searched: bool = False, content: bytes | None = None) 
     except InputError:
         raise
     except (OSError, ValueError, OverflowError, NotImplementedError, csv.Error) as error:
-        raise InputError(f"{file} can't be read: {error}. Is the file complete?") from None
+        raise InputError(f"{file} can't be read: {error}. Check that the file is complete.") from None
 
 
 def _lines(stream: BinaryIO, file: Path) -> Iterator[str]:
@@ -91,9 +93,11 @@ def _lines(stream: BinaryIO, file: Path) -> Iterator[str]:
     text = io.TextIOWrapper(stream, "utf-8-sig", errors="surrogateescape", newline="")
     for number, line in enumerate(iter(lambda: text.readline(LINE_LIMIT), ""), 1):
         if len(line) == LINE_LIMIT:
-            raise InputError(f"{file}: line {number:,} is longer than {LINE_LIMIT:,} characters. Is it a table?")
+            raise InputError(
+                f"{file}: line {number:,} is longer than {LINE_LIMIT:,} characters. Check that the file is a table."
+            )
         if number == 1 and (line[:2] in ("\udcff\udcfe", "\udcfe\udcff") or 4 * line.count("\0") >= len(line)):
-            raise InputError(f"{file} is written in UTF-16 or UTF-32. Expected UTF-8. Save the file as UTF-8.")
+            raise InputError(f"{file} is written in UTF-16 or UTF-32. Save the file as UTF-8.")
         yield line
 
 
@@ -117,7 +121,9 @@ def _csv_rows(stream: BinaryIO, file: Path, columns: Sequence[str]) -> Iterator[
                 return
         except csv.Error as error:  # the reader continues at the next line
             first = reader.line_num - len(lines) + 1
-            problem = f"Not valid CSV from line {first:,} ({error}). Is a quotation mark not closed or not doubled?"
+            problem = (
+                f"The CSV is invalid from line {first:,} ({error}). Check that quotation marks are closed and doubled."
+            )
             for number, line in enumerate(lines, first):
                 yield number, {"sentence": line} if line.strip() else None, problem
             continue
@@ -127,9 +133,9 @@ def _csv_rows(stream: BinaryIO, file: Path, columns: Sequence[str]) -> Iterator[
         text = "".join(lines)
         problem = ODD_MARKS if text.count('"') % 2 else None  # for instance at the end of a malformed row
         if len(fields) != len(header):
-            has = f"This row has {len(fields)} columns, the header {len(header)}"
+            has = f"This row has {len(fields)} columns, but the header has {len(header)}"
             marks = DELIMITERS.get(delimiter, f"{delimiter!r}")
-            problem = problem or f"{has}. A sentence with {marks} needs quotation marks around it."
+            problem = problem or f"{has}. Put quotation marks around a sentence with {marks}."
         cells = {"sentence": text} if problem else {column: fields[at] for column, at in places.items()}
         yield reader.line_num, cells, problem
 
@@ -183,10 +189,10 @@ def _check_columns(file: Path, header: Sequence[str], columns: Sequence[str]) ->
     names = list(map(_plain, header))
     found = [name for name in names if name in columns]
     if not _has_columns(names, columns) or len(found) > len({*found}):
-        expected = "the columns sentence, word and (if known) sense (or --word)"
+        expected = "the columns sentence, word and (if known) sense, or the option --word"
         if columns is SEARCHED:
             expected = "a column sentence or text"
         got = ", ".join(map(str.strip, header))[:200].encode("utf-8", "backslashreplace").decode() or "nothing"
-        remedy = "Rename your columns. In CSV, put commas, semicolons or tabs between them."
+        remedy = "Rename your columns. In CSV, separate the columns by commas, semicolons or tabs."
         raise InputError(f"{file}: expected {expected}, each once, got {got}. {remedy}")
     return {name: names.index(name) for name in found}

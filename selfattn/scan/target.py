@@ -24,7 +24,7 @@ def run_target(job: Job, target: str, progress: Progress) -> Counts:
     """
     output = Path(job.output)
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
-        raise ScanError(f"{output} is not an empty folder. Choose a new folder: --target can't continue a run.")
+        raise ScanError(f"{output} is not an empty folder. Choose a new folder, because --target can't continue a run.")
     rows = [row for table in job.tables(searched=True) for row in table]
     encoder = job.load()
     usable = {at: (row.sentence, row.pair) for at, row in enumerate(rows) if not row.problem}
@@ -60,4 +60,4 @@ def _asked(encoder: Encoder, target: str) -> Asked:
         return class_score(load_class_head(encoder), value)
     if kind == "similarity" and value:
         return similarity(encoder, load_pooling(encoder), value)
-    raise InputError(f"Expected --target class=NAME or similarity=TEXT, got {target[:80]!r}.")
+    raise InputError(f"--target must be class=NAME or similarity=TEXT, got {target[:80]!r}.")

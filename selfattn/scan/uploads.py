@@ -23,7 +23,7 @@ def read_upload(data: bytes, suffix: str) -> list[Row]:
     """Return the table's rows. Raises InputError, or TextError beyond a limit."""
     if suffix not in TAKEN:
         raise InputError(
-            f"Expected a table ending in {', '.join(TAKEN)}, got {suffix or 'none'}. Save it as CSV, or {ELSEWHERE}, "
+            f"Expected a table ending in {', '.join(TAKEN)}, got {suffix or 'none'}. Save the table as CSV, or {ELSEWHERE}, "
             "which reads Parquet."
         )
     most = LINE * Settings.read().max_characters
@@ -62,11 +62,11 @@ def _within_limits(rows: Iterator[Row]) -> Iterator[Row]:
         if max(cells, default=0) > limits.max_characters:
             raise _beyond(f"characters in a cell (line {row.line:,})", limits.max_characters)
         if characters > limits.max_table_characters:
-            raise _beyond("characters in all", limits.max_table_characters)
+            raise _beyond("characters", limits.max_table_characters)
         yield row
 
 
 def _beyond(what: str, most: int) -> TextError:
     return TextError(
-        f"This table has more {what} than this server accepts: at most {most:,}. Upload a part of it, or {ELSEWHERE}."
+        f"This table has more than {most:,} {what}, the limit of this server. Upload a part of the table, or {ELSEWHERE}."
     )

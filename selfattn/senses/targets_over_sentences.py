@@ -70,7 +70,7 @@ def over_sentences(
             sentence = encoder.tokenize(text, pair)
             target = asked(sentence)
             if (text, pair) in taken:
-                raise TextError("An earlier row has the same sentence. A sentence counts only once.")
+                raise TextError("An earlier row has the same sentence.")
             taken.add((text, pair))
             found = explain(encoder, sentence, target, heads=())
         except TextError as error:
@@ -78,7 +78,9 @@ def over_sentences(
         else:
             usable.append((row, found))
     if not usable:
-        raise ValueError(f"No sentence can be used{f': {rejected[0][1]}' if rejected else '. Give at least one.'}")
+        raise ValueError(
+            f"No sentence can be used{f': {rejected[0][1]}' if rejected else '. Give at least one sentence.'}"
+        )
     results = [found for _, found in usable]
     lines = [
         (row, one.sentence.text, one.sentence.pair, one.number, float(one.effect.sum()), one.together, len(one.words))

@@ -35,9 +35,7 @@ def blank_token(encoder: Encoder) -> tuple[str, int]:
         token, token_id = getattr(encoder.tokenizer, f"{role}_token"), getattr(encoder.tokenizer, f"{role}_token_id")
         if token is not None and encoder.has_vector(token_id):
             return token, token_id
-    raise NotRecomputable(
-        f"{encoder.title}'s tokeniser has no mask, padding or unknown token that could replace a word."
-    )
+    raise NotRecomputable(f"{encoder.title}'s tokeniser has no mask, padding or unknown token to replace a word.")
 
 
 @dataclass(frozen=True, eq=False)

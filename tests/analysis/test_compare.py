@@ -76,7 +76,7 @@ def test_tokenisations_matched_by_characters():
 
 def test_compare_refuses_different_tokens_or_texts(encoder_of):
     first, other = (encoder_of(name).encode("The riverbank was muddy.") for name in ("BERT", "RoBERTa"))
-    with pytest.raises(ValueError, match="same tokens"):
+    with pytest.raises(ValueError, match="different tokens"):
         counterpart_distances(first, other)
     with pytest.raises(ValueError, match="the same text"):
         compare_encoders(first, (0, 0), replace(first, text="The bank."), (0, 0))

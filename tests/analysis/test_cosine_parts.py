@@ -113,16 +113,16 @@ def test_cosine_without_pooled_tokens_is_nan(encoder):
 def test_cosine_parts_refuses_long_text(encoder_of):
     encoder = encoder_of("BERT")
     assert cosine_parts(encoder, "bank", "the bank", pooling=Pooling("mean", None)).table.shape == (2, 3)
-    with pytest.raises(TextError, match="rest would be cut off"):
+    with pytest.raises(TextError, match="sentence embedder reads at most 3"):
         cosine_parts(encoder, "bank", "the bank", pooling=Pooling("mean", 3))
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"pooling": {"pooling_mode": "cls"}}, r"mine takes one token .*mode cls.* has no parts\. Choose"),
-        ({"pooling": {"pooling_mode": "lasttoken"}}, "takes one token .*mode lasttoken"),
-        ({"steps": ("Transformer", "Dense")}, "with Transformer, .*Dense; expected Transformer, Pooling, .*late interaction"),
+        ({"pooling": {"pooling_mode": "cls"}}, r"mine has the pooling mode cls, .* can't be divided between words\. Choose"),
+        ({"pooling": {"pooling_mode": "lasttoken"}}, "has the pooling mode lasttoken, "),
+        ({"steps": ("Transformer", "Dense")}, "the steps Transformer, .*Dense in .* Expected .*Without a Pooling step"),
     ],
 )  # fmt: skip
 def test_cosine_parts_refuses_embedder_without_mean_pooling(changes, message, tmp_path):

@@ -98,10 +98,12 @@ def test_notes_explain_missing_or_equal_senses(encoder):
     jam, unlabelled = hidden_pair(encoder, *sides, senses=frame), hidden_pair(encoder, *sides)
     assert jam.senses is None and torch.equal(jam.share[0], unlabelled.share[0])
     (note,) = jam.notes
-    assert re.search(r'^A fits no labelled sense of "jam".*\(traffic block\) is 0.24\. For 95 % .* at most 0.18', note)
+    assert re.search(
+        r'^A fits no labelled sense of "jam".*\(traffic block\) is 0.24\. Of the .* 95 % are within 0.18', note
+    )
     alike = hidden_pair(encoder, (NEW[0], "bank"), (NEW[2], "bank"), senses=frame)
     assert alike.senses == ("riverside", "riverside")
-    assert alike.notes == ("The word counts as the same sense in both sentences: riverside.",)
+    assert alike.notes == ("The word's nearest sense is the same in both sentences: riverside.",)
     with pytest.raises(ValueError, match="no labelled sentences of 'river'"):
         hidden_pair(encoder, (NEW[0], "river"), (NEW[0], "river"), senses=frame)
 
@@ -169,7 +171,7 @@ def test_long_sentence_hides_only_eight_words(encoder):
     assert all(run[ranked[:8]]) and run[pair.top[0]] and pair.share[0][pair.top[0]] == pair.share[0][run].max()
     assert pair.cosine[1:][~run].isnan().all() and not pair.cosine[1:][run].isnan().any()
     hidden = f"In A, only 8 of {len(pair.words[0])} other words were hidden"
-    assert pair.notes == (f"{hidden}: those with the largest effects, estimated by gradient.",)
+    assert pair.notes == (f"{hidden}: the words with the largest effects, estimated by gradient.",)
     alone = hidden_pair(encoder, (long, "bank"), (NEW[1], "bank"))
     torch.testing.assert_close(alone.share[0], pair.share[0], equal_nan=True)  # the control doesn't change the shares
     assert not math.isnan(pair.other_words) and not math.isnan(pair.control_hidden)
@@ -196,7 +198,7 @@ def test_with_heads_adds_effects_of_heads(encoder, pair_of):
 def test_label_applies_only_to_its_word_and_sentence(encoder):
     frame = labelled_sentences()
     means = sense_means(encoder, frame, "bank")
-    with pytest.raises(ValueError, match="Expected the labelled word 'bank' in both sentences"):
+    with pytest.raises(ValueError, match="The senses are labelled for 'bank', not for the given word"):
         hidden_pair(encoder, (NEW[0], "We"), (NEW[1], "bank"), senses=means)
     text = frame[frame["word"] == "bank"]["sentence"].iloc[0]
     upper = hidden_pair(encoder, (text.upper(), "bank"), (NEW[1], "bank"), senses=means)  # has equal tokens
@@ -230,7 +232,7 @@ def test_within_sense_matches_plain_loops(encoder, labelled):
 def test_equal_sentences_have_nan_effects(encoder):
     pair = hidden_pair(encoder, (NEW[0], "bank"), (NEW[0], "bank"))
     assert pair.share[0].isnan().all() and pair.by_head[0].isnan().all() and pair.top == (None, None)
-    assert "there is no share of the way" in pair.notes[0] and pair.both_hidden == pytest.approx(1)
+    assert "there is no distance between them" in pair.notes[0] and pair.both_hidden == pytest.approx(1)
     heads = heads_of_word(encoder, pair, 0, 0, exact=True)
     assert heads.share.isnan().all() and leading_head(encoder, pair, heads) is None
 
@@ -270,7 +272,7 @@ def test_hidden_pair_refuses_unusable_encoders_and_words(encoder, encoder_of):
         hidden_pair(encoder_of("XLNet"), ("Rain fell.", "rain"), ("The rain.", "rain"))
     with pytest.raises(ValueError, match="no labelled sentences of 'the bank'"):
         hidden_pair(encoder, (NEW[0], (4, 5)), (NEW[1], "bank"), senses=labelled_sentences())
-    with pytest.raises(ValueError, match="Expected a whole word, because senses are given"):
+    with pytest.raises(ValueError, match="With senses, expected a whole word"):
         hidden_pair(encoder, ("The swashbuckler.", (2, 3)), (NEW[1], "bank"), senses=labelled_sentences())
 
 

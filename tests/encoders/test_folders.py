@@ -61,8 +61,8 @@ def test_error_proposes_last_checkpoint(template, tmp_path):
     for step in range(1, 12):
         shutil.copytree(template, output / f"checkpoint-{step}")
     (output / "checkpoint-11" / "model.safetensors").unlink()  # as if training had stopped here
-    error = refused(output, "a Trainer's output, not a single saved model", "checkpoint-1, checkpoint-2, check")
-    assert str(error).endswith(f"Name one of them: {output}/checkpoint-10.")
+    error = refused(output, "a Trainer's output with several saved models", "checkpoint-1, checkpoint-2, check")
+    assert str(error).endswith(f"Open one of them: {output}/checkpoint-10.")
     assert same(load_encoder(str(error).rpartition(": ")[2].rstrip(".")), template)  # the remedy works
     shutil.copytree(template, output, dirs_exist_ok=True)
     assert load_encoder(output).note == ""
@@ -72,7 +72,7 @@ def test_error_lists_ten_models(template, tmp_path):
     for number in range(13):
         shutil.copytree(template, tmp_path / "zoo" / f"run{number}")
     shutil.copytree(template, tmp_path / "zoo" / "run0" / "checkpoint-500")  # belongs to run0
-    refused(tmp_path / "zoo", "is a folder of models", "It contains run3, run4", "run12 and 3 more")
+    refused(tmp_path / "zoo", "is a folder of models with several saved models: run3, run4", "run12 and 3 more")
 
 
 def cached(template, hub, *commits):
@@ -111,7 +111,7 @@ def test_adapter_error_has_working_remedy(template, tmp_path, place):
         torch.nn.init.normal_(weights) if "lora_B" in name else None  # a new adapter is zero
     adapted.save_pretrained(tmp_path / "tuned" / place)
     remedy = f"AutoPeftModel.from_pretrained({str(tmp_path / 'tuned' / place)!r}).merge_and_unload()"
-    refused(tmp_path / "tuned", f"holds an adapter (LORA) for {template}, not a complete model", remedy)
+    refused(tmp_path / "tuned", f"is an adapter (LORA) for {template}, not a complete model", remedy)
     merged = eval(remedy, {"AutoPeftModel": AutoPeftModel})
     merged.save_pretrained(tmp_path / "merged")
     AutoTokenizer.from_pretrained(template).save_pretrained(tmp_path / "merged")
@@ -227,9 +227,9 @@ def test_number_of_inner_folders_is_limited(tmp_path, monkeypatch):
     monkeypatch.setattr("selfattn.encoders.folders.MOST_FOLDERS", 3)
     for number in range(3):
         (tmp_path / str(number)).mkdir()
-    refused(tmp_path, "no folder in it is a saved model")
+    refused(tmp_path, "so it isn't a saved model")
     (tmp_path / "3").mkdir()
-    refused(tmp_path, "has more than 3 inner folders. Name the inner folder to open")
+    refused(tmp_path, "contains more than 3 folders. Give the path of a saved model")
 
 
 def test_link_out_of_folder_is_not_opened(template, tmp_path, monkeypatch):
@@ -237,7 +237,7 @@ def test_link_out_of_folder_is_not_opened(template, tmp_path, monkeypatch):
     (shelf / "mine").mkdir(parents=True)
     (shelf / "mine" / "door").symlink_to(template)
     monkeypatch.setenv("SELFATTN_MODEL_DIR", str(shelf))
-    refused("mine", "no folder in it is a saved model")
+    refused("mine", "so it isn't a saved model")
     monkeypatch.delenv("SELFATTN_MODEL_DIR")
     assert load_encoder(shelf / "mine").note == "opened: door"
 
@@ -246,7 +246,7 @@ def test_link_out_of_folder_is_not_opened(template, tmp_path, monkeypatch):
 def test_prefix_error_has_working_remedy(template, folder, prefix):
     file = folder / "model.safetensors"
     save_file({f"{prefix}{name}": tensor for name, tensor in load_file(file).items()}, file, {"format": "pt"})
-    message = str(refused(folder, f"weights have the prefix {prefix!r} before names"))
+    message = str(refused(folder, f"their names begin with {prefix!r}"))
     remedy = message[message.index("save_file(") : message.rindex(".")]
     exec(remedy, {"save_file": save_file, "load_file": load_file, "file": file})
     assert same(load_encoder(folder), template)
@@ -281,7 +281,7 @@ def test_big_bird_opens_with_full_attention(tmp_path):
     change_config(bird, attention_type="original_full")
     assert load_encoder(bird).recomputable
     ibert = save_tiny(Family("I-BERT", "ibert", "bytes", {"pad_token_id": 1}), tmp_path / "ibert")
-    refused(ibert, "(ibert) computes attention with integers", "Choose the RoBERTa it was made from")
+    refused(ibert, "(ibert) computes attention with integers", "Choose the original RoBERTa")
 
 
 def test_note_warns_of_cased_vocabulary(folder):
@@ -293,25 +293,25 @@ def test_note_warns_of_cased_vocabulary(folder):
     assert load_encoder(folder).note == ""
     (folder / "vocab.txt").write_text("\n".join(["The" if piece == "?" else piece for piece in pieces]))
     lower = load_encoder(folder)
-    assert "vocab.txt has capital letters ('The'), but no tokenizer_config.json" in lower.note
+    assert "although vocab.txt has capital letters ('The')" in lower.note
     assert lower.encode("The bank").tokens == ("[CLS]", "the", "bank", "[SEP]")
     (folder / "tokenizer_config.json").write_text('{"do_lower_case": false}')  # the remedy in the note
     cased = load_encoder(folder)
     assert (cased.note, cased.encode("The bank").tokens) == ("", ("[CLS]", "The", "bank", "[SEP]"))
 
 
-LATE = "Without pooling it computes a vector for each token, as in late interaction, and no vector for the sentence"
+LATE = "Without a Pooling step there is no sentence vector"
 
 
 @pytest.mark.parametrize(
     ("kind", "head", "message"),
     [
-        (MultiVectorEncoder, {}, f"dense.Dense, .*MultiVectorMask, Normalize; expected .* {LATE}"),
-        (SparseEncoder, {"masked_head": True}, "with Transformer, .*SpladePooling; expected"),
+        (MultiVectorEncoder, {}, f"dense.Dense, .*MultiVectorMask, Normalize in .* {LATE}"),
+        (SparseEncoder, {"masked_head": True}, "the steps Transformer, .*SpladePooling in modules.json. Expected"),
         (
             CrossEncoder,
             {"classes": ("LABEL_0",)},
-            "It is a cross-encoder: it computes a score for two texts, and no vector",
+            "A cross-encoder computes a score for two texts, not a sentence vector",
         ),
     ],
 )
@@ -336,9 +336,9 @@ def static(template):
     [
         (
             routed,
-            r"is a sentence-transformers folder, .* It contains document_0_Transformer, query_0_Transformer\. Name",
+            r"is a sentence-transformers folder with several saved models: document_0_Transformer, query_0_Transformer\. Open",
         ),
-        (static, "has no config.json, and no folder in it is a saved model"),
+        (static, "has no config.json, so it isn't a saved model"),
     ],
 )
 def test_folder_without_single_encoder_is_refused(made, message, template, tmp_path):

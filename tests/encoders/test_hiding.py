@@ -78,7 +78,7 @@ def test_hiding_equals_minus_infinity_scores(encoder_of, plain, name):
     assert encoder.hide_reason == "" and bool(encoder.one_head_reason) == (name in ONE_MASK)
     if encoder.one_head_reason:
         with pytest.raises(
-            NotRecomputable, match=r"in only some heads of .*: its modules accept only one mask for all heads"
+            NotRecomputable, match=r"in only some heads of .*: its attention modules accept only one mask for all heads"
         ):
             encoder.encode(TEXT, hidden=[Hide((2,), (4,), [Head(0, 0)])])
 
@@ -155,7 +155,7 @@ def test_invalid_hide_is_refused(encoder, hides, message):
 def test_hide_refuses_wrong_arguments(encoder):
     with pytest.raises(ValueError, match="positions from 0 to 15"):  # padding can't be a query
         encoder.encode(TEXT, pad_to=20, hidden=[Hide((18,), (2,))])
-    with pytest.raises(ValueError, match="Expected heads for each of 2 words, got 1"):
+    with pytest.raises(ValueError, match="Expected 2 items in heads, one for each word, got 1"):
         encoder.hide(TEXT, 4, [5, 6], heads=[None])
     with pytest.raises(ValueError, match="can't be hidden from itself"):
         encoder.hide(TEXT, 4, [4])
@@ -163,7 +163,7 @@ def test_hide_refuses_wrong_arguments(encoder):
         encoder.hide(TEXT, 4, ["the"])
     with pytest.raises(TextError, match=r"'stream' occurs 0 times\. Spell it as in the text"):
         encoder.hide(TEXT, 4, ["stream"])
-    with pytest.raises(ValueError, match="one collection of hidden tokens for each of 2 texts, got 1"):
+    with pytest.raises(ValueError, match="Expected 2 collections of hidden tokens, one for each text, got 1"):
         encoder.encode_batch([TEXT, TEXT], hidden=[()])
 
 
@@ -181,7 +181,7 @@ def test_hide_accepts_single_head_or_position(encoder):
     wanted = encoder.encode(TEXT, hidden=[Hide((5,), (8,), [Head(0, 3)])])
     given = encoder.encode(TEXT, hidden=(each for each in [Hide(5, 8, Head(0, 3))]))
     assert torch.equal(given.hidden, wanted.hidden)
-    with pytest.raises(ValueError, match="Expected at least one head to hide tokens in, got none"):
+    with pytest.raises(ValueError, match="heads is empty"):
         encoder.encode(TEXT, hidden=[Hide((5,), (8,), [])])
     with pytest.raises(TypeError, match="Expected a list of words to hide"):
         encoder.hide(TEXT, 4, "river")

@@ -25,7 +25,7 @@ from selfattn.encoders.heads_on_top import NoHead
 from selfattn.encoders.masked_lm import load_masked_head
 from tests.encoders.test_loading import Canary, change_config, change_weights, refused
 
-AWAY = ("leads to weights or code outside this folder",)
+AWAY = ("which can load weights or code from elsewhere",)
 CONFIGS = [
     ({"transformers_weights": "pytorch_model.safetensors"}, *AWAY),
     ({"quantization_config": {"quant_method": "bitsandbytes", "load_in_8bit": True}}, *AWAY),
@@ -71,7 +71,7 @@ TOKENIZERS = [
 @pytest.mark.parametrize("settings", TOKENIZERS, ids=str)
 def test_hostile_tokenizer_config_is_refused(folder, settings):
     change_config(folder, "tokenizer_config.json", **settings)
-    refused(folder, "model_max_length is" if "model_max_length" in settings else "")
+    refused(folder, "model_max_length in" if "model_max_length" in settings else "")
 
 
 def test_old_config_keys_are_accepted(folder):
@@ -114,7 +114,7 @@ def test_weights_changed_after_digest_are_refused(folder, monkeypatch):
         return read(*arguments, **options)
 
     monkeypatch.setattr(AutoModel, "from_pretrained", changed_in_between)
-    refused(folder, "changed while it was read")
+    refused(folder, "changed during loading")
 
 
 @pytest.mark.parametrize("digested", ["gone", "exchanged", "back"])
@@ -152,7 +152,7 @@ def test_file_restored_during_loading_is_refused(folder, monkeypatch, digested):
 
     monkeypatch.setattr(checkpoint, "file_digest", waiting)
     monkeypatch.setattr(tokenizer.AutoTokenizer, "from_pretrained", exchanged)
-    refused(folder, "changed while it was read")
+    refused(folder, "changed during loading")
 
 
 @pytest.mark.parametrize("of", ["folder", "file"])
@@ -183,7 +183,7 @@ def test_link_changed_during_loading_is_refused(folder, monkeypatch, of):
             flip(mine)
 
     monkeypatch.setattr(AutoModel, "from_pretrained", exchanged)
-    refused(folder, "changed while it was read")
+    refused(folder, "changed during loading")
 
 
 def test_masked_head_of_changed_files_is_refused(tmp_path):
@@ -192,7 +192,7 @@ def test_masked_head_of_changed_files_is_refused(tmp_path):
         assert encoder.files[file] == file_digest(tmp_path / "mine" / file)
     load_masked_head(encoder)
     change_config(tmp_path / "mine", "tokenizer.json", truncation=None, padding=None)
-    with pytest.raises(NoHead, match=r"mine changed since it was loaded \(tokenizer.json\)"):
+    with pytest.raises(NoHead, match=r"mine changed after loading \(tokenizer.json\)"):
         load_masked_head(encoder)
 
 
@@ -231,7 +231,7 @@ def test_tokenizer_written_in_python_is_refused(tmp_path, checkpoint):
     (folder / "tokenizer.json").unlink()
     ByT5Tokenizer().save_pretrained(folder)
     assert not [path for path in folder.iterdir() if "vocab" in path.name]  # ByT5 reads bytes, without a vocabulary
-    refused(folder, "ByT5Tokenizer) is written in Python")
+    refused(folder, "ByT5Tokenizer) is slow")
 
 
 TABLE = base64.b64encode((1024).to_bytes(4, "little") + bytes(range(256)) * 4 + b"a" * 99 + b"\0").decode()
@@ -240,7 +240,7 @@ TABLE = base64.b64encode((1024).to_bytes(4, "little") + bytes(range(256)) * 4 + 
 @pytest.mark.parametrize(
     ("family", "parts", "words"),
     [
-        ("RoBERTa", {"model": {"dropout": 0.5}}, "in two ways"),
+        ("RoBERTa", {"model": {"dropout": 0.5}}, "in random ways"),
         ("XLM-R", {"normalizer": {"type": "Precompiled", "precompiled_charsmap": TABLE}}, "PanicException"),
     ],
     ids=["merges dropped at random", "a Rust panic"],
@@ -261,7 +261,7 @@ def test_deeply_nested_tokenizer_is_refused(folder):
 def test_impossible_weight_shape_is_refused(folder):
     text = json.dumps({"a": {"dtype": "F32", "shape": [10**300] * 10_000, "data_offsets": [0, 16]}}).encode()
     (folder / "model.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + bytes(16))
-    refused(folder, "damaged")
+    refused(folder, "The weights of")
 
 
 @pytest.mark.parametrize("signal", [KeyboardInterrupt, type("RerunException", (BaseException,), {})])
@@ -306,7 +306,7 @@ def test_loop_of_links_is_refused_or_ignored(folder, monkeypatch):
     if sys.version_info >= (3, 13):  # Python 3.13 treats the loop as a dangling link
         assert load_encoder("mine").family == "bert"
     else:
-        assert re.search("is a link that leads out|can't be read", str(refused("mine")))
+        assert re.search("links to a path outside|can't be read", str(refused("mine")))
 
 
 def test_dangling_link_is_accepted(folder):

@@ -62,16 +62,16 @@ def test_loading_reports_steps(folder, capfd):
 
 @pytest.mark.parametrize("trusted", [True, False])
 def test_argument_trusted_is_refused(folder, trusted):
-    with pytest.raises(TypeError, match=r"no longer has trusted=.* Leave trusted out"):
+    with pytest.raises(TypeError, match=r"no longer has the option trusted.* Leave trusted out"):
         load_encoder(str(folder), trusted=trusted)
 
 
 def test_missing_folder_is_refused():
     for name in ("/no/such/folder", "~nobody-here/folder"):
         refused(name, "There is no folder")
-    refused(" ", "No encoder was named")
+    refused(" ", "encoder's name is empty")
     for name in ("a\0b", "x" * 5000):
-        refused(name, "at most 1,000 characters and no control characters")
+        refused(name, "has control characters or more than 1,000 characters")
 
 
 @pytest.mark.parametrize("file", ["pytorch_model.bin", "model.pt"])
@@ -110,8 +110,8 @@ def old_bert(prefix):
     [
         (lambda tensors: tensors.pop("encoder.layer.1.attention.self.key.weight"), "layer.1.attention.self.key.weight"),
         (lambda tensors: tensors["pooler.dense.bias"][3].fill_(torch.nan), "NaN or infinity in float32 (first: pooler"),
-        (old_bert(""), f"1 weights in the encoder that bert doesn't use (first: {DISTANCES}"),
-        (old_bert("bert."), f"1 weights in the encoder that bert doesn't use (first: {DISTANCES}"),
+        (old_bert(""), f"1 encoder weights that bert doesn't use (first: {DISTANCES}"),
+        (old_bert("bert."), f"1 encoder weights that bert doesn't use (first: {DISTANCES}"),
     ],
     ids=["missing", "not finite", "left out", "left out of a model with a head"],
 )
@@ -139,7 +139,7 @@ def test_unused_pooler_weights_are_noted(folder):
 def test_truncated_weights_are_refused(folder, keep):
     file = folder / "model.safetensors"
     file.write_bytes(file.read_bytes()[:keep])
-    refused(folder, "or the file is damaged")
+    refused(folder, "The weights of")
 
 
 def test_broken_tokeniser_is_refused(folder):
@@ -151,12 +151,12 @@ def test_tokeniser_of_other_model_is_refused(folder):
     other = save_tiny(FAMILIES["RoBERTa"], folder.parent / "other")
     for file in ("tokenizer.json", "tokenizer_config.json"):
         (folder / file).write_bytes((other / file).read_bytes())
-    refused(folder, "don't belong together")
+    refused(folder, "again from the same model")
 
 
 def test_invalid_options_are_refused(folder):
     refused(folder, "dtype must be one of", dtype="float8")
-    refused(folder, "it has", device="abacus")
+    refused(folder, "Choose from", device="abacus")
     refused(folder, "has no revisions", revision="main")
 
 
@@ -172,7 +172,7 @@ def test_out_of_memory_suggests_smaller_encoder(folder, monkeypatch):
 def test_changed_bundled_file_is_not_read(monkeypatch, file):
     monkeypatch.setattr(loading, "Tokenizer", lambda *args: pytest.fail("The tokeniser was read."))
     monkeypatch.setitem(sources.BUNDLED_DIGESTS, file, "0" * 64)
-    with pytest.raises(LoadError, match=f"{file} is not the published file.*--force-reinstall"):
+    with pytest.raises(LoadError, match=f"{file} has the sha256 .*--force-reinstall"):
         load_encoder()
 
 
@@ -195,10 +195,10 @@ def test_paths_outside_folder_of_encoders_are_refused(folder, tmp_path, monkeypa
     for name in (folder, other_name / "mine"):
         assert load_encoder(str(name)).family == "bert"
     for name in (str(outside), "../outside", "mine/../../outside", "door", "door/.", "."):
-        refused(name, "is not a folder inside this server's folder of encoders")
+        refused(name, "Expected a folder inside this server's folder of encoders")
     (folder / "model.safetensors").unlink()
     (folder / "model.safetensors").symlink_to(outside / "model.safetensors")
-    refused("mine", "leads out of the folder")
+    refused("mine", "links to a path outside the folder")
 
 
 def test_deleted_encoder_is_freed(folder):
@@ -215,5 +215,5 @@ def test_too_long_name_is_refused(monkeypatch, tmp_path, confined):
     if confined:
         monkeypatch.setenv("SELFATTN_MODEL_DIR", str(tmp_path))
     for name in ("¡" * 200, "a" * 256, f"./{'b' * 300}", f"owner/{'c' * 300}"):
-        with pytest.raises(LoadError, match=r"no folder|not a folder|nor a Hub id"):
+        with pytest.raises(LoadError, match=r"no folder|Expected a folder|nor a Hub id"):
             load_encoder(name)

@@ -63,14 +63,14 @@ def test_encoder_without_masked_lm_head_is_refused(encoder, tmp_path):
 def test_tokeniser_without_mask_token_is_refused(tmp_path):
     encoder = load_encoder(save_tiny(FAMILIES["BERT"], tmp_path, masked_head=True))
     encoder.tokenizer.mask_token_id = None
-    with pytest.raises(NoHead, match="masked-language head is left out: its tokeniser has no mask token"):
+    with pytest.raises(NoHead, match="masked-language head can't be used: the tokeniser has no mask token"):
         load_masked_head(encoder)
 
 
 def test_text_needs_exactly_one_mask(encoder_of):
     head = load_masked_head(encoder_of("BERT"))
     for text in (TEXT, "The [MASK] of the [MASK]."):
-        with pytest.raises(TextError, match="one \\[MASK\\], got"):
+        with pytest.raises(TextError, match="one \\[MASK\\] in the text, got"):
             head.predictions(head.encoder.encode(text))
 
 

@@ -122,7 +122,7 @@ def test_auto_chooses_fastest_device(two_gpus, monkeypatch):
 
 @pytest.mark.parametrize("device", ["cuda:7", "cuda:2", "cuda:", "cuda:-1", "cuda:x", "cpu:1", "mps", "tpu", ""])
 def test_unknown_device_is_refused(two_gpus, device):
-    with pytest.raises(LoadError, match=r"it has cuda \(cuda:0 to cuda:1\), cpu") as caught:
+    with pytest.raises(LoadError, match=r"Choose from cuda \(cuda:0 to cuda:1\), cpu") as caught:
         choose_device(device)
     assert repr(device) in str(caught.value)
 

@@ -126,7 +126,7 @@ def test_wrong_weights_in_one_layer_are_found(checkpoint, monkeypatch, n, error)
         return trace
 
     monkeypatch.setattr(capture, "attend_precisely", wrong)
-    assert "layer 2, the recomputed weights differ" in load_encoder(str(checkpoint("BERT"))).reason
+    assert "layer 2 of bert, the recomputed weights differ" in load_encoder(str(checkpoint("BERT"))).reason
 
 
 @pytest.mark.parametrize("layer", [1, 3])
@@ -147,11 +147,11 @@ def test_nan_in_bfloat16_is_found(checkpoint, monkeypatch, layer):
 def test_model_that_fails_in_low_precision_is_refused(checkpoint, dtype):
     """XLNet adds float32 positions to states of the lower precision."""
     for name, family in (("XLNet", "xlnet"), ("DeBERTa", "deberta")):
-        message = rf"\({family}\) runs in float32, but not in {dtype} \(RuntimeError: .*Load it in float32"
+        message = rf"\({family}\) runs in float32, but not in {dtype} \(RuntimeError: .*Load the encoder in float32"
         with pytest.raises(LoadError, match=message):
             load_encoder(str(checkpoint(name)), dtype=dtype)
     assert not load_encoder(str(checkpoint("XLNet"))).recomputable
-    assert load_encoder(str(checkpoint("LiLT")), dtype=dtype).reason.startswith("in lilt")
+    assert load_encoder(str(checkpoint("LiLT")), dtype=dtype).reason.startswith("in layer 0 of lilt")
 
 
 @pytest.mark.parametrize("error", [1e-3, float("nan")])

@@ -108,7 +108,7 @@ def test_each_text_in_batch_gets_its_patches(encoder):
     for text, of_text, batched in zip(texts, patches, encoder.encode_batch(texts, patches)):
         torch.testing.assert_close(batched.hidden, encoder.encode(text, patches=of_text).hidden, atol=3e-5, rtol=0)
         assert batched.patches == tuple(of_text)
-    with pytest.raises(ValueError, match="one collection of patches for each of 3 texts, got 1"):
+    with pytest.raises(ValueError, match="Expected 3 collections of patches, one for each text, got 1"):
         encoder.encode_batch(texts, patches[:1])
 
 
@@ -130,8 +130,8 @@ WRONG = [
     ([Patch(0, 0, None, torch.zeros(8, 32))], r"\(32,\) for the patch of L0 H0, got \(8, 32\)"),
     ([Patch(0, 0, (1,), torch.full((32,), torch.nan))], "NaN or infinity"),
     ([Patch(0, 0, (1,), torch.tensor([1.0] * 31 + [torch.inf]))], r"L0 H0, got \(32,\) with NaN or infinity"),
-    ([Patch(0, 0, (1, 1), torch.zeros(32))], "two for L0 H0 at position 1"),
-    ([Patch(0, 0, (1,), torch.zeros(32)), Patch(0, 0, None, torch.ones(32))], "two for L0 H0 at position 1"),
+    ([Patch(0, 0, (1, 1), torch.zeros(32))], "two patches for L0 H0 at position 1"),
+    ([Patch(0, 0, (1,), torch.zeros(32)), Patch(0, 0, None, torch.ones(32))], "two patches for L0 H0 at position 1"),
 ]
 
 

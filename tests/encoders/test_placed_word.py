@@ -59,7 +59,7 @@ def test_unknown_word_is_labelled(encoder, encoder_of):
 
 
 def test_error_names_unknown_word(encoder):
-    reason = "doesn't know 'bank🏦' and reads \\[UNK\\]"
+    reason = "doesn't know 'bank🏦' and reads it as \\[UNK\\]"
     for call in (
         lambda: encoder.locate(GLUED, "Bank"),
         lambda: encoder.knock_out(GLUED, "bank", heads=[(0, 0)]),

@@ -52,9 +52,9 @@ def _output_matrices(encoder, encoding):
     ("name", "words"),
     [
         ("BERT", ""),
-        ("MobileBERT", "narrowed to 16 numbers"),
-        ("ModernBERT", "after a norm"),
-        ("T5 (encoder half)", "root mean square"),
+        ("MobileBERT", "reduced to 16 numbers"),
+        ("ModernBERT", "LayerNorm"),
+        ("T5 (encoder half)", "RMSNorm"),
     ],
 )
 def test_note_names_steps_before_projection(encoder_of, name, words):

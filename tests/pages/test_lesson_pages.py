@@ -459,7 +459,7 @@ def test_word_vectors_are_compared(encoder):
     for typed, refused in (
         (
             {"text": "A bat🦇 flew by.\nHe swung the bat."},
-            "Sentence 1: The tokeniser doesn't know 'bat🦇' and reads [UNK]",
+            "Sentence 1: The tokeniser doesn't know 'bat🦇' and reads it as [UNK]",
         ),
         ({"text": "A bat flew by."}, "Expected 2 to 8 sentences, got 1"),
         ({"text": "A cat.\nA dog."}, "expected the word 'bat'"),

@@ -367,8 +367,8 @@ def sent(monkeypatch):
         ({"model": "tiny (2)", "content": "c0ffee00"}, "The link was made with tiny (2)"),  # the second encoder of this name
         ({"model": "another ...", "other": "mine", "content": "c0ffee00"}, "The link was made with mine"),
         ({"model": "another ...", "other": "some/model"}, "doesn't offer the encoder 'some/model'"),
-        ({"model": "another ...", "other": "broken"}, "broken's weights don't fit"),
-        ({"page": "two-encoders", "second": "another ...", "second_other": "broken"}, "broken's weights don't fit"),
+        ({"model": "another ...", "other": "broken"}, "The weights of broken can't be loaded"),
+        ({"page": "two-encoders", "second": "another ...", "second_other": "broken"}, "The weights of broken can't be loaded"),
         ({"model": "another ...", "other": BUNDLED_NAME, "revision": "refs/pr/21"}, "doesn't let visitors choose a revision"),
         ({"source": "mine"}, "mine holds no scan"),
         ({"source": "../models"}, "'../models' isn't in this server's folder of scans"),

@@ -185,7 +185,7 @@ def test_bad_upload_rows_are_listed(few, checkpoint, encoder_of, monkeypatch):
         ),
         ("mine.csv", table(GOOD[:2]), "None of the 2"),
         ("mine.csv", table([row[:2] for row in GOOD], ("sentence", "word")), "First reason: The sense is missing"),
-        ("mine.parquet", b"PAR1", "ending in .csv, .tsv, .jsonl, .ndjson, got .parquet. Save it as CSV, or run"),
+        ("mine.parquet", b"PAR1", "ending in .csv, .tsv, .jsonl, .ndjson, got .parquet. Save the table as CSV, or run"),
     ],
 )
 def test_unusable_tables_are_refused(name, data, message):

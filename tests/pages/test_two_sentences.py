@@ -199,7 +199,7 @@ def test_unknown_word_is_reported(main_view):
     at = main_view.text_input(key="c").set_value(glued).run()
     first, second = messages(at.info)
     assert first.startswith("The control sentence: ") and unknown in first
-    assert "doesn't know 'bank🏦' and reads [UNK]" in second and "So the control sentence isn't used." in second
+    assert "doesn't know 'bank🏦' and reads it as [UNK]" in second and "So the control sentence isn't used." in second
     assert has(at, NO_CONTROL) and not has(at, "A and the control")
     at = at.text_input(key="a").set_value(glued).run()
     assert "bank" not in at.selectbox(key="word").options
@@ -281,7 +281,7 @@ def test_encoder_without_hiding_shows_largest_weight(checkpoint, family):
     assert figure(at)["heads"]["reason"] and not any(side["exact"] or side["named"] for side in figure(at)["sides"])
     shown = load_encoder(folder)
     assert (
-        has(at, "selfattn can't show how this head computes weights: in lilt, layer 0, the recomputed weights")
+        has(at, "selfattn can't show how this head computes weights: in layer 0 of lilt, the recomputed weights")
         == shown.patchable
     )
     most = 0
@@ -366,7 +366,7 @@ def test_answer_is_hidden_until_guess(encoder):
 
 BAD = {
     "": "The text is empty", "No such word here at all.": "No word is in both sentences", "word " * 2000: "at most 512",
-    "\x01\x02": "no token",
+    "\x01\x02": "only special tokens",
 }  # fmt: skip
 
 
@@ -381,7 +381,7 @@ def test_long_map_shrinks_and_zooms(main_view, monkeypatch):
     monkeypatch.setattr(pickers, "ZOOM", 32)
     at = main_view.text_input(key="a").set_value("The bank of the river. " + "It was a quiet day. " * 8).run()
     assert has(at, "Each cell shows the largest of 2 × 2 weights")
-    assert any("those with the largest effects, estimated by gradient" in line for line in figure(at)["below"])
+    assert any("the words with the largest effects, estimated by gradient" in line for line in figure(at)["below"])
     (zoom,) = [slider for slider in at.slider if slider.label == "Rows and columns drawn"]
     zoom.set_value((0, 20)).run()
     assert not has(at, "Each cell shows the largest")

@@ -69,4 +69,4 @@ def test_missing_cluster_returns_status_2(tmp_path, table, capsys):
 
     ray.shutdown()
     assert main([str(table), "--output", str(tmp_path / "scan"), "--engine", "ray", "--address", "auto"]) == 2
-    assert "no Ray cluster" in capsys.readouterr().err
+    assert "Can't connect to a Ray cluster" in capsys.readouterr().err

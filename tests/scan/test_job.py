@@ -138,7 +138,7 @@ def test_wrong_option_writes_nothing(tmp_path, capsys):
         (table, folder, "", "is not a scan's folder"),
         *((table, path, "", "Choose a new or empty folder") for path in tmp_path.glob("with *")),
         (table, out, "--address auto", "need --engine ray"),
-        (table, out, "--device abacus", "no 'abacus'"),
+        (table, out, "--device abacus", "no device 'abacus'"),
         (table, out, f"--model {tmp_path}/absent", ""),
         (table, out, "--part-rows 0", "a whole number of at least 1"),
         (table, out, "--max-rejects nan", "a share from 0 to 1"),
@@ -161,17 +161,17 @@ def test_continuing_with_other_options_is_refused(made, capsys):
     table, output, more = made
     before = {path: path.read_bytes() for path in output.rglob("*") if path.is_file()}
     for other, message in {
-        ("--vectors",): "vectors = False; yours has True",
-        ("--sources",): "sources = False; yours has True",
-        ("--word", "bank"): "words = []; yours has ['bank']",
-        ("--heads", "L0H10"): "heads = ['L0 H0', 'L0 H1', ",
-        ("--part-rows", "5"): "part_rows = 4; yours has 5",
+        ("--vectors",): "vectors is False, not True",
+        ("--sources",): "sources is False, not True",
+        ("--word", "bank"): "words is [], not ['bank']",
+        ("--heads", "L0H10"): "heads is ['L0 H0', 'L0 H1', ",
+        ("--part-rows", "5"): "part_rows is 4, not 5",
     }.items():
         assert scan(table, output, *more, *other) == 2
-        assert f"another scan, with {message}" in capsys.readouterr().err
+        assert f"another scan: its {message}" in capsys.readouterr().err
     table.write_text(table.read_text().replace("number 7", "Number 7"))
     assert scan(table, output, *more) == 2
-    assert "another scan, with input table.csv = '" in capsys.readouterr().err
+    assert "another scan: its input table.csv is '" in capsys.readouterr().err
     assert before == {path: path.read_bytes() for path in output.rglob("*") if path.is_file()}
 
 
@@ -205,7 +205,7 @@ def test_scan_continues_after_full_disk(tmp_path, capsys, file):
         assert scan(table, output, *more, "--max-rejects", "1") == 2
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert "can't be written: File too large. Make room" in " ".join(capsys.readouterr().err.split())
+    assert "can't be written: File too large. Free disk space" in " ".join(capsys.readouterr().err.split())
     sizes = {path: path.stat().st_size for path in output.rglob("*") if path.is_file()}
     assert sizes == {path: (whole / path.relative_to(output)).stat().st_size for path in sizes}  # no file is incomplete
     assert scan(table, output, *more, "--max-rejects", "1") == 0
@@ -239,7 +239,7 @@ def test_interrupt_returns_status_130(tmp_path, monkeypatch, capsys):
 
     monkeypatch.setattr(job, "write_part", interrupt)
     assert scan(write(tmp_path / "table.csv", 2), tmp_path / "scan") == 130
-    assert "Give the same command again to continue." in capsys.readouterr().err
+    assert "Run the same command again to continue." in capsys.readouterr().err
 
 
 def test_empty_table_gives_empty_scan(tmp_path):
@@ -263,10 +263,10 @@ def test_changed_encoder_is_refused(tmp_path, capsys):
     assert PartWorker(asked).scan(part) == 2 and read_scan(output).finished
     with open(folder / "tokenizer.json", "a") as file:
         file.write("\n")
-    with pytest.raises(ScanError, match="holds another scan, with content = '"):
+    with pytest.raises(ScanError, match="holds another scan: its content is '"):
         PartWorker(asked).scan(part)
     assert scan(table, output, "--model", str(folder)) == 2
-    assert "another scan, with content = '" in capsys.readouterr().err
+    assert "another scan: its content is '" in capsys.readouterr().err
 
 
 def test_read_scan_accepts_older_digests(tmp_path, encoder):
@@ -285,7 +285,7 @@ def test_error_names_truncated_part(made, capsys, length):
     part.write_bytes(part.read_bytes()[:length])
     assert scan(table, output, *more) == 2
     assert f"{part} holds no scan that selfattn can read" in capsys.readouterr().err
-    with pytest.raises(ScanError, match=r"Move the file away, and give the command again\."):
+    with pytest.raises(ScanError, match=r"Move the file away, and run the command again\."):
         read_scan(output)
     part.rename(output / "moved")
     assert scan(table, output, *more) == 0 and read_scan(output).finished
@@ -312,9 +312,7 @@ def test_scan_by_older_version_is_refused(tmp_path, capsys):
     part.parent.mkdir(parents=True)
     (tmp_path / "old/scan.json").write_text(json.dumps(OLD))
     pq.write_table(pa.table({"row": [0], "word": ["bank"]}), part)
-    message = (
-        "another version of selfattn wrote it; pandas and DuckDB read its parts/*.parquet). Choose another --output."
-    )
+    message = "another version of selfattn wrote the scan; read parts/*.parquet with pandas or DuckDB). Choose another --output."
     with pytest.raises(ScanError) as caught:
         read_scan(tmp_path / "old")
     assert message in str(caught.value)

@@ -82,7 +82,7 @@ def test_csv_delimiter_and_columns_are_recognised(tmp_path, name, text, searched
     found = "A bank; its, river\t| side.", None if searched else "bank", "water"
     assert first[2:8] == (data.count(end) - 1, *found, None, 2)
     marks = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "'|'"}[mark]
-    assert f"2 columns, the header 3. A sentence with {marks} needs" in broken.problem
+    assert f"2 columns, but the header has 3. Put quotation marks around a sentence with {marks}" in broken.problem
 
 
 def test_json_keys_may_have_any_letter_case(tmp_path):
@@ -94,8 +94,8 @@ def test_json_keys_may_have_any_letter_case(tmp_path):
 def test_problem_of_malformed_csv_row_is_explained(tmp_path):
     lines = b"Well, the bank opened.,bank", b"", b"The b\xe4nk.,bank", b"only one column", b"The bank opened.,bank"
     rows = odd(tmp_path, "table.csv", b"\n".join([b"sentence,word", *lines]))
-    assert "3 columns, the header 2" in rows[0].problem
-    assert "bytes that are not UTF-8" in rows[1].problem and rows[1].word == "bank"
+    assert "3 columns, but the header has 2" in rows[0].problem
+    assert "is not valid Unicode" in rows[1].problem and rows[1].word == "bank"
     assert "1 columns" in rows[2].problem
     assert rows[3][3:7] == ("The bank opened.", "bank", None, None)
     assert [row.line for row in rows] == [2, 4, 5, 6] and [row.n_skipped for row in rows] == [0, 1, 0, 0]
@@ -115,7 +115,7 @@ def test_unclosed_quotation_is_rejected(tmp_path, others, n_bad):
     bad = [row for row in rows if row.problem]
     assert len(rows) == 10_001 and [row.line for row in rows] == list(range(2, 10_003))
     assert bad == rows[: len(bad)] and len(bad) == pytest.approx(n_bad, rel=0.05)
-    assert all("Not valid CSV from line 2" in row.problem for row in bad)
+    assert all("The CSV is invalid from line 2" in row.problem for row in bad)
 
 
 def json_line(**cells):
@@ -125,17 +125,17 @@ def json_line(**cells):
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        (json_line(sense="\ud83d"), "The column sense is not valid Unicode: "),
-        (json_line(sentence="The \udc00 bank."), "The column sentence is not valid Unicode: "),
-        (json_line(sense=[1]), "The column sense holds no text here (list)."),
-        (json_line(sense=[]).replace(b"[]", b"[" * 900 + b"]" * 900), "no text here|JSON object"),
+        (json_line(sense="\ud83d"), "The column sense is not valid Unicode."),
+        (json_line(sentence="The \udc00 bank."), "The column sentence is not valid Unicode."),
+        (json_line(sense=[1]), "Expected text in the column sense, got list."),
+        (json_line(sense=[]).replace(b"[]", b"[" * 900 + b"]" * 900), "Expected text|JSON object"),
         (json_line(id=0).replace(b"0", b"9" * 5000), "(Exceeds the limit"),
         (json_line(sense=0).replace(b"0", b"9" * 4000), None),
         (json_line(sense=float("nan")), None),
         (b'{"word": "bank", "sentence": "The bank.", "word": "loan"}', "the key 'word' occurs twice"),
         (b"[1]", 'Expected a JSON object with the keys "sentence" and "word"'),
         (b"no json", "Expected a JSON object"),
-        (b'{"sentence": "\xe4", "word": "bank"}', "bytes that are not UTF-8"),
+        (b'{"sentence": "\xe4", "word": "bank"}', "is not valid Unicode"),
     ],
 )
 def test_malformed_json_line_spoils_no_other_line(tmp_path, line, problem):
@@ -152,13 +152,13 @@ def test_malformed_json_line_spoils_no_other_line(tmp_path, line, problem):
         ("table.csv", b"text,token\na,b\n", "expected the columns sentence, word and .* got text, token"),
         ("table.csv", b"sense,word, sense,sentence,\na,a,b,b,\n", "each once, got sense, word, sense, sentence"),
         ("table.csv", b"Sentence;sentence;Word\na;b;c\n", "got Sentence, sentence, Word. Rename your columns"),
-        ("table.csv", b"sentence:word\n", "got sentence:word. .* put commas, semicolons or tabs between"),
+        ("table.csv", b"sentence:word\n", "got sentence:word. .* separate the columns by commas, semicolons or tabs"),
         ("table.csv", b"", "got nothing"),
         ("table.csv", b"s\xe4tze\n", r"got s\\udce4tze"),
         ("table.csv", b'"sen"tence,word\n', "can't be read"),
         ("table.parquet", b"no parquet", "can't be read"),
         ("table.jsonl", b"x" * (2**24 + 1), "line 1 is longer than 16,777,216 characters"),
-        ("table.csv", "sentence,word\na,b".encode("utf-16"), "is written in UTF-16 or UTF-32. Expected UTF-8"),
+        ("table.csv", "sentence,word\na,b".encode("utf-16"), "is written in UTF-16 or UTF-32. Save the file as UTF-8"),
         ("table.csv", "sentence,word\na,b".encode("utf-16-le"), "is written in UTF-16 or UTF-32"),
         ("table.jsonl", '{"sentence": "a"}'.encode("utf-32-le"), "is written in UTF-16 or UTF-32"),
     ],
@@ -198,8 +198,16 @@ def test_folder_without_tables_is_refused(tmp_path):
 def test_search_reads_every_format(tmp_path):
     jsonl = b'{"text": "The b\xe4nk."}\n[1]\n{"text": 7}\n{"other": "bank"}\n'
     problems = [row.problem for row in odd(tmp_path, "a.jsonl", jsonl, searched=True)]
-    assert "not UTF-8" in problems[0] and 'the keys "sentence" or "text"' in problems[1] and problems[2:] == [None] * 2
+    assert (
+        "not valid Unicode" in problems[0]
+        and 'the keys "sentence" or "text"' in problems[1]
+        and problems[2:] == [None] * 2
+    )
     text = odd(tmp_path, "b.txt", b"A b\xe4nk.\r\n\r\nbank", searched=True)
-    assert "not UTF-8" in text[0].problem and (text[1].sentence, text[1].line, text[1].n_skipped) == ("bank", 3, 1)
+    assert "not valid Unicode" in text[0].problem and (text[1].sentence, text[1].line, text[1].n_skipped) == (
+        "bank",
+        3,
+        1,
+    )
     both = odd(tmp_path, "c.csv", "text,sense,sentence\nA river.,money,A bank.\n", searched=True)
     assert both[0][3:6] == ("A bank.", None, "money")  # the column `sentence` wins over `text`

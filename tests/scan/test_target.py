@@ -68,10 +68,10 @@ def test_column_pair_gives_second_text(classifier):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--target", "class=ugly"], "Expected a class of tiny: BAD, GOOD; got 'ugly'"),
-        (["--target", "good"], "Expected --target class=NAME or similarity=TEXT, got 'good'"),
-        (["--target", "similarity=Rain fell."], "tiny has no modules.json"),
-        (["--target", "class=GOOD", "--sources"], "--target takes whole texts: leave out"),
+        (["--target", "class=ugly"], "tiny has no class 'ugly'. Choose one of BAD, GOOD."),
+        (["--target", "good"], "--target must be class=NAME or similarity=TEXT, got 'good'"),
+        (["--target", "similarity=Rain fell."], "tiny is not a sentence embedder"),
+        (["--target", "class=GOOD", "--sources"], "--target measures whole texts. Leave out"),
     ],
 )
 def test_wrong_target_writes_nothing(classifier, tmp_path, capsys, options, message):

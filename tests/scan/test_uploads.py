@@ -18,9 +18,9 @@ JSON = "\n".join(json.dumps(dict(zip(("sentence", "word", "sense"), row))) for r
 @pytest.mark.parametrize(
     ("variable", "fits", "words"),
     [
-        ("SELFATTN_MAX_ROWS", 4, "more rows"),
-        ("SELFATTN_MAX_CHARACTERS", 27, r"more characters in a cell \(line .\)"),
-        ("SELFATTN_MAX_TABLE_CHARACTERS", 134, "more characters in all"),
+        ("SELFATTN_MAX_ROWS", 4, "rows"),
+        ("SELFATTN_MAX_CHARACTERS", 27, r"characters in a cell \(line .\)"),
+        ("SELFATTN_MAX_TABLE_CHARACTERS", 134, "characters"),
     ],
 )
 @pytest.mark.parametrize(("suffix", "data"), [(".csv", CSV), (".ndjson", JSON)])
@@ -29,7 +29,9 @@ def test_error_names_exceeded_limit(monkeypatch, suffix, data, variable, fits, w
     monkeypatch.setenv(variable, str(fits))
     assert [(row.sentence, row.word, row.sense) for row in read_upload(data, suffix)] == ROWS
     monkeypatch.setenv(variable, str(fits - 1))
-    refusal = f"{words} than this server accepts: at most {fits - 1}. Upload a part of it, or run selfattn scan"
+    refusal = (
+        f"more than {fits - 1} {words}, the limit of this server. Upload a part of the table, or run selfattn scan"
+    )
     with pytest.raises(TextError, match=refusal):
         read_upload(data, suffix)
 
@@ -42,7 +44,7 @@ def test_reading_stops_at_row_limit(monkeypatch):
 
     monkeypatch.setenv("SELFATTN_MAX_ROWS", "3")
     monkeypatch.setattr(uploads, "read_rows", endless)
-    with pytest.raises(TextError, match="more rows"):
+    with pytest.raises(TextError, match="more than 3 rows"):
         read_upload(CSV, ".csv")
 
 
@@ -51,7 +53,7 @@ def test_empty_cells_need_bounded_memory(suffix, begin, cell):
     """Parsing this line would take many times its size in memory."""
     data = begin + cell * 5_000_000
     tracemalloc.start()
-    with pytest.raises(TextError, match=r"more bytes in a line \(line 1\) than this server accepts: at most 960,000"):
+    with pytest.raises(TextError, match=r"more than 960,000 bytes in a line \(line 1\), the limit of this server"):
         read_upload(data, suffix)
     assert tracemalloc.get_traced_memory()[1] < 2.5 * len(data)
     tracemalloc.stop()
@@ -73,6 +75,8 @@ def test_csv_lines_may_end_in_cr(monkeypatch):
 
 @pytest.mark.parametrize("suffix", [".parquet", ".txt", ""])
 def test_other_formats_are_refused(suffix):
-    refusal = f"ending in .csv, .tsv, .jsonl, .ndjson, got {suffix or 'none'}. Save it as CSV, or run selfattn scan"
+    refusal = (
+        f"ending in .csv, .tsv, .jsonl, .ndjson, got {suffix or 'none'}. Save the table as CSV, or run selfattn scan"
+    )
     with pytest.raises(InputError, match=refusal):
         read_upload(b"PAR1", suffix)

@@ -217,9 +217,9 @@ def test_unusable_rows_are_rejected(encoder_of):
     report = hidden_words(tiny, pd.concat([table, more]))
     assert report.rejected["row"].tolist() == ["one", "none", "lonely"] and (report.rejected["note"] == "x").all()
     assert report.rejected["reason"].tolist() == [
-        "Other words in the sentence, besides 'bank': 1. At least 2 are needed.",
+        "Expected at least 2 words besides 'bank' in the sentence, got 1.",
         "'bank' is not a word of the sentence. Spell it as in the sentence; letter case doesn't matter.",
-        "'bank' has one usable sentence in the sense 'row'; at least 4 are needed.",
+        "'bank' has one usable sentence in the sense 'row', expected at least 4.",
     ]
 
 
@@ -264,7 +264,7 @@ def test_unavailable_method_is_nan(encoder_of, monkeypatch):
     ways = report.agreement.set_index("way")
     assert ways.index.tolist() == [*WAYS, "[MASK]"]
     for way, why in {
-        "weights x V": "selfattn doesn't know the output matrix of bert",
+        "weights x V": "selfattn can't find the output matrix of bert",
         "gradient": "No head of bert can be replaced or removed: It wasn't found.",
         "value zeroing": "No head of bert can be replaced or removed: It wasn't found.",
         "[MASK]": "bert's tokeniser has no mask, padding or unknown token",
