@@ -15,7 +15,7 @@ def _setting(default: Any, meaning: str, shown: str = "") -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Settings: SELFATTN_MAX_ROWS sets `max_rows`."""
+    """The dashboard's settings. Each has an environment variable, such as SELFATTN_MAX_ROWS for `max_rows`."""
 
     max_characters: int = _setting(40_000, "characters of one text")
     max_rows: int = _setting(5_000, "rows of an uploaded table")
@@ -59,7 +59,7 @@ def forbid_the_hub() -> None:
 
 
 def variable(name: str) -> str:
-    """Return a field's variable: SELFATTN_MAX_ROWS for max_rows."""
+    """Return the environment variable of a setting, such as SELFATTN_MAX_ROWS for max_rows."""
     return f"{PREFIX}{name.upper()}"
 
 
@@ -79,4 +79,4 @@ def _parsed(setting, text: str) -> Any:
         case tuple():
             return tuple(part.strip() for part in text.split(",") if part.strip())
         case _:
-            return Path(os.path.abspath(text))  # don't resolve links: visitors enter the path as set here
+            return Path(os.path.abspath(text))  # don't resolve symbolic links: visitors enter this path as it is set

@@ -42,7 +42,7 @@ T = TypeVar("T")
 FOLDER = Path(str(files("selfattn") / "data" / "reports"))
 LIBRARIES = ("torch", "transformers", "numpy", "pandas")
 DIGITS = "%.7g"
-# The order of `measured`: clearest effects first.
+# The order in which `measured` measures the words: clearest effects first.
 MOST_TELLING = (
     "trunk", "pitch", "seal", "light", "pitcher", "palm", "board", "star", "cabinet", "match", "temple",
     "bat", "bank", "spring", "ruler", "note", "fan", "jam", "organ", "port", "cell", "mouse",
@@ -56,14 +56,14 @@ class Kind:
 
     type: type  # a frozen dataclass of tables, arrays and plain values
     version: int  # increased when the method or the columns change
-    reads: Callable[[], object]  # returns the sentences
+    reads: Callable[[], object]  # returns the sentences that the report is about
     make: Callable[..., object]  # make(encoder, sentences, progress=...) computes the report
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Stored(Generic[T]):
-    """A report and its date."""
+    """A report and the date on which it was stored."""
 
     report: T
     date: str
@@ -78,9 +78,9 @@ class AllSenseMeans:
     places: pd.DataFrame  # place: as in `LabelledRow`; index: row label of the sentence
 
     def of(self, word: str, encoder: Encoder, read: pd.DataFrame) -> SenseMeans:
-        """Return the means of a word's senses.
+        """Return the mean vectors of a word's senses.
 
-        read: the labelled sentences. Raises ValueError if no sentence has the word.
+        read: the labelled sentences. Raises ValueError if the word is labelled in none of them.
         """
         word = fold(word)
         lines, rows = self.senses["word"] == word, read[read["word"] == word]
@@ -102,7 +102,7 @@ class AllSenseMeans:
 
 
 def all_sense_means(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -> AllSenseMeans:
-    """Compute `sense_means` of every word. All rows must be usable."""
+    """Compute `sense_means` of every word. All rows of `frame` must be usable."""
     found = [sense_means(encoder, frame, word) for word in followed(sorted(set(frame["word"])), progress)]
     table = [(each.word, *sense, each.within) for each in found for sense in zip(each.senses, each.counts)]
     means = torch.cat([each.means for each in found]).numpy()
@@ -133,7 +133,7 @@ def stored(name: str, encoder: Encoder, read: object, folder: Path | None = None
     """Return the stored report, or None if it is missing, damaged or out of date.
 
     read: the sentences that the report is about.
-    folder: by default the shipped reports, then the user's cache.
+    folder: where to look; by default among the shipped reports, then in the user's cache.
     """
     if folder is None:
         return stored(name, encoder, read, FOLDER) or stored(name, encoder, read, kept_folder())
@@ -150,7 +150,7 @@ def stored(name: str, encoder: Encoder, read: object, folder: Path | None = None
 
 
 def shipped_of_others(name: str, encoder: Encoder, read: object) -> dict[str, Any]:
-    """Return shipped reports on other encoders, keyed by title."""
+    """Return the shipped reports of this kind on other encoders, keyed by the encoder's title."""
     found, identity = {}, _identity(name, encoder, read)
     for about in sorted(FOLDER.glob(f"*/{name}/about.json")):
         other = json.loads(about.read_text("utf-8"))
@@ -173,7 +173,7 @@ def _read(name: str, place: Path, about: dict[str, Any]) -> Stored[Any]:
 
 
 def store(name: str, encoder: Encoder, read: object, report: object, folder: Path | None = None) -> None:
-    """Write a report atomically, by default to the shipped reports."""
+    """Write a report atomically, by default to the folder of shipped reports."""
     place = _place(name, encoder, folder or FOLDER)
     place.parent.mkdir(parents=True, exist_ok=True)
     arrays, values = {}, {}
@@ -209,16 +209,16 @@ def _place(name: str, encoder: Encoder, folder: Path) -> Path:
 
 
 def kept_folder() -> Path:
-    """Return SELFATTN_CACHE, or selfattn's folder in the user's cache."""
+    """Return the folder SELFATTN_CACHE, or else selfattn's folder in the user's cache."""
     home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
     return Settings.read().cache or Path(home) / "selfattn"
 
 
 def measured(encoder: Encoder, progress: Progress = silent) -> senses.HiddenWordsReport:
-    """Return the `hidden_words` report on the built-in sentences, measured only once.
+    """Return the `hidden_words` report on the built-in sentences: the stored one, or else a new one.
 
-    A stopped measurement can continue later.
-    progress: called as progress(done, total); may raise to stop.
+    After a stop, the next call continues the measurement.
+    progress: called as progress(done, total); may raise an exception to stop.
     Raises the same errors as `hidden_words`.
     """
     read = labelled_sentences()
@@ -272,7 +272,7 @@ def _identity(name: str, encoder: Encoder, read: object) -> dict[str, str | int]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Compute and store the named reports."""
+    """Compute and store the reports that the command line names."""
     from selfattn import load_encoder
 
     parser = argparse.ArgumentParser(prog="python -m selfattn.stored_reports", description=__doc__.split("\n")[0])

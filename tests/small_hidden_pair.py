@@ -1,4 +1,4 @@
-"""A hand-made HiddenPair with a repeated word and an unmeasured word."""
+"""A hand-made HiddenPair. One of its words occurs twice, and one has no measurement (NaN)."""
 
 import math
 from types import SimpleNamespace
@@ -22,7 +22,7 @@ EXACT = {("A", 5): torch.arange(6).reshape(2, 3) / -7}
 
 
 def hidden_pair_of(**other) -> HiddenPair:
-    """Return the pair with some fields replaced."""
+    """Return the hand-made pair, with these fields replaced."""
     curves = torch.arange(6 * 4 * 3).reshape(6, 4, 3) / 72
     curves[:, 2] = torch.nan
     fields = {

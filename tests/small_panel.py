@@ -1,4 +1,4 @@
-"""Small panels and views for tests."""
+"""Make small Panel and View objects for tests."""
 
 import pandas as pd
 

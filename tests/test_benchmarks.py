@@ -36,7 +36,7 @@ def test_benchmarks_run_at_small_size(names):
 
 
 @pytest.mark.bench
-def test_gpu_check_runs_dry_on_cpu(capsys, monkeypatch):
+def test_dry_run_of_gpu_check_passes_on_cpu(capsys, monkeypatch):
     monkeypatch.setattr(gpu_check, "keep", lambda section: pytest.fail("a dry run must not write its result"))
     assert main(["--dry"]) == 0
     lines = capsys.readouterr().out.splitlines()

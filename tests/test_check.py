@@ -63,7 +63,7 @@ def test_raw_c_matches_plain_code(encoder_of, checkpoint, pairs):
     assert "'bank' occurs 0 times" in reasons["No word of it."] and len(reasons) == 2
 
 
-def test_correlation_with_people_matches_plain_code(encoder_of, pairs):
+def test_correlation_with_human_judgements_matches_plain_code(encoder_of, pairs):
     encoder = encoder_of("BERT")
     found = raw_c(encoder, pairs).distances.set_index("of")["correlation"]
     cosines = []
@@ -103,7 +103,7 @@ def coarse(tmp_path):
     return tmp_path
 
 
-def test_coarse_wsd_matches_plain_loops(encoder_of, coarse):
+def test_coarse_wsd_agrees_with_plain_loops(encoder_of, coarse):
     encoder = encoder_of("BERT")
     report = coarse_wsd(encoder, coarse)
 
@@ -135,7 +135,7 @@ def test_coarse_wsd_matches_plain_loops(encoder_of, coarse):
     assert report.rejected["reason"].str.contains("tokens").all()
 
 
-def test_random_sample_keeps_order():
+def test_random_sample_keeps_order_of_rows():
     senses = pd.Series(list("aabbbbab"), index=[0, 1, 2, 3, 5, 6, 7, 8])
     drawn = check._drawn(senses, 2)
     assert drawn == sorted(drawn) == check._drawn(senses, 2) and sorted(senses[drawn]) == ["a", "a", "b", "b"]
@@ -143,7 +143,7 @@ def test_random_sample_keeps_order():
     assert len({tuple(check._drawn(pd.Series(list("ab" * n)), 2)) for n in range(4, 9)}) > 2  # samples differ
 
 
-def test_coarse_wsd_limits_sentences(encoder_of, coarse):
+def test_coarse_wsd_limits_number_of_sentences(encoder_of, coarse):
     report = coarse_wsd(encoder_of("BERT"), coarse, most=1)
     assert (report.words["n"] == 2).all() and set(report.words["accuracy"]) <= {0.0, 0.5, 1.0}
     with pytest.raises(ValueError, match="most must be at least 1, got 0"):

@@ -43,7 +43,7 @@ CORPUS = "Rain fell. The bank of the river was muddy.\nThe bank approved the loa
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch, encoder):
-    """Write the snippets' files. Return a list of server starts."""
+    """Write the files that the snippets need. Return a list that collects server starts."""
     named = load_encoder(str(save_tiny(FAMILIES["DistilBERT"], tmp_path / "tiny", classes=("NEGATIVE", "POSITIVE"))))
     monkeypatch.chdir(tmp_path)
     Path("reviews.csv").write_text(REVIEWS)
@@ -90,7 +90,7 @@ def check_class(report):
 
 
 def check_queries(names, encoder):
-    """Check the queries of docs/scan.md."""
+    """Check the answers to the queries of docs/scan.md."""
 
     def top(text):
         encoding = encoder.encode(text)
@@ -119,7 +119,7 @@ def check_queries(names, encoder):
 
 
 def run(command: list[str], started: list) -> None:
-    """Run a command, or check only its arguments."""
+    """Run a snippet's command, or only check its arguments."""
     while command and "=" in command[0]:
         command = command[1:]
     match command:
@@ -143,7 +143,7 @@ def run(command: list[str], started: list) -> None:
 
 
 def public(module: str) -> set[str]:
-    """Return __all__, or else the module's functions and classes."""
+    """Return the names in a module's __all__, or else its own public functions and classes."""
     found = importlib.import_module(module)
     own = {
         name
@@ -164,7 +164,7 @@ def test_notebook_page_lists_public_names():
 
 
 @pytest.mark.parametrize("page", [name for name in SNIPPETS if name != "CHANGELOG.md"])
-def test_library_names_in_docs_exist(page):
+def test_names_from_selfattn_in_docs_exist(page):
     for name in re.findall(r"\bselfattn(?:\.[A-Za-z_]\w*)+", (ROOT / page).read_text("utf-8")):
         found, *parts = importlib.import_module("selfattn"), *name.split(".")[1:]
         for part in parts:

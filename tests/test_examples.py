@@ -1,4 +1,4 @@
-"""Test the hand-written examples."""
+"""Test the hand-written example sentences."""
 
 import hashlib
 import re
@@ -27,7 +27,7 @@ def occurs_once(word: str, sentence: str) -> bool:
 
 
 def share(first: str, second: str) -> float:
-    """Return the Jaccard index of the two sets of words."""
+    """Return the Jaccard index of the two sentences' sets of words."""
     a, b = set(lower(first)), set(lower(second))
     return len(a & b) / len(a | b)
 
@@ -59,7 +59,7 @@ def test_labelled_sentences_are_distinct(senses):
             assert not {word + "s", word + "es", word + "'s"} & set(lower(sentence)), sentence
 
 
-def test_senses_have_similar_sentences(senses):
+def test_both_senses_have_similar_sentences(senses):
     for word, by_sense in senses.items():
         every = [sentence for sentences in by_sense.values() for sentence in sentences]
         assert not [pair for pair in combinations(every, 2) if share(*pair) > 0.6]
@@ -72,13 +72,13 @@ def test_senses_have_similar_sentences(senses):
 
 
 @pytest.mark.slow
-def test_positions_do_not_separate_senses(senses, encoder):
+def test_positions_of_word_do_not_separate_senses(senses, encoder):
     for word, by_sense in senses.items():
         first, second = (sorted(encoder.tokenize(s).tokens.index(word) for s in each) for each in by_sense.values())
         assert first == second, word
 
 
-def test_pairs_have_word_at_same_place(senses):
+def test_pairs_have_word_at_same_index(senses):
     pairs = examples.PAIRS
     assert pairs[0].sentences[:2] == ("We sat on the bank of the river.", "We went to the bank for a loan.")
     assert (
@@ -89,16 +89,16 @@ def test_pairs_have_word_at_same_place(senses):
         assert len({words(sentence).index(pair.word) for sentence in pair.sentences}) == 1
         lengths = [len(words(sentence)) for sentence in pair.sentences]
         assert min(lengths) >= 4 and max(lengths) <= 9 and spread(lengths) <= 2
-        # The first sentence overlaps the second and the control equally.
+        # The first sentence has as many words in common with the control as with the second.
         first, second, control = (set(lower(sentence)) for sentence in pair.sentences)
         assert len(first & control) == len(first & second) + (pair is pairs[0])
         assert len(set(pair.senses)) == 2 and all(1 <= len(words(sense)) <= 3 for sense in pair.senses)
-        # The encoder hardly separates the senses of "crane" and "nail".
+        # "crane" and "nail" have no labelled sentences, because the encoder hardly separates their senses.
         assert {*pair.senses} == {*senses[pair.word]} if pair.word in senses else pair.word in ("crane", "nail")
 
 
 def test_pronoun_sentences_are_balanced():
-    """The antecedent comes first in half of the sentences."""
+    """In half of the sentences, the antecedent comes before the distractor."""
     orders, twins = {}, {}
     for item in (*examples.PRONOUNS, examples.UNRESOLVED):
         marked = (item.antecedent, item.distractor, item.pronoun)
@@ -132,7 +132,7 @@ def test_removing_negator_gives_plain_sentence():
 
 
 def test_examples_have_recorded_digest():
-    """Documents quote numbers measured on these sentences."""
+    """The documentation quotes numbers measured on these sentences."""
     files = b"".join(path.read_bytes() for path in sorted(DATA.glob("*.csv")))
     digest = hashlib.sha256(files).hexdigest()[:16]
     assert digest == "bdfe39d8a7d4b806", (

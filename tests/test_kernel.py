@@ -18,21 +18,21 @@ def random(*shape, seed=0):
     return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
-def test_worked_example_of_lesson():
+def test_attend_computes_worked_example_of_lesson():
     trace = attend(tensor([[3, 1]]), tensor([[3, 1], [1, 4], [1.5, 0.5]]), tensor([[2, 1.5], [0, 1], [2, 1]]))
     assert trace.scores.tolist() == [[10, 7, 5]]
     assert [round(100 * w) for w in trace.weights[0].tolist()] == [87, 10, 3]
     assert trace.context[0].tolist() == pytest.approx([1.79, 1.44], abs=0.005)
 
 
-def test_published_example_with_three_words():
+def test_attend_computes_published_example_with_three_words():
     trace = attend(tensor([[0, 1]]), tensor([[0, 1], [0.5, 0.5], [0, 0]]), tensor([[1, 0], [0, 1], [1, 1]]))
     assert trace.scores.tolist() == [[1, 0.5, 0]]
     # The published weights have two digits.
     assert trace.weights[0].tolist() == pytest.approx([0.46, 0.32, 0.22], abs=0.006)
 
 
-def test_published_example_with_twelve_tokens():
+def test_attend_computes_published_example_with_twelve_tokens():
     """ "Good" attends to "not" and "amazing"; see twelve_tokens.py."""
     query, value = torch.zeros(12, 2, dtype=torch.float64), torch.zeros(12, 2, dtype=torch.float64)
     query[3], query[4], query[10] = tensor([20, 20]), tensor([0, 1]), tensor([19, 19])
@@ -44,7 +44,7 @@ def test_published_example_with_twelve_tokens():
     assert round(causal.weights[4, 3].item(), 2) == 1.00
 
 
-def test_published_example_of_raschka():
+def test_attend_computes_published_example_of_raschka():
     """Source: S. Raschka, "Build a Large Language Model (From Scratch)", section 3.4."""
     x = torch.tensor(
         [[.43, .15, .89], [.55, .87, .66], [.57, .85, .64], [.22, .58, .33], [.77, .25, .10], [.05, .80, .55]]
@@ -100,7 +100,7 @@ def test_each_step_follows_from_previous():
     assert torch.equal(trace.context, trace.weights @ value)
 
 
-def test_permuted_tokens_permute_result():
+def test_permuting_tokens_permutes_result():
     query, key, value = random(6, 4), random(6, 4, seed=1), random(6, 4, seed=2)
     order = torch.tensor([3, 1, 5, 0, 2, 4])
     trace, moved = attend(query, key, value), attend(query[order], key[order], value[order])
@@ -125,7 +125,7 @@ def half(dtype, *shape, seed=0):
 
 
 @HALF
-def test_half_precision_agrees_with_eager(dtype, rounding):
+def test_half_precision_agrees_with_eager_attention(dtype, rounding):
     query, key, value = half(dtype, 5, 8), half(dtype, 6, 8, seed=1), half(dtype, 6, 3, seed=2)
     trace = attend(query, key, value, KEEP[0, 0], terms=[Term("bias", BIAS.float())])
     added = (BIAS.masked_fill(~KEEP[0, 0], -math.inf)).to(dtype)
@@ -155,7 +155,7 @@ def test_overflowing_scores_are_kept_in_float32(sign):
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
 @pytest.mark.parametrize("lowest", [-1e9, torch.finfo(torch.float32).min])
-def test_finite_mask_agrees_with_infinite_mask(dtype, lowest):
+def test_finite_mask_values_act_like_minus_infinity(dtype, lowest):
     query, key, value = half(dtype, 2, 4), half(dtype, 3, 4, seed=1), half(dtype, 3, 4, seed=2)
     keep = torch.tensor([[True, False, True], [False, False, False]])
     infinite, finite = (
@@ -172,7 +172,7 @@ def test_finite_mask_agrees_with_infinite_mask(dtype, lowest):
 
 
 @pytest.mark.parametrize("mask", [torch.tensor([[False, False]]), torch.tensor([[-math.inf, -math.inf]])])
-def test_fully_masked_row_is_zero(mask):
+def test_weights_of_fully_masked_row_are_zero(mask):
     trace = attend(random(1, 4), random(2, 4), random(2, 4), mask=mask)
     assert trace.weights.tolist() == [[0, 0]]
     assert trace.context.tolist() == [[0, 0, 0, 0]]

@@ -43,13 +43,13 @@ def room(module):
 
 @cache
 def modules():
-    """Return the project's modules that each module imports."""
+    """Return, for each module, the modules of the project that it imports."""
     paths = [*(ROOT / "selfattn").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]
     names = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in paths}
     found = {}
     for name, path in names.items():
         wanted = {next((n for n in (i, i.rpartition(".")[0]) if n in names), "") for i in imported(path)}
-        # Parent packages may be imported. Imports of "selfattn" are lazy.
+        # Leave out imports of parent packages, and of "selfattn", which imports lazily.
         found[name] = {n for n in wanted if n and n != name and not name.startswith(f"{n}.") and n != "selfattn"}
     return found
 
@@ -73,14 +73,14 @@ def test_imports_are_not_circular():
     assert not graph, f"in an import cycle, or importing a module in a cycle: {sorted(graph)}"
 
 
-def test_import_needs_only_torch_and_transformers():
+def test_import_selfattn_needs_only_torch_and_transformers():
     code = "import sys\nfor name in ('streamlit', 'altair', 'vl_convert', 'sklearn'): sys.modules[name] = None\nimport selfattn"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
 def test_pages_folder_has_no_python_files():
-    """Files there would switch on Streamlit's legacy mode."""
+    """Python files there would switch on Streamlit's legacy mode."""
     assert list((ROOT / "pages").glob("*.py")) == []
 
 

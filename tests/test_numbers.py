@@ -35,13 +35,13 @@ def test_functions_format_numbers(write, texts):
     assert {value: write(value) for value in texts} == texts
 
 
-def test_span_writes_one_unit():
+def test_span_writes_unit_only_once():
     assert numbers.span(0.1, 0.32) == "0.10 to 0.32"
     assert numbers.span(-0.01, 0.05, numbers.change) == "−0.01 to +0.05"
     assert numbers.span(0.121, 0.149, numbers.share) == "12 to 15 %"
 
 
-def test_error_is_never_rounded_down():
+def test_numerical_error_is_never_rounded_down():
     for i in range(1, 400):
         value = i * 1.7e-9
         assert float(numbers.error(value)) >= value * (1 - 1e-8)
@@ -56,13 +56,13 @@ def test_error_is_never_rounded_down():
         (numbers.SHARE, numbers.share),
     ],
 )
-def test_charts_agree_with_captions(form, write):
+def test_charts_write_numbers_like_captions(form, write):
     values = [0.125, 0.375, 0.0625, 0.5, 0.31, 0.98, 0.005]
     values += [] if write is numbers.share else [-0.125, -0.7]
     assert _on_a_chart(form, values) == [write(value) for value in values]
 
 
-def test_chart_errors_have_no_exponent():
+def test_charts_write_numerical_errors_without_exponent():
     assert _on_a_chart(f"+{numbers.ERROR}", [1e-7, 1.5e-7, -3e-6]) == ["+0.0000001", "+0.00000015", "−0.000003"]
 
 

@@ -21,7 +21,7 @@ def test_stored_report_is_current(name, encoder):
     assert stored(name, encoder, KINDS[name].reads()) is not None, ANEW
 
 
-def test_stored_word_equals_new_measurement(encoder):
+def test_stored_results_of_one_word_equal_new_measurement(encoder):
     frame = KINDS["separation"].reads()
     found = stored("separation", encoder, frame).report
     live = separation(encoder, frame[frame["word"] == "bank"], shuffles=1, floor=False)
@@ -87,7 +87,7 @@ def test_all_mpnet_base_v2_has_stored_reports():
 
 @pytest.fixture
 def two_words(monkeypatch, tmp_path):
-    """Replace the built-in sentences by a table of two words."""
+    """Replace the built-in sentences by sentences with two labelled words."""
     table = tiny_table("water", "money").sort_values("word")
     monkeypatch.setattr(stored_reports, "labelled_sentences", lambda: table)
     monkeypatch.setattr(stored_reports, "MOST_TELLING", ("riverbank", "bank"))
@@ -134,7 +134,7 @@ def test_unmeasurable_word_is_left_out(encoder_of, two_words, monkeypatch):
 
 
 @pytest.mark.slow
-def test_unstored_measurement_gives_warning(encoder_of, two_words, tmp_path):
+def test_failure_to_store_measurement_gives_warning(encoder_of, two_words, tmp_path):
     encoder = encoder_of("BERT")
     (tmp_path / "kept").write_text("no folder")
     with pytest.warns(UserWarning, match="on bert can't be stored: Not a directory. Free disk space"):
@@ -167,8 +167,8 @@ def test_failed_write_keeps_stored_report(encoder, tmp_path, monkeypatch):
     assert [each.name for each in (tmp_path / encoder.content[:12]).iterdir()] == ["sense_means"]
 
 
-def test_most_telling_is_sorted(encoder):
-    """Sorted by accuracy with the most telling word minus any other word."""
+def test_tuple_most_telling_is_sorted(encoder):
+    """Sorted by accuracy with only the most telling word, minus accuracy with only any other word."""
     accuracy = stored("hidden_words", encoder, labelled_sentences()).report.accuracy
     by_word = accuracy[accuracy["word"] != "all"].pivot(index="word", columns="what", values="accuracy")
     difference = by_word["the word alone"] - by_word["any other alone"]

@@ -1,4 +1,4 @@
-"""Measure cosines of 1,000 unrelated pairs of sentences."""
+"""Measure the cosines of 1,000 pairs of unrelated sentences."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ PASS = 32  # sentences in one batch
 
 @dataclass(frozen=True, eq=False)
 class UnrelatedPairs:
-    """Pairs of labelled sentences with different words, and their cosines."""
+    """Pairs of sentences whose labelled words differ, and the cosine of each pair."""
 
     pairs: pd.DataFrame
     # first, second: row labels of the two sentences
@@ -35,15 +35,15 @@ class UnrelatedPairs:
         return float(np.median(self.cosines))
 
     def percentile(self, cosine: float) -> float:
-        """Return the fraction of pairs with a smaller cosine, 0 to 1.
+        """Return the fraction of pairs whose cosine is below `cosine`, 0 to 1.
 
-        Equal cosines count half.
+        Pairs whose cosine equals it count half.
         """
         return float(np.mean(self.cosines < cosine) + np.mean(self.cosines == cosine) / 2)
 
 
 def drawn_pairs(frame: pd.DataFrame) -> list[tuple]:
-    """Draw 1,000 pairs of rows with different words, with a fixed seed."""
+    """Draw 1,000 pairs of rows whose labelled words differ. The seed is fixed."""
     rng, words = np.random.default_rng(0), sorted(set(frame["word"]))
     rows = {word: group.index.to_numpy() for word, group in frame.groupby("word")}
     pairs = []
@@ -54,7 +54,7 @@ def drawn_pairs(frame: pd.DataFrame) -> list[tuple]:
 
 
 def unrelated_pairs(encoder: Encoder, frame: pd.DataFrame, progress: Progress = silent) -> UnrelatedPairs:
-    """Measure the cosines of 1,000 random pairs with different labelled words.
+    """Measure the cosines of 1,000 random pairs of sentences whose labelled words differ.
 
     frame: a table with the columns sentence and word.
     progress: called as progress(done, total) after each batch.

@@ -1,4 +1,4 @@
-"""Measure what each head attends to over many sentences."""
+"""Measure, over many sentences, what each head attends to."""
 
 from dataclasses import dataclass
 
@@ -11,30 +11,30 @@ from selfattn.encoders.encoder import Encoder, Progress, followed, silent
 from selfattn.notebook_repr import OfTables
 from selfattn.words import between_groups
 
-TOP = 4  # sentences with the largest weights; one or two with the median weight follow
+TOP = 4  # sentences kept for each head: those with the largest weights; one or two with the median weight follow
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HeadProfiles(OfTables):
-    """Patterns and largest weights of each head."""
+    """Attention patterns and largest attention weights of each head."""
 
-    patterns: pd.DataFrame  # layer, head, and the mean over sentences of each of PATTERNS
+    patterns: pd.DataFrame  # layer, head, and a column for each of PATTERNS: its mean over sentences
     sentences: pd.DataFrame
     # layer, head
     # rank: 0 for the sentence with the largest weight
     # row: row label of the sentence
-    # to: the attended word
+    # to: the word attended to
     # weight: attention weight from the labelled word, 0 to 1
     n: int  # number of sentences
 
 
 @rejecting_what_breaks_down
 def head_profiles(encoder: Encoder, frame: pd.DataFrame, progress: Progress = silent) -> HeadProfiles:
-    """Measure each head's patterns and weights from the labelled word.
+    """Measure each head's attention patterns, and its attention weights from the labelled word to other words.
 
     frame: a table with the columns sentence, word and sense.
-    Only a sentence's largest weight to another word counts, without punctuation.
-    A weight from a split word is the mean over its pieces; a weight to a split word is the sum.
+    Of each sentence, only the largest weight to another word counts. Punctuation doesn't count as a word.
+    The weight from a word of several tokens is the mean over its tokens; the weight to such a word is the sum.
     Raises ValueError if no row can be used.
     """
     usable, _ = require_rows(encoder, frame)

@@ -1,4 +1,4 @@
-"""Rank words by their influence on a target word, by methods other than hiding.
+"""Rank words by their influence on a target word, with methods other than hiding (an attention mask).
 
 m: number of words to rank. p: number of the target word's positions. A group is the token positions of one word.
 Sources: Kobayashi et al. 2020, "Attention is Not Only a Weight", section 3 (weights x V); Abnar and Zuidema 2020, "Quantifying
@@ -30,7 +30,7 @@ Groups = Sequence[Sequence[int]]
 
 
 def blank_token(encoder: Encoder) -> tuple[str, int]:
-    """Return the mask token, else the padding or unknown token, with its id. Raises NotRecomputable."""
+    """Return the mask token, or else the padding or the unknown token, and its id. Raises NotRecomputable."""
     for role in ("mask", "pad", "unk"):
         token, token_id = getattr(encoder.tokenizer, f"{role}_token"), getattr(encoder.tokenizer, f"{role}_token_id")
         if token is not None and encoder.has_vector(token_id):
@@ -50,14 +50,14 @@ class WordRankings:
 
     @property
     def blank(self) -> str:
-        """Name of the method that replaces words: the token, or "[MASK]" if none."""
+        """Name of the method that replaces a word by a token: this token, or "[MASK]" if the encoder has none."""
         try:
             return blank_token(self.encoder)[0]
         except NotRecomputable:
             return "[MASK]"
 
     def by_attention(self, word: PlacedWord[Encoding], groups: Groups) -> dict[str, Tensor]:
-        """Score each word by methods that use attention weights: (m,) each."""
+        """Score each word by each method that uses attention weights: (m,) for each method."""
         encoding, positions = word
         weights = to_groups(encoding.word_rows(positions), groups).double()
         ways = {
@@ -69,11 +69,12 @@ class WordRankings:
         return self._measured(ways, (len(groups),))
 
     def along(self, word: PlacedWord, unit: Tensor, groups: Groups, axes: Tensor) -> dict[str, Tensor]:
-        """Return how far the word moves along k axes without each other word: (k, m) for each method.
+        """Return how far the target word moves along k axes without one other word's influence: (k, m) for each method.
 
         unit: the word's last hidden state, scaled to length 1, (d_model,), float64.
         axes: the directions, (k, d_model), float64.
-        "gradient" estimates hiding to first order. "value zeroing" subtracts weight x value and keeps the remaining weights.
+        "gradient" estimates the move under hiding to first order. "value zeroing" subtracts weight x value of the other word and
+        keeps the remaining weights.
         """
         copies = [word.sentence] * len(groups)
         ways = {
@@ -93,7 +94,7 @@ class WordRankings:
         return found
 
     def _norms(self, word: PlacedWord[Encoding], groups: Groups) -> Tensor:
-        """Return norms of each group's attention output, summed over layers: (m,)."""
+        """Return the norm of each group's part of the attention output, summed over layers: (m,)."""
         total = torch.zeros(len(groups))
         for recording in word.sentence.recordings:
             weighted = recording.weights(rows=word.rows).mean(dim=1)[..., None] * recording.value[0].float().cpu()
@@ -115,7 +116,7 @@ class WordRankings:
         return [replace(sentence, ids=tuple(each)) for each in ids]
 
     def _run(self, word: PlacedWord, copies: Sequence[Tokens], zeroed: Groups = ()) -> Tensor:
-        """Return the word's normalised last hidden state in each sentence: (m, d_model)."""
+        """Return the target word's normalised last hidden state in each copy of the sentence: (m, d_model)."""
         if zeroed:
             self.encoder.check_patchable()
         n = len(word.sentence.ids)
@@ -134,7 +135,7 @@ class WordRankings:
 
 
 class _ValueZeroing(Recorder):
-    """Subtracts weight x value of one group for each sentence in the batch."""
+    """In sentence i of a batch, subtracts weight x value of group i from the heads' outputs."""
 
     def __init__(self, word: PlacedWord, groups: Groups):
         super().__init__()

@@ -19,18 +19,18 @@ class WordVectors:
     """A word's vectors in n sentences, CPU float32.
 
     The vector of a split word is the mean over its pieces.
-    If heads can't be read, the last three have the shape (n, 0, n_heads, 0).
+    If heads can't be read, the last three fields have the shape (n, 0, n_heads, 0).
     """
 
     layers: Tensor  # (n, n_layers + 1, d_model)         the embedding output, then each layer's output
-    bag: Tensor  # (n, 1, d_embedding)                   mean embedding of the other words, or zeros
+    bag: Tensor  # (n, 1, d_embedding)                   mean embedding of the other words; zeros if there are none
     context: Tensor  # (n, n_layers, n_heads, d_head)    each head's output for the word
     uniform: Tensor  # (n, n_layers, n_heads, d_head)    each head's output with equal weights
     own_value: Tensor  # (n, n_layers, n_heads, d_head)  each head's value vector of the word
 
 
 def word_vectors(encoder: Encoder, words: Sequence[PlacedWord]) -> WordVectors:
-    """Return the words' vectors in their sentences."""
+    """Return the vectors of n words, each in its own sentence."""
     # Batch sentences of similar length to save padding.
     order = sorted(range(len(words)), key=lambda index: len(words[index].sentence.text))
     kept: dict[int, tuple[Tensor, ...]] = {}
@@ -44,7 +44,7 @@ def word_vectors(encoder: Encoder, words: Sequence[PlacedWord]) -> WordVectors:
 def head_vectors(recording: LayerRecording, positions: Sequence[int]) -> tuple[Tensor, Tensor, Tensor]:
     """Return one layer's `context`, `uniform` and `own_value`: (n_heads, d_head) each.
 
-    positions: the word's tokens.
+    positions: those of the word's tokens.
     """
     rows = list(positions)
     value = recording.value[0].float().cpu()

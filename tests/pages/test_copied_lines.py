@@ -1,4 +1,4 @@
-"""Test that lines of "Copy as Python" compute the page's numbers."""
+"""Test that the lines of code under "Copy as Python" compute the page's numbers."""
 
 from types import SimpleNamespace
 
@@ -23,7 +23,7 @@ TWICE = {"a": "A bank is a bank.", "b": "The bank.", "c": "Our bank.", "word": "
 
 @pytest.fixture
 def copied(monkeypatch):
-    """Return a function that runs a page's copied lines."""
+    """Return a function that opens a page and runs the lines under its "Copy as Python"."""
     records, end = [], figures.end_page
     monkeypatch.setattr(figures, "end_page", lambda: records.append(end()) or records[-1])
 
@@ -45,7 +45,7 @@ def copied(monkeypatch):
 
 
 def drawn(spec, column):
-    """Return a sorted column of a chart's data."""
+    """Return the sorted values of one column of a chart's data."""
     frame = spec if isinstance(spec, pd.DataFrame) else drawn_frame(spec if isinstance(spec, dict) else spec.to_dict())
     return np.sort(frame[column].dropna().to_numpy(float))
 
@@ -80,7 +80,7 @@ def folders(tmp_path_factory):
         ("masked-words", {"model": "gap", "a": "The bank of the river.", "gap": "river"}, 0, "opacity"),
     ],
 )  # fmt: skip
-def test_copied_lines_compute_page_numbers(page, query, figure, column, folders, copied):
+def test_copied_lines_compute_numbers_of_page(page, query, figure, column, folders, copied):
     named = {key: folders.get(value, value) if key == "scan" else value for key, value in query.items()}
     for key, prefix in (("model", ""), ("second", "second_")):
         if key in named:
@@ -91,20 +91,20 @@ def test_copied_lines_compute_page_numbers(page, query, figure, column, folders,
     assert all(np.isclose(copies, each, atol=1e-5).any() for each in on_page)
 
 
-def test_copied_lines_draw_head_steps(copied):
+def test_copied_lines_draw_steps_inside_head(copied):
     shown, _, made = copied("inside-a-head", TWICE)
     (kernel,) = (panel for panel in shown if panel.name == "kernel")
     drawn, copy = (spec["datasets"] for spec in (kernel.picture(Look()), made.to_dict()))
     assert all(copy[name] == drawn[name] for name in ("rects", "images", "right_plain")) and drawn["rects"]
 
 
-def test_lesson_figure_has_no_lines(copied):
+def test_lesson_figure_has_no_lines_to_copy(copied):
     shown, lines, _ = copied("from-scratch", {"stop": "causal-mask", "reveal": "yes"})
     assert shown and not lines
 
 
 @pytest.mark.parametrize(("view", "figure", "n"), [("pronouns", -1, slice(2)), ("negation", 0, slice(24, 36))])
-def test_copied_lines_compute_lesson_weights(view, figure, n, copied):
+def test_copied_lines_compute_attention_weights_of_lesson(view, figure, n, copied):
     shown, _, made = copied("pronouns-and-negation", view=view, **{f"{view}.shown": True})
     weights, own = drawn(made, "value"), shown[figure].table["weight"].dropna().to_numpy()[n]
     assert len(own) > 1 and all(np.isclose(weights, each, atol=1e-6).any() for each in own)
@@ -135,7 +135,7 @@ def test_copied_lines_read_uploaded_table(monkeypatch, copied):
         ("/srv/shelf/name", None, "/srv/shelf", True, "'./name'"),
     ],
 )
-def test_copied_lines_load_page_encoder(name, revision, base, beyond, named, tmp_path, monkeypatch):
+def test_copied_lines_load_encoder_of_page(name, revision, base, beyond, named, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SELFATTN_MODEL_DIR", base)
     monkeypatch.setattr(copy_as_python, "beyond_localhost", lambda: beyond)

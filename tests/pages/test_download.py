@@ -48,7 +48,7 @@ def test_every_figure_has_table(path, views):
     ).replace("http://localhost", "")
 
 
-def test_provenance_names_head(views):
+def test_provenance_states_chosen_head(views):
     opened("pages/explore/all_heads.py", head="L3 H7")
     origins = {name.split(". ")[1]: views[-1].origin(name) for name in views[-1].panels}
     assert origins["all heads"].layer is None
@@ -56,7 +56,7 @@ def test_provenance_names_head(views):
 
 
 def test_missing_font_is_reported():
-    """No font has a character that Unicode hasn't assigned."""
+    """The sentence has a character that Unicode hasn't assigned, so no font has it."""
     for address in ("", "all-heads"):
         at = open_link(address, a="The \U000e1234 bank of the river.")
         assert not at.caption or "found no font" not in str(
@@ -88,7 +88,7 @@ def test_other_pages_offer_no_picture_to_share(path, state, monkeypatch):
     assert "Report (HTML)" in made and "Picture to share (1200 x 675)" not in made
 
 
-def test_lesson_provenance_has_no_encoder(views):
+def test_provenance_of_lesson_has_no_encoder(views):
     at = at_address("from-scratch", stop="soft-lookup", reveal="yes")  # the pictures are shown with the answer
     at.session_state["download"] = True
     at.run()

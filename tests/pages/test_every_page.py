@@ -38,7 +38,7 @@ def test_page_opens_without_errors(visitor, path):
 
 
 def _places(block: Block, path: tuple[int, ...] = ()) -> dict[tuple[int, ...], tuple[str, str]]:
-    """Return the type and key of each field and chart."""
+    """Return the type and key of each field and chart, keyed by its place in the page."""
     found = {}
     for number, element in block.children.items():
         here, key = (*path, number), getattr(element, "key", None)
@@ -52,8 +52,8 @@ def _places(block: Block, path: tuple[int, ...] = ()) -> dict[tuple[int, ...], t
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", ["", "inside-a-head", "all-heads", "senses", "two-encoders", "predictions"])
-def test_fields_and_charts_keep_places(page, nothing_computed, monkeypatch):
-    """Otherwise, a moved slider loses the focus."""
+def test_fields_and_charts_keep_their_places(page, nothing_computed, monkeypatch):
+    """If a slider's place in the page changed, the slider would lose the keyboard focus."""
     if not page:  # load again, to show the message about loading
         monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
     at = open_link(page)

@@ -33,7 +33,7 @@ def test_exercises_begin_unsolved(at):
 
 
 def river(scale):
-    """Return the expected message for the scores 3, 2, −2, −2, −2."""
+    """Return the expected message for the scores 3, 2, −2, −2, −2, multiplied by `scale`."""
     return f"river gets a weight of {1 / (1 + math.exp(-scale) + 3 * math.exp(-5 * scale)):.3f}."
 
 
@@ -61,7 +61,7 @@ def test_right_answers_solve_exercises(at):
         assert answer.startswith("Solved." if right else "Not yet."), (number, typed)
 
 
-def test_exercise_5_needs_half_distance(at):
+def test_exercise_5_needs_move_of_half_the_way(at):
     for sentence, share, right in (
         ("We sat on the bank of the river.", 44, False),
         ("The bank of the river.", 53, True),
@@ -71,7 +71,7 @@ def test_exercise_5_needs_half_distance(at):
         assert any(f"{share} % of the way" in each.value for each in (at.success if right else at.info))
 
 
-def test_repeated_word_can_be_hidden(at):
+def test_each_occurrence_of_word_can_be_hidden(at):
     words, moved = at.selectbox(key="exercise.5.word"), []
     assert words.options == ["We", "sat", "on", "the (1)", "of", "the (2)", "river"]
     for each in ("the (1)", "the (2)"):
@@ -80,6 +80,6 @@ def test_repeated_word_can_be_hidden(at):
     assert moved[0] != moved[1]
 
 
-def test_link_opens_solved_exercises():
+def test_link_with_answers_opens_solved_exercises():
     at = open_link("exercises", **{"exercise.1": "2.2", "exercise.2": "2.1, 1", "exercise.3": "4, 0"})
     assert len(at.success) == 3 and at.query_params["exercise.3"] == "4, 0"

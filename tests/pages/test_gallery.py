@@ -29,7 +29,7 @@ CLAIMS = {  # the start of a gallery text -> a check of its claim
 @pytest.mark.parametrize(
     ("text", "page", "view"), [entry for entry in GALLERY if not entry[1]], ids=lambda part: str(part)[:30]
 )
-def test_claims_about_hiding_are_true(encoder, text, page, view):
+def test_claims_about_hiding_words_are_true(encoder, text, page, view):
     pair, labelled = next(pair for pair in PAIRS if pair.word == view["example"]), labelled_sentences()
     means = stored("sense_means", encoder, labelled).report.of(pair.word, encoder, labelled)
     found = hidden_pair(encoder, *((sentence, pair.word) for sentence in pair.sentences), senses=means)
@@ -46,7 +46,7 @@ def test_claims_about_heads_are_true(encoder):
 
 
 @pytest.mark.slow
-def test_links_open_views(main_view):
+def test_gallery_links_open_their_views(main_view):
     (shown,) = [element.value for element in main_view.markdown if element.value.startswith("- [Hide one word")]
     links = re.findall(r"^- \[(.*)\]\(\./(.*)\?(.*)\)$", shown, re.M)
     assert [text for text, *_ in links] == [text for text, *_ in GALLERY] and len(links) == 6

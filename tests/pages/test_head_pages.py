@@ -41,7 +41,7 @@ def column(values):
 
 
 def printed(at, side, column):
-    """Return a column of the figure of steps."""
+    """Return one column of numbers from the figure of the steps inside a head."""
     return [row["cells"][column] for row in live(at, "kernel")["sides"][side]["rows"]]
 
 
@@ -50,7 +50,7 @@ def drawn_strip(at, chart, strip):
     return cells["v"][cells["strip"] == strip].tolist()
 
 
-def test_older_link_chooses_tokens(encoder):
+def test_link_of_older_version_chooses_tokens(encoder):
     at = open_link("inside-a-head", **FIELDS, piece_a="4: ##bank", piece_b="5", step="weights", alone="true")
     assert at.info[-1].value == "This link is from an older version. One figure now shows all steps."
     assert not {"step", "alone"} & {*at.query_params}
@@ -100,7 +100,7 @@ def test_head_pages_show_both_sentences(page):
     assert second == r":orange[**B**]&emsp;She photographed :orange[**riverbanks**] yesterday\."
 
 
-def test_pages_accept_encoder_without_steps(checkpoint, started_with):
+def test_pages_open_if_steps_cannot_be_recomputed(checkpoint, started_with):
     started_with(checkpoint("XLNet"))
     assert any("can't recompute this encoder's attention" in element.value for element in open_page(INSIDE).info)
     at = open_page(ALL)
@@ -111,11 +111,11 @@ def test_pages_accept_encoder_without_steps(checkpoint, started_with):
 
 
 def numbers_of_all(at):
-    """Return each head's number on the map."""
+    """Return the value that the map of all heads shows for each head."""
     return [each.split(" ")[0] for each in live(at, "heads")["said"]]
 
 
-def test_chosen_head_is_enlarged(encoder):
+def test_map_of_chosen_head_is_enlarged(encoder):
     at = open_page(ALL, **OWN, sentence="B", measure="distance")
     encoding = encoder.encode(B)
     trace, place = encoding.trace(3, 7), encoding.places("riverbanks")[0].positions[0]
@@ -128,13 +128,13 @@ def test_chosen_head_is_enlarged(encoder):
     assert large["said"].split(",") == list(map(numbers.weight, trace.weights.flatten().tolist()))
 
 
-def test_older_rollout_link_shows_note():
+def test_rollout_link_of_older_version_shows_note():
     at = open_link("all-heads", map_of="rollout", words="true")
     assert at.info[0].value.endswith("Use selfattn.analysis.measures to compute them.")
     assert "map_of" not in at.query_params
 
 
-def test_new_measure_needs_one_entry(encoder, monkeypatch):
+def test_one_entry_adds_new_measure_to_page(encoder, monkeypatch):
     made = Measure(
         "a new one", "slugs", "text", lambda weights, encoding: weights.amax((-2, -1)), "What it means.", "a new one"
     )
@@ -156,7 +156,7 @@ def test_page_shows_actual_head_count(tmp_path, started_with):
     assert not at.error and len(numbers_of_all(at)) == 3 * 2
 
 
-def test_profile_comes_from_stored_report(encoder):
+def test_head_profile_comes_from_stored_report(encoder):
     at = open_page(ALL, head="L5 H7")
     report = stored("head_profiles", encoder, labelled_sentences()).report
     own = report.sentences.query("layer == 5 and head == 7")
@@ -169,7 +169,7 @@ def test_profile_comes_from_stored_report(encoder):
     )
 
 
-def test_profile_without_report_describes_sentence(tmp_path, started_with):
+def test_head_profile_without_report_describes_sentence(tmp_path, started_with):
     folder = save_tiny(FAMILIES["BERT"], tmp_path)
     started_with(folder)
     at = open_page(ALL, head="L1 H1", a="The bank of the river.", b="The bank lent it.")
@@ -177,20 +177,20 @@ def test_profile_without_report_describes_sentence(tmp_path, started_with):
     assert profile(fits(encoding.weights(1, 1), encoding), "L1 H1", "In this sentence") in texts(at)
 
 
-def test_removed_measure_shows_default():
+def test_link_to_removed_measure_shows_default_measure():
     at = open_link("all-heads", measure="swap, A from B")
     assert at.selectbox(key="measure").value == "entropy"
     expected = "The link asks for the measure 'swap, A from B', which this page doesn't have. Shown instead: how widely it looks."
     assert expected in at.warning[0].value.replace("\\", "")
 
 
-def test_link_accepts_older_measure_name():
+def test_page_accepts_older_name_of_measure():
     at = open_link("all-heads", measure="itself", sorted="true", tab="Maps")
     assert at.selectbox(key="measure").value == "itself" and not at.warning
     assert at.query_params["measure"] == "weight on the token itself" and not {"sorted", "tab"} & {*at.query_params}
 
 
-def test_effects_below_noise_are_zero(monkeypatch):
+def test_effects_below_noise_are_shown_as_zero(monkeypatch):
     values = [float(each.replace("−", "-")) for each in numbers_of_all(open_page(ALL, measure="effect"))]
     monkeypatch.setitem(NOISE, "float32", 0.0055)
     at = open_page(ALL, measure="effect")

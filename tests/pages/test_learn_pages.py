@@ -28,7 +28,7 @@ def positions(encoding, word):
     return list(encoding.places(word)[0].positions)
 
 
-def test_page_counts_recurrence_steps():
+def test_page_counts_steps_through_recurrence():
     at = page("learn/before_attention")
     assert "Steps between the two words: 17 in a recurrence" in words(at)
     assert "plain recurrence 0.17, gated recurrence 0.51, attention 0.60." in words(at)
@@ -54,11 +54,11 @@ def test_recurrence_curves_are_drawn(monkeypatch):
     at.selectbox(key="recurrence.stop").set_value(4)
     at.button(key="recurrence.time").click().run()
     path, gradient, share, cost = charts(at)
-    # The path has two hops (recurrence) and one arc (attention).
+    # The chart has two hops (recurrence) and one arc (attention).
     assert mark(path, "trail").records["left"].nunique() == 2 and len(mark(path, "line").records) == 17
     assert list(lines(gradient)["plain recurrence"].values()) == pytest.approx([1, 0.8, 0.64])
     assert set(lines(gradient)) == {"plain recurrence", "gated recurrence", "attention"}
-    # Word vectors have norm 1, and R only rotates.
+    # Word vectors have norm 1, and the recurrence's matrix R is a rotation.
     expected = [0.8**k / sum(0.8**j for j in range(k + 2)) for k in range(3)]
     assert list(lines(share)["plain recurrence"].values()) == pytest.approx(expected)
     assert mark(share, "line").domain("y") == [0, 1]
@@ -71,7 +71,7 @@ def test_recurrence_curves_are_drawn(monkeypatch):
     assert table.loc["one matrix product", "100 against 10"] == pytest.approx(hundred / ten, abs=0.051)
 
 
-def test_tiny_model_trains_in_page():
+def test_tiny_model_is_trained_on_page():
     at = page("learn/train_a_tiny_one", **{"tiny.epochs": 3, "tiny.magic": 7})
     (untrained,) = charts(at)
     start = next(tiny_model.train(tiny_model.Settings(epochs=3, magic=7)))
@@ -106,7 +106,7 @@ def test_tiny_model_trains_in_page():
     assert same(matrix(charts(at)[2]), states[1].weights)
 
 
-def test_pronoun_lesson_numbers(encoder):
+def test_pronoun_lesson_shows_numbers_of_encoder(encoder):
     at = page("learn/pronouns_and_negation", view="pronouns")
     known, empty = charts(at)
     assert max(mark(known, "bar").values("x")) > 0 and not mark(empty, "bar").records["weight"].notna().any()
@@ -155,7 +155,7 @@ def test_pronoun_lesson_numbers(encoder):
         assert mark(chart, "bar").values("x") == pytest.approx([float(row[each].sum()) for each in places], abs=1e-5)
 
 
-def test_negation_lesson_numbers(encoder):
+def test_negation_lesson_shows_numbers_of_encoder(encoder):
     at = page("learn/pronouns_and_negation", view="negation")
     assert [mark(chart, "bar").records["weight"].notna().all() for chart in charts(at)] == [True, True, False, False]
     question = at.radio(key="negation.prediction")
@@ -184,7 +184,7 @@ def test_negation_lesson_numbers(encoder):
         assert mark(chart, "bar").domain("x") == mark(printed, "bar").domain("x")
 
 
-def test_many_heads_lesson_numbers(encoder):
+def test_lesson_on_many_heads_shows_numbers_of_encoder(encoder):
     at = page("learn/pronouns_and_negation", view="heads")
     assert '"fillOpacity": 0' in at.get("vega_lite_chart")[0].proto.spec  # the outlines have no fill
     at.radio(key="many-heads.prediction").set_value("a special token").run()

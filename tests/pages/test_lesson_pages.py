@@ -42,12 +42,12 @@ def stop(slug, reveal=True, **typed):
 
 @cache
 def opened(slug):
-    """Open a lesson page with its answer. Never change the result."""
+    """Open a lesson page with its answer shown. The result is cached: never change it."""
     return stop(slug)
 
 
 def change(at, slug, **typed):
-    """Set widgets by the ends of their keys."""
+    """Set the widgets whose keys end with these names."""
     kinds = ("text_input", "text_area", "slider", "select_slider", "number_input", "radio", "toggle", "selectbox")
     widgets = {widget.key: widget for kind in kinds for widget in getattr(at, kind)}
     for name, value in typed.items():
@@ -64,7 +64,7 @@ def softmax(scores):
 
 
 def assert_drawn(shown, *expected):
-    """Check each chart's numbers. None skips a chart."""
+    """Check the numbers of each chart. Where `expected` has None, skip the chart."""
     for chart, wanted in zip(shown, expected):
         if wanted is None:
             continue
@@ -88,7 +88,7 @@ def views(spec):
 
 
 @pytest.mark.parametrize("slug", STOPS)
-def test_lesson_page_has_texts(slug):
+def test_lesson_page_shows_its_texts(slug):
     at, shown = opened(slug), words(opened(slug))
     assert not at.error and at.subheader[0].value == STOPS[slug].title
     assert STOPS[slug].idea.count(". ") <= 2 and STOPS[slug].idea in shown and "$" not in shown
@@ -104,7 +104,7 @@ def test_lesson_page_has_texts(slug):
                 assert color.get("legend", True) is not None or letters
 
 
-def test_answers_are_hidden():
+def test_answers_are_hidden_before_guess():
     places = []
     for slug in STOPS:
         at = stop(slug, reveal=False)
@@ -130,7 +130,7 @@ def test_guess_reveals_answer():
     assert f"The answer: **{answer}**" in words(at.button(key="scaling.show").click().run())
 
 
-def test_buttons_open_neighbouring_pages():
+def test_buttons_open_neighbouring_lesson_pages():
     at = open_link("from-scratch")
     assert at.button(key="previous").disabled
     boxes = [(box["text"], box["stop"]) for box in live(at, "stage")["outline"]]
@@ -150,7 +150,7 @@ def test_buttons_open_neighbouring_pages():
 
 
 @pytest.mark.parametrize(("older", "now"), MERGED.items())
-def test_link_to_merged_lesson_page_redirects(older, now):
+def test_link_to_former_lesson_page_opens_its_successor(older, now):
     at = open_link("from-scratch", stop=older)
     assert [heading.value for heading in at.subheader][:1] == [STOPS[now].title]
 
@@ -173,7 +173,7 @@ def text_counts(block):
 
 @cache
 def texts(slug):
-    """Return the texts outside expanders, and the number of pictures."""
+    """Return a lesson page's texts outside expanders, and its number of pictures."""
     main = opened(slug).main
     shown = text_counts(main) - sum(map(text_counts, main.expander), Counter())
     pictures = sum(
@@ -190,7 +190,7 @@ def n_words(read):
 
 
 def test_lesson_takes_stated_time():
-    """Allow a minute for 150 words or a picture, plus 40 %."""
+    """Count a minute for 150 words or for one picture, then add 40 %."""
     for slug in CORE:
         more = [f"More about this: {STOPS[each].title}" for each in beside(slug)]
         assert n_words([*texts(slug)[0], *more]) <= 250, slug
@@ -249,7 +249,7 @@ def test_lesson_plan_fills_45_minutes():
         ("three-words", {"query": "500"}, "expected 2 numbers, got 1", "the page shows [1, 1]."),
     ],
 )
-def test_unusable_numbers_keep_picture(slug, typed, expected, kept):
+def test_picture_stays_while_typed_numbers_are_unusable(slug, typed, expected, kept):
     at = stop(slug, **typed)
     assert at.error[0].value == "These numbers can't be used."
     assert expected in words(at) and f"Until you correct your numbers, {kept}" in words(at)
@@ -262,11 +262,11 @@ def test_unusable_numbers_keep_picture(slug, typed, expected, kept):
     assert not at.button(key=f"{slug}.reset").click().run().error
 
 
-# Lesson pages with small numbers
+# Lesson pages without an encoder
 
 
 def two_by_hand(query, keys, values):
-    """Return scores, scaled scores, weights, and weight × value."""
+    """Return scores, scaled scores, weights, and weight × value with its sum."""
     scores = np.array(keys) @ query
     weights = softmax(scores / math.sqrt(2))
     parts = weights[:, None] * np.array(values)
@@ -274,7 +274,7 @@ def two_by_hand(query, keys, values):
 
 
 def twelve(causal, **rows):
-    """Return twelve tokens' weights. Queries and keys are equal."""
+    """Return the attention weights of twelve tokens, whose queries equal their keys."""
     states = np.zeros((12, 2))
     for place, row in rows.items():
         states[int(place[1:])] = row
@@ -283,7 +283,7 @@ def twelve(causal, **rows):
 
 
 def per_word(sign, approved, hidden=None):
-    """Return half of weight × value. sign: 1 for river, -1 for loan."""
+    """Return half of weight × value of each word. sign: 1 in the sentence with "river", -1 with "loan"."""
     value = np.array([[0, 0], [0, 0], [1, -1] if approved else [0, 0], [0, 0], [-3 * sign, 3 * sign]])
     return masked(hidden, approved)[:, None] * value / 2
 
@@ -293,7 +293,7 @@ def thread(sign, approved, hidden=None):
 
 
 def masked(hidden, approved):
-    """Return the weights of "bank" with one word hidden."""
+    """Return the attention weights of "bank". The word with the index `hidden` gets none."""
     scores = np.array([-2, 2, -1 if approved else -2, -2, 3]) / math.sqrt(2)
     return softmax(np.where(np.arange(5) == hidden, -np.inf, scores))
 
@@ -309,7 +309,7 @@ def residual(sign, approved):
 
 
 def followed(steps, rate):
-    """Return the first gradient, and the weights after every step."""
+    """Return the first gradient, and the attention weights after each training step."""
     query, keys, history, gradients = np.array([3.0, 1.0]), worked_example.KEYS.numpy(), [], []
     for _ in range(steps + 1):
         weights = softmax(keys @ query / math.sqrt(2))
@@ -352,7 +352,7 @@ TYPED = [
 
 
 @pytest.mark.parametrize(("slug", "typed", "expected"), TYPED, ids=[slug for slug, *_ in TYPED])
-def test_charts_show_typed_numbers(slug, typed, expected):
+def test_charts_show_results_of_typed_numbers(slug, typed, expected):
     assert_drawn(charts(stop(slug, **typed)), *expected)
 
 
@@ -394,13 +394,13 @@ ON_STAGE = [
 
 
 @pytest.mark.parametrize(("slug", "typed", "expected"), ON_STAGE, ids=[slug for slug, *_ in ON_STAGE])
-def test_lesson_figure_shows_typed_numbers(slug, typed, expected):
+def test_lesson_figure_shows_results_of_typed_numbers(slug, typed, expected):
     drawn = stage(stop(slug, **typed))
     for name, numbers in expected.items():
         assert same(drawn[name], numbers, 6e-4 if name in ("bank", "context", "query") else 6e-5), name
 
 
-def test_weight_of_river_is_constant():
+def test_weight_of_river_is_same_on_all_pages():
     given = {slug: stage(opened(slug))["weights"][4] for slug in CORE if "weights" in stage(opened(slug))}
     assert list(given) == ["soft-lookup", "scaling", "three-words", "mix", "residual", "hide-a-word"]
     assert {decimal(each) for each in given.values()} == {"0.63"}
@@ -417,7 +417,7 @@ BY_KERNEL = [
 
 
 @pytest.mark.parametrize(("slug", "typed", "expected"), BY_KERNEL, ids=[slug for slug, *_ in BY_KERNEL])
-def test_steps_show_typed_numbers(slug, typed, expected):
+def test_steps_show_results_of_typed_numbers(slug, typed, expected):
     (scores, scaled, weights, handed), (cells, drawn) = expected, kernel(stop(slug, **typed))
     assert cells["score"] == list(map(decimal, scores)) and cells["scaled"] == list(map(decimal, scaled))
     assert cells["exponential"] == list(map(weight, np.exp(scaled - max(scaled))))
@@ -426,7 +426,7 @@ def test_steps_show_typed_numbers(slug, typed, expected):
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_twelve_tokens_before_answer(causal):
+def test_map_lacks_asked_row_before_answer(causal):
     at = stop("twelve-tokens", **{"causal 0": causal}, **NOT_GOOD)
     assert same(matrix(charts(at)[0]), OF_12[causal], 1e-5)
     assert len(mark(charts(stop("twelve-tokens", reveal=False))[0], "rect").records) == 11 * 12
@@ -435,7 +435,7 @@ def test_twelve_tokens_before_answer(causal):
 # Lesson pages that run the encoder
 
 
-def test_word_vectors_are_compared(encoder):
+def test_cosines_of_word_vectors_are_drawn(encoder):
     typed = ("A bat flew by.", "He swung the wooden bat. | sport", "The bat hung from the roof.")
     at = change(stop("one-vector"), "one-vector", text="\n".join(typed), word="bat", landmarks="cave, ball", layer=3)
     encodings = [encoder.encode(line.partition("|")[0].strip()) for line in typed]
@@ -468,7 +468,7 @@ def test_word_vectors_are_compared(encoder):
         assert refused in words(change(at, "one-vector", **typed)) and not charts(at)
 
 
-def test_texts_match_real_heads(encoder):
+def test_texts_state_numbers_of_real_heads(encoder):
     encoding = encoder.encode("The bank of the river.")
     (bank,), (river,) = (encoding.places(word)[0].positions for word in ("bank", "river"))
     trace = encoding.trace(0, 10)
@@ -484,7 +484,7 @@ def test_texts_match_real_heads(encoder):
 
 
 def encoder_shares(encoder):
-    """Return how far "bank" moves with words hidden."""
+    """Return how far "bank" moves toward its other sense if words are hidden from it."""
     loan = encoder.encode(REAL.second).places("bank")[0]
     own = normalize(loan.sentence.vector(6, loan.positions), dim=0)
     way = sense_means(encoder, labels_of("bank").rows, "bank").way(loan.sentence, own.double()).axis
@@ -492,7 +492,7 @@ def encoder_shares(encoder):
     return (runs - own).double() @ way / way.square().sum()
 
 
-def test_four_masks_hide_later_words(encoder):
+def test_four_ways_of_masking_are_drawn(encoder):
     at = change(stop("causal-mask", source="real"), "causal-mask", sentence="One two three.", head="L3 H7")
     encoding = encoder.encode("One two three.")
     n = len(encoding.tokens)
@@ -512,7 +512,7 @@ def test_padding_gets_no_weight(encoder):
     assert trace.weights[n:, :n].sum(-1).tolist() == pytest.approx([1] * 5, abs=1e-5)  # the answer states this
 
 
-def test_kernel_page_computes_all_heads(encoder):
+def test_lesson_on_attention_code_computes_all_heads(encoder):
     at = stop("kernel", example="all heads of a real layer")
     encoding = encoder.encode(REAL.first)
     n = len(encoding.tokens)
@@ -521,7 +521,7 @@ def test_kernel_page_computes_all_heads(encoder):
     assert kernel(at)[0]["weight"] == list(map(weight, weights))
 
 
-def test_drawn_effects_equal_real_encoder(encoder):
+def test_figure_shows_effects_of_real_encoder(encoder):
     a, b = (encoder.encode(sentence).places("bank")[0] for sentence in REAL.sentences[:2])
     means = sense_means(encoder, labels_of("bank").rows, "bank")
 

@@ -58,7 +58,7 @@ def folder(tmp_path_factory):
     ],
     ids=["word", "example", "model", "occurrence"],
 )  # fmt: skip
-def test_unknown_link_values_are_reported(query, asked):
+def test_unknown_values_in_link_are_reported(query, asked):
     at = open_link(**query)
     sentences = {
         f"The link asks for the {each} {REMEDY}".replace("for the occurrence", "for occurrence") for each in asked
@@ -80,7 +80,7 @@ def test_unknown_link_values_are_reported(query, asked):
         ("pronouns-and-negation", {"view": ("Many heads", "heads")}),
     ],
 )
-def test_address_has_button_label(page, buttons):
+def test_address_contains_label_of_chosen_button(page, buttons):
     at = open_link(page, **{key: label for key, (label, _) in buttons.items()})
     for key, (label, name) in buttons.items():
         assert at.button_group(key=key).value == name and label in at.button_group(key=key).options
@@ -88,7 +88,7 @@ def test_address_has_button_label(page, buttons):
 
 
 @pytest.mark.parametrize("key", ["content", "digest"])
-def test_address_keeps_missing_digest(key):
+def test_address_keeps_digest_of_missing_encoder(key):
     at = open_link(model="another ...", other="/no/such/folder", **{key: "c0ffee00"})
     assert "There is no folder" in at.error[0].value
     assert any(text.value == f"This page shows {BUNDLED_NAME} instead." for text in at.text)
@@ -99,7 +99,7 @@ def test_address_keeps_missing_digest(key):
 
 @pytest.fixture
 def asked_for(nothing_computed, monkeypatch):
-    """Collect the names passed to `load_encoder`. Loading fails."""
+    """Make `load_encoder` load only the bundled encoder, and collect the other names passed to it."""
     names = []
 
     def load(name, **options):
@@ -155,7 +155,7 @@ def test_page_asks_before_loading_second_encoder(asked_for):
     assert asked_for == ["bert-base-uncased"] and at.error
 
 
-def test_chosen_encoder_loads_at_once(asked_for):
+def test_encoder_chosen_by_visitor_loads_at_once(asked_for):
     at = at_address(model="bert-base-uncased").run()
     at.selectbox(key="model").set_value("roberta-base").run()
     assert asked_for == ["roberta-base"]
@@ -186,7 +186,7 @@ def test_known_encoder_loads_without_asking(folder, nothing_computed, started_wi
     assert infos(at_address(model=str(folder)).run()) == []
 
 
-def test_link_accepts_full_bundled_name(folder, monkeypatch):
+def test_link_may_have_full_name_of_bundled_encoder(folder, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["app.py", "--model", str(folder)])
     for page, key in (("", "model"), ("two-encoders", "second")):
         at = open_link(page, **{key: BUNDLED_NAME})
@@ -206,7 +206,7 @@ def test_missing_second_encoder_is_reported(folder):
     assert at.query_params["second_content"] in (begins, [begins])
 
 
-def test_word_in_link_ignores_case():
+def test_case_of_word_in_link_is_ignored():
     at = open_link(a="A crane by the bank.", b="The crane saw the bank.", word="BANK")
     assert (warnings(at), at.selectbox(key="word").value) == ([], "bank")
     assert fresh(at).selectbox(key="word").value == "bank"
@@ -226,7 +226,7 @@ def test_word_in_link_stays_in_address():
     query = {"example": "your own", "a": "They approved of the bank.", "b": "We approved the bank."}
     at = open_link(**query)
     assert (at.selectbox(key="word").value, "word" in at.query_params) == ("bank", False)  # "bank" is the default
-    # While the sentences change, the word stays.
+    # The word stays while the visitor changes the sentences.
     at = open_link(example="your own", a="Winter came early.", b="Winter came late.", word="came")
     at.text_input(key="a").set_value("The bank came to Winter.").run()
     at.text_input(key="b").set_value("Winter came to the bank.").run()
@@ -234,7 +234,7 @@ def test_word_in_link_stays_in_address():
     assert fresh(at).selectbox(key="word").value == "came"
 
 
-def test_address_has_chosen_word():
+def test_address_has_word_chosen_by_visitor():
     at = AppTest.from_file(str(APP), default_timeout=120)
     first = {"a": "The bank saw a crane.", "b": "A crane on the bank.", "c": "", "example": None}
     then = {"a": "The hippopotamus bank saw a crane.", "b": "A crane on the bank, a hippopotamus.", "word_chosen": True}
@@ -247,11 +247,11 @@ def test_address_has_chosen_word():
 
 @pytest.fixture(scope="module")
 def begins(folder):
-    """Return the start of each content digest."""
+    """Return the first eight characters of each encoder's content digest."""
     return {"": BUNDLED_CONTENT[:8], str(folder): load_encoder(str(folder)).content[:8]}
 
 
-def test_address_has_content_digest(folder, begins, started_with):
+def test_address_has_content_digest_of_encoder(folder, begins, started_with):
     at = open_link(model="another ...", other=str(folder))
     assert at.query_params["content"] == begins[str(folder)]
     assert warnings(fresh(at)) == []
@@ -262,7 +262,7 @@ def test_address_has_content_digest(folder, begins, started_with):
 
 
 @pytest.mark.parametrize("elsewhere", [True, False])
-def test_link_of_another_encoder_warns(folder, begins, started_with, elsewhere):
+def test_link_made_with_another_encoder_gives_warning(folder, begins, started_with, elsewhere):
     made, opened = ("", str(folder)) if elsewhere else (str(folder), "")
     title = {"": BUNDLED_NAME, str(folder): folder.name}
     started_with(made)
@@ -286,13 +286,13 @@ def test_link_of_another_encoder_warns(folder, begins, started_with, elsewhere):
 
 @pytest.fixture(scope="module")
 def relu(folder):
-    """Copy `folder` with another configuration."""
+    """Copy the encoder's folder and change the configuration in the copy."""
     copy = shutil.copytree(folder, folder.parent / "relu" / "tiny")
     change_config(copy, hidden_act="relu")
     return copy
 
 
-def test_link_of_another_configuration_warns(folder, relu, started_with):
+def test_link_made_with_another_configuration_gives_warning(folder, relu, started_with):
     started_with(str(folder))
     link = dict(open_link().query_params)
     started_with(str(relu))
@@ -318,7 +318,7 @@ def test_older_link_opens_with_note(relu, started_with):
     assert infos(at) == warnings(at) == []
 
 
-def test_older_link_of_other_weights_warns(folder, started_with):
+def test_older_link_made_with_other_weights_gives_warning(folder, started_with):
     link = {"digest": load_encoder(str(folder)).digest[:8] + " tiny"}
     at = open_link(**link)
     own = BUNDLED_DIGESTS["model.safetensors"][:8]
@@ -331,7 +331,7 @@ def test_older_link_of_other_weights_warns(folder, started_with):
 
 @pytest.fixture(scope="module")
 def private(folder, tmp_path_factory):
-    """Make a folder of models and scans, some broken."""
+    """Make a folder of models and scans, some of which are broken."""
     root = tmp_path_factory.mktemp("private") / "of mine"
     for name in ("mine", "broken", "tiny", "below/tiny"):
         shutil.copytree(folder, root / "models" / name)
@@ -343,7 +343,7 @@ def private(folder, tmp_path_factory):
 
 @pytest.fixture
 def public(monkeypatch):
-    """Accept visitors from other machines."""
+    """Let the server accept visitors from other machines."""
     option = permissions.st.get_option
     monkeypatch.setattr(
         permissions.st, "get_option", lambda name: "0.0.0.0" if name == "server.address" else option(name)
@@ -374,7 +374,7 @@ def sent(monkeypatch):
         ({"source": "../models"}, "'../models' isn't in this server's folder of scans"),
     ],
 )  # fmt: skip
-def test_no_server_path_is_sent(private, started_with, public, sent, monkeypatch, query, answer):
+def test_no_path_on_server_is_sent_to_browser(private, started_with, public, sent, monkeypatch, query, answer):
     shelf, scans = private / "models", private / "scans"
     monkeypatch.setenv("SELFATTN_MODEL_DIR", str(shelf))
     monkeypatch.setenv("SELFATTN_SCAN_DIR", str(scans))
@@ -393,7 +393,7 @@ def test_no_server_path_is_sent(private, started_with, public, sent, monkeypatch
         assert link["model"] == "tiny" and warnings(open_link(**link)) == []
 
 
-def test_downloaded_link_opens_encoder(folder):
+def test_link_in_downloaded_file_opens_encoder(folder):
     encoder = load_encoder(str(folder))
     link = dict(parse_qsl(urlparse(view_link(encoder, head="L1 H1", content="c0ffee00", digest="c0ffee00")).query))
     at = open_link(**link)

@@ -128,7 +128,7 @@ def effects(at):
     return pd.Series([float(each.split(" ")[0].replace("−", "-")) for each in live(at, "heads")["said"]])
 
 
-def test_predictions_start_with_checkpoint_task(folders, tmp_path):
+def test_page_starts_with_task_of_checkpoint(folders, tmp_path):
     folder = str(embedder(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("BAD", "GOOD"))))
     at = open_link("predictions", model="another ...", other=folder, a=RIVER, head="L0 H0")
     classes = answers(at)["token"].tolist()
@@ -214,7 +214,7 @@ def test_regression_score_is_shown(tmp_path):
     assert "the score of RISK changes by" in page_text(at)
 
 
-def test_cut_text_is_reported(tmp_path):
+def test_cutting_of_long_text_is_reported(tmp_path):
     folder = str(embedder(save_tiny(FAMILIES["BERT"], tmp_path / "tiny"), sentence_bert_config={"max_seq_length": 6}))
     link = {"model": "another ...", "other": folder, "asked": "Two sentences", "head": "L0 H0"}
     at = open_link("predictions", a=RIVER, b="She sat.", **link)
@@ -229,7 +229,7 @@ def test_cut_text_is_reported(tmp_path):
     assert "tiny reads 6 of the 102 tokens of A." in page_text(at) and "read whole" not in page_text(at)
 
 
-def test_long_text_shows_sentence_effects(tmp_path, monkeypatch):
+def test_long_text_shows_effects_of_its_sentences(tmp_path, monkeypatch):
     monkeypatch.setattr(sentences, "LONG", 20)
     folder = str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("BAD", "GOOD")))
     text = "The bank was muddy. She sat by the water.\nThe loan was approved. It rained."
@@ -250,7 +250,7 @@ def test_long_text_shows_sentence_effects(tmp_path, monkeypatch):
     assert "The link opens sentence 1.9, which doesn't exist." in page_text(at) and "passage" not in at.query_params
 
 
-def test_address_has_hidden_words():
+def test_address_says_which_words_are_hidden():
     link = {"asked": "Two sentences", "a": "We sat by the bank.", "b": "We sat by the river."}
     at = open_link("predictions", hide_a="bank", hide_b="moon", **link)
     assert live(at, "similar")["hidden"] == [4, None]
@@ -314,7 +314,7 @@ def test_page_reports_lack_of_memory(monkeypatch):
     assert at.text_input(key="a").value == "A swan on a lake."
 
 
-def test_garbage_collection_follows_pictures(tmp_path, monkeypatch):
+def test_garbage_is_collected_after_pictures_are_shown(tmp_path, monkeypatch):
     """Collecting first would delay the pictures by 0.25 s."""
     events, show, collect = [], figures.show_live, gc.collect
     monkeypatch.setattr(figures, "show_live", lambda *given: (events.append("picture"), show(*given)))

@@ -38,7 +38,7 @@ def table(rows, columns=("sentence", "word", "sense")):
 
 
 def some(n, *words):
-    """Return n labelled sentences for each sense."""
+    """Return n labelled sentences for each sense of these words."""
     few = labelled_sentences()
     return few[few["word"].isin(words)].groupby(["word", "sense"]).head(n)
 
@@ -132,7 +132,7 @@ def test_measurement_can_be_stopped(few, monkeypatch):
     assert finding in page_text(at.button(key="ask_hidden").click().run()) and len(made) == 1
 
 
-def test_stored_report_is_looked_up_again(nothing_computed, encoder, monkeypatch):
+def test_missing_stored_report_is_looked_up_again(nothing_computed, encoder, monkeypatch):
     found = [None, "report"]
     monkeypatch.setattr(reports, "stored", lambda *_: found.pop(0))
     assert [reports.stored_report(senses.HiddenWordsReport, encoder) for _ in range(3)] == [
@@ -142,7 +142,7 @@ def test_stored_report_is_looked_up_again(nothing_computed, encoder, monkeypatch
     ]
 
 
-def test_page_says_why_hiding_fails(few, checkpoint, monkeypatch):
+def test_page_says_why_no_word_can_be_hidden(few, checkpoint, monkeypatch):
     monkeypatch.setattr(view, "labelled", lambda: some(3, "bank"))
     at = open_page(PAGE)
     assert "These sentences can't be used for hiding words: 'bank' has 3 usable sentences in the sense" in page_text(at)
@@ -153,7 +153,7 @@ def test_page_says_why_hiding_fails(few, checkpoint, monkeypatch):
     assert "ask_hidden" not in [button.key for button in at.button]
 
 
-def test_bad_upload_rows_are_listed(few, checkpoint, encoder_of, monkeypatch):
+def test_bad_rows_of_upload_are_listed(few, checkpoint, encoder_of, monkeypatch):
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(checkpoint("BERT")))
     made = kept_from(senses, "hidden_words", monkeypatch)
     at = open_page(PAGE, source="table")
@@ -192,7 +192,7 @@ def test_unusable_tables_are_refused(name, data, message):
     assert message in upload(open_page(PAGE, source="table"), name, data).error[0].value.replace("\\", "")
 
 
-def test_click_opens_scanned_sentence(tmp_path, monkeypatch, clicked):
+def test_click_opens_sentence_of_scan(tmp_path, monkeypatch, clicked):
     (tmp_path / "table.csv").write_bytes(table([*GOOD, ("A bat flew out of the cave.", "bat", "animal")]))
     command = [str(tmp_path / "table.csv"), "--output", str(tmp_path / "scan"), "--device", "cpu", "--sources"]
     assert scan(command) == 0

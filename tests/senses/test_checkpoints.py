@@ -26,12 +26,12 @@ def encoders(tmp_path_factory):
 
 
 def apart(one, other, layer, head, of):
-    """Return the mean distance of two heads in a text."""
+    """Return the mean distance between two heads' attention weights in a text."""
     first, second = one.reference_weights(of)[layer, head], other[0].reference_weights(of)[layer, other[1]]
     return float((first - second)[1:-1].abs().sum(-1).mean() / 2)
 
 
-def test_distances_equal_plain_loops(encoders):
+def test_distances_agree_with_plain_loops(encoders):
     one, other = encoders["before"], encoders["after"]
     report = compare_checkpoints(one, other, TEXTS)
     row = report.heads.set_index(["layer", "head"]).loc[(2, 1)]
@@ -47,7 +47,7 @@ def test_distances_equal_plain_loops(encoders):
 
 
 @pytest.mark.slow
-def test_by_chance_counts_wrong_counterparts(encoders):
+def test_table_by_chance_counts_wrong_counterparts(encoders):
     one, other = encoders["before"], encoders["after"]
     report = compare_checkpoints(one, other, TEXTS)
     usable, counted = [TEXTS[0], TEXTS[2], TEXTS[3]], [0, 0, 0, 0]
@@ -62,7 +62,7 @@ def test_by_chance_counts_wrong_counterparts(encoders):
     assert compare_checkpoints(one, one, TEXTS[:1]).heads["nearer"].all()
 
 
-def test_only_changed_head_has_distance(encoders):
+def test_only_changed_head_has_nonzero_distance(encoders):
     one, model = encoders["before"], encoders["before"].model
     query = model.encoder.layer[2].attention.self.query.weight
     kept = query[8:16].clone()
@@ -101,7 +101,7 @@ def test_different_architectures_are_refused(encoders):
         (f"{SNAPSHOTS}/{'a' * 40}", f"{SNAPSHOTS}/{'b' * 40}", ("some/bert aaaaaaa", "some/bert bbbbbbb")),
     ],
 )
-def test_told_apart_returns_shortest_names(encoders, first, second, names, monkeypatch):
+def test_told_apart_shortens_names_of_two_encoders(encoders, first, second, names, monkeypatch):
     assert told_apart(*(replace(encoders["before"], name=name) for name in (first, second))) == names
     both = [replace(encoders["before"], name="some/bert", revision=letter * 40) for letter in "ab"]
     assert told_apart(*both) == ("some/bert aaaaaaa", "some/bert bbbbbbb")

@@ -26,7 +26,7 @@ def unit(vector):
 
 
 def nearest_centroid_scores(vectors, senses):
-    """Score each sentence 1, 1 / k if k senses tie, or 0."""
+    """Score each sentence: 1 if its own sense is nearest, 1 / k in a tie of k senses, else 0."""
     vectors = [unit(vector.tolist()) for vector in vectors]
     scores = []
     for i, vector in enumerate(vectors):
@@ -42,7 +42,7 @@ def nearest_centroid_scores(vectors, senses):
 
 
 def loop_vectors(encoder, frame):
-    """Return a word's vectors of each kind, without batches."""
+    """Return every kind of vector of a word, computed sentence by sentence."""
     kinds = {}
     for row in frame.itertuples():
         encoding = encoder.encode(row.sentence)
@@ -67,7 +67,7 @@ def small(encoder, labelled):
 
 
 def beyond_baselines_loop(scores, baselines, senses):
-    """Subtract the baseline that is better in the other half."""
+    """From each score, subtract the baseline that is better in the other half of the sentences."""
     seen, halves = {}, []
     for sense in senses:
         seen[sense] = seen.get(sense, 0) + 1
@@ -81,7 +81,7 @@ def beyond_baselines_loop(scores, baselines, senses):
 
 
 @pytest.mark.slow
-def test_accuracies_equal_plain_loops(encoder, small):
+def test_accuracies_agree_with_plain_loops(encoder, small):
     frame, report = small
     words = {word: loop_vectors(encoder, rows) for word, rows in frame.groupby("word")}
 
@@ -109,7 +109,7 @@ def test_accuracies_equal_plain_loops(encoder, small):
         assert [row.adds, row.adds_low, row.adds_high] == pytest.approx([np.mean(added), low[0], high[0]], abs=1e-9)
 
 
-def test_beyond_baselines_equals_plain_loop():
+def test_beyond_baselines_agrees_with_plain_loop():
     labels = [0, 0, 1, 0, 1, 1, 0, 1, 0]
     generator = np.random.default_rng(2)
     head_scores, *baselines = generator.choice([0.0, 0.5, 1.0], size=(3, 40, 9))
@@ -118,7 +118,7 @@ def test_beyond_baselines_equals_plain_loop():
         assert found[at].tolist() == pytest.approx(beyond_baselines_loop(scores, (first, second), labels), abs=1e-9)
 
 
-def test_each_left_out_equals_plain_loop():
+def test_each_left_out_agrees_with_plain_loop():
     generator = torch.Generator().manual_seed(3)
     vectors, senses = torch.randn(9, 4, generator=generator), [0, 1, 0, 1, 1, 0, 1, 0, 1]
     starts = [5, 1, 2, 4, 9, 7, 3, 1, 2]
@@ -134,7 +134,7 @@ def test_each_left_out_equals_plain_loop():
     assert 0 < sum(expected) < 9
 
 
-def test_accuracy_is_mean_sentence_score(small):
+def test_accuracy_is_mean_score_of_sentences(small):
     _, report = small
     for row in report.heads.iloc[::7].itertuples():
         sentences = report.sentences(row.layer, row.head)
@@ -144,7 +144,7 @@ def test_accuracy_is_mean_sentence_score(small):
         assert (sentences["nearest"] != sentences["sense"])[sentences["score"] == 0].all()
 
 
-def test_tied_senses_divide_score():
+def test_score_is_divided_among_tied_senses():
     alike = torch.ones(4, 1, 3)  # four sentences with the same vector
     labels = torch.tensor([[0, 0, 1, 1]])
     assert score(centroid_cosines(cosines(alike), labels, 2), labels).tolist() == [[[0.5] * 4]]
@@ -157,7 +157,7 @@ def test_tied_senses_divide_score():
     assert score(centroid_cosines(cosines(zeros), three, 3), three)[0, 0].tolist() == pytest.approx([1 / 3] * 6)
 
 
-def test_shuffled_accuracy_equals_separate_runs():
+def test_shuffled_accuracy_agrees_with_separate_shuffles():
     generator = torch.Generator().manual_seed(0)
     between = cosines(torch.randn(7, 3, 5, generator=generator))
     labels = torch.tensor([0, 0, 0, 1, 1, 2, 2])
@@ -171,7 +171,7 @@ def test_shuffled_accuracy_equals_separate_runs():
     assert together.std(dim=1).min() > 0
 
 
-def test_shuffle_seed_is_word_number(encoder, labelled, monkeypatch):
+def test_shuffles_of_word_n_use_seed_n(encoder, labelled, monkeypatch):
     """Other seeds would change the p-values of stored reports."""
     seeds, one_word = [], nearest_centroid._one_word
     keep = lambda model, rows, n, seed: (seeds.append(seed), one_word(model, rows, n, seed))[1]  # noqa: E731
@@ -185,7 +185,7 @@ def test_separation_shuffles_1000_times(encoder_of):
     assert p * 1001 == pytest.approx((p * 1001).round(), abs=1e-6) and p.min() < 1
 
 
-def test_floor_is_accuracy_of_random_weights(encoder_of):
+def test_floor_is_accuracy_of_untrained_encoder(encoder_of):
     encoder = encoder_of("BERT")
     report = separation(encoder, tiny_table(), shuffles=1)
     twin = separation(random_twin(encoder), tiny_table(), shuffles=1, floor=False)
@@ -193,7 +193,7 @@ def test_floor_is_accuracy_of_random_weights(encoder_of):
         assert own["floor"].tolist() == pytest.approx(other["accuracy"].tolist())
 
 
-def test_p_values_by_hand():
+def test_p_values_equal_values_computed_by_hand():
     shuffled = np.array([[0.5, 0.6, 0.4, 0.5], [0.5, 0.3, 0.7, 0.2]])  # the best head of each shuffle: .5 .6 .7 .5
     assert p_values(np.array([0.6, 0.8, 0.5]), shuffled) == pytest.approx([3 / 5, 1 / 5, 1.0])
     assert threshold(np.arange(1000)[None] / 1000) == pytest.approx(0.950)

@@ -9,7 +9,7 @@ from selfattn.examples import labelled_sentences
 from selfattn.senses.nearest_sentences import labelled_vectors, nearest_by_stage, ranked_sentences
 
 
-def test_equal_cosines_alternate_senses():
+def test_senses_alternate_among_equal_cosines():
     rows = pd.DataFrame({"sentence": list("abcdef"), "sense": ["x", "x", "y", "x", "y", "y"]}, index=[3, 1, 4, 2, 9, 7])
     vectors = torch.tensor([[1.0, 0], [2, 0], [1, 1e-6], [0, 1], [1, 1], [5, 0]])
     found = ranked_sentences(rows, vectors, torch.tensor([3.0, 0]), but="f")
@@ -36,7 +36,7 @@ def test_nearest_by_stage_ranks_sentences(encoder):
     assert text not in set(nearest_by_stage(encoder, encoder.locate(text, "bank")[0], labelled)["alone"]["sentence"])
 
 
-def test_encoder_without_hiding_has_two_stages(encoder_of):
+def test_encoder_that_cannot_hide_words_has_two_stages(encoder_of):
     encoder = encoder_of("XLNet")
     word = encoder.encode("the rain fell.").places("rain")[0]
     labelled = pd.DataFrame({"sentence": ["no rain."], "sense": ["wet"]}), torch.ones(1, 4, encoder.d_model)

@@ -1,4 +1,4 @@
-"""Test the noise level of the effects."""
+"""Test the noise level of the effects of hiding words."""
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ def drawn(n=320, seed=3, shift=0.1):
 
 @pytest.mark.parametrize("shift", [0.1, 0.3])
 @pytest.mark.slow
-def test_noise_level_equals_plain_loops(shift):
+def test_noise_level_agrees_with_plain_loops(shift):
     largest, smallest = drawn(shift=shift)
     counts = noise_counts(largest, smallest)
     for share, toward, away in counts.itertuples(index=False):
@@ -40,7 +40,7 @@ def test_noise_level_equals_plain_loops(shift):
 def test_negative_shares_raise_noise_level():
     largest = np.concatenate([np.full(280, 0.05), np.full(40, 0.305)])
     smallest = np.concatenate([np.full(6, -0.2), np.zeros(314)])
-    # Six sentences have a share of -.2: more than 1/8 of 40.
+    # Six sentences have a share of -.2: more than 1/8 of the 40 with a share of .305.
     assert noise_level(largest, smallest, 1).level == 0.21
     smallest[5] = 0.0
     assert noise_level(largest, smallest, 1).level == 0.01  # 5 is not more than 1/8 of 40
@@ -64,7 +64,7 @@ def test_noise_level_needs_300_sentences():
     assert np.isnan(noise_level(np.zeros(300), np.zeros(300), 1)).all()
 
 
-def test_chance_of_counts_negative_shares():
+def test_method_chance_of_counts_negative_shares():
     shares = np.array([0.0749, 0.0751, 0.1, 0.1249, 0.125, -0.1, -0.0751, -0.07, 0.3])
     words = pd.DataFrame({"text": ["a"] * 9 + ["!"], "share": [*shares, -0.1]})
     report = HiddenWordsReport(words, *[pd.DataFrame()] * 6, reason="")
@@ -72,10 +72,10 @@ def test_chance_of_counts_negative_shares():
     assert np.isnan(report.chance_of(0.6)) and report.chance_of(0.3) == 0
 
 
-def test_published_noise_level(encoder):
+def test_noise_level_has_published_value(encoder):
     report = stored("hidden_words", encoder, labelled_sentences()).report
     assert report.level == (0.21, 0.19, 0.31)
-    assert report.head_level == (0.05, 0.04, 0.05)  # with words hidden in one head alone
+    assert report.head_level == (0.05, 0.04, 0.05)  # with words hidden in one head at a time
     counts = report.noise.set_index("share")
     assert counts.loc[0.21].tolist() == [296, 35]
     largest = report.named.groupby(["word", "row"])["share"].max()
@@ -85,8 +85,8 @@ def test_published_noise_level(encoder):
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
-def test_random_labels_give_no_low_level(encoder):
-    """Measured before: eight shuffles and four splits of senses gave no level."""
+def test_random_labels_give_no_low_noise_level(encoder):
+    """In an earlier measurement, eight shuffles and four splits of senses gave no noise level."""
     items, _ = require_rows(encoder, labelled_sentences(), per_sense=4)
     generator, shuffled, split = np.random.default_rng(0), [], []
     for _, group in items.groupby("word"):

@@ -118,7 +118,7 @@ def rank_correlation(first, second) -> float:
 
 
 @pytest.mark.slow
-def test_tiny_report_equals_plain_loops(encoder_of, checkpoint):
+def test_tiny_report_agrees_with_plain_loops(encoder_of, checkpoint):
     encoder = in_float64(encoder_of("BERT"))
     assert_agrees(hidden_words(encoder, tiny_table()), encoder, checkpoint("BERT"), tiny_table())
 
@@ -126,14 +126,14 @@ def test_tiny_report_equals_plain_loops(encoder_of, checkpoint):
 @pytest.mark.long
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("words", [["bank", "pitcher"], None], ids=["two words live", "every word, stored"])
-def test_built_in_report_equals_plain_loops(whole, encoder, words):
+def test_built_in_report_agrees_with_plain_loops(whole, encoder, words):
     table = labelled_sentences()
     table = table if words is None else table[table["word"].isin(words)]
     live = whole if words is None else hidden_words(in_float64(encoder), table)
     assert_agrees(live, encoder, resolve().folder, table, ROUNDING if words is None else EXACT, heads=words is not None)
 
 
-def test_stored_shares_equal_hidden_pair(whole, encoder):
+def test_stored_shares_equal_shares_of_hidden_pair(whole, encoder):
     frame = labelled_sentences()
     rows = frame[frame["word"] == "pitcher"].groupby("sense").head(1)
     means = stored("sense_means", encoder, frame).report.of("pitcher", encoder, frame)
@@ -164,7 +164,7 @@ def test_report_has_published_figures(whole):
 
 
 def test_ranking_of_heads_is_stable(whole):
-    """Ranks from random halves of the words have mean correlation .92."""
+    """The heads' ranks in two random halves of the words have a mean correlation of .92."""
     every = whole.heads[whole.heads["word"] == "all"].sort_values("share", ascending=False)
     assert every[["layer", "head"]].head(4).to_numpy().tolist() == [[0, 10], [0, 1], [0, 3], [0, 2]]
     first = every.iloc[0]
@@ -187,7 +187,7 @@ def test_intervals_resample_words(whole):
 
 
 def interval(values):
-    """Return the 95 % interval of the mean."""
+    """Return the bootstrap 95 % interval of the mean."""
     n, generator = len(values), np.random.default_rng(0)
     counts = generator.multinomial(n, np.full(n, 1 / n), size=1000)
     means = [np.repeat(values, each).mean() for each in counts]
@@ -225,7 +225,7 @@ def test_unusable_rows_are_rejected(encoder_of):
 
 @pytest.mark.slow
 def test_one_word_has_no_interval(encoder_of):
-    """The rows of means over words are also called "all"."""
+    """The word is "all", which is also the name of the rows of means over words."""
     report = hidden_words(encoder_of("BERT"), tiny_table("water", "money", words=["all"]))
     for lines in (report.accuracy, report.between):
         single, overall = lines.iloc[: len(lines) // 2], lines.iloc[len(lines) // 2 :]
@@ -248,7 +248,7 @@ def test_padding_replaces_missing_mask_token():
         word_rankings.blank_token(encoder)
 
 
-def test_unavailable_method_is_nan(encoder_of, monkeypatch):
+def test_numbers_of_unavailable_method_are_nan(encoder_of, monkeypatch):
     bare = dataclasses.replace(encoder_of("BERT"), patch_reason="It wasn't found.")
     wordless = dataclasses.replace(bare, tokenizer=Mock(mask_token=None, pad_token=None, unk_token=None))
     blank_token = word_rankings.blank_token
@@ -286,7 +286,7 @@ def test_mean_over_words_keeps_nan(encoder_of):
     assert found["way"][found[["agreement", "rank"]].isna().all(axis=1)].tolist() == ["rollout"]
 
 
-def test_encoder_without_hiding_is_refused(encoder_of):
+def test_encoder_that_cannot_hide_words_is_refused(encoder_of):
     with pytest.raises(NotRecomputable, match="No word can be hidden in"):
         hidden_words(encoder_of("XLNet"), pd.DataFrame())  # refused before the table is read
 

@@ -1,4 +1,4 @@
-"""Test the cosines of unrelated pairs of sentences."""
+"""Test the cosines of pairs of unrelated sentences."""
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from selfattn.senses.unrelated_pairs import UnrelatedPairs, drawn_pairs, unrelat
 
 
 @pytest.mark.slow
-def test_pairs_have_different_words():
+def test_sentences_of_pair_have_different_labelled_words():
     frame = labelled_sentences()
     rng, words = np.random.default_rng(0), sorted(frame["word"].unique())
     expected = []

@@ -7,7 +7,7 @@ from selfattn.senses import head_profiles, what_heads_do
 
 
 @pytest.mark.slow
-def test_head_profiles_equal_plain_loops(encoder, labelled, monkeypatch):
+def test_head_profiles_agree_with_plain_loops(encoder, labelled, monkeypatch):
     monkeypatch.setattr(what_heads_do, "TOP", 3)
     frame = labelled[labelled["sense"] != "row"].set_axis(range(5, 5 + sum(labelled["sense"] != "row")))
     ranks = sorted({0, 1, 2, (len(frame) - 1) // 2, len(frame) // 2})  # the three largest and the middle weights

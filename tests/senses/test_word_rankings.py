@@ -19,7 +19,7 @@ HOOKED = ["DeBERTa", "DeBERTa-v2", "DeBERTa-v3", "MPNet", "RoFormer", "RemBERT",
 
 
 def ranked(encoder):
-    """Return a word, other words, and changes of its vector by each method."""
+    """Return a word, the other words' positions, the word's unit vector, and each method's changes of it."""
     encoding = encoder.encode(TEXT)
     word = encoding.places("riverbank")[0]
     groups = [other.positions for other in encoding.words if other.positions != word.positions]
@@ -31,7 +31,7 @@ def ranked(encoder):
 
 
 def plainly(model, inputs, word, group=()):
-    """Return the word's unit vector if its weights to `group` are 0."""
+    """Return the word's unit vector if its attention weights to `group` are 0."""
     softmax = torch.Tensor.softmax
 
     def zeroing(scores, *args, **options):
@@ -77,7 +77,7 @@ def test_gradient_equals_finite_differences(encoder_of, checkpoint, name):
 
 
 @pytest.mark.parametrize("name", ["BERT", "ModernBERT", "MobileBERT", "MPNet", "T5 (encoder half)"])
-def test_weights_x_v_uses_output_matrix(encoder_of, name):
+def test_method_weights_x_v_uses_output_matrix(encoder_of, name):
     encoder = encoder_of(name)
     encoding = encoder.encode(TEXT)
     word, group = encoding.places("riverbank")[0], encoding.places("well-known")[0].positions

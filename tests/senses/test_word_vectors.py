@@ -35,7 +35,7 @@ def test_bag_leaves_out_word_itself(encoder):
 
 
 @pytest.mark.slow
-def test_layers_are_measured_without_heads(encoder_of):
+def test_layers_are_measured_if_heads_cannot_be_read(encoder_of):
     report = separation(encoder_of("XLNet"), tiny_table(), shuffles=5)
     assert report.layers["layer"].tolist() == ["embedding", 0, 1, 2]
     assert report.layers["accuracy"].between(0, 1).all()
