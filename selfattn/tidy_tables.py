@@ -37,7 +37,7 @@ def weights_frame(weights: Tensor, tokens: Sequence[str]) -> pd.DataFrame:
 
 
 def heads_frame(**measures: Tensor) -> pd.DataFrame:
-    """Return a row for each head, with its measures: (n_layers, n_heads) each."""
+    """Return a row for each head, with a column for each measure. measures: (n_layers, n_heads) each."""
     heads = [Head(*place) for place in np.ndindex(*next(iter(measures.values())).shape)]
     columns = {name: values.flatten().tolist() for name, values in measures.items()}
     return pd.DataFrame(heads, columns=["layer", "head"]).assign(name=list(map(str, heads)), **columns)
@@ -49,9 +49,10 @@ PARTS = ("", " (query)", " (document)")  # suffixes for a single text, and for t
 def explained_words_frame(said: Mapping[str, Explained]) -> pd.DataFrame:
     """Return the effect of hiding each word, one row per word.
 
-    said: the text's label; for a pair, also which text has the word.
+    Columns of the table:
+    said: the text's label; for a query and document read as a pair, " (query)" or " (document)" follows.
     gap: True if a space precedes the word.
-    effect: the change of the target; NaN for the target's word.
+    effect: how hiding the word changes the target; NaN for the word that the target is about.
     at: the index of the word's first character.
     """
     rows = []
@@ -71,7 +72,7 @@ def explained_words_frame(said: Mapping[str, Explained]) -> pd.DataFrame:
 
 
 def explained_heads_frame(found: Explained) -> pd.DataFrame:
-    """Return the effect of removing each head, and how it was measured."""
+    """Return the effect of removing each head, and how that effect was measured."""
     run = found.heads.isfinite()
     how = ["exact" if each else "by gradient" for each in run.flatten().tolist()]
     return heads_frame(effect=torch.where(run, found.heads, found.by_gradient)).assign(how=how)
@@ -86,11 +87,11 @@ def context_share(trace: AttentionTrace, positions: Sequence[int]) -> Tensor:
 
 
 def hidden_words_frame(pair: HiddenPair) -> pd.DataFrame:
-    """Return the effect of hiding each word of two sentences.
+    """Return a row for each word of two sentences, with the effect of hiding that word.
 
     place: position of the word's first token.
-    share: how far the chosen word moves, as a part of the distance to its other sense, or else to the other sentence's vector.
-    Negative: away; NaN: not hidden.
+    share: how far hiding the word moves the chosen word's vector, as a part of the distance to the other sense
+    (without two senses, to the other sentence's vector). Negative: it moves away. NaN: the word wasn't hidden.
     leads: True for the sentence's word with the largest share, never for punctuation.
     """
     rows = []
@@ -103,9 +104,9 @@ def hidden_words_frame(pair: HiddenPair) -> pd.DataFrame:
 
 
 def hidden_heads_frame(pair: HiddenPair, run: Mapping[tuple[str, int], Tensor] | None = None) -> pd.DataFrame:
-    """Return the effect of hiding each word in each head.
+    """Return the effect of hiding each word in one head at a time.
 
-    run: exact effects, (n_layers, n_heads) each, keyed by (sentence, place). Other effects are by gradient.
+    run: a word's exact effects, (n_layers, n_heads), keyed by (sentence, place). Effects of other words are by gradient.
     """
     tables = []
     for name, words, by_head in zip("AB", pair.words, pair.by_head):
@@ -133,9 +134,9 @@ def hidden_curves_frame(pair: HiddenPair) -> pd.DataFrame:
 
 
 def leading_words_frame(report: HiddenWordsReport, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return each labelled sentence's two words with the largest effects, largest first.
+    """Return a row for each labelled sentence, with its two words that have the largest effects; rows are sorted by effect.
 
-    share, next: how far hiding the first (second) word moves the labelled word, as a part of the distance to its other senses.
+    share (next): how far hiding the first (second) word moves the labelled word, as a part of the distance to its other senses.
     """
     words = report.named.sort_values("share", ascending=False, kind="stable")
     places = words.groupby("row", sort=False).cumcount()
@@ -147,8 +148,8 @@ def leading_words_frame(report: HiddenWordsReport, frame: pd.DataFrame) -> pd.Da
 def shaded_frame(report: HiddenWordsReport, sentences: Mapping[Hashable, Sequence[Word]]) -> pd.DataFrame:
     """Return the effect of hiding each word of some labelled sentences.
 
-    sentences: the words, keyed by row in the labelled table.
-    share: how far the labelled word moves, as a part of the distance to its other senses, or NaN.
+    sentences: each sentence's words, keyed by the sentence's row in the labelled table.
+    share: how far the labelled word moves, as a part of the distance to its other senses. NaN: not measured.
     """
     shown = report.words[report.words["row"].isin(list(sentences))]
     shares = dict(zip(zip(shown["row"], shown["start"]), shown["share"].tolist()))
@@ -163,7 +164,7 @@ def shaded_frame(report: HiddenWordsReport, sentences: Mapping[Hashable, Sequenc
 def sentence_words(rows: Iterable[tuple[Hashable, Word, str, float, bool]], first: str, number: str) -> pd.DataFrame:
     """Return a row for each word.
 
-    rows: (value of column `first`, Word, text, value of column `number`, True for the chosen word).
+    rows: for each word, (value for the column named `first`, Word, text, value for the column named `number`, chosen or not).
     """
     found, end = [], None
     for key, word, text, value, chosen in rows:
@@ -175,18 +176,18 @@ def sentence_words(rows: Iterable[tuple[Hashable, Word, str, float, bool]], firs
 
 
 def named_heads(heads: pd.DataFrame) -> pd.DataFrame:
-    """Add a column name ("L0 H10"), and drop columns that have only NaN."""
+    """Add the column `name` (such as "L0 H10"), and drop columns that have only NaN."""
     names = [str(Head(*pair)) for pair in zip(heads["layer"], heads["head"])]
     return heads.assign(name=names).dropna(axis="columns", how="all")
 
 
 def sources_frame(tables: Iterable[Any]) -> pd.DataFrame:
-    """Count, for each word, the words whose hiding moves the vector most.
+    """Count, for each word, which other word moves the vector of `word` most when hidden.
 
     tables: the scan's Arrow tables.
-    n: how often `source` moves `word` most. share: n as a part of all occurrences, 0 to 1.
-    move: mean of 1 - cosine with and without the source, 0 to 2.
-    sentence: the one with the largest move.
+    n: how often hiding `source` moves `word` most. share: n as a part of all occurrences of `word`, 0 to 1.
+    move: mean of 1 - cosine between the vectors with and without `source`, 0 to 2.
+    sentence: the sentence with the largest move.
     """
     found, of_word = {}, Counter[str]()
     for row in chain.from_iterable(table.to_pylist() for table in tables):
@@ -203,7 +204,7 @@ def sources_frame(tables: Iterable[Any]) -> pd.DataFrame:
 def csv_text(frame: pd.DataFrame, header: bool = True) -> str:
     """Return a table as CSV with CR LF line ends (RFC 4180).
 
-    Texts that spreadsheets would run get an apostrophe (OWASP, "CSV Injection").
+    Texts that spreadsheets would run as formulas get an apostrophe (OWASP, "CSV Injection").
     """
     # pandas' string type can't hold half of a surrogate pair.
     others = [name for name, column in frame.items() if not is_numeric_dtype(column)]
@@ -214,7 +215,7 @@ def csv_text(frame: pd.DataFrame, header: bool = True) -> str:
 
 
 def escaped(cell: Any) -> Any:
-    """Put an apostrophe before a text that a spreadsheet would run."""
+    """Put an apostrophe before a text that a spreadsheet would run as a formula."""
     return f"'{cell}" if isinstance(cell, str) and FORMULA.match(cell) else cell
 
 

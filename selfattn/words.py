@@ -17,7 +17,7 @@ from torch import Tensor
 
 Span = tuple[int, int]  # characters start to stop, stop excluded
 
-# Character sets of the package `regex`, version 1.
+# Character sets in the V1 syntax of the package `regex`.
 UNSEEN = r"[[\p{Default_Ignorable_Code_Point}\p{Cc}]--\s]"  # zero-width characters, soft hyphens, controls
 SPACELESS = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}ー\uff70〆\p{Line_Break=Complex_Context}]"
 SPACED = rf"[[\p{{L}}\p{{M}}\p{{N}}]--{SPACELESS}--{UNSEEN}]"
@@ -77,7 +77,7 @@ class Word:
 
 @lru_cache(2**14)
 def fold(text: str) -> str:
-    """Return the form by which words match.
+    """Return the form in which words are compared.
 
     Case, invisible characters, and kinds of apostrophe and hyphen don't matter.
     """
@@ -86,7 +86,7 @@ def fold(text: str) -> str:
 
 
 def character_spans(text: str) -> list[Span]:
-    """Return each word's span. In scripts without spaces, each run is one span."""
+    """Return each word's span. In scripts without spaces, each unbroken run of letters is one span."""
     return [word.span() for word in WORD.finditer(text)]
 
 
@@ -96,7 +96,7 @@ def split_words(text: str) -> tuple[str, ...]:
 
 
 def spans_in_runs(text: str, words: Collection[str]) -> Iterator[Span]:
-    """Find `words` (folded) of a script without spaces. The longest match wins."""
+    """Yield the spans of `words` (folded, in a script without spaces) in the text. The longest match wins."""
     wanted = {word for word in words if IN_RUNS.search(word)}
     if not wanted:
         return
@@ -150,7 +150,7 @@ def token_words(text: str, offsets: Sequence[Span], special: Sequence[bool]) -> 
     readable = [(at, span) for at, (span, out) in enumerate(zip(offsets, special)) if span[0] < span[1] and not out]
     units = [unit.span() for unit in UNITS.finditer(text)]
     starts, stops = zip(*units) if units else ((), ())
-    # For each token, the units that it overlaps: first, and last plus 1.
+    # For each token, the units that it overlaps: index of the first, index of the last plus 1.
     reached = [(at, (bisect_right(stops, start), bisect_left(starts, stop))) for at, (start, stop) in readable]
     reached = [(at, span) for at, span in reached if span[0] < span[1]]
     groups = merged(span for _, span in reached)
@@ -165,7 +165,7 @@ def token_words(text: str, offsets: Sequence[Span], special: Sequence[bool]) -> 
 
 
 def run_of(words: Sequence[Word], positions: Collection[int]) -> Word:
-    """Merge all words at these positions. Raises IndexError if there is none."""
+    """Merge all words at these positions. Raises IndexError if no word is there."""
     chosen = {*positions}
     joined = [word for word in words if not chosen.isdisjoint(word.positions)]
     parts = [joined[0].text]
@@ -197,7 +197,7 @@ def shared_words(first: Sequence[Word], second: Sequence[Word]) -> list[str]:
 
 
 def shared_runs(first: str, second: str) -> list[str]:
-    """Return strings of both texts in scripts without spaces, longest first."""
+    """Return the strings in scripts without spaces that both texts contain, longest first."""
     blocks = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
     runs = (run[0] for at, _, size in blocks for run in IN_RUNS.finditer(first[at : at + size]))
     return sorted(dict.fromkeys(runs), key=len, reverse=True)
@@ -218,14 +218,14 @@ def to_groups(weights: Tensor, groups: Sequence[Sequence[int]]) -> Tensor:
 def between_groups(weights: Tensor, rows: Sequence[Sequence[int]], columns: Sequence[Sequence[int]]) -> Tensor:
     """Convert weights between tokens to weights between groups: (..., n, n) -> (..., n_rows, n_columns).
 
-    Weights to a group are summed, from a group averaged. (Clark et al. 2019, section 4.1)
+    Weights to a group are summed; weights from a group are averaged. (Clark et al. 2019, section 4.1)
     """
     summed = to_groups(weights, columns)
     return torch.stack([summed[..., list(group), :].mean(-2) for group in rows], dim=-2)
 
 
 def token_groups(n: int, words: Sequence[Word]) -> list[tuple[int, ...]]:
-    """Group the positions 0 ... n - 1: one group per word or other token."""
+    """Group the positions 0 ... n - 1: one group for each word, and for each token outside all words."""
     first = {word.start: word.positions for word in words}
     others = {position for word in words for position in word.positions[1:]}
     return [first.get(position, (position,)) for position in range(n) if position not in others]

@@ -1,4 +1,4 @@
-"""Test the outcomes in docs/support.md: right, shown or refused."""
+"""Test the outcome of each model type in docs/support.md: right, shown or refused."""
 
 import re
 import runpy

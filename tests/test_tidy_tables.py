@@ -31,7 +31,7 @@ from tests.small_hidden_pair import BY_HEAD, EXACT, hidden_pair_of
 from tests.small_reports import explained
 
 
-def test_weights_frame_repeated_token():
+def test_weights_frame_keeps_repeated_tokens():
     frame = weights_frame(torch.tensor([[0.25, 0.75], [0.5, 0.5]]), ["the", "the"])
     assert frame.to_dict("list") == {
         "query_pos": [0, 0, 1, 1], "key_pos": [0, 1, 0, 1], "query": ["the"] * 4, "key": ["the"] * 4,
@@ -50,7 +50,7 @@ def test_context_share_is_projection(positions):
         assert shares[j].item() == pytest.approx(float(part @ context / (context @ context)), abs=1e-5)
 
 
-def test_leading_words_frame_order():
+def test_leading_words_frame_sorts_by_share():
     shares = {
         "row": [7, 7, 7, 3],
         "word": "bank",
@@ -64,7 +64,7 @@ def test_leading_words_frame_order():
     assert found.loc[7, ["second", "next"]].tolist() == ["muddy", 0.5] and found.loc[3, ["second", "next"]].isna().all()
 
 
-def test_sources_frame_counts_sources():
+def test_sources_frame_counts_largest_moves():
     rows = [
         ("Bank", ["River", "of"], [0.2, 0.9], "s1"), ("bank", ["river"], [0.4], "s2"), ("bank", ["river"], [0.3], "s3"),
         ("bank", ["loan"], [0.5], "s4"), ("bank", [], [], "s5"), ("bat", ["cave"], [0.0], "s6"),
@@ -79,14 +79,14 @@ def test_sources_frame_counts_sources():
     ]  # fmt: skip
 
 
-def test_heads_frame_row_names():
+def test_heads_frame_names_each_head():
     frame = heads_frame(effect=torch.arange(72.0).reshape(6, 12), control=-torch.arange(72.0).reshape(6, 12))
     line = frame[frame["name"] == "L3 H7"].iloc[0]
     assert (line["layer"], line["head"], line["effect"], line["control"]) == (3, 7, 43, -43)
     assert "unmeasured" not in named_heads(frame.drop(columns="name").assign(unmeasured=float("nan")))
 
 
-def test_explained_frames(encoder):
+def test_explanation_tables_list_words_and_heads(encoder):
     sentence, target = encoder.tokenize("The [MASK] of it"), SimpleNamespace(positions=(2,))
     found = explained((0.1, 0.2), named=("The", "it"))
     heads = explained_heads_frame(found)
@@ -99,14 +99,14 @@ def test_explained_frames(encoder):
     assert words["effect"].tolist() == pytest.approx([0.1, float("nan"), float("nan"), 0.2], nan_ok=True)
 
 
-def test_hidden_frames_of_one_word_sentences():
+def test_hiding_tables_of_one_word_sentences():
     nothing = {"words": ((), ()), "share": (torch.zeros(0),) * 2, "by_head": (torch.zeros(0, 2, 3),) * 2}
     pair = hidden_pair_of(top=(None, None), **nothing)
     assert hidden_curves_frame(pair)["curve"].unique().tolist() == ["as they are"] and hidden_heads_frame(pair).empty
 
 
-def test_hidden_frames_of_known_pair():
-    """The full stop's share is largest, but punctuation never leads."""
+def test_hiding_tables_of_known_pair():
+    """The full stop has the largest share, but `leads` is never True for punctuation."""
     words = hidden_words_frame(hidden_pair_of())
     assert list(words) == ["sentence", "place", "text", "share", "chosen", "leads", "punctuation"]
     assert words["text"].tolist() == ["the", "bank", "of", "the", "river", ".", "A", "huge", "bank", "."]

@@ -91,7 +91,7 @@ def test_words_cover_all_but_white_space(text):
 @given(text=TEXTS)
 @in_any_time
 @pytest.mark.slow
-def test_token_words_any_text(kind, text):
+def test_token_words_group_tokens_of_any_text(kind, text):
     found = BACKENDS[kind].encode(text)
     words = token_words(text, found.offsets, found.special_tokens_mask)
     assert all(text[slice(*word.span)] == word.text for word in words)
@@ -128,7 +128,7 @@ def test_token_words_any_text(kind, text):
         ("❤", "❤️"),
     ],
 )
-def test_fold_equivalent_spellings(same):
+def test_fold_makes_equivalent_spellings_equal(same):
     assert len({fold(text) for text in same}) == 1
 
 
@@ -136,7 +136,7 @@ def test_fold_keeps_words_different():
     assert len({fold(text) for text in ("cafe", "café", "ı", "i", "x²", "x2", "its", "it's")}) == 8
 
 
-def test_words_in_any_script():
+def test_words_in_finds_words_of_any_script():
     wanted = ("bank", "银行", "i̇stanbul", "river")
     assert words_in("The Bank in İSTANBUL, the a/river", tuple(map(fold, wanted))) == ("bank", "istanbul", "river")
     assert [words_in(text, ["银行"]) for text in ("我去银行取钱", "银行在河边", "中国银行很大")] == [("银行",)] * 3
@@ -144,7 +144,7 @@ def test_words_in_any_script():
     assert words_in("ฉันไปธนาคาร", ["ธนาคาร"]) == ("ธนาคาร",)
 
 
-def test_label_keeps_characters():
+def test_word_label_keeps_control_characters():
     assert Word("\x1d", 0, 1).label == "\x1d" and Word("bank", 0, 1, unknown="[UNK]").label == "bank [UNK]"
 
 
@@ -185,7 +185,7 @@ def test_every_tokeniser_gives_same_words(kind, tokens, spans):
     assert [(word.start, word.stop) for word in words] == spans
 
 
-def test_text_pieces_sharing_token_are_merged():
+def test_text_pieces_that_share_token_are_merged():
     text = "The bank lent $5 of 1,000 in a/river 24/7 .com"
     starts = [0, *(at + 1 for at, character in enumerate(text) if character == " ")]
     offsets = [(start, stop - 1) for start, stop in zip(starts, [*starts[1:], len(text) + 1])]

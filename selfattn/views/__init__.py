@@ -1,1 +1,1 @@
-"""Make the panels of pages, notebooks, reports and downloads: finding, picture and tables."""
+"""Make the panels (finding, picture and tables) of pages, notebooks, reports and downloads."""

@@ -54,7 +54,7 @@ def every_head(
 ) -> Panel:
     """Make the panel of all heads: small maps, and a large map of the chosen head.
 
-    maps: from `small_maps`, with the rows to outline and the sentence's name. noise: a sentence about rounding.
+    maps: from `small_maps`, with the rows to outline and the sentence's name. noise: a remark about rounding errors.
     compared: sentences A and B, if the measure is an effect.
     """
     note = ""
@@ -93,7 +93,7 @@ def _most_and_least(frame: pd.DataFrame, measure: Measure) -> str:
 
 
 def _removals(frame: pd.DataFrame, measure: Measure, compared: Compared) -> tuple[str, str]:
-    """Name the head whose removal changes the cosine most, and compare the control."""
+    """Name the head whose removal changes the cosine most, and compare this effect with the control's largest."""
     effect, *control = [name for name in measure.beside if name in frame]
     top, word = frame.loc[frame[effect].abs().idxmax()], compared.sides["A"].word.text
     finding = (
@@ -113,7 +113,7 @@ def _removals(frame: pd.DataFrame, measure: Measure, compared: Compared) -> tupl
 
 
 def habit(encoder: Encoder, report: HeadProfiles, frame: pd.DataFrame, head: Head) -> Panel:
-    """Make the panel of one head over many sentences."""
+    """Make the panel of what one head attends to over many sentences."""
     patterns, weighted = (_of_head(table, head) for table in (report.patterns, report.sentences))
     rows, joined, said, headings = [], [], {}, {}
     for rank, row, to, weight in weighted[["rank", "row", "to", "weight"]].itertuples(index=False):
@@ -149,7 +149,7 @@ def _of_head(table: pd.DataFrame, head: Head) -> pd.DataFrame:
 
 
 def moved_word(report: HiddenWordsReport, head: Head) -> Panel:
-    """Make the panel of hiding a word in one head only."""
+    """Make the panel of how far the labelled word moves if a word is hidden in one head only."""
     panel = heads(report, head)
     chosen = _of_head(panel.table, head).iloc[0]
     further, share = int((panel.table["share"] > chosen["share"]).sum()), numbers.decimal(100 * chosen["share"], 1)

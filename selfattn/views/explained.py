@@ -23,8 +23,8 @@ def explained_data(
 ) -> dict[str, Any]:
     """Return the data of the component `shaded`, one row per text.
 
-    found: results by the line above each text. what: name of the number that changes.
-    wholes: full texts of those that were cut, keyed as `found`.
+    found: each text's result, keyed by the line that is printed above the text. what: name of the number that changes.
+    wholes: the uncut version of each text that was cut, keyed as in `found`.
     """
     frame = explained_words_frame(found)
     least = LEAST * max((abs(each.number) for each in found.values()), default=0.0)
@@ -60,7 +60,7 @@ def _by_sentence(
     found: Explained, segment: int, words: Sequence[dict[str, Any]], places: Sequence[int], what: str, write: Write,
     largest: float, whole: Tokens | None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Return the fields of a long text's row. largest: the number drawn at full height."""
+    """Return the fields of a long text's row. largest: the effect or noise level that is drawn at full height."""
     named, opened = {*found.named}, {*found.words}
     sentences = [(at, each) for at, each in enumerate(found.sentences) if each.segment == segment]
     starts, first = [each.at for _, each in sentences], sentences[0][1].positions[0]
@@ -96,7 +96,7 @@ def _percent(value: float, largest: float) -> int:
 
 
 def lost(name: str, tokens: Tokens, read: Tokens, where: str) -> str:
-    """State how much of a text the embedder cuts off. where: as in " of A"."""
+    """State how much of a text the embedder cuts off. where: which text, such as " of A"."""
     at_end = (
         len(read.ids) - 1 - max(at for at, segment in enumerate(read.segments) if segment is not None)
     )  # special tokens

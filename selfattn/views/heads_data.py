@@ -41,7 +41,7 @@ def heads_data(
 ) -> dict[str, Any]:
     """Return the data of a map whose heads are coloured by a measure.
 
-    kind: "weights" for numbers that are never negative; other kinds colour each sign.
+    kind: "weights" for numbers that are never negative; other kinds give each sign its own colour.
     maps: every head's attention map, as in the schema.
     """
     frame = frame.sort_values(["layer", "head"])

@@ -76,7 +76,7 @@ class Followed:
         return self.projected.output(self.trace.context[self.position])
 
     def row(self, step: str) -> Tensor:
-        """Return the token's vector in a step."""
+        """Return the token's vector of one step, such as "query"."""
         return self.steps[step].values[self.position]
 
 
@@ -98,7 +98,7 @@ def follow(
 
 
 def computed(sides: Sequence[Followed], head: Head, errors: tuple[float, float | None]) -> Panel:
-    """Make the panel of the kernel's steps. errors: as in `kernel_panel`."""
+    """Make the panel of every step from scores to context. errors: as in `kernel_panel`."""
     rows = [word_row(side.word, head, side.name, query=side.position, trace=side.trace) for side in sides]
     changed = any(side.changed for side in sides)
     panel = kernel_panel(rows, head=head, errors=None if changed else errors)
@@ -128,7 +128,7 @@ def _what_changes(side: Followed) -> str:
 
 
 def comes_in(sides: Sequence[Followed]) -> Iterator[Panel]:
-    """Yield the panels of the head's input, and of one number as a sum."""
+    """Yield the panel of the head's input, and the panel of one number of the query as a sum."""
     first = sides[0]
     rows = {step.name: [side.row(step.name) for side in sides] for step in first.steps.steps if step.name in TITLES}
     coming, largest = next(iter(rows.values())), int(first.row("query").abs().argmax())
@@ -172,7 +172,7 @@ def _terms(side: Followed, dimension: int) -> pd.DataFrame:
 
 
 def goes_out(encoder: Encoder, sides: Sequence[Followed], head: Head) -> Iterator[Panel]:
-    """Yield the panels of the head's output and the hidden state."""
+    """Yield the panel of the head's output, and the panel of this output added to the hidden state."""
     if sides[0].steps.projected is None:
         return
     added = [side.output for side in sides]

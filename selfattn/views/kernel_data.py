@@ -26,7 +26,7 @@ VECTORS = 4  # decimals of queries, keys and values
 HANDED = 3  # decimals of weight x value
 MINUS = "−"
 CONTEXT = "The context is the head's result for this token: the weighted mean of the values."
-# For each column, the variables of `kernel.attend` that it shows.
+# The variables of `kernel.attend` that each column shows.
 MAKES = {
     "products": ["scores"], "score": ["scores"], "scaled": ["scale", "scaled"],
     "exponential": ["maximum", "shifted", "exponentials"], "weight": ["total", "weights"], "handed": ["context"],
@@ -44,9 +44,9 @@ def kernel_data(
     places: int,
     back: str = "",
 ) -> dict[str, Any]:
-    """Return the data of one or two rows. key, about, below: as in the schema.
+    """Return the data of one token's attention, in one sentence or two. key, about, below: as in the schema.
 
-    clicks: True if a click on a token selects its row. places: decimals of scores, e^x and weights.
+    clicks: True if a click on a token makes that token the query. places: decimals of scores, e^x and weights.
     """
     decimals = _decimals(rows, places)
     columns = _columns(rows)
@@ -89,7 +89,7 @@ def _largest(sides: Sequence[dict[str, Any]]) -> dict[str, int]:
 
 
 def _ends(column: dict[str, Any], sides: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the ends of a column's bars, and its longest text's length."""
+    """Return the ends of the scale of a column's bars, and the length of the column's longest text."""
     rows = [row for side in sides for row in (*side["rows"], side["rest"]) if row and column["id"] in row["cells"]]
     texts = [row["cells"][column["id"]] for row in rows]
     finite = [value for value in map(read, texts) if math.isfinite(value)]
@@ -150,14 +150,14 @@ def _columns(rows: Sequence[QueryRow]) -> list[dict[str, Any]]:
 
 
 def _code() -> list[dict[str, str]]:
-    """Return each line of `kernel.attend` with the variable set there."""
+    """Return each line of `kernel.attend` with the variable that the line sets."""
     lines = source(kernel.attend).splitlines()
     made = [line.strip().split(" = ")[0] for line in lines]
     return [{"text": line, "makes": name if name.isidentifier() else ""} for line, name in zip(lines, made)]
 
 
 def _pairs(rows: Sequence[QueryRow]) -> list[dict[int | None, int | None]]:
-    """Map each row's tokens to matching tokens in the other row."""
+    """Map each sentence's tokens to the matching tokens of the other sentence."""
     if len(rows) != 2:
         return [{} for _ in rows]
     a, b = ([(special, fold(text)) for text, special in zip(row.tokens, _special(row))] for row in rows)
@@ -213,7 +213,7 @@ def _side(
 
 
 def _rest(row: QueryRow, rest: Sequence[int], places: int, handed: int) -> dict[str, Any]:
-    """Return one row with the sums of the remaining tokens."""
+    """Return one row for all remaining tokens together, with the sums of their numbers."""
     exponential, weight = (float(row.of(step).double()[rest].sum()) for step in ("exponentials", "weights"))
     write = _share(places)
     return {
@@ -249,7 +249,7 @@ def _short(text: str) -> str:
     return text.replace("under ", "<")
 
 
-# Below: the printed arithmetic, with enough decimals to check each step.
+# The functions below print the arithmetic, with enough decimals to check each step.
 
 
 def factor(trace: AttentionTrace) -> tuple[str, float]:
@@ -309,7 +309,7 @@ def _line(
 
 
 def _division(exponential: float, total: float, weight: float, places: int) -> tuple[str, str, str]:
-    """Return e^x, total and weight as texts that divide correctly."""
+    """Return e^x, total and weight as texts: the first divided by the second, and rounded, gives the third."""
     write = _share(places)
     share, text = write(weight), write(exponential)
     first = max(places, _places(text))
@@ -322,9 +322,9 @@ def _division(exponential: float, total: float, weight: float, places: int) -> t
 
 
 def _fewest(places: int, wanted: str, computed: Callable[[int], float]) -> int:
-    """Return how many decimals the inputs need to give `wanted`.
+    """Return the smallest number of decimals at which rounded inputs still give `wanted`.
 
-    computed: the result for a number of decimals. Results that could be rounded either way, such as 0.125, don't count.
+    computed: the result for inputs with that many decimals. Results that could be rounded either way, such as 0.125, don't count.
     """
     write = numbers.weight if wanted.startswith("under") else partial(numbers.decimal, places=_places(wanted))
     near = (-1e-9, 1e-9)

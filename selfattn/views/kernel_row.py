@@ -35,7 +35,7 @@ class QueryRow:
 
     @property
     def asks(self) -> str:
-        """The query's name."""
+        """The query's token, or its `text` if the query isn't a token."""
         return self.text or self.tokens[self.query]
 
     def of(self, step: str) -> Tensor:
@@ -86,7 +86,7 @@ def word_row(
 
 
 def leading(row: QueryRow) -> tuple[list[int], list[int]]:
-    """Return the positions that have a row in the figure, and the others."""
+    """Return the positions that have a row in the figure, and the remaining positions."""
     n = len(row.tokens)
     if n <= MOST:
         return list(range(n)), []

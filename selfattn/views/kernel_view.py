@@ -39,9 +39,9 @@ def kernel_panel(
 ) -> Panel:
     """Make the panel of one token's attention, in one sentence or two.
 
-    errors: largest differences from the model's own weights, on the same inputs and in a second pass.
-    clicks: True if a click on a token selects its row. places: decimals of scores, e^x and weights.
-    back: label of the button that undoes a drag of the query, which must have two numbers; "" for no drag.
+    errors: largest differences of these weights from the model's own, on the same inputs and in a second pass.
+    clicks: True if a click on a token makes that token the query. places: decimals of scores, e^x and weights.
+    back: label of the button that undoes a drag of the query; "": no dragging. Only a query of two numbers can be dragged.
     """
     rows = (rows,) if isinstance(rows, QueryRow) else tuple(rows)
     about, findings = alt(rows, head), [finding or largest_weight(row) for row in rows]
@@ -101,7 +101,7 @@ def alt(rows: Sequence[QueryRow], head: Head | None) -> str:
 
 
 def steps_frame(rows: Sequence[QueryRow]) -> pd.DataFrame:
-    """Return a row for each token, with every step of its weight.
+    """Return a row for each token, with every step in computing the token's weight.
 
     masked: the score with all added terms; minus infinity for hidden tokens. shifted: masked minus the row's maximum.
     share: the token's part of the context vector. The parts sum to 1, and some may be negative.

@@ -1,4 +1,4 @@
-"""Make the panel of a word's cosine after each layer."""
+"""Make the panel of the cosine of a word's two vectors after each layer."""
 
 from functools import cache
 
@@ -14,7 +14,7 @@ NO_CONTROL = "Add a control sentence: a third sentence, in which the word has th
 
 
 def layer_by_layer(pair: HiddenPair) -> Panel:
-    """Make the panel of two curves, with nothing and with two words hidden."""
+    """Make the panel of two curves of the cosine: with nothing hidden, and with two words hidden."""
     frame = cache(lambda: hidden_curves_frame(pair))
     finding, note = compared(pair), beside(pair)
     return Panel(
@@ -31,14 +31,14 @@ def layer_by_layer(pair: HiddenPair) -> Panel:
 
 
 def compared(pair: HiddenPair) -> str:
-    """State the last layer's cosine, with nothing and with two words hidden."""
+    """State the last layer's cosine with nothing hidden, and with two words hidden."""
     text = f'The two vectors of "{pair.placed[0].word.text}" have cosine {numbers.cosine(float(pair.cosine[0, 0]))}'
     hidden = [f'"{words[at].label}"' for words, at in zip(pair.words, pair.top) if at is not None]
     return f"{text}; with {' and '.join(hidden)} hidden, {numbers.cosine(pair.both_hidden)}." if hidden else f"{text}."
 
 
 def beside(pair: HiddenPair) -> str:
-    """State the largest cosine with other words hidden, and that of the control."""
+    """State the largest cosine with any other two words hidden, and the control sentence's cosine."""
     parts = []
     if (others := pair.other_words) == others:
         parts.append(
@@ -53,7 +53,7 @@ def beside(pair: HiddenPair) -> str:
 
 
 def beside_its_sense(pair: HiddenPair, sense: str, cosines: Tensor) -> str:
-    """Compare the word in A with labelled sentences of its sense."""
+    """Compare the word's vector in A with its vectors in labelled sentences of the same sense."""
     far = int((cosines <= pair.cosine[0, 0]).sum())
     as_far = (
         f"{far} of these cosines {'is' if far == 1 else 'are'} not larger" if far else "All these cosines are larger"

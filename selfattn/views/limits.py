@@ -21,7 +21,7 @@ SHOWN = 8  # tokens with the largest weights
 
 
 def other_weights(passage: Encoding) -> Panel | None:
-    """Make the panel of different weights with the same context, if possible."""
+    """Make the panel of other weights that give the same context, if a head allows other weights."""
     head, rows = counterexamples.freest_row(passage, 2)
     if rows.moved < 0.01:
         return None
@@ -46,7 +46,7 @@ def other_weights(passage: Encoding) -> Panel | None:
 
 
 def removed_heads(heads: pd.DataFrame, together: float, precision: str) -> Panel:
-    """Make the panel of removing heads alone and together.
+    """Make the panel of the effects of removing heads one at a time, and all together.
 
     heads: a table with the columns effect and control.
     """
@@ -95,7 +95,7 @@ def lucky_head(weights: pronouns.PronounWeights) -> Panel:
 
 
 def recomputed_noise() -> Panel:
-    """Make the panel of recomputed weights on random numbers."""
+    """Make the panel of the weights that selfattn and torch compute from random numbers."""
     own, other = counterexamples.noise_weights()
     places, difference = [*map(str, range(len(own)))], own - other
     maps = {"the kernel's weights": (own, "weights"), "the kernel's minus torch's": (difference, "signed")}

@@ -19,7 +19,7 @@ Sides = Mapping[str, PlacedWord[Encoding]]  # the chosen word by sentence: "A", 
 
 
 def hidden_by_sentence(sides: Sides) -> dict[str, str]:
-    """Return the words hidden from the chosen word, by sentence."""
+    """Return the words that are hidden from the chosen word, keyed by sentence."""
     named = {}
     for name, side in sides.items():
         keys = {key for hide in side.sentence.hides for key in hide.keys}
@@ -30,7 +30,7 @@ def hidden_by_sentence(sides: Sides) -> dict[str, str]:
 
 
 def head_maps(sides: Sides, maps: Mapping[str, WordMap], head: Head, source: str) -> Panel:
-    """Make the panel of a head's maps of A and B. source: a key of SOURCES."""
+    """Make the panel of a head's attention maps of sentences A and B. source: a key of SOURCES."""
     differ = source == "difference"
     hidden = {name: f', "{word}" hidden' for name, word in hidden_by_sentence(sides).items()}
     whose = "" if source == "scratch" else f", {SOURCES[source]}"
@@ -83,7 +83,7 @@ def surest_word(view: WordMap, where: str) -> str:
 
 
 def largest_difference(view: WordMap, name: str) -> str:
-    """State the largest difference between weights from scratch and the model's own."""
+    """State the largest difference between recomputed weights and the model's own."""
     row, column = divmod(int(view.matrix.abs().argmax()), len(view.labels))
     error = numbers.error(view.matrix[row, column])
     return (
@@ -92,7 +92,7 @@ def largest_difference(view: WordMap, name: str) -> str:
 
 
 def left_out(view: WordMap) -> str:
-    """State how much weight the map leaves out or merges."""
+    """State how much weight the map leaves out, and how many weights share a cell."""
     said = []
     if view.hidden:
         said.append(

@@ -55,7 +55,7 @@ class Question:
 
 
 def first_asked(encoder: Encoder, gap: bool) -> str:
-    """Return the question that a checkpoint was trained for."""
+    """Return the kind of question that a checkpoint was trained for, such as "tag"."""
     config = encoder.model.config
     if carries(config, CLASSES):
         return "pair" if config.num_labels == 1 and not config.problem_type else "class"
@@ -112,7 +112,7 @@ def most_certain(tags: pd.DataFrame) -> int:
 
 
 def tags(sentence: Encoding, found: pd.DataFrame, chosen: int | None = None) -> Panel:
-    """Make the panel of every word with its tag. chosen: the word in question."""
+    """Make the panel of every word with its tag. chosen: index of the word that is asked about."""
     rows = [("tags", word, word.label, share, False) for word, share in zip(sentence.words, found["probability"])]
     tint = Tint("probability", numbers.weight, "probability {}", 1.0)
     data = shaded_data(sentence_words(rows, "row", "probability"), {"tags": "click a word to ask about its tag"}, tint)
@@ -139,9 +139,9 @@ def similarity_questions(
     sides: Mapping[str, Encoding],
     whole: Mapping[str, Tokens] = MappingProxyType({}),
 ) -> list[Question]:
-    """Return two questions: how words of A, and words of B, change the cosine.
+    """Return two questions: how hiding a word of A changes the cosine, and how hiding a word of B does.
 
-    whole: full texts, where `sides` has shortened ones. Raises TextError for a long text.
+    whole: the full text, where `sides` has a shortened one. Raises TextError for a text that would be cut.
     """
     for side in sides.values():
         pooling.positions(side)
@@ -156,7 +156,7 @@ def similarity_questions(
 
 
 def gap_question(head: MaskedHead, masked: Encoding, row: int) -> Question:
-    """Return the question about a likely word at the mask. row: the word's rank.
+    """Return the question about a likely word at the mask. row: the word's index in the list of likely words.
 
     Raises TextError unless one token is masked.
     """
@@ -238,7 +238,7 @@ _OF_PAIRS = (
 def lead_frame(found: Mapping[Question, Explained]) -> pd.DataFrame:
     """Return a row for each word of a query and two documents.
 
-    effect: how hiding the word changes document 1's score minus document 2's.
+    effect: how hiding the word changes the lead, which is document 1's score minus document 2's.
     """
     first, second = found.values()
     rows = []
@@ -269,7 +269,7 @@ def _lead(found: Mapping[Question, Explained]) -> str:
     ahead = f"{what[0].upper()}{what[1:]} is {numbers.decimal(abs(lead))} higher for document {first}"
     if frame.empty:
         return f"{ahead}."
-    # Prefer a word of one document, if its effect is at least half the largest.
+    # Prefer a word that only one document has, if its effect is at least half the largest.
     large = frame[frame["effect"].abs() >= 0.5 * frame["effect"].abs().max()]
     word = large.loc[large["effect"].abs().where(large["unique"] | ~large["unique"].any()).idxmax()]
     both = " in both pairs" if word["where"] == "query" else ""
@@ -322,7 +322,7 @@ def _from(question: Question, found: Explained) -> str:
 
 
 def _together(question: Question, found: Explained) -> str:
-    """Compare hiding all words at once with the sum of single effects."""
+    """Compare the effect of hiding all words at once with the sum of the words' single effects."""
     if found.together != found.together:
         return "Hiding all words at once is impossible, because no token would be left."
     if len(found.words) == 1:

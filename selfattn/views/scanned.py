@@ -20,7 +20,7 @@ MEASURES = ("special_share", "entropy", "top_weight")
 
 
 def sources(encoder: Encoder, table: pd.DataFrame) -> Panel:
-    """Make the panel of the words whose hiding moves a word farthest."""
+    """Make the panel of the other words whose hiding moves a word's vector farthest."""
     word, n = table["word"].iloc[0], round(table["n"].iloc[0] / table["share"].iloc[0])
     first, shown = table.iloc[0], table.iloc[:SHOWN]
     rows = []
@@ -63,7 +63,7 @@ def _said(source: str, n: int, move: float) -> str:
 
 
 def means(heads: pd.DataFrame, measure: str, head: Head | str, occurrences: int) -> Panel:
-    """Make the map of each head's mean of one of MEASURES."""
+    """Make the map of all heads, coloured by the mean of one of MEASURES."""
     table, name = named_heads(heads), measure.replace("_", " ")
     most = table.loc[table[measure].idxmax()]
     over = f"over {numbers.count(occurrences)} occurrences"
@@ -72,7 +72,7 @@ def means(heads: pd.DataFrame, measure: str, head: Head | str, occurrences: int)
 
 
 def opened(table: pd.DataFrame, at: int) -> tuple[str, str] | None:
-    """Return a row's sentence and a different one, if there is one."""
+    """Return a row's sentence and a different sentence of another row; None if all rows have the same sentence."""
     a = table["sentence"].iloc[at]
     others: Sequence[str] = table["sentence"][table["sentence"] != a].tolist()
     return (a, others[0]) if others else None

@@ -33,7 +33,7 @@ CARRIES = {
     (False, False): "needed and not enough",
 }
 LABELS = ("the most telling word", "any other word")
-# The rows of the accuracy table to draw.
+# The rows of the accuracy table that are drawn.
 JUDGED = ("as it is", "the word hidden", "any other hidden", "the word alone", "any other alone")
 INTERVALS = "Lines show 95 % intervals"
 NONE: Mapping = MappingProxyType({})
@@ -47,7 +47,7 @@ def hidden_words_panels(
     head: Head,
     others: Mapping[str, HiddenWordsReport] = NONE,
 ) -> Iterator[Panel]:
-    """Yield the panels about most telling words.
+    """Yield the panels about each sentence's most telling word.
 
     Hiding a sentence's most telling word moves the labelled word most toward its other senses.
     others: reports of other encoders, by name.
@@ -61,14 +61,14 @@ def hidden_words_panels(
 
 
 def separation_panels(report: SeparationReport, head: Head) -> Iterator[Panel]:
-    """Yield the panels of layers and heads that tell senses apart."""
+    """Yield the panels of how well layers and heads tell senses apart."""
     yield layers(report)
     if len(report.heads):
         yield adds(report, head)
 
 
 def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, word: str) -> Panel:
-    """Make the panel of the sentences of `word`, with words tinted by effect."""
+    """Make the panel of the sentences of `word`, each other word tinted by its effect when hidden."""
     rows, level = opened(report, frame, word), report.level.level
     largest = report.named.groupby(["word", "row"])["share"].max()
     n, many = len(largest[word]), len(largest)
@@ -123,7 +123,7 @@ def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, 
 
 
 def opened(report: HiddenWordsReport, frame: pd.DataFrame, word: str) -> pd.DataFrame:
-    """Return the sentences of `word`, in alternating senses."""
+    """Return the sentences of `word`, ordered so that the senses alternate."""
     rows = leading_words_frame(report, frame).query("word == @word")
     rows = rows if len(rows) <= 2 * SHOWN else pd.concat([rows[:SHOWN], rows[-SHOWN:]])
     turns = pd.DataFrame({"turn": rows.groupby("sense").cumcount(), "sense": pd.factorize(rows["sense"])[0]})
@@ -131,7 +131,7 @@ def opened(report: HiddenWordsReport, frame: pd.DataFrame, word: str) -> pd.Data
 
 
 def one_word(reports: Mapping[str, HiddenWordsReport]) -> Panel:
-    """Make the panel of the accuracy without one word, and with only that word."""
+    """Make the panel of how often the sense is found without one word, and with only that word."""
     report = next(iter(reports.values()))
     own, n = report.of(), report.words["word"].nunique()
     what = ("as it is", "the word hidden", "the word alone", "any other alone")
@@ -172,7 +172,7 @@ def one_word(reports: Mapping[str, HiddenWordsReport]) -> Panel:
 
 
 def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) -> Panel:
-    """Make the panel of how often the most attended word is most telling."""
+    """Make the panel of how often the most attended word is also the most telling word."""
     ways = report.agreement.set_index("way").dropna(subset="agreement")
     *others, zeroed, masked = (way for way in report.agreement["way"] if way != "nearest")
     pairs = pd.Series(made_up, dtype=float).reindex(["most attended", "hiding"]).dropna().to_frame("agreement")
@@ -217,7 +217,7 @@ def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) ->
 
 
 def heads(report: HiddenWordsReport, head: Head) -> Panel:
-    """Make the panel of hiding the most telling word in one head alone."""
+    """Make the panel of the effects of hiding the most telling word in one head at a time."""
     frame = _heads_of_all(report)
     leading = frame.nlargest(2, "share")
     first = leading.iloc[0]
@@ -312,7 +312,7 @@ def _names(heads: pd.DataFrame) -> list[str]:
 
 
 def _hits(line: pd.Series | float) -> str:
-    """Format a number from 0 to 1 as sentences in 100."""
+    """Format an accuracy from 0 to 1 as a number of sentences in 100."""
     if isinstance(line, pd.Series):
         line = line["accuracy"] if "accuracy" in line else line["agreement"]
     return numbers.decimal(100 * line, 0)

@@ -33,7 +33,8 @@ def shaded_data(
 ) -> dict[str, Any]:
     """Return the data in the format of shaded.schema.json, without `key`.
 
-    said: the text above each sentence, keyed by the frame's first column. open: tooltip for a click on a row.
+    said: the text above each sentence, keyed by the frame's first column.
+    open: tooltip that says what a click on a row does; "": no clicks.
     """
     rows, columns = [], ["text", "gap", "kind", tint.column]
     words = {
@@ -48,7 +49,7 @@ def shaded_data(
 
 
 def _words(rows: Sequence[tuple[str, bool, str, float]], tint: Tint) -> list[dict[str, Any]]:
-    """Return a sentence's words. Below the tint's level, only the largest number is printed."""
+    """Return a sentence's words. If every word's number is below the tint's level, only the largest is printed."""
     largest = max((value for *_, kind, value in rows if kind == "word" and value == value), default=math.inf)
     words = []
     for text, gap, kind, value in rows:

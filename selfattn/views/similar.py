@@ -69,7 +69,7 @@ def put_together(
     why: str = "",
     code: str = "",
 ) -> Panel:
-    """Make the panel from given cosines. why: the reason if `parts` is None."""
+    """Make the panel from given cosines. why: the reason why `parts` is None."""
     sides = (a, b)
     effects = hidden_frame(sides, cosines)
     lines = parts.joined(LINES) if parts else []
@@ -129,7 +129,7 @@ def _finding(
 
 
 def _sets_apart(sides: Sequence[Encoding], leading: pd.DataFrame) -> str:
-    """Return the finding if one added word is the only difference."""
+    """Return the finding if the texts differ in one added word only, else ""."""
     a, b = (Counter(fold(word.text) for word in side.words) for side in sides)
     for name, words, other in (("A", a, b), ("B", b, a)):
         (extra, n), *more = [*(words - other).items(), ("", 0)]
@@ -154,7 +154,7 @@ def beside(cosine: float, unrelated: UnrelatedPairs | None) -> str:
 
 
 def _agree(sides: Sequence[Encoding], lines: Sequence[tuple[int, int]], leading: pd.DataFrame) -> str:
-    """Name the thickest line, and state which important words have lines."""
+    """Name the words that the thickest line joins, and state which important words have lines."""
     if not lines or leading.empty:
         return ""
     i, j = lines[0]
@@ -223,7 +223,7 @@ def _data(
 
 
 def _lines(parts: CosineParts | None, **of: int) -> list[list[float]]:
-    """Return the lines: [index in A, index in B, part, interaction]."""
+    """Return the lines that join words: [index in A, index in B, part, interaction]."""
     if parts is None:
         return []
     return [
@@ -233,5 +233,5 @@ def _lines(parts: CosineParts | None, **of: int) -> list[list[float]]:
 
 
 def _thousandths(values: Iterable[float]) -> str:
-    """Return whole thousandths, separated by commas. NaN is empty."""
+    """Return the values as whole thousandths, separated by commas. NaN becomes an empty text."""
     return ",".join("" if value != value else str(round(THOUSANDTHS * value)) for value in values)

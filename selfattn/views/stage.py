@@ -46,7 +46,7 @@ class Column:
 
     @property
     def reach(self) -> list[float]:
-        """The ends of the bars' scale, including all numbers."""
+        """The ends of the bars' scale, wide enough for all finite numbers."""
         finite = self.values[self.values.isfinite()].tolist()
         return [min(self.ends[0], *finite), max(self.ends[1], *finite)] if self.ends else list(SHARE)
 
@@ -64,7 +64,7 @@ class Column:
         }  # fmt: skip
 
     def _above(self, empty: bool) -> str:
-        """Return the title of the matrix above, with its shape unless empty."""
+        """Return the title of the matrix above the column, with the matrix's shape unless `empty`."""
         title, matrix = self.above or ("", torch.empty(0))
         return title if empty or len(matrix) == 1 else f"{title} {' × '.join(map(str, matrix.shape))}"
 
@@ -155,7 +155,7 @@ class Scene:
 
 
 def square(*vectors: Tensor) -> tuple[Ends, Ends]:
-    """Return two equal axes that hold the origin and the vectors (..., 2)."""
+    """Return the ends of two equal axes, wide enough for the origin and the vectors (..., 2)."""
     every = torch.cat([vector.flatten() for vector in vectors])
     ends = min(0.0, float(every.min())) - 0.5, max(0.0, float(every.max())) + 0.5
     return ends, ends
@@ -164,7 +164,7 @@ def square(*vectors: Tensor) -> tuple[Ends, Ends]:
 def stage_data(scene: Scene | None, outline: Sequence[Mapping[str, Any]], stop: str, answered: bool) -> dict[str, Any]:
     """Return the data of the component `stage`.
 
-    scene: None for no picture. outline: a row for each page of the lesson. stop: the page's name.
+    scene: None for no picture. outline: a box for each part of the course, in order. stop: the page's name.
     """
     shown = scene or Scene("")
     return {
@@ -180,7 +180,7 @@ def stage_data(scene: Scene | None, outline: Sequence[Mapping[str, Any]], stop: 
 
 
 def stage_panel(scene: Scene, outline: Sequence[Mapping[str, Any]], stop: str) -> Panel:
-    """Make the panel of an answered lesson page. stop: the page's name."""
+    """Make the panel of a lesson page after the visitor's answer. stop: the page's name."""
     charts: dict[str, Drawing] = {column.title: column.chart(scene.words) for column in scene.columns}
     charts |= {column.title: column.chart([""]) for column in scene.sum}
     charts |= {plane.title: plane.chart for plane in scene.planes}

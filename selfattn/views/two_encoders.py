@@ -36,7 +36,7 @@ def about(names: Sequence[str], partner: str) -> str:
 
 
 def one_sentence(compared: EncoderComparison, names: Sequence[str], heads: Sequence[Head]) -> Iterator[Panel]:
-    """Yield the panels of one sentence: most different word, all words, both maps."""
+    """Yield the panels of one sentence: the word that differs most, all words, each encoder's map."""
     at = _most_different(compared)
     yield _row(compared, at, names, heads)
     yield _every_word(compared, at, names)
@@ -51,7 +51,7 @@ def _spelled(words: Sequence[str]) -> list[str]:
 
 
 def _most_different(compared: EncoderComparison) -> int:
-    """Return the index of the most different word, preferably not punctuation."""
+    """Return the index of the word whose weights differ most, preferably not punctuation."""
     largest = compared.difference.abs().amax(dim=1).tolist()
     return max(range(len(largest)), key=lambda at: (bool(NAMED.search(compared.words[at])), largest[at]))
 
@@ -69,7 +69,7 @@ def _more(value: float, write: Callable[[float], str] = numbers.weight) -> str:
 
 
 def _gives(compared: EncoderComparison, row: int, column: int) -> str:
-    """State how much more weight `row` gives `column` in the first encoder."""
+    """State how much more weight the word at `row` gives the word at `column` in the first encoder."""
     much, words = _more(float(compared.difference[row, column])), compared.words
     return f"{_mention(words, row)} gives {_mention(words, column)} {much} weight"
 
@@ -102,7 +102,7 @@ def _row(compared: EncoderComparison, at: int, names: Sequence[str], heads: Sequ
 
 
 def _heads(names: Sequence[str], heads: Sequence[Head]) -> tuple[str, str]:
-    """Return phrases for both sides, such as "head 2 of layer 1"."""
+    """Return phrases for the two compared sides, such as "head 2 of layer 1" and an encoder's name."""
     first, second = heads
     if first == second:
         return f"{_named(*first)} of {names[0]}", names[1]
@@ -126,7 +126,7 @@ def _bars(name: str, finding: str, drawn: pd.DataFrame, names: Sequence[str], ti
 
 
 def _every_word(compared: EncoderComparison, at: int, names: Sequence[str]) -> Panel:
-    """Make the map of all differences. The finding leaves out word `at`."""
+    """Make the map of all differences. The finding ignores the row of the word at `at`."""
     rest = compared.difference.abs()
     rest[at] = 0
     finding, note = "No other word differs.", ""
@@ -170,9 +170,9 @@ def _map(
 
 
 def similarity(first: CosineParts, second: CosineParts, names: Sequence[str]) -> Panel:
-    """Make the panel of word pairs whose parts of the cosine differ most.
+    """Make the panel of the word pairs whose parts of the cosine differ most between two encoders.
 
-    Raises ValueError if the tokens differ.
+    Raises ValueError if the encoders' tokens differ.
     """
     if (first.a.ids, first.b.ids) != (second.a.ids, second.b.ids):
         raise ValueError(
@@ -202,7 +202,7 @@ def similarity(first: CosineParts, second: CosineParts, names: Sequence[str]) ->
 def over_many(report: CheckpointsReport, head: Head, n_texts: int, partner: str) -> Iterator[Panel]:
     """Yield the panels of each head's distance from the same head of the second encoder.
 
-    partner: name of the second encoder's head, such as "counterpart".
+    partner: what to call that head of the second encoder, such as "counterpart".
     """
     frame = named_heads(report.heads).assign(**report.heads[["low", "high", "others"]])
     yield _distances(report, frame, head, n_texts, partner)
@@ -245,7 +245,7 @@ def _distances(report: CheckpointsReport, frame: pd.DataFrame, head: Head, n_tex
 
 
 def _chance(report: CheckpointsReport, frame: pd.DataFrame, head: Head, partner: str) -> Panel:
-    """Make the map of heads nearer to their counterpart than to other heads."""
+    """Make the map of the heads that are nearer to their own counterpart than to other heads' counterparts."""
     nearer, wrong, what = frame["nearer"], report.by_chance["nearer"], partner.split()[-1]
     by = frame.assign(**{"nearer by": (frame["others"] - frame["distance"]).where(nearer)})
     ends = zip(frame["others"] - frame["high"], frame["others"] - frame["low"])

@@ -1,4 +1,4 @@
-"""Test that every page defines a term with the same sentence."""
+"""Test that no page defines a term in its own words."""
 
 import ast
 import re

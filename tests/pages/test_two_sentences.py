@@ -52,7 +52,7 @@ def words_of(at, side=0):
 
 
 def finding_of(encoder, pair, way="senses"):
-    """Compute the figure's finding with the library."""
+    """Return the finding that the figure must show, computed without the page."""
     places = [encoder.encode(text).places(pair.word)[0] for text in (pair.first, pair.second, pair.control)]
     labelled = labelled_sentences()
     means = stored("sense_means", encoder, labelled).report.of(pair.word, encoder, labelled)
@@ -65,7 +65,7 @@ def example(word):
     return next(pair for pair in PAIRS if pair.word == word)
 
 
-def test_shown_head_has_largest_effect_until_chosen(main_view, encoder):
+def test_chosen_head_replaces_head_with_largest_effect(main_view, encoder):
     at = main_view
     assert sentences(at) == PAIRS[0].sentences and chosen_head(at) == "L0 H10"
     at = at.button_group(key="example").set_value("mouse").run()
@@ -81,13 +81,13 @@ def test_shown_head_has_largest_effect_until_chosen(main_view, encoder):
     assert at.query_params["head"] == "L3 H7"
 
 
-def test_more_examples_open_from_list(main_view):
+def test_list_opens_more_examples(main_view):
     at = main_view.selectbox(key="more").set_value("bat").run()
     assert sentences(at) == example("bat").sentences and at.button_group(key="example").value == "bat"
     assert at.selectbox(key="more").value is None
 
 
-def test_move_between_sentences(main_view, encoder):
+def test_figure_measures_move_between_sentences(main_view, encoder):
     assert figure(main_view)["way"]["between"] == "senses"
     at = main_view.button_group(key="way").set_value("sentences").run()
     assert figure(at)["finding"] == finding_of(encoder, PAIRS[0], way="sentences")
@@ -114,7 +114,7 @@ def test_link_hides_words_in_all_figures(encoder):
     assert figure(at)["chosen"]["hidden"] == [None, None] and not {"hide_a", "hide_b"} & {*at.query_params}
 
 
-def test_link_hides_repeated_word_by_number(encoder):
+def test_link_can_hide_second_occurrence_of_word(encoder):
     at = open_link(hide_a="the (2)")
     assert figure(at)["chosen"]["hidden"] == [5, None] and at.query_params["hide_a"] == "the (2)"
     at = open_link(hide_a="lake")
@@ -139,7 +139,7 @@ def test_invalid_browser_values_are_ignored(encoder, monkeypatch, state, value):
 
 
 @pytest.mark.parametrize(("value", "chosen"), [(43, "L3 H7"), (10, "L0 H10"), (72, None), (True, None), ("4", None)])
-def test_head_chosen_in_kernel_figure(encoder, main_view, monkeypatch, value, chosen):
+def test_click_in_kernel_figure_chooses_head(encoder, main_view, monkeypatch, value, chosen):
     show, clicks = figures.show_live, [value]
 
     def clicked(live, key, choose, *states):
@@ -165,10 +165,10 @@ def test_edit_keeps_chosen_word(main_view):
 NEXT = 'There is no control sentence yet. Write a third sentence in which "bank" has the same sense as in A.'
 
 
-def test_edit_of_sentence_a_affects_control(main_view):
+def test_edit_of_sentence_a_affects_control_sentence(main_view):
     main_view.session_state["layers"] = True
     at = main_view.text_input(key="b").set_value("The bank lent us money.").run()
-    # Sentence A hasn't changed, so the control stays.
+    # Sentence A hasn't changed, so the control sentence stays.
     assert at.text_input(key="c").value == PAIRS[0].control and NEXT not in messages(at.caption)
     at = at.text_input(key="a").set_value("The bank was robbed.").run()
     assert at.text_input(key="c").value == "" and NEXT in messages(at.caption)
@@ -184,13 +184,13 @@ def test_edit_of_sentence_a_affects_control(main_view):
     assert messages(at.info)[0].startswith('The control sentence doesn\'t contain "bank".')
 
 
-def test_link_with_two_sentences_has_no_control():
+def test_link_with_two_sentences_has_no_control_sentence():
     at = open_link(a="The bank was robbed.", b=PAIRS[0].second)
     assert at.text_input(key="c").value == "" and at.button_group(key="example").value is None
     assert at.selectbox(key="word").value == "bank" and NEXT in messages(at.caption)
 
 
-def test_unknown_word_is_reported(main_view):
+def test_word_unknown_to_tokeniser_is_reported(main_view):
     glued, unknown = (
         "They lay on the bank🏦 of the stream.",
         'doesn\'t know "bank🏦". The encoder reads [UNK] instead.',
@@ -211,14 +211,14 @@ def test_infinite_vectors_are_reported(overflowing):
     assert error.startswith("Sentence B: ") and "in float32, first in the embeddings" in error
 
 
-def test_opening_head_map_measures_effects(nothing_computed):
+def test_opening_map_of_heads_measures_exact_effects(nothing_computed):
     at = open_link()
     assert not any(side["exact"] for side in figure(at)["sides"])
     at.session_state[session.HEADS] = at.session_state[session.HIDDEN][0]  # as if the map were opened
     assert all(side["exact"] for side in figure(at.run())["sides"])
 
 
-def test_download_measures_effects_of_heads(main_view, monkeypatch):
+def test_download_measures_exact_effects_of_heads(main_view, monkeypatch):
     runs, offered, noted = [], [], word_figure.note_hidden
     monkeypatch.setattr(word_figure, "note_hidden", lambda *given: (runs.append(given), noted(*given)))
     shown = download.show_download
@@ -260,7 +260,7 @@ def test_only_new_session_waits_for_browser(monkeypatch):
     assert len(starts) == 1
 
 
-def test_edit_of_sentence_b_keeps_sentence_a(main_view, monkeypatch):
+def test_edit_of_sentence_b_measures_only_sentence_b(main_view, monkeypatch):
     asked, made = [], answer.hidden_by_head
 
     def by_head(encoder, words, targets):
@@ -274,7 +274,7 @@ def test_edit_of_sentence_b_keeps_sentence_a(main_view, monkeypatch):
 
 
 @pytest.mark.parametrize("family", ["XLNet", "LiLT"])
-def test_encoder_without_hiding_shows_largest_weight(checkpoint, family):
+def test_largest_weight_decides_head_if_hiding_is_impossible(checkpoint, family):
     folder = str(checkpoint(family))
     at = open_link(model="another ...", other=folder)
     assert not at.error and figure(at)["finding"].startswith('No word can be hidden from "bank" in this encoder')
@@ -292,7 +292,7 @@ def test_encoder_without_hiding_shows_largest_weight(checkpoint, family):
     assert chosen_head(at) == str(shown.all_heads[int(most.argmax())])
 
 
-def test_nearest_sentences_of_three_vectors(encoder):
+def test_nearest_sentences_to_three_vectors_of_word(encoder):
     frame = labelled_sentences().query("word == 'bank'")
     (word,), (river,) = (encoder.encode(PAIRS[0].first).places(each) for each in ("bank", "river"))
     hidden = encoder.encode(PAIRS[0].first, hidden=[Hide(word.positions, river.positions)])
@@ -327,7 +327,7 @@ MINT = {
 }  # fmt: skip
 
 
-def test_move_between_senses_of_uploaded_table(encoder):
+def test_figure_measures_move_between_uploaded_senses(encoder):
     a, b = "They brought the metal to the mint for new coins.", "We cut some mint for a cup of tea."
     at = open_link(a=a, b=b, word="mint")
     assert not any(button.key == "way" for button in at.button_group)
@@ -345,7 +345,7 @@ def test_move_between_senses_of_uploaded_table(encoder):
     ] is None
 
 
-def test_answer_is_hidden_until_guess(encoder):
+def test_answer_appears_only_after_guess(encoder):
     at = open_link(guess="yes")
     asked = figure(at)
     assert asked["guess"] and asked["finding"] == 'Which word would change "bank" most? Click one.'
@@ -376,7 +376,7 @@ def test_bad_input_is_reported(main_view):
         assert any(message in error for error in messages(at.error))
 
 
-def test_long_map_shrinks_and_zooms(main_view, monkeypatch):
+def test_map_of_long_sentence_shrinks_and_zooms(main_view, monkeypatch):
     monkeypatch.setattr(WordMap.binned, "__defaults__", (32,))  # instead of 256, to be quick
     monkeypatch.setattr(pickers, "ZOOM", 32)
     at = main_view.text_input(key="a").set_value("The bank of the river. " + "It was a quiet day. " * 8).run()
@@ -387,7 +387,7 @@ def test_long_map_shrinks_and_zooms(main_view, monkeypatch):
     assert not has(at, "Each cell shows the largest")
 
 
-def test_frequent_word_lists_occurrences():
+def test_picker_lists_occurrences_of_frequent_word():
     at = open_link(a="bank " * 12, b="A bank.", word="bank")
     picker = at.selectbox(key="at_a")
     assert (

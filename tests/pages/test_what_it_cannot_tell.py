@@ -35,15 +35,15 @@ def longer(folder):
     return made
 
 
-def test_stored_reports_are_not_computed(monkeypatch):
+def test_stored_reports_are_not_computed_again(monkeypatch):
     monkeypatch.setattr(senses, "hidden_words", lambda *_, **more: pytest.fail("the report was computed"))
     monkeypatch.setattr(senses, "separation", lambda *_, **more: pytest.fail("the report was computed"))
     at = open_page(PAGE)
     assert len(limits(at)) == pictures(at) == 6
 
 
-def test_missing_report_uses_few_sentences(encoder, tmp_path, monkeypatch):
-    """`made` returns stored reports, to be quick."""
+def test_missing_reports_are_computed_from_few_sentences(encoder, tmp_path, monkeypatch):
+    """To be quick, `made` returns the stored report instead of computing one."""
     asked = []
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(longer(tmp_path)))
 
@@ -59,7 +59,7 @@ def test_missing_report_uses_few_sentences(encoder, tmp_path, monkeypatch):
         assert frame["word"].unique().tolist() == labelled_sentences()["word"].unique()[:3].tolist()
 
 
-def test_encoder_without_hiding_omits_limits(checkpoint, monkeypatch):
+def test_page_omits_counterexamples_if_hiding_is_impossible(checkpoint, monkeypatch):
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(checkpoint("XLNet")))
     at = open_page(PAGE)
     texts = [element.value for element in at.text]
@@ -72,7 +72,7 @@ def test_encoder_without_hiding_omits_limits(checkpoint, monkeypatch):
 
 
 @pytest.mark.parametrize(("most", "without"), [(64, 2), (16, 5)])
-def test_encoder_with_few_tokens_is_reported(tmp_path, monkeypatch, most, without):
+def test_encoder_that_reads_few_tokens_is_reported(tmp_path, monkeypatch, most, without):
     family = FAMILIES["BERT"]
     folder = save_tiny(replace(family, settings={**family.settings, "max_position_embeddings": most}), tmp_path)
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(folder))

@@ -37,7 +37,7 @@ def panel(measure, chosen, **columns):
     return every_head(MAPPED, MAPS, frame, MEASURES[measure], chosen, compared=COMPARED)
 
 
-def test_every_head_names_largest_and_smallest():
+def test_finding_names_heads_at_both_extremes():
     own = panel("entropy", Head(0, 1), entropy=[2.75, 0.25, 1.5])
     assert own.finding == "How widely it looks: highest in L0 H0 (2.75 bits), lowest in L0 H1 (0.25 bits)."
     assert own.live.data["chosen"] == 1 and own.live.data["said"][1] == "0.25 bits"
@@ -58,7 +58,7 @@ def test_every_head_names_largest_and_smallest():
         (None, "Add a control sentence to see whether the effect has to do with the word's meaning."),
     ],
 )
-def test_every_head_compares_control(control, expected):
+def test_note_compares_effect_with_control(control, expected):
     own = panel(
         "effect",
         Head(0, 0),
@@ -69,7 +69,7 @@ def test_every_head_compares_control(control, expected):
     assert own.note.startswith(expected)
 
 
-def test_weights_of_chosen_head_are_sent():
+def test_weights_of_chosen_head_reach_browser():
     own = panel("entropy", Head(0, 1), entropy=[2.75, 0.25, 1.5]).live.data["maps"]
     assert own == MAPS | {"said": "0.25,0.00,0.00,0.00,0.002,0.00,0.00,0.00,2.00"}
     frame = heads_frame(entropy=torch.ones(1, 3))
@@ -147,5 +147,5 @@ SHARES = dict(zip(PATTERNS, (0.05, 0.06, 0.21, 0.4, 0.1, 0.8)))
         ),
     ],
 )
-def test_profile_describes_head(more, expected):
+def test_profile_describes_patterns_of_head(more, expected):
     assert profile(nearest_first(SHARES | more), "L3 H7", "In this sentence") == f"In this sentence L3 H7 {expected}"

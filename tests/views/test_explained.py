@@ -1,4 +1,4 @@
-"""Test the panel of a long text."""
+"""Test the panel of hiding sentences and words of a long text."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -19,7 +19,7 @@ TEXT = "We sat. It rained. She ran home."
 
 @pytest.fixture
 def hidden(encoder):
-    """Return an explanation in which only sentence 1 exceeds its noise level."""
+    """Return an explanation in which only the first sentence's effect exceeds its noise level."""
     tokens = encoder.tokenize(TEXT)
     parts = sentences_of(tokens)
     found = explained((0.1, -0.3, 0.2, -0.4, 0.05, 0.1, 0.0))
@@ -98,7 +98,7 @@ def test_finding_ignores_sentences_below_noise(hidden):
     assert not any(word["number"] for each in row["words"] for word in each["words"])
 
 
-def test_query_and_document_have_rows(encoder, hidden):
+def test_query_and_document_have_separate_rows(encoder, hidden):
     tokens = encoder.tokenize("Who sat", TEXT)
     pair = replace(
         hidden, sentence=tokens, sentences=sentences_of(tokens), by_sentence=torch.tensor([-2.0, -0.5, 0.1, NAN]),
@@ -117,7 +117,7 @@ def test_query_and_document_have_rows(encoder, hidden):
     assert panel.live.data["opened"] in ([1, 0], [3, 0])
 
 
-def test_cut_text_is_reported(encoder, hidden):
+def test_panel_reports_that_text_was_cut(encoder, hidden):
     whole = encoder.tokenize(f"{TEXT} Then we all slept.")
     read = whole.cut(len(hidden.sentence.ids))
     assert lost("mine", whole, read, " of B") == (

@@ -50,7 +50,7 @@ def test_input_vectors_match_trace(encoder, sides, words):
     assert panel.picture(Look())["layer"] and (panel.one_head, product.one_head) == (True, True)
 
 
-def test_shown_products_sum_to_query(encoder, words):
+def test_products_sum_to_number_of_query(encoder, words):
     side = follow(encoder, "A", words["A"], Head(0, 10))  # its largest terms have both signs
     _, product = comes_in([side])
     query = side.trace.query[side.position]
@@ -93,7 +93,7 @@ def test_output_and_residual_match_model(encoder, sides, words):
     )
 
 
-def test_changed_weights_are_compared(encoder, words, sides):
+def test_changed_weights_are_compared_with_real_weights(encoder, words, sides):
     real = computed(sides, HEAD, (1e-7, None))
     assert not real.note and any("recomputed" in line for line in real.live.data["below"])
     changed = [follow(encoder, name, word, HEAD, uniform=True) for name, word in words.items()]
@@ -112,7 +112,7 @@ def test_changed_weights_are_compared(encoder, words, sides):
     assert not any("recomputed" in line for line in panel.live.data["below"])
 
 
-def test_panels_show_token_of_other_word(encoder, words):
+def test_panels_follow_token_outside_chosen_word(encoder, words):
     side = follow(encoder, "A", words["A"], HEAD, 2)
     panel, product = comes_in([side])
     assert (
@@ -131,7 +131,7 @@ def test_panels_show_token_of_other_word(encoder, words):
         ("MPNet", ["input", "query", "key", "value"], 4),
     ],
 )
-def test_panels_show_vectors_of_each_family(encoder_of, family, vectors, n_panels):
+def test_panels_show_vectors_of_each_encoder_family(encoder_of, family, vectors, n_panels):
     encoder = encoder_of(family)
     word = encoder.encode("The bank of the river was muddy.").places("bank")[0]
     side = follow(encoder, "A", word, Head(1, 1))

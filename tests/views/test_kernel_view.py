@@ -1,4 +1,4 @@
-"""Test that the kernel figure's numbers match the trace."""
+"""Test that the figure of a head's steps (component `kernel`) shows the trace's numbers."""
 
 import inspect
 import json
@@ -162,7 +162,7 @@ def test_default_sentences_have_known_numbers(encoder):
     assert panel.alt.startswith("Head 10 of layer 0") and '"river" 0.63' in panel.alt
 
 
-def test_equal_words_are_matched(encoder):
+def test_equal_words_of_both_sentences_are_matched(encoder):
     a, b = data_of(rows_of(encoder))["sides"]
     text = {row["at"]: row["text"] for row in b["rows"]}
     matched = {row["text"]: text[row["pair"]] for row in a["rows"] if row["pair"] is not None}
@@ -184,7 +184,7 @@ def test_hidden_word_has_zero_weight(encoder):
     assert grown == pytest.approx([1 / (1 - 0.6327)] * 3, rel=1e-3)
 
 
-def test_long_sentence_sums_remaining_tokens(encoder):
+def test_one_row_sums_remaining_tokens_of_long_sentence(encoder):
     placed = encoder.encode(LONG).places("bank")[0]
     row = word_row(placed, HEAD)
     n, weights = len(row.tokens), row.of("weights")
@@ -216,7 +216,7 @@ def test_long_sentence_sums_remaining_tokens(encoder):
 
 
 @pytest.mark.parametrize("n", [MOST, MOST + 1])
-def test_only_long_sentences_share_row(n):
+def test_tokens_share_row_only_in_long_sentences(n):
     torch.manual_seed(n)
     row = QueryRow(trace=attend(*torch.randn(3, n, 8)), tokens=tuple(map(str, range(n))), query=3)
     kept, rest = leading(row)
@@ -254,7 +254,7 @@ def test_known_row_has_expected_steps():
     assert second == pytest.approx([0, 0.1, 0, 0.2, math.nan, -0.1, math.nan, 0], nan_ok=True)
 
 
-def test_figure_shows_source_of_attend():
+def test_figure_shows_source_code_of_attend():
     whole = inspect.getsource(attend).splitlines()
     start, stop = (at for at, line in enumerate(whole) if '"""' in line)
     code = data_of(QueryRow(trace=wide(1.0), tokens=("a",) * 30, query=0))["code"]
@@ -279,7 +279,7 @@ def test_division_has_fewest_decimals():
 
 
 @pytest.mark.parametrize("name", ["T5 (encoder half)", "DeBERTa-v3"])
-def test_each_score_term_has_column(encoder_of, name):
+def test_each_term_added_to_scores_has_column(encoder_of, name):
     encoder = encoder_of(name)
     row = word_row(encoder.encode("the rain fell.").places("rain")[0], Head(0, 1), "A")
     data = data_of(row)
@@ -291,7 +291,7 @@ def test_each_score_term_has_column(encoder_of, name):
 
 
 @pytest.mark.parametrize("name", ["BERT", "ModernBERT", "RoFormer"])
-def test_rotary_and_windowed_families_match_trace(encoder_of, name):
+def test_numbers_of_rotary_and_windowed_attention_match_trace(encoder_of, name):
     """Only ModernBERT attends within a window."""
     encoder = encoder_of(name)
     placed = encoder.encode("the rain fell on the river bank and on the loan of the bank that we saw.").places("rain")[
@@ -314,7 +314,7 @@ def test_padding_is_hidden(encoder):
     assert [each["hidden"] for each in rows] == [each["text"] == "[PAD]" for each in rows]
 
 
-def test_split_word_uses_first_token(encoder):
+def test_query_of_split_word_is_first_token(encoder):
     placed = encoder.encode("Electroencephalographers disagree.").places("electroencephalographers")[0]
     data = data_of(word_row(placed, HEAD))
     n = len(placed.positions)
@@ -328,7 +328,7 @@ def test_split_word_uses_first_token(encoder):
     assert sum(each["word"] for each in data["sides"][0]["rows"]) == n
 
 
-def test_changed_attention_prints_correct_arithmetic(encoder):
+def test_printed_arithmetic_of_changed_attention_is_correct(encoder):
     placed = encoder.encode(TEXTS["A"][0]).places("bank")[0]
     own = placed.sentence.trace(*HEAD)
     about = {}
@@ -344,7 +344,7 @@ def test_changed_attention_prints_correct_arithmetic(encoder):
     assert about["warm"]["scaled"] == "÷ √32 ÷ 2"
 
 
-def test_equal_weights_name_no_token():
+def test_finding_names_no_token_for_equal_weights():
     def finding(*scores, mask=None):
         trace = attend(torch.tensor([[1.0]]), torch.tensor([scores]).T, torch.ones(len(scores), 1), mask)
         return kernel_panel(QueryRow(trace=trace, tokens=tuple("abcd"), query=0)).finding
@@ -355,7 +355,7 @@ def test_equal_weights_name_no_token():
     assert some == '"a" gives every unmasked token the same weight: 0.50.'
 
 
-def test_query_outside_tokens():
+def test_query_need_not_be_token():
     trace = attend(torch.tensor([[1.0, 0.0]]), torch.eye(2), torch.eye(2))
     panel = kernel_panel(QueryRow(trace=trace, tokens=("animal", "street"), query=-1, first=-1, text="it"))
     assert panel.finding == '"it" gives "animal" most of its weight: 0.67.'
@@ -378,7 +378,7 @@ def wide(magnitude, n=30, d=16, **more):
         wide(2.0, mask=torch.zeros(30, 30, dtype=torch.bool)),
     ],
 )
-def test_extreme_scores_print_correct_arithmetic(trace: AttentionTrace):
+def test_printed_arithmetic_of_extreme_scores_is_correct(trace: AttentionTrace):
     for query in (0, 7, 29):
         row = QueryRow(trace=trace, tokens=tuple(f"t{i}" for i in range(30)), query=query)
         assert row.of("query").equal(trace.query[query])
@@ -392,7 +392,7 @@ def test_extreme_scores_print_correct_arithmetic(trace: AttentionTrace):
         (0.123456, "× 0.123456"), (-0.5, "× −0.5"), (0.0, "× 0"),
     ],
 )  # fmt: skip
-def test_factor_shows_scale(scale, expected):
+def test_factor_writes_scale_as_text(scale, expected):
     assert factor(SimpleNamespace(query=torch.zeros(1, 32), scale=scale)) == (expected, pytest.approx(scale))
 
 

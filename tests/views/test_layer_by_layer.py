@@ -1,4 +1,4 @@
-"""Test the texts about cosines."""
+"""Test the texts that state cosines of a word's vectors."""
 
 import math
 
@@ -30,13 +30,13 @@ UNMEASURED = {
         (UNMEASURED, "", NO_CONTROL),
     ],
 )
-def test_compared_states_last_cosines(pair, expected, control):
+def test_compared_states_cosines_of_last_layer(pair, expected, control):
     pair = hidden_pair_of(**pair)
     assert compared(pair) == f'The two vectors of "bank" have cosine 0.03{expected}.'
     assert beside(pair).endswith(control)
 
 
-def test_beside_its_sense_counts_sentences():
+def test_beside_its_sense_compares_labelled_sentences():
     pair, cosines = hidden_pair_of(cosine=torch.full((6, 4), 0.125)), torch.tensor([0.125, 0.92])
     assert beside_its_sense(pair, "riverside", cosines) == (
         '"bank" in A and in 2 labelled sentences of the same sense (riverside) have cosine 0.52 on average (0.13 to '

@@ -31,7 +31,7 @@ def test_lesson_panel_in_both_themes():
         assert svg.count(">One<") == svg.count(">Other<") == 1
 
 
-def test_columns_set_layout():
+def test_columns_limit_charts_per_row():
     assert panel().picture(Look())["columns"]["signal"] == "window_width < 760 ? 1 : 2"
     wide, tall = (vl_convert.vegalite_to_svg(panel(columns).picture(Look())) for columns in (2, 1))
     assert size(wide)[0] > size(tall)[0] and size(wide)[1] < size(tall)[1]
@@ -50,7 +50,7 @@ def test_static_figure_shows_minus_infinity():
 
 
 def test_stage_data_of_known_scene():
-    """Until the answer, the parts in question are empty."""
+    """Until the visitor answers, parts with `asked=True` show nothing."""
     matrix = torch.tensor([[1.0, -2.0], [3.0, 4.00004]])
     cells = Column(
         "k", "key", matrix.round(), shape="2 × 2", above=("W", matrix), foot=("sum", torch.tensor([4.0, 2.5])),

@@ -68,7 +68,7 @@ def test_lucky_head_is_compared_with_guessing(monkeypatch, low):
     assert f'"domain": [{min(low, 0.4)}, 1.0]' in json.dumps(own.picture(Look()))
 
 
-def test_recomputed_noise_states_difference():
+def test_recomputed_noise_panel_states_largest_difference():
     kernel, torchs = limits.counterexamples.noise_weights()
     largest = float((kernel - torchs).abs().max())
     assert (
@@ -76,7 +76,7 @@ def test_recomputed_noise_states_difference():
     )
 
 
-def test_effects_below_noise_are_zero(monkeypatch):
+def test_effects_below_noise_count_as_zero(monkeypatch):
     monkeypatch.setitem(NOISE, "float32", 0.005)
     panel = limits.removed_heads(frame(), 0.02, "float32")
     assert f"by {change(-0.015)} in total." in panel.finding

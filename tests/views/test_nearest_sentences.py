@@ -12,7 +12,7 @@ def ranked(*cosines, senses=("river", "money", "money", "money", "river")):
     return pd.DataFrame({"sentence": TEXTS, "sense": senses, "cosine": cosines}, index=[7, 3, 9, 1, 2])
 
 
-def test_nearest_sentences_underline_word(encoder):
+def test_word_is_underlined_in_nearest_sentences(encoder):
     panel = nearest_sentences(encoder, "Bank", "after layer 2", ranked(0.9, 0.8, 0.7, 0.6, 0.5))
     rows = panel.live.data["rows"]
     assert [row["said"] for row in rows] == ["cosine 0.90, river", "cosine 0.80, money", "cosine 0.70, money"]
@@ -32,7 +32,7 @@ def test_nearest_sentences_underline_word(encoder):
         ((0.9, 0.8, 1.1e-4, 0.0, 0.0), ""),
     ],
 )
-def test_senses_of_counts_equally_near(cosines, more):
+def test_senses_of_counts_equally_near_sentences(cosines, more):
     assert senses_of("now", ranked(*cosines, senses=["river"] * 5)) == (
         f"Of the three sentences nearest to the word now, all have the sense river{more}."
     )

@@ -54,7 +54,7 @@ def test_maps_share_colour_scale(charts, maps, sentence):
 
 
 def two_maps(**n):
-    """Draw both maps, with the given numbers of words."""
+    """Draw the maps of two sentences with these numbers of words."""
     views = {}
     for name, count in n.items():
         labels = ["electroencephalographers" if name == "A" else "if", *["bank"] * (count - 1)]
@@ -69,8 +69,8 @@ def svg_width(spec):
 
 
 @pytest.mark.slow
-def test_maps_of_unequal_length_have_equal_cells():
-    """Equal widths shrink alike in a narrow window."""
+def test_maps_of_unequal_sentences_have_equal_cells():
+    """Maps of equal width shrink alike in a narrow window."""
     a, b = two_maps(A=40, B=3)
     for spec, n in ((a, 40), (b, 3)):
         cells = [item for item in drawn(spec, "rect") if "value" in item.get("description", "")]
@@ -79,7 +79,7 @@ def test_maps_of_unequal_length_have_equal_cells():
     assert svg_width(a) == svg_width(b)
 
 
-def test_long_maps_have_equal_scale():
+def test_maps_of_long_sentences_have_equal_scale():
     specs = two_maps(A=80, B=66)
     sizes = [(item["width"], item["height"]) for spec in specs for item in drawn(spec, "image")]
     assert sizes == [(400, 400), (330, 330)]

@@ -146,7 +146,7 @@ def test_each_word_has_tag(encoder):
     assert predictions.most_certain(found.assign(tag="O")) == 2
 
 
-def test_words_panel_of_one_word_or_none(found, encoder):
+def test_panel_of_text_with_one_word_or_none(found, encoder):
     one = encoder.tokenize("sat")
     one = replace(explained((-0.3,)), sentence=one, words=one.words, target=found.target)
     assert predictions.words({asked(): one}).note == f"{GOES}: the label stays the likeliest."
@@ -181,7 +181,7 @@ def test_answers_are_drawn_as_bars():
     assert scores.finding == '"POSITIVE" has the largest score: 0.90.'
 
 
-def test_gap_question_uses_predicted_word(monkeypatch):
+def test_gap_question_asks_about_predicted_word(monkeypatch):
     columns = {"id": [7, 5, 9, 2], "text": ["river", "sea", "lake", "pond"], "probability": [0.5, 0.25, 0.125, 0.0625]}
     head = SimpleNamespace(predictions=lambda masked, most: pd.DataFrame(columns))
     monkeypatch.setattr(predictions, "gap_word", lambda head, token: token)

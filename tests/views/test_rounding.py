@@ -20,7 +20,7 @@ EFFECTS["effect_minus_control"] = EFFECTS["effect"] - EFFECTS["control"]
         ("bfloat16", {"columns": {"effect": 0.4}}, [0.007, -0.0059, 0], [0.006, -0.0259, 0.0001]),
     ],
 )
-def test_effects_below_noise_are_zero(precision, columns, effect, both):
+def test_effects_below_noise_are_set_to_zero(precision, columns, effect, both):
     shown, _ = noise_floor(EFFECTS, "effect", precision, **columns)
     assert shown["effect"].tolist() == pytest.approx(effect)
     assert shown["effect_minus_control"].tolist() == pytest.approx(both)

@@ -66,7 +66,7 @@ def printed(panel):
     return [item["text"] for item in drawn(panel.picture(Look(width=700)), "text")]
 
 
-def test_heads_singly_and_together(report, other):
+def test_method_compares_single_heads_with_all_heads(report, other):
     sums = []
     for own in (report, *other.values()):
         largest = own.named.groupby(["word", "row"])["share"].max().groupby("word").mean().mean()
@@ -84,12 +84,12 @@ def test_heads_singly_and_together(report, other):
     assert np.round(sums, 2).tolist() == [[0.14, 0.20], [0.04, 0.10]]  # the sums fall short by 30 % and 57 %
 
 
-def test_made_up_pairs_match_benchmark_results():
+def test_result_for_made_up_pairs_matches_benchmark():
     (row,) = re.findall(r"\| most attended \| (.*) \|", Path("benchmarks/RESULTS.md").read_text("utf-8"))
     assert MADE_UP["most attended"] == float(row.split(" | ")[0]) and raw_c_measured("another") == {}
 
 
-def test_sentence_rows_show_moves(panels, report):
+def test_rows_show_how_far_word_moves(panels, report):
     rows, shown = senses.opened(report, FRAME, "bank"), panels["sentences"].live.data["rows"]
     assert len(shown) == len(rows) == 24
     assert rows["sense"].tolist() == ["riverside", "finance"] * 12
@@ -111,7 +111,7 @@ def test_sentence_rows_show_moves(panels, report):
         ({"the_word_alone": 0.7, "the_word_hidden": 0.7}, "needed and not enough: the right sense is found in 70 of 100"),
         ({"the_word_alone": 0.59}, "No single word is enough: with only the most telling word, the right sense is found in 59 "),
         ({"as_it_is": 0.52}, "Even with all words, the encoder finds the right sense in only 52 of 100 sentences."),
-        # At the limits: an interval from 0.5, equal accuracies, 80 % and 50 % of the accuracy above guessing.
+        # Exactly at the limits: an interval from 0.5, intervals that touch, 80 % and 50 % of the accuracy above guessing.
         ({"as_it_is": 0.53125}, "Even with all words, the encoder finds the right sense in only 53 of 100 sentences."),
         ({"the_word_alone": 0.75, "any_other_alone": 0.6875}, "No single word is enough: with only the most telling word"),
         ({"as_it_is": 1.0, "the_word_alone": 0.9, "the_word_hidden": 0.75}, "rarely needed and usually enough: the right sense"),
@@ -164,7 +164,7 @@ def test_attention_is_compared_with_chance(report):
     assert "35 %" not in printed(unknown) and "38 %" in printed(unknown)
 
 
-def test_sentences_without_noise_level(encoder, report):
+def test_too_few_sentences_have_no_noise_level(encoder, report):
     own = replace(report, words=report.words[report.words["word"] == "bank"])
     panel, first = senses.sentences(encoder, own, FRAME, "bank"), senses.opened(own, FRAME, "bank").iloc[0]
     moved = f'"bank" moves {share(first["share"])} of the distance to its other sense.'
@@ -175,8 +175,8 @@ def test_sentences_without_noise_level(encoder, report):
     )  # from 5 %, numbers are printed
 
 
-def test_only_first_and_last_sentences_are_shown(encoder, report):
-    """Each sentence occurs twice. Shares from 5 % are printed."""
+def test_only_longest_and_shortest_moves_are_shown(encoder, report):
+    """Each sentence occurs twice in the table. Shares of at least 5 % are printed."""
     bank, frame = report.words[report.words["word"] == "bank"], pd.concat([FRAME, FRAME.set_axis(FRAME.index + 1000)])
     bank = bank.assign(
         share=bank["share"].where(bank.index > bank.index[1], 0.05).where(bank.index > bank.index[0], 0.0499)
@@ -200,7 +200,7 @@ def test_effect_equal_to_noise_level_counts(encoder, report):
     assert senses.sentences(encoder, own, FRAME, "bank").finding.startswith("In 5 of 24 sentences, hiding one word")
 
 
-def test_random_shares_name_no_word(encoder, report):
+def test_finding_names_no_word_if_shares_are_random(encoder, report):
     """Each share has a random sign; each head's interval includes 0."""
     signs = np.random.default_rng(0).choice([-1, 1], len(report.words))
     words = report.words.assign(share=report.words["share"] * signs).sort_values("word", key=lambda own: own != "bank")
@@ -229,7 +229,7 @@ def test_finding_counts_heads_that_add_accuracy(separated):
     )
 
 
-def test_one_word_has_no_interval(separated):
+def test_results_over_one_word_have_no_interval(separated):
     layers, gain = separated.layers.assign(low=math.nan), separated.heads["adds"].clip(lower=0)
     heads = separated.heads.assign(adds_low=math.nan, adds=gain)
     one = replace(separated, layers=layers, heads=heads, words=separated.words[separated.words["word"] == "bank"])

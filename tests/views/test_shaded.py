@@ -53,7 +53,7 @@ def test_numbers_are_beneath_words(width):
     assert all(item["x"] < (width or 760) + 8 for item in texts.values())
 
 
-def test_right_to_left_sentence():
+def test_right_to_left_sentence_is_drawn_from_right():
     frame = pd.DataFrame({"row": "a", "text": ["שלום", "עולם"], "gap": [False, True], "share": 0.1, "kind": "word"})
     data = shaded_data(frame, {"a": "said"}, Tint("share", numbers.percent, "{}", 0.4))
     assert data["rows"][0]["dir"] == "rtl"

@@ -22,7 +22,7 @@ from selfattn.views.similar import METHOD, beside, put_together, similar
 from tests.charts.scene import drawn
 from tests.encoders.test_pooling import embedder
 
-# Rows: "We", "sat", "."; columns: "She", "sat"; the last ones are special tokens.
+# Rows: "We", "sat", ".", special tokens. Columns: "She", "sat", special tokens.
 TABLE = torch.tensor([[0.05, 0.0, 0.01], [0.0, 0.2, 0.02], [0.01, 0.0, 0.0], [0.1, 0.1, 0.11]], dtype=torch.float64)
 COSINES = torch.tensor([[0.6, 0.62, 0.3], [0.55, 0.5, 0.2], [0.4, 0.45, torch.nan], [0.6, 0.6, 0.3]])
 MANY = UnrelatedPairs(pd.DataFrame({"cosine": np.linspace(-0.2, 0.39, 1000)}))
@@ -38,7 +38,7 @@ def parts(sides):
     return CosineParts(a=sides[0], b=sides[1], cosine=0.6, table=TABLE)
 
 
-def test_related_texts(sides, parts):
+def test_panel_of_related_texts(sides, parts):
     panel = put_together(*sides, COSINES, parts, MANY)
     assert panel.finding == 'Hide "sat" in B, and the cosine falls by 0.30.'
     assert "Cosine 0.60, above all of 1,000 unrelated pairs (median 0.10)." in panel.alt
@@ -74,7 +74,7 @@ def test_words_without_line_are_named(sides, parts):
     assert panel.live.data["unrelated"] is None and "Cosine 0.60." in panel.alt
 
 
-def test_unrelated_texts(sides, parts):
+def test_finding_for_unrelated_texts(sides, parts):
     low = COSINES - 0.3
     low[0, 1] = low[1, 0] = 0.6  # cosines with a hidden word don't count
     panel = put_together(*sides, low, parts, MANY)
@@ -84,7 +84,7 @@ def test_unrelated_texts(sides, parts):
     assert "the cosine falls by" in put_together(*sides, COSINES, parts, edge).finding
 
 
-def test_only_different_word_is_named(encoder):
+def test_single_different_word_is_named(encoder):
     pair = next(pair for pair in TEXT_PAIRS if pair.name == "a negation")
     panel = similar(encoder, encoder.encode(pair.first), encoder.encode(pair.second))
     assert panel.finding == 'The texts differ only by "not" in A, which lowers the cosine by 0.09.'
@@ -108,7 +108,7 @@ def test_cosine_is_compared_with_unrelated_pairs():
         assert beside(cosine, MANY) == said
 
 
-def test_no_sum_without_mean_pooling(tmp_path):
+def test_cosine_is_no_sum_without_mean_pooling(tmp_path):
     from selfattn import load_encoder
 
     own = load_encoder(str(embedder(save_tiny(FAMILIES["BERT"], tmp_path / "mine"), pooling={"pooling_mode": "cls"})))
@@ -145,8 +145,8 @@ def test_picture_shows_words_lines_cosine(sides, parts, width):
     assert max(bar["y2"] - bar["y"] for bar in bars) == TALLEST
 
 
-def test_parts_of_sum_are_joined(sides, parts):
-    """A negative part goes left. Parts are a pixel apart."""
+def test_bars_of_sum_follow_each_other(sides, parts):
+    """The bar of a negative part goes left. A gap of one pixel separates the bars."""
     data = dict(put_together(*sides, COSINES, parts).live.data)
     data["sum"] = {"lines": 0.25, "others": -0.1, "special": 0.45, "difference": "0"}
     spec = picture(data, LIGHT, 1024)

@@ -57,7 +57,7 @@ def test_bars_show_largest_difference():
     assert row.table["difference"].tolist() == COMPARED.difference[1].tolist()
 
 
-def test_map_finding_names_other_word():
+def test_finding_of_map_names_another_word():
     _, difference, first, second = one_sentence()
     assert (
         difference.finding
@@ -76,7 +76,7 @@ def test_map_finding_names_other_word():
     ]
 
 
-def test_swapped_encoders_give_less():
+def test_swapping_encoders_turns_more_into_less():
     row, difference, first, second = one_sentence(replace(COMPARED, first=SECOND, second=FIRST))
     assert row.finding == 'In head 1 of layer 0 of one, "bank" gives "the (2)" 0.60 less weight than in other.'
     assert difference.finding.endswith('the full stop gives "the (1)" 0.80 less weight than in other.')
@@ -94,7 +94,7 @@ def test_bars_have_end_colours_of_map():
     assert [rgb(bar["fill"]) for bar in bars] == [rgb(LIGHT.signed[end]) for end in (0, 0, -1, -1)]
 
 
-def test_about_names_encoders():
+def test_introduction_names_encoders():
     assert two_encoders.about(("one", "the untrained twin"), "untrained twin") == (
         "Compare each head of one with the same head of its untrained twin: the same architecture with random weights."
     )
@@ -102,7 +102,7 @@ def test_about_names_encoders():
     assert two_encoders.about(NAMES, "") == "Compare a head of one with a head of other on one sentence."
 
 
-def test_long_sentence_shows_largest_differences():
+def test_bars_of_long_sentence_show_largest_differences():
     first, second = torch.full((20, 20), 0.05), torch.full((20, 20), 0.05)
     first[3] = torch.arange(20) / 190
     words = tuple(f"w{i}" for i in range(20))
@@ -121,7 +121,7 @@ def test_equal_weights_show_no_difference():
     assert one_sentence(replace(COMPARED, second=only_bank))[1].finding == "No other word differs."
 
 
-def test_over_many_names_most_different_head():
+def test_finding_names_most_different_head():
     rejected = pd.DataFrame({"row": [2], "reason": ["too long."]})
     heads, _ = over(replace(REPORT, rejected=rejected))
     assert (
@@ -159,7 +159,7 @@ def test_over_many_names_most_different_head():
         ),
     ],
 )
-def test_nearer_heads_are_compared_with_chance(nearer, by_chance, finding):
+def test_number_of_nearer_heads_is_compared_with_chance(nearer, by_chance, finding):
     chance = pd.DataFrame({"shift": range(1, 1 + len(by_chance)), "nearer": by_chance})
     panel = over(replace(REPORT, heads=FRAME.assign(nearer=nearer), by_chance=chance), "twin")[1]
     assert panel.finding == finding
@@ -168,7 +168,7 @@ def test_nearer_heads_are_compared_with_chance(nearer, by_chance, finding):
     assert coloured == nearer and len(panel.picture(Look())["datasets"]["heads"]) == 2
 
 
-def test_only_nearer_heads_have_numbers():
+def test_only_heads_nearer_to_counterpart_have_numbers():
     data = over()[1].live.data
     assert data["said"] == ["+0.400 (+0.300 to +0.450)", "(−0.050 to +0.250)"]
     assert data["scale"]["about"] == "how much nearer to its own counterpart than to other heads' counterparts"
@@ -194,7 +194,7 @@ def test_one_sentence_has_no_interval():
     )
 
 
-def test_similarity_names_most_different_pair(encoder):
+def test_similarity_names_most_different_word_pair(encoder):
     a, b = encoder.encode("We sat"), encoder.encode("She .")
     tables = torch.zeros(2, 3, 3, dtype=torch.float64)
     tables[0, 0, 1], tables[1, 0, 1], tables[1, 2, 2] = 0.3, 0.1, 0.9  # last row and column: special tokens
