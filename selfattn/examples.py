@@ -71,7 +71,7 @@ PAIRS = tuple(
     Example(senses=(row.pop("first_sense"), row.pop("second_sense")), **row)
     for row in _table("pairs").to_dict("records")
 )
-# For each pronoun, the antecedent is the first of the two nouns in half of the sentences.
+# For each pronoun, half of the sentences name the antecedent before the other noun.
 PRONOUNS = tuple(
     PronounSentence(**row | {"twin": row["twin"] or None}) for row in _table("pronouns").to_dict("records")
 )
@@ -80,7 +80,7 @@ TEXT_PAIRS = tuple(TextPair(**row) for row in _table("text_pairs").to_dict("reco
 _BY_USE = _table("sentences").set_index("use")["sentence"]
 # In the first two and the last sentence, "bank" is a river's bank, otherwise a money bank.
 STATIC_WORD_SENTENCES = tuple(_BY_USE["one word"])
-# Sentences that share hardly any words.
+# These sentences have hardly any words in common.
 NEUTRAL_SENTENCES = tuple(_BY_USE["neutral"])
 
 # No head is scored on this sentence, because readers disagree whom "she" means.
@@ -96,7 +96,7 @@ def labelled_sentences() -> pd.DataFrame:
     """Return the table data/senses.csv, with columns sentence, word and sense.
 
     Each word has two senses, with twelve sentences each.
-    In the bundled encoder's tokens, the sentences of both senses have the word at the same positions.
+    In the bundled encoder's tokens, the word has the same positions in the sentences of one sense as in those of the other.
     """
     return _table("senses")
 

@@ -111,7 +111,7 @@ def show_what_it_does(page: Page, encoding: Encoding) -> None:
 
 
 def _open(head: Head, table: pd.DataFrame, _: str, at: Any) -> None:
-    """Open the sentence of row `at` with this head."""
+    """Open the sentence in row `at` of the table, with `head` as the chosen head."""
     if isinstance(at, int) and 0 <= at < len(table):
         session.HEAD.set(str(head))
         number = table["row"].iloc[at]

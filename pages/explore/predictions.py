@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 
 def pick_question(encoder: Encoder) -> list[Question]:
-    """Draw the pickers and the prediction. Return a question for each text."""
+    """Draw the pickers and the prediction. Return a `Question` for each text."""
     first = views.first_asked(encoder, session.GAP in st.query_params)
     previous = session.DEFAULT_OF.of(session.ASKED)
     if session.ASKED.get() is not None and session.ASKED.get() == previous.get():
@@ -116,7 +116,7 @@ def _link(key: session.Key, options: Sequence[str], index: Any) -> None:
 
 
 def _class(encoder: Encoder, text: str, pairs: Sequence[str | None] = (None,)) -> list[Question]:
-    """Return a question about the class for each second text in `pairs`."""
+    """Return for each second text in `pairs` (None: no second text) a `Question` about the class."""
     head = _load_or_stop(encoder, "classification head", load_class_head)
     names = ["The sentence" if pair is None else f"Document {n}" for n, pair in enumerate(pairs, 1)]
     encodings = [encode_or_stop(encoder, text, name, pair=pair) for name, pair in zip(names, pairs)]
@@ -130,7 +130,7 @@ def _class(encoder: Encoder, text: str, pairs: Sequence[str | None] = (None,)) -
 
 
 def _pair(encoder: Encoder, query: str) -> list[Question]:
-    """Return a question for each document."""
+    """Return a `Question` about the class of each pair (query, document)."""
     texts = [_field("Document", FIRST.second, session.B), _field("Second document", "", session.DOCUMENT)]
     return _class(encoder, query, [text for text in texts if text.strip()] or texts[:1])
 
@@ -271,7 +271,7 @@ def _hidden_now(names: Sequence[Sequence[str]]) -> list[int | None]:
 
 
 def _hide(panel: Panel, names: Sequence[Sequence[str]], _: str, given: Any) -> None:
-    """Store the hidden words in the URL. given: the figure's key, a word's index in A and in B."""
+    """Store the hidden words in the URL. given: the figure's key, the hidden word's index in A, and in B."""
     shown, *hidden = given if isinstance(given, list) and len(given) == 3 else [None]
     if panel.live is None or shown != panel.live.data["key"]:
         return

@@ -34,12 +34,14 @@ def show_over_many(first: Encoder, second: Encoder, chosen: Head, partner: str) 
     with left, st.expander("Choose the sentences"):
         typed = st.text_area(
             "Sentences, one per line", "\n".join(sentences), key=session.SENTENCES, bind="query-params", height=140,
-            help="The default sentences come from the table opened on the page Senses, if any.",
+            help="If you opened a table on the page Senses, its sentences are the default.",
         )  # fmt: skip
     texts = tuple(line.strip() for line in typed.splitlines() if line.strip())
     if len(texts) > limits.max_rows or len(typed) > limits.max_table_characters:
         most = f"{limits.max_rows:,} sentences with {limits.max_table_characters:,} characters"
-        show_error(f"Expected at most {most}, got {len(texts):,} with {len(typed):,}. Remove some sentences.")
+        show_error(
+            f"Expected at most {most}, got {len(texts):,} sentences with {len(typed):,} characters. Remove some sentences."
+        )
         return
     make, key = partial(compare_checkpoints, first, second, texts), ("checkpoints", encoder_key(second), texts)
     try:
@@ -84,7 +86,7 @@ if why:
     with st.container(horizontal=True, gap="large"):
         pick_head(first, chosen, "Head of the first encoder")
         pick_head(second, partner, "Head of the second encoder", session.SECOND_HEAD)
-# Other computers must not see a folder's path.
+# Visitors on other computers must not see a folder's path.
 names = [short_name(each.name) for each in (first, second)] if beyond_localhost() else [*told_apart(first, second)]
 if not second.digest:
     names = [short_name(first.name), "the untrained twin"]

@@ -70,7 +70,7 @@ class TextReader:
         )
 
     def _check_indices(self, tokens: Tokens) -> None:
-        """Raise TextError for ids without an embedding, which crash a GPU."""
+        """Raise TextError if a token, position or segment has no embedding, because a GPU would crash."""
         if (n := len(tokens.ids)) > self.max_tokens:
             raise TextError(
                 f"This text has {n:,} tokens, but {self.title} reads at most {self.max_tokens:,} (special tokens included)."
@@ -93,14 +93,14 @@ class TextReader:
 
     @cached_property
     def _segments(self) -> int | None:
-        """The number of segments, or None for a model without segment ids."""
+        """How many segment ids have an embedding, or None for a model without segment ids."""
         tables = [m for name, m in self.model.named_modules() if name.endswith("token_type_embeddings")]
         takes_segments = tables and "token_type_ids" in self.tokenizer.model_input_names
         return min(table.weight.shape[0] for table in tables) if takes_segments else None
 
     @cached_property
     def pad_id(self) -> int:
-        """The id that pads a batch."""
+        """The token id with which the shorter texts of a batch are padded."""
         pad = self.tokenizer.pad_token_id
         return pad if self.has_vector(pad) else 0
 

@@ -46,7 +46,7 @@ class Tokenizer:
         return self._backend.encode(text, pair)
 
     def special(self, read: Encoding) -> tuple[bool, ...]:
-        """Return which tokens are special, even if typed in the text."""
+        """Return a bool for each token: True for special tokens, even if typed in the text."""
         return tuple(bool(mask) or number in self._special for mask, number in zip(read.special_tokens_mask, read.ids))
 
     def _note_on_case(self, folder: Path) -> str:
@@ -63,7 +63,7 @@ class Tokenizer:
         )
 
     def check(self, name: str) -> None:
-        """Raise LoadError if the tokeniser fails, or reads the same text in two ways."""
+        """Raise LoadError if the tokeniser fails, or returns different tokens for the same text."""
         with failing_as(
             lambda reason: LoadError(f"{name}'s tokeniser can't read {SAMPLE!r}: {reason}. Save it again.")
         ):

@@ -1,4 +1,4 @@
-"""Read unchecked files, with limits on kind and size."""
+"""Read files that nobody has checked: only plain files, up to a maximum size."""
 
 import json
 import os
@@ -71,7 +71,7 @@ def _without_waiting(path: str, flags: int) -> int:
 
 
 def each_key_once(pairs: list[tuple[str, object]]) -> dict:
-    """Return a JSON object's values. Raises ValueError for a repeated key."""
+    """Return a JSON object as a dict. Raises ValueError for a repeated key."""
     held: dict[str, object] = {}
     for key, value in pairs:
         if key in held:

@@ -59,7 +59,7 @@ class View:
 
     @property
     def tables(self) -> dict[str, tuple[Callable[[], pd.DataFrame], Provenance]]:
-        """By each table's name: a function that makes the table, and the table's provenance."""
+        """For each table's name, a function that makes the table, and the table's provenance."""
         found = {}
         for name, panel in self.panels.items():
             for at, table in enumerate(panel.tables):
@@ -99,7 +99,7 @@ def _lines(text: str, width: float, letter: float = LETTER) -> list[str]:
 
 
 def svg(spec: Spec, provenance: Provenance, width: float | None = None, plain: bool = False) -> str:
-    """Draw the chart as SVG, with the provenance above and in <metadata>.
+    """Draw the chart as SVG, with the provenance above the chart and in <metadata>.
 
     width: in SVG pixels (None: as drawn)
     plain: leave out the text above the chart
@@ -120,7 +120,7 @@ def _drawn(spec: Spec, provenance: Provenance, width: float | None, plain: bool)
 def png(
     spec: Spec, provenance: Provenance, scale: float = 2.0, width: float | None = None, plain: bool = False
 ) -> bytes:
-    """Draw the chart as PNG, with the provenance above and in the metadata.
+    """Draw the chart as PNG, with the provenance above the chart and in the metadata.
 
     scale: PNG pixels per SVG pixel; the resolution is 72 * scale dots per inch
     width, plain: as for `svg`
@@ -180,7 +180,7 @@ def draw_svg(spec: Spec) -> str:
     except ValueError as error:
         if "deserialize text info" not in str(error):
             raise
-        # Vega may cut a label inside an emoji. Draw uncut labels.
+        # Vega cut a label inside an emoji, and failed. Draw the labels uncut.
         return painter.get().vegalite_to_svg(unlimited_spec(spec), allowed_base_urls=[])
 
 

@@ -59,7 +59,7 @@ class Provenance:
         )  # fmt: skip
 
     def of_figure(self, name: str, *, one_head: bool, sentences: Collection[str] | None = None) -> "Provenance":
-        """Return a copy with this name as the title.
+        """Return a copy whose title is the figure's `name`.
 
         one_head: keep layer, head and error
         sentences: the names of the sentences to keep (None: all)

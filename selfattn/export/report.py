@@ -78,7 +78,7 @@ def link(file: str, title: str) -> str:
 
 
 def entry(file: str, title: str, sentences: Iterable[str], finding: str) -> str:
-    """Return a page's entry in an index."""
+    """Return an entry of the index page, with a link to `file`."""
     lines = "<br>".join(f"<bdi>{_text(text)}</bdi>" for text in sentences)
     return f'<h2><a href="{_text(file)}">{_text(title)}</a></h2><p>{lines}</p>{paragraph(finding)}'
 

@@ -47,7 +47,7 @@ REFUSED = {
 
 @pytest.fixture(scope="module")
 def answers(stand_in, tmp_path_factory):
-    """Return what `ask` returns for a download, an offline load, and the questions in REFUSED."""
+    """Return the results of `ask` for a download, for an offline load, and for the keys of REFUSED."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(constants, "HF_HUB_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield ask(stand_in.url, ("some/good", None, ""), ("some/good", None, "1"), *REFUSED)
@@ -92,7 +92,7 @@ def test_interrupted_download_raises_load_error(monkeypatch):
     assert stages == ["Downloading some/good: model.safetensors (1 of 1, 2.5 MB)"]
 
 
-def test_progress_reports_no_percentage_twice():
+def test_progress_never_repeats_a_percentage():
     stages: list[str] = []
     bar = hub._reporting("File", 200, stages.append)()
     for n in (1, 1, 1, None, 3, 300):
@@ -102,7 +102,7 @@ def test_progress_reports_no_percentage_twice():
 
 @pytest.mark.slow
 def test_incomplete_download_is_not_loaded(stand_in, tmp_path, monkeypatch):
-    """Break the download at each of the six files."""
+    """Break off six downloads: the first at the first file, the last at the sixth file."""
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     fetch, fetched = hub.hf_hub_download, []
 
@@ -127,7 +127,7 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 @pytest.fixture
 def cached(monkeypatch, tmp_path):
-    """Return a model's folder in a Hub cache."""
+    """Make a Hub cache that contains one model. Return the model's folder."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setenv("SELFATTN_OFFLINE", "1")
     folder = tmp_path / "hub" / "models--some--good"

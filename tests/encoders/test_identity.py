@@ -24,7 +24,7 @@ def sentence_embedder(folder):
 
 
 @pytest.mark.slow
-def test_copy_has_same_content(encoder, tmp_path):
+def test_copy_of_encoder_has_same_content(encoder, tmp_path):
     assert encoder.content == BUNDLED_CONTENT
     copy = shutil.copytree(resolve().folder, tmp_path / "snapshot")
     for file in (".gitattributes", "README.md", "data_config.json"):  # these files don't affect the numbers
@@ -35,7 +35,7 @@ def test_copy_has_same_content(encoder, tmp_path):
     assert other.digest == encoder.digest and other.content != encoder.content
 
 
-def test_digest_ignores_irrelevant_changes(sentence_embedder):
+def test_configuration_digest_ignores_irrelevant_changes(sentence_embedder):
     before = configuration(sentence_embedder)
     config = json.loads((sentence_embedder / "config.json").read_text())
     config |= {"_name_or_path": "elsewhere", "transformers_version": "4", "dtype": "float16", "torch_dtype": "float16"}
@@ -63,8 +63,8 @@ def test_digest_changes_with_each_configuration_file(sentence_embedder, file, va
     assert configuration(sentence_embedder) != before
 
 
-def test_pooling_in_old_layout_changes_digest(tmp_path):
-    """Before version 2, sentence-transformers saved the pooling in a folder beside the model's."""
+def test_digest_covers_pooling_in_old_layout(tmp_path):
+    """Before version 2, sentence-transformers saved the pooling settings in a folder beside the model's folder."""
     around = embedder(tmp_path, first="0_Transformer")
     folder = save_tiny(FAMILIES["BERT"], around / "0_Transformer")
     files, before = file_digests(folder), configuration(folder)

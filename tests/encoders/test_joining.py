@@ -1,4 +1,4 @@
-"""Test that a changed copy of a sentence skips the layers before the copy's first change."""
+"""Test that a sentence's copy, run with changed heads, skips the layers before the first changed head."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from selfattn.encoders.encoder import Encoder
 from tests.encoders.test_families import RECOMPUTED
 from tests.encoders.test_hiding import ONE_MASK, TEXT
 
-# In these families, every layer computes all positions, even where only the word's positions are needed.
+# In these families, every layer computes all positions, even if only one word's vector is needed.
 ALL_ROWS = (
     "MobileBERT", "ModernBERT", "EuroBERT", "T5 (encoder half)", "mT5 (encoder half)", "DeBERTa", "DeBERTa-v2",
     "DeBERTa-v3", "RoFormer", "RemBERT", "MegatronBERT", "LUKE",
@@ -19,7 +19,7 @@ ALL_ROWS = (
 
 @pytest.fixture(autouse=True)
 def join_few(monkeypatch):
-    """Let a single copy skip layers, not only FEW or more copies."""
+    """Let even a single copy skip layers. Normally, only FEW or more copies skip layers."""
     monkeypatch.setattr("selfattn.encoders.encoder.FEW", 1)
 
 
@@ -46,7 +46,7 @@ def test_skipping_layers_gives_same_vectors(encoder_of, monkeypatch, name):
 
 
 def test_copies_compute_only_needed_positions(encoder, monkeypatch):
-    """In the layer where a copy changes, only the word's position is computed for the copy."""
+    """In the layer with a copy's changed head, only the measured word's position is computed for the copy."""
     batches, receive = [], encoder.model.encoder.layer[0].output.dense.forward.__func__
     for layer in encoder.model.encoder.layer:
         dense = layer.output.dense
@@ -68,7 +68,7 @@ def test_xlm_copies_run_through_all_layers(encoder_of):
     torch.testing.assert_close(vectors[0], removed.hidden[-1, 4], atol=1e-5, rtol=0)
 
 
-def test_skipping_is_not_checked_for_few_copies(encoder_of, monkeypatch):
+def test_joinable_is_not_computed_for_few_copies(encoder_of, monkeypatch):
     monkeypatch.setattr("selfattn.encoders.encoder.FEW", 3)
     encoder = replace(encoder_of("BERT"))  # an encoder whose `joinable` isn't known yet
     encoder.hide(TEXT, 4, [6] * 2, heads=[[Head(1, 0)]] * 2)

@@ -61,7 +61,7 @@ def test_loading_reports_steps(folder, capfd):
 
 
 @pytest.mark.parametrize("trusted", [True, False])
-def test_argument_trusted_is_refused(folder, trusted):
+def test_removed_argument_trusted_is_refused(folder, trusted):
     with pytest.raises(TypeError, match=r"no longer has the option trusted.* Leave trusted out"):
         load_encoder(str(folder), trusted=trusted)
 
@@ -122,7 +122,7 @@ def test_bad_weights_are_refused(folder, change, words):
 
 def test_weight_too_large_for_float16_is_refused(folder):
     change_weights(folder, lambda tensors: tensors["pooler.dense.bias"].fill_(6e4))
-    # Only the sum of these weights is too large for float16.
+    # Each of these weights fits into float16. Only their sum is too large.
     assert load_encoder(str(folder), dtype="float16").dtype == "float16"
     change_weights(folder, lambda tensors: tensors["pooler.dense.bias"][0].fill_(1e6))
     refused(folder, "NaN or infinity in float16", dtype="float16")
@@ -176,7 +176,7 @@ def test_changed_bundled_file_is_not_read(monkeypatch, file):
         load_encoder()
 
 
-def test_only_encoders_in_selfattn_models_load(folder, monkeypatch):
+def test_only_encoders_named_in_selfattn_models_load(folder, monkeypatch):
     monkeypatch.setenv("SELFATTN_MODELS", f"{folder}, some/model")
     load_encoder(str(folder))
     refused("bert-base-uncased", "some/model")

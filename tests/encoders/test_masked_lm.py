@@ -83,7 +83,7 @@ def test_nan_prediction_raises_error(encoder_of):
         head.log_probabilities(states)
 
 
-def test_replace_word_keeps_other_text(encoder):
+def test_replace_word_keeps_rest_of_text(encoder):
     tokens = encoder.tokenize("Didn't she, well?")
     assert replace_word(tokens, 0, "Could") == "Could she, well?"
     assert replace_word(tokens, 4, "!") == "Didn't she, well!"

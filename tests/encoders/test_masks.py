@@ -1,4 +1,4 @@
-"""Compare masked and biased scores with torch and the DeBERTa paper."""
+"""Compare masked or biased attention to plain torch, and DeBERTa's terms to the paper's equation."""
 
 import pytest
 import torch
@@ -50,7 +50,7 @@ def test_deberta_terms_equal_equation_4():
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 1, 2), (1, 3, 2, 2), (2, 1, 1, 2), (2, 3, 2, 2), (4, 1, 5, 5)])
-def test_mask_rows_broadcasts(shape):
+def test_mask_rows_accepts_broadcastable_masks(shape):
     mask, sentence, position = random(*shape), torch.tensor([1, 0, 1]), torch.tensor([1, 1, 0])
     every = mask.expand(max(shape[0], 2), -1, max(shape[2], 2), -1)
     wanted = [every[s, :, p] for s, p in zip(sentence.tolist(), position.tolist())]

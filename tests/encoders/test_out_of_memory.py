@@ -1,4 +1,4 @@
-"""Test running out of memory, and the choice of a device."""
+"""Test what happens when memory runs out, and which device is chosen."""
 
 import weakref
 
@@ -36,7 +36,7 @@ def test_out_of_memory_errors_are_recognised():
 
 @pytest.fixture
 def room_for(encoder, monkeypatch):
-    """Return `limit`: after limit(most), passes over more than `most` texts run out of memory."""
+    """Return `limit`: after limit(most), a forward pass with more than `most` texts runs out of memory."""
 
     def limit(most):
         forward, sizes = encoder.model.forward, []
@@ -72,7 +72,7 @@ def test_too_large_half_raises_error(encoder, room_for):
     assert len(sizes) == 1
 
 
-def test_scan_continues_with_half_batches(encoder, room_for):
+def test_scan_continues_with_halved_batches(encoder, room_for):
     rows = [Row(i, "table.csv", i + 2, TEXT, "bank", None) for i in range(5)]
     expected, _ = measure(encoder, rows)
     sizes = room_for(3)

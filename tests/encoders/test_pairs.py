@@ -27,7 +27,7 @@ def test_vectors_and_weights_of_pair_equal_transformers(encoder_of, name):
         assert torch.allclose(encoding.weights(1), weights[1], atol=1e-5)
 
 
-def test_knock_out_in_text_pair_equals_hooks(encoder):
+def test_knock_out_in_text_pair_agrees_with_hooks(encoder):
     heads = [(0, 10), (4, 3)]
     at_cls = encoder.knock_out(PREMISE, 0, heads=heads, pair=HYPOTHESIS)
     at_word = encoder.knock_out(PREMISE, "rained", heads=heads, pair=HYPOTHESIS)

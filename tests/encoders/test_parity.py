@@ -22,7 +22,7 @@ GEMMA = {"num_key_value_heads": 2, "head_dim": 8, "sliding_window": 8, "layer_ty
 
 
 @pytest.mark.parametrize(("is_causal", "causal"), [(None, False), (False, False), (True, True)])
-def test_is_causal_is_read_from_module_or_call(is_causal, causal):
+def test_is_causal_is_read_from_argument_or_module(is_causal, causal):
     module = nn.Module()
     if is_causal is not None:
         module.is_causal = is_causal
@@ -75,7 +75,7 @@ def test_texts_of_equal_length_share_forward_pass(convbert, encoder_of):
 
 
 def off(monkeypatch, when, change):
-    """Apply `change` to the recorded contexts selected by `when`."""
+    """Apply `change` to each recorded context (a layer's attention output) for which `when` is true."""
     receive = Recorder.receive
 
     def wrong(recorder, context, inputs):
@@ -96,7 +96,7 @@ CASES = [*product(["BERT"], PASSES, [1.01]), ("BERT", "padded", float("nan")), *
 
 @pytest.mark.parametrize(("name", "when", "factor"), CASES)
 @pytest.mark.slow
-def test_wrong_contexts_in_one_kind_of_pass_are_found(checkpoint, monkeypatch, name, when, factor):
+def test_contexts_wrong_in_some_forward_passes_are_found(checkpoint, monkeypatch, name, when, factor):
     off(monkeypatch, PASSES[when], lambda context: context * factor)
     encoder = load_encoder(name and str(checkpoint(name)), device="cpu")
     assert not encoder.recomputable
@@ -105,7 +105,7 @@ def test_wrong_contexts_in_one_kind_of_pass_are_found(checkpoint, monkeypatch, n
 
 
 @pytest.mark.slow
-def test_short_and_complete_check_agree(encoder):
+def test_short_check_agrees_with_complete_check(encoder):
     short = encoder.tokenize("The bank of the river.")
     measured = parity.measure(encoder, short)
     assert (measured.reason, measured.equal_lengths) == ("", False)
@@ -145,7 +145,7 @@ def test_nan_in_bfloat16_is_found(checkpoint, monkeypatch, layer):
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 def test_model_that_fails_in_low_precision_is_refused(checkpoint, dtype):
-    """XLNet adds float32 positions to states of the lower precision."""
+    """XLNet adds float32 position encodings to hidden states of the lower precision."""
     for name, family in (("XLNet", "xlnet"), ("DeBERTa", "deberta")):
         message = rf"\({family}\) runs in float32, but not in {dtype} \(RuntimeError: .*Load the encoder in float32"
         with pytest.raises(LoadError, match=message):
@@ -166,7 +166,7 @@ def test_wrong_contexts_are_found(checkpoint, monkeypatch, error):
     assert "contexts differ" in load_encoder(str(checkpoint("BERT"))).reason
 
 
-def test_filled_repeats_text(encoder_of):
+def test_filled_repeats_text_to_wanted_length(encoder_of):
     tokens = encoder_of("BERT").tokenize("the river bank")
     longer = filled(tokens, 10)
     assert (longer.ids[0], longer.ids[-1]) == (tokens.ids[0], tokens.ids[-1])

@@ -31,7 +31,7 @@ def test_unpatched_encoding_is_reused(encoder):
     assert encoder.encoded(patched.places("river")[0]).patches == ()
 
 
-def test_padding_or_other_tokeniser_is_refused(encoder, encoder_of):
+def test_tokens_with_padding_or_of_other_tokeniser_are_refused(encoder, encoder_of):
     padded = encoder.encode(TEXT, pad_to=12)
     for text in (encoder_of("BERT").tokenize(TEXT), padded):
         for call in (encoder.encode, lambda tokens: encoder.placed(PlacedWord(tokens, (1,)))):
@@ -44,7 +44,7 @@ def test_padding_or_other_tokeniser_is_refused(encoder, encoder_of):
 GLUED = "The bank🏦 of the river, and a bank."
 
 
-def test_unknown_word_is_labelled(encoder, encoder_of):
+def test_label_says_that_word_is_unknown(encoder, encoder_of):
     """The tokeniser reads both "bank🏦" and "loan🏦" as [UNK]."""
     encoding, other = encoder.encode(GLUED), encoder.encode(GLUED.replace("bank🏦", "loan🏦"))
     assert torch.equal(encoding.hidden, other.hidden)
@@ -77,7 +77,7 @@ def test_error_names_unknown_word(encoder):
     assert 3 not in usable.index and re.search(reason, rejected["reason"][3]) and len(rejected) == 1
 
 
-def test_other_words_include_second_bank(encoder):
+def test_others_include_second_occurrence_of_word(encoder):
     bank, again = encoder.tokenize("The bank, a bank.").places("bank")
     assert [(word.text, word.start) for word in bank.others] == [("The", 1), (",", 3), ("a", 4), ("bank", 5), (".", 6)]
     assert [word.start for word in again.others] == [1, 2, 3, 4, 6]

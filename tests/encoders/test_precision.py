@@ -1,4 +1,4 @@
-"""Test attention in double precision, and the rounding of its steps."""
+"""Test attention computed in double precision, and the rounding of its steps to single precision."""
 
 import pytest
 import torch
@@ -10,7 +10,7 @@ from tests.test_kernel import random
 
 
 @pytest.mark.parametrize("mask", [None, random(5, 5, seed=3), random(5, 5, seed=3) > 0], ids=["none", "float", "bool"])
-def test_rounded_keeps_boolean_mask(mask):
+def test_rounding_keeps_boolean_mask(mask):
     double = attend(random(5, 4), random(5, 4, seed=1), random(5, 4, seed=2), mask, terms=[Term("bias", random(5, 5))])
     single = rounded(double, torch.float32)
     for name, step in vars(double).items():

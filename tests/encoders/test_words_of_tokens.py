@@ -50,7 +50,7 @@ def by_characters(tmp_path_factory):
     return reader_of(tmp_path_factory.mktemp("characters"), model, normalizers.Replace("\u200b", ""))
 
 
-def test_several_words_in_one_token(at_spaces):
+def test_several_words_in_one_token_are_found(at_spaces):
     tokens = at_spaces.tokenize(WHOLE)
     assert [word.text for word in tokens.words] == WHOLE.split()
     where = {"1": (6,), "000": (6,), "1,000": (6,), "24/7": (8,), "7": (8,), "5": (4,), "$5": (4,), "COM": (12,)}
@@ -120,7 +120,7 @@ def test_word_inside_longer_token_is_found(by_characters):
     assert (place.positions, place.word.text) == ((0,), "在银")
 
 
-def test_rarest_first_offers_shared_characters(by_characters):
+def test_rarest_first_returns_shared_chinese_characters(by_characters):
     first, second = map(by_characters.tokenize, ("在银河", "中国银行"))
     assert rarest_first(first, second) == ["银"]
     assert rarest_first(by_characters.tokenize("在银 abc"), by_characters.tokenize("银行 abd")) == ["银"]

@@ -77,7 +77,7 @@ def test_html_page_has_no_dashboard_links():
 
 
 @pytest.mark.usefixtures("components")
-def test_policy_allows_each_script():
+def test_content_security_policy_allows_each_script():
     parts = [component_page.place(live(name, {}), "") for name in ("two", "one", "two")]
     page = report.document("Title", parts, ["two", "one"])
     *blocks, one, two = scripts(page)

@@ -183,7 +183,7 @@ def test_emoji_labels_are_not_cut():
     assert all(f">{token}<" in picture for token in tokens)
 
 
-def test_table_file_keeps_digits(provenance):
+def test_csv_and_parquet_keep_all_digits(provenance):
     frame = pd.DataFrame({"head": [3, 4], "effect": [0.1234567890123, -2e-7]})
     table = pd.read_csv(io.StringIO(files.csv(frame, provenance)))
     pd.testing.assert_frame_equal(table[["head", "effect"]], frame)

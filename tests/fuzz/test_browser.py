@@ -14,7 +14,7 @@ from tests.fuzz.hostile import MARKUP, queries
 
 pytestmark = pytest.mark.slow
 
-# Senses is slow, because this page computes a report for each link.
+# The page Senses is slow, because it computes a report for each link.
 LINKED = [pytest.param(page, marks=pytest.mark.long if page == "senses" else ()) for page in ENTRIES]
 INJECTED = (
     "img[src='x'], img[src*='127.0.0.1:9'], iframe, object, embed, [onerror], [onload],"

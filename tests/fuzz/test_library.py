@@ -53,7 +53,7 @@ def _encoded_or_refused(encoder, text, pair=None, pad_to=None):
     for word in encoding.words:
         ids = [encoding.ids[position] for position in word.positions]
         assert bool(word.unknown) == (encoder.tokenizer.unk_token_id in ids) == (word.label != word.text)
-    # Nobody can type a word of invisible characters.
+    # Leave out words of invisible characters, because nobody can type such words.
     if pair is None and (strange := [word.text for word in encoding.words if word.unknown and fold(word.text)]):
         with pytest.raises(TextError, match="doesn't know"):
             encoder.locate(text, strange[0])

@@ -19,7 +19,7 @@ OLDER = ("step", "part", "follow", "with_a", "with_b", "alone")
 
 
 def pick_changes() -> dict[str, Any]:
-    """Show the switches; return the arguments of `what_if.change`."""
+    """Show the switches and the slider. Return their values as arguments for `what_if.change`."""
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.text("What if ...", width="content")
         scaling = not st.toggle("No scaling", key="unscaled", bind="query-params")

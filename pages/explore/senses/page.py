@@ -78,7 +78,7 @@ def _others(asked: Labelled) -> dict[str, HiddenWordsReport]:
 
 
 def _open(report: HiddenWordsReport, frame: pd.DataFrame, word: str, state: str, at: Any) -> None:
-    """Open row `at`'s sentence, one of another sense, and a control."""
+    """Open the sentence in row `at`, a sentence of another sense, and a control sentence."""
     rows = views.opened(report, frame, word)
     if isinstance(at, int) and 0 <= at < len(rows):
         table = leading_words_frame(report, frame)
@@ -86,7 +86,7 @@ def _open(report: HiddenWordsReport, frame: pd.DataFrame, word: str, state: str,
 
 
 def _made(asked: Labelled) -> HiddenWordsReport | None:
-    """Compute the report, or draw a button that asks for it."""
+    """Compute the report if the visitor asked for it. If not, draw the button that asks for the report."""
     encoder, frame, what = asked.encoder, asked.frame, "hidden words"
     key = (encoder_key(encoder), (what, asked.key))
     place = st.empty()  # cleared at once, so that "Stop" doesn't move

@@ -84,7 +84,7 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
 
 
 def _read_once(upload) -> tuple[pd.DataFrame | None, pd.DataFrame | str, str]:
-    """Return usable rows, broken rows and a digest, or (None, reason, "")."""
+    """Return the table's usable rows, broken rows and digest, or (None, reason, "")."""
     data, kind = upload.getvalue(), Path(upload.name).suffix.lower()
     try:
         frame, broken = read_table(data, kind)
@@ -98,13 +98,13 @@ def _read_once(upload) -> tuple[pd.DataFrame | None, pd.DataFrame | str, str]:
 
 
 def open_pair(a: str, b: str, control: str, word: str) -> None:
-    """Keep these sentences for `show_opened`. Call this in a callback."""
+    """Store the sentences that `show_opened` will open. Call `open_pair` in a callback."""
     open_sentences(None, a, b, control, word, chosen=True)
     session.OPENED.set({session.A: a, session.B: b, session.C: control, session.WORD: word})
 
 
 def show_opened() -> None:
-    """Open the sentences that `open_pair` kept. Call this before anything is drawn."""
+    """Open the sentences that `open_pair` stored. Call `show_opened` before anything is drawn."""
     if opened := session.OPENED.get():
         session.OPENED.set(None)
         st.switch_page(ENTRIES[""].path, query_params=opened)

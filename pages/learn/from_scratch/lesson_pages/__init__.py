@@ -24,7 +24,7 @@ class Stop:
     part: str  # section of the lesson
     idea: str
     question: str
-    # The right option is the first, unless the module has a function `answer`.
+    # The first option is right, unless the module has a function `answer`, which returns the right option.
     options: list[str]
     reason: str
     take: str
@@ -51,7 +51,7 @@ def _read() -> dict[str, Stop]:
 
 
 STOPS = _read()
-# Removed stops, and their replacements.
+# For the slug of each removed stop, the slug of the stop that replaces it.
 MERGED = {"worked-example": "geometry", "annotated-heatmap": "twelve-tokens"}
 ROWS: list[list[str]] = []  # each core stop with its side stops
 for _slug, _stop in STOPS.items():

@@ -125,13 +125,13 @@ def typed(encoder: Encoder) -> tuple[str, list[PlacedWord[Encoding]], list[str]]
 
 
 def vectors(places: Places, stage: int) -> Tensor:
-    """Return the word's vectors at a stage, (k, d). For a word of several tokens, a vector is the tokens' mean."""
+    """Return the word's vectors at k places and one stage, (k, d). A word of several tokens gets the tokens' mean."""
     rows = (encoding.static if stage == TABLE else encoding.hidden[stage] for encoding, _ in places)
     return torch.stack([row[list(at)].mean(0) for row, (_, at) in zip(rows, places)])
 
 
 def near(places: Places, marks: Places, stage: int) -> Tensor:
-    """Return the cosines with two other words at a stage, (k, 2)."""
+    """Return the cosines of the word's k vectors with the vectors of two other words at a stage, (k, 2)."""
     ours, theirs = vectors(places, stage).double(), vectors(marks, stage).double()
     return cosine_similarity(ours[:, None], theirs[None], dim=-1)
 
