@@ -296,7 +296,7 @@ def hidden_by_head(encoder: Encoder, words: Sequence[PlacedWord | tuple], target
 
 
 def context_changes(recording: LayerRecording, positions: Sequence[int], hidden: Sequence[Sequence[int]]) -> Tensor:
-    """Return how a layer's context at p positions changes if tokens are hidden: (m, n_heads, p, d_head) float64.
+    """Return how a layer's context vectors at p positions change if tokens are hidden: (m, n_heads, p, d_head) float64.
 
     hidden: m groups of tokens, to hide one group at a time.
     """
@@ -372,7 +372,7 @@ def heads_of_word(
 def leading_head(encoder: Encoder, pair: HiddenPair, heads: HeadsOfWord) -> Head | None:
     """Return the head in which hiding the word has the largest effect, or None if no effect is known.
 
-    If possible, this function measures the effect in the eight heads with the largest estimates.
+    If `heads` has only estimates, and single heads can be masked, measure the eight heads with the largest estimates.
     """
     estimated = pair.by_head[heads.side][heads.at]
     if not estimated.isfinite().any():
