@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.table import keep, show
 
-# scan runs first: the peak memory of its child process includes this process.
+# Run scan first: its child's peak memory includes the memory of this process, which grows later.
 NAMES = ("scan", "base_size", "hiding", "load", "soak", "start_up", "visitors")
 
 

@@ -73,7 +73,7 @@ def checks(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def parity(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Compare weights with eager attention, and hidden states with the CPU's."""
+    """Compare weights with eager attention, and hidden states with those on the CPU."""
     precision = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("highest")  # TF32 would round each mantissa to ten bits
     try:
@@ -104,14 +104,14 @@ def capture(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def removal(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Compare the effects of removing heads with the CPU's."""
+    """Compare the effects of removing heads on this device and on the CPU."""
     ours, theirs = (removal_effect(each, *_places(each)) for each in (encoder, on_cpu))
     apart = float((ours - theirs).abs().max())
     yield _most("effects of removing each head: largest difference from the CPU's", apart, SHARES)
 
 
 def hiding(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Compare the effects of hiding words with the CPU's."""
+    """Compare the effects of hiding words on this device and on the CPU."""
     ours, theirs = (hidden_pair(each, *_places(each)) for each in (encoder, on_cpu))
     titles = {"share": "effects of hiding words", "by_head": "effects of hiding words in single heads"}
     for what, title in titles.items():
@@ -120,7 +120,7 @@ def hiding(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def senses(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Compare the effects of hiding words in labelled sentences, and the noise level, with the CPU's."""
+    """Compare the noise level, and the effects of hiding words in labelled sentences, on this device and on the CPU."""
     from selfattn.examples import labelled_sentences
     from selfattn.senses import hidden_words
 

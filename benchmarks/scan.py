@@ -27,7 +27,7 @@ BOUND = 1.053  # the scan must reach 0.95 of the plain rate
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """Measure memory first: the peak memory of a child process includes this process."""
+    """Measure memory first: a child's peak memory includes the memory of this process, which grows later."""
     rows, few, rounds, sizes = (8, 8, 1, SIZES[:0]) if small else (ROWS, FEW, ROUNDS, SIZES)
     for count in sizes:
         yield _peak(count)
@@ -65,7 +65,7 @@ def bare(encoder: Encoder, path: Path) -> None:
 
 
 def scanned(encoder: Encoder, path: Path, sources: bool = False) -> None:
-    """Scan the table with the given encoder, so that none is loaded."""
+    """Scan the table with `encoder`, so that the scan loads no encoder."""
     with tempfile.TemporaryDirectory() as folder, mock.patch.object(Job, "load", lambda job: encoder):
         run(Job(str(path), f"{folder}/scan", sources=sources))
 

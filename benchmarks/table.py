@@ -17,8 +17,8 @@ RESULTS = Path(__file__).parent / "RESULTS.md"
 PACKAGES = ("torch", "transformers", "streamlit", "altair", "vl-convert-python")
 HEAD = """# Results
 
-Most tables compare selfattn with a reference on the same machine. `ratio` is the first column divided by the second: the median
-over the rounds. Ratios hardly depend on the machine. After a limit, "yes" means that the row meets the limit.
+Most tables compare selfattn with a reference on the same machine. `ratio` is the first column of numbers divided by the second
+(the median over the rounds). Ratios hardly depend on the machine. After a limit, "yes" means that the row meets the limit.
 `make bench` writes this file, and `python -m benchmarks NAME` replaces one table.
 """
 
@@ -65,7 +65,7 @@ def paired(
 
 
 def spread(what: str, sides: Sequence[Sequence[float]], aim: float | None = None, most: float | None = None) -> Row:
-    """Return a row: median and 95th percentile of one or two checkouts.
+    """Return a row with the median and 95th percentile of the times of one or two checkouts.
 
     aim: limit on the median; most: limit on the 95th percentile (of the first checkout, in seconds).
     """

@@ -15,7 +15,7 @@ DESCRIPTION = """\
 selfattn [FOLDER_OR_ID] [--port N] [--address NAME]
                                       open the dashboard with your encoder or the bundled encoder
 selfattn scan INPUT --output DIR      measure what words attend to, in a table of any size (selfattn scan --help)
-selfattn site DIR                     write the example pairs as static web pages (selfattn site --help)
+selfattn site DIR                     write the built-in pairs of sentences as static web pages (selfattn site --help)
 """
 
 
@@ -88,7 +88,7 @@ def _check(model: str) -> None:
 
 def _site(given: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
-        prog="selfattn site", description="Write the example pairs as static web pages with an index."
+        prog="selfattn site", description="Write the built-in pairs of sentences as static web pages with an index."
     )
     parser.add_argument("folder", metavar="DIR", type=Path, help="a new or empty folder for the pages")
     parser.add_argument("--model", metavar="FOLDER_OR_ID", help="default: the bundled encoder")

@@ -31,7 +31,7 @@ PASSAGE = " ".join(NEUTRAL_SENTENCES)  # more tokens than a head has dimensions
 
 
 def stored_or_few(kind: type[T], encoder: Encoder, make: Callable[..., T]) -> T:
-    """Return the stored report. If none is stored, measure a few sentences."""
+    """Return the encoder's stored report. If none is stored, make one from a few sentences."""
     if kept := stored_report(kind, encoder):
         return kept.report
     labelled = labelled_sentences()
@@ -61,7 +61,7 @@ def attention(encoder: Encoder) -> Panel | str:
 
 
 def other_weights(encoder: Encoder) -> Panel | str:
-    """Show different attention weights that give the same context vector."""
+    """Show attention weights that differ from a head's weights, but give the same context vector."""
     make = partial(limits.other_weights, cached_encode(encoder, PASSAGE))
     found = cached(encoder, "other weights", lambda _: make(), "Looking for weights with the same result ...")
     return found or "Found no other weights with the same result, because the text has too few tokens."
@@ -86,7 +86,7 @@ SECTIONS: dict[str, Callable[[Encoder], Panel | str]] = {
     "A large weight doesn't mean a large effect": attention,
     "Other weights, the same result": other_weights,
     "Removing a head doesn't find the cause": removed_heads,
-    "A head can tell senses apart without having found the sense": separated,
+    "A head can tell senses apart even if its attention doesn't find the sense": separated,
     "Correct arithmetic doesn't prove what a head means": noise,
     "A head may pass a test by luck": lucky_head,
 }

@@ -37,7 +37,7 @@ class EncoderComparison:
 
 
 def compare_encoders(first: Encoding, first_head: Head, second: Encoding, second_head: Head) -> EncoderComparison:
-    """Compare a head of one encoder with a head of another. Raises ValueError unless both read the same text."""
+    """Compare a head of one encoder with a head of another. Raises ValueError if the texts differ."""
     if (first.text, first.pair) != (second.text, second.pair):
         raise ValueError(f"Expected two encodings of the same text, got {first.text!r} and {second.text!r}.")
     common = _common_words(first, second)
@@ -134,7 +134,7 @@ def _common_words(first: Encoding, second: Encoding) -> tuple[list[Word], list[W
 
 
 def _characters(by_word: WordMap, encoding: Encoding, words: Sequence[Word]) -> list[tuple[object, object]]:
-    """Return a key for each row: (segment, index of the word's first character), or (None, label)."""
+    """Return a key for each row: (segment, index of the word's first character); (None, label) for a token outside words."""
     at = {word.start: (encoding.segments[word.start], word.at) for word in words}
     return [at.get(group[0], (None, label)) for group, label in zip(by_word.groups, by_word.labels)]
 

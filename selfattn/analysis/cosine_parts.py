@@ -105,7 +105,7 @@ def cosine_parts(
 
 @dataclass(frozen=True, eq=False)
 class SentenceVector:
-    """A target whose value is the sentence's unit vector."""
+    """A target, as in `selfattn.analysis.targets`, whose value is the sentence's unit vector."""
 
     positions: tuple[int, ...]
 
@@ -115,7 +115,7 @@ class SentenceVector:
 
 
 def hidden_cosines(encoder: Encoder, pooling: Pooling, a: Tokens, b: Tokens, *, progress: Progress = silent) -> Tensor:
-    """Return the sentences' cosine with one word of each hidden: (n_words_a + 1, n_words_b + 1).
+    """Return the cosine of two sentence vectors if a word is hidden in each sentence: (n_words_a + 1, n_words_b + 1).
 
     [i + 1, j + 1]: word i of a and word j of b are hidden. Index 0: no word is hidden. NaN if a sentence has no token left.
     Raises TextError.

@@ -86,9 +86,9 @@ def explain(
     heads: Sequence[Head] | None = None,
     progress: Progress = silent,
 ) -> Explained:
-    """Hide words and remove heads, one at a time, and return the changes of the target.
+    """Hide words and remove heads, one at a time, and return how much each of them changes the target.
 
-    sentences: from `sentences_of`; hidden whole, then word by word in the eight sentences with the largest effects.
+    sentences: from `sentences_of`. Each is hidden whole; then single words of the eight with the largest effects are hidden.
     heads: the heads to remove; None: the eight with the largest estimated effects.
     progress(done, total) counts batches. Raises TextError.
     """
@@ -122,7 +122,7 @@ def explain(
 def _hidden_sentences(
     encoder: Encoder, tokens: Tokens, target: Target, sentences: Sequence[Sentence], progress: Progress
 ) -> tuple[Tensor, Tensor]:
-    """Return each sentence's effect and noise level: (n_sentences,) each."""
+    """Return the effect of hiding each sentence, and each sentence's noise level: (n_sentences,) each."""
     draws, places = draws_for(tokens, sentences)
     kept = {p for word in tokens.words if not without(target, word.positions).positions for p in word.positions}
     hidden = [[p for p in each if p not in kept] for each in ((), *(each.positions for each in sentences), *draws)]

@@ -30,9 +30,9 @@ class ContextGradients:
     recordings: tuple[LayerRecording, ...]
 
     def toward(self, donor: Tensor) -> Tensor:
-        """Estimate the change of m numbers if `donor` (n_layers, n_heads, d_head) replaces the context of one head.
+        """Estimate how the m numbers change if one head's context vectors are replaced, for each head: (m, n_layers, n_heads).
 
-        Returns (m, n_layers, n_heads).
+        donor: the new context vectors, (n_layers, n_heads, d_head).
         """
         return (self.gradient * (donor[..., None, :] - self.context)).sum(dim=(-2, -1))
 
@@ -40,9 +40,12 @@ class ContextGradients:
 def context_gradients(
     encoder: Encoder, words: Sequence[PlacedWord | tuple], directions: Tensor
 ) -> list[ContextGradients]:
-    """Differentiate dot products of each word's unit vector with `directions` (m, d_model). Raises NotRecomputable."""
+    """Differentiate the dot products of each word's unit vector with `directions` (m, d_model).
 
-    # Each word depends only on its own sentence, so one gradient of the sum gives all gradients.
+    The derivatives are those of `gradients`. Raises NotRecomputable.
+    """
+
+    # Each word's vector depends only on its own sentence, so one gradient of the sum gives all gradients.
     def along(states: Sequence[Tensor]) -> Tensor:
         vectors = torch.stack([of_word.mean(dim=0) for of_word in states])
         return directions.to(vectors) @ normalize(vectors, dim=1).sum(dim=0)
@@ -53,9 +56,9 @@ def context_gradients(
 def gradients(
     encoder: Encoder, words: Sequence[PlacedWord | tuple], numbers: Callable[[list[Tensor]], Tensor]
 ) -> list[ContextGradients]:
-    """Differentiate the m results of `numbers`, a function of the list of all words' last hidden states, (p, d_model) each.
+    """Differentiate the m numbers that `numbers` returns, with respect to each head's context vectors.
 
-    Raises NotRecomputable.
+    numbers: takes a list with each word's last hidden states, (p, d_model). Raises NotRecomputable.
     """
     encoder.check_patchable()
     tokens, at = zip(*(encoder.placed(word) for word in words))

@@ -1,7 +1,8 @@
 """Hide other words from a chosen word, and measure how far the chosen word's vector moves.
 
 A hidden word is masked, so that the chosen word can't attend to it.
-The *way* is the vector from the chosen word's sense to its other sense. A *share* is the distance moved, in lengths of the way.
+The *way* is the vector from the chosen word's sense to its other sense.
+A *share* is how far the chosen word's vector moves along the way, in lengths of the way.
 Sources: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5;
 DeYoung et al. 2020, "ERASER", section 4; Nanda 2023, "Attribution Patching" (estimates by gradient).
 """
@@ -62,7 +63,7 @@ class HiddenPair:
 
     @property
     def other_words(self) -> float:
-        """The largest cosine after hiding one word of each sentence that is neither `top` nor punctuation."""
+        """The largest cosine after hiding, in each sentence, one word that is neither `top` nor punctuation."""
         i, j = (
             [at + 1 for at, word in enumerate(words) if at != top and not word.is_punctuation]
             for words, top in zip(self.words, self.top)
@@ -104,7 +105,7 @@ class _Side:
         self.states[[at + 1 for at in wanted]] = states
 
     def share(self, way: Tensor) -> Tensor:
-        """Return how far hiding each other word moves the chosen word, in lengths of `way`: (n,)."""
+        """Return how far the chosen word moves, in lengths of `way`, if one of the n other words is hidden: (n,)."""
         values = Along(self.word.positions, way).of(self.states[:, None, -1].double())
         return (values[1:] - values[0]).float()
 
@@ -132,12 +133,14 @@ def hidden_pair(
     changed: Callable[..., Tensor] = Encoder.changed_vectors,
     by_gradient: Callable[..., list[Tensor]] | None = None,
 ) -> HiddenPair:
-    """Hide the other words from a chosen word in two sentences, one at a time, and measure how far the chosen word moves.
+    """In each sentence, hide every word but the chosen one, one at a time, and measure how far the chosen word's vector moves.
 
     In a sentence with more than 32 other words, only the eight with the largest estimated effects are hidden.
-    first, second: placed words, or (text, positions). control: the chosen word in a third sentence, with the sense of A.
-    senses: labelled sentences (columns sentence, word, sense) or their `sense_means`. None: measure toward the other sentence.
-    heads: False leaves `by_head` NaN, except in long sentences. `with_heads` can fill it in later.
+    first, second: the chosen word in its two sentences, as a `PlacedWord` or (text, positions).
+    control: the chosen word in a third sentence, where it has the same sense as in the first.
+    senses: labelled sentences (columns sentence, word, sense) or their `sense_means`, for the ways between the senses.
+    senses=None: each way leads to the chosen word's vector in the other sentence.
+    heads: False leaves `by_head` NaN, except in long sentences. `with_heads` can fill in `by_head` later.
     progress(done, total) counts sentences.
     changed, by_gradient: `Encoder.changed_vectors` and `hidden_by_head`, or cached versions.
     Raises TextError, NotRecomputable, and ValueError for unusable senses.
@@ -230,7 +233,7 @@ def unmeasured_pair(
     *,
     notes: tuple[str, ...] = (),
 ) -> HiddenPair:
-    """Return a pair without effects, for encoders in which no word can be hidden."""
+    """Return a `HiddenPair` whose effects are NaN, for encoders in which no word can be hidden."""
     a, b, *c = (_Side.of(encoder, encoder.placed(word)) for word in (first, second, control) if word is not None)
     a.way, b.way = b.unit - a.unit, a.unit - b.unit
     return _pair(a, b, (float(a.unit @ c[0].unit) if c else math.nan, math.nan), None, notes)
@@ -239,7 +242,7 @@ def unmeasured_pair(
 def _ways(
     encoder: Encoder, a: _Side, b: _Side, senses: pd.DataFrame | SenseMeans | None
 ) -> tuple[tuple[Tensor, Tensor], tuple[WayBetweenSenses, WayBetweenSenses] | None, list[str]]:
-    """Return the vector of the way for A and for B, the ways between senses (or None), and notes."""
+    """Return the vectors of the two ways (for A, for B), their `WayBetweenSenses` or None, and notes."""
     between = b.unit - a.unit, a.unit - b.unit
     if senses is None:
         return between, None, []
@@ -267,9 +270,9 @@ def _ways(
 
 
 def hidden_by_head(encoder: Encoder, words: Sequence[PlacedWord | tuple], targets: Sequence[Target]) -> list[Tensor]:
-    """Estimate by gradient the effect of hiding each other word in one head at a time.
+    """Estimate by gradient the effect of hiding each of a word's n other words, in one head at a time.
 
-    Returns (n, n_layers, n_heads) for each of `words`; n: number of other words. targets: one for each of `words`.
+    Returns (n, n_layers, n_heads) for each of `words`. targets: the `Target` to differentiate for each of `words`.
     In our pairs with "bank", the estimates' sum over heads is a fifth to nine tenths smaller than the effect of hiding the
     word in all heads.
     Raises NotRecomputable.
@@ -293,7 +296,7 @@ def hidden_by_head(encoder: Encoder, words: Sequence[PlacedWord | tuple], target
 
 
 def context_changes(recording: LayerRecording, positions: Sequence[int], hidden: Sequence[Sequence[int]]) -> Tensor:
-    """Return how a layer's context at p positions changes if tokens are hidden: (m, n_heads, p, d_head) float64.
+    """Return how a layer's context vectors at p positions change if tokens are hidden: (m, n_heads, p, d_head) float64.
 
     hidden: m groups of tokens, to hide one group at a time.
     """
@@ -316,7 +319,7 @@ def hidden_heads(
     changed: Callable[..., Tensor] = Encoder.changed_vectors,
     heads: Sequence[Head] | None = None,
 ) -> Tensor:
-    """Return how far `first` moves if `word` is hidden in one head at a time: (n_layers, n_heads).
+    """Return how far the word `first` moves if `word` is hidden from it, in one head at a time: (n_layers, n_heads).
 
     way (d_model,): the direction of the move, and the unit of its length.
     progress: as in `Encoder.knock_out`. changed: as in `hidden_pair`.
@@ -336,7 +339,7 @@ def hidden_heads(
 
 @dataclass(frozen=True, eq=False)
 class HeadsOfWord:
-    """How far the chosen word moves if one other word is hidden in one head at a time."""
+    """How far the chosen word moves if another word is hidden from it, in one head at a time."""
 
     side: int  # 0: in A, 1: in B
     at: int  # index in `pair.words[side]`
@@ -355,7 +358,7 @@ def heads_of_word(
     progress: Progress = silent,
     changed: Callable[..., Tensor] = Encoder.changed_vectors,
 ) -> HeadsOfWord:
-    """Return how far the chosen word moves if one other word is hidden in one head at a time.
+    """Return how far the chosen word moves if another word is hidden from it, in one head at a time.
 
     side: 0 for A, 1 for B. at: the other word's index. exact: False returns the estimates by gradient.
     progress, changed: as in `hidden_heads`. Raises NotRecomputable.
@@ -369,7 +372,7 @@ def heads_of_word(
 def leading_head(encoder: Encoder, pair: HiddenPair, heads: HeadsOfWord) -> Head | None:
     """Return the head in which hiding the word has the largest effect, or None if no effect is known.
 
-    If possible, this function measures the effect in the eight heads with the largest estimates.
+    If `heads` has only estimates, and single heads can be masked, measure the eight heads with the largest estimates.
     """
     estimated = pair.by_head[heads.side][heads.at]
     if not estimated.isfinite().any():

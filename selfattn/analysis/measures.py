@@ -22,9 +22,9 @@ def special_share(weights: Tensor, special: Sequence[bool]) -> Tensor:
 
 
 def hide_special(weights: Tensor, special: Sequence[bool]) -> tuple[Tensor, Tensor]:
-    """Return the rescaled weights between ordinary tokens, and each row's weight on special tokens.
+    """Return the weights between the m ordinary tokens, in rows rescaled to sum to 1, and each row's weight on special tokens.
 
-    (..., n_query, n_key) -> (..., m, m) and (..., m). Rows sum to 1; to 0 if all weight is on special tokens.
+    (..., n_query, n_key) -> (..., m, m) and (..., m). A row with all its weight on special tokens becomes 0.
     """
     ordinary = ~torch.tensor(special)
     rows = weights[..., ordinary, :]
@@ -80,7 +80,7 @@ class Compared:
         return float(similarity(*vectors))
 
     def effect(self, other: str) -> Tensor:
-        """Return how removing each head changes the cosine of the word in A and in `other`: (n_layers, n_heads)."""
+        """Return how removing each head changes the cosine of the word's vectors in A and in `other`: (n_layers, n_heads)."""
         return self.run_removals(self.sides["A"], self.sides[other])
 
 

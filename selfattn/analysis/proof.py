@@ -1,4 +1,4 @@
-"""Recompute every head of an encoder, and compare with the model."""
+"""Recompute the attention of every head of an encoder, and compare it with the model's."""
 
 import math
 from contextlib import ExitStack
@@ -17,7 +17,7 @@ def prove(encoder: Encoder, text: str, progress: Progress = silent) -> pd.DataFr
 
     Columns: layer, head, and four largest absolute differences (float32):
     same_inputs: the kernel's weights against eager attention on the same query and key.
-    separate_pass: the kernel's weights against a second, eager run; NaN above separate_pass_megabytes.
+    separate_pass: the kernel's weights against a second, eager run; NaN if it would need more than separate_pass_megabytes.
     context: the kernel's context vectors against those of the model's fast attention call.
     projections: query, key and value computed from the layer's input against the model's; NaN if unknown.
     Raises NotRecomputable, TextError.

@@ -25,7 +25,7 @@ def removal_effect(
     """Return how removing each head, one at a time, changes the cosine: (n_layers, n_heads).
 
     how ("zero" or "mean"): as in `Encoder.knock_out`. heads: remove only these, and return (len(heads),).
-    progress(done, total) counts runs. Raises NotRecomputable, TextError.
+    progress(done, total) counts batches. Raises NotRecomputable, TextError.
     """
     words = [encoder.placed(word) for word in (first, second)]
     after = [

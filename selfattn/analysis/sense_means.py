@@ -65,7 +65,7 @@ class SenseMeans:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WayBetweenSenses:
-    """The vector from one sense to the other senses, and a word's place along it."""
+    """The vector from one sense to the other senses, and where a word lies along this vector."""
 
     sense: str  # the sentence's label, else `nearest`
     nearest: str  # the sense of the nearest mean
@@ -78,7 +78,7 @@ class WayBetweenSenses:
 def sense_means(encoder: Encoder, frame: pd.DataFrame, word: str) -> SenseMeans:
     """Compute the means of a word's senses. frame: columns sentence, word, sense.
 
-    Raises ValueError for a word without two senses of four rows each.
+    Raises ValueError unless the word has at least two senses with four usable rows each.
     """
     usable = rows_of(encoder, frame, word)
     units, labels = last_units(encoder, usable["placed"]), usable["sense"]
@@ -127,9 +127,10 @@ def within_sense(
     word: PlacedWord,
     units: Callable[[Encoder, Sequence[PlacedWord]], Tensor] = last_units,
 ) -> tuple[str, Tensor] | None:
-    """Return a word's sense, and the word's cosines (n,) with n other labelled sentences of that sense.
+    """Return a word's sense in its sentence, and the cosines (n,) of its vector there with its vectors in n other sentences.
 
-    Returns None if the sentence fits no sense. rows: from `rows_of`. units: `last_units`, or a cached version.
+    The n sentences are labelled with the same sense. Returns None if the word's sentence fits no sense.
+    rows: from `rows_of`. units: `last_units`, or a cached version.
     """
     encoding = encoder.encoded(word)
     unit = normalize(encoding.vector(encoder.n_layers, word.positions).double(), dim=0)

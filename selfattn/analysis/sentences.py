@@ -19,7 +19,7 @@ DRAWS = 19  # chance exceeds the largest of 19 draws once in 20
 STEP = 1.5  # sentences with lengths up to this factor apart share their draws
 
 # A sentence ends at . ! ? or ... if whitespace follows, and the next character isn't a lower-case letter.
-# Single letters and abbreviations don't end a sentence. 。！？ and line breaks always do.
+# The dot of a single letter or an abbreviation ends no sentence. 。！？ and line breaks always end one.
 SHORT_FORMS = r"(?<!\b(?:\p{L}|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|No|Fig|vs|etc|approx|e\.g|i\.e)\.)"
 CLOSING = r"[\"'”’»)\]」』）]*"
 END = regex.compile(
@@ -29,7 +29,7 @@ END = regex.compile(
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence of a text and its words."""
+    """A sentence of a text, and the sentence's words."""
 
     text: str
     at: int  # index of the first character in its segment
@@ -74,7 +74,7 @@ def segments_with_levels(sentences: Sequence[Sentence]) -> set[int]:
 
 
 def draws_for(tokens: Tokens, sentences: Sequence[Sentence]) -> tuple[list[Positions], list[slice | None]]:
-    """Draw 19 random sets of words for each sentence. Return all sets, and the slice of each sentence's sets.
+    """Draw 19 random sets of words for each sentence. Return a list of all sets, and for each sentence its slice of the list.
 
     A set has at least as many tokens as its sentence. The slice is None in texts of fewer than three sentences.
     """

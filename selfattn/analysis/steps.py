@@ -54,7 +54,7 @@ class HeadSteps:
 
     @property
     def errors(self) -> pd.DataFrame:
-        """A row for each step: step, error, size, compared with."""
+        """A table with a row for each step, and the columns "step", "error", "size" and "compared with"."""
         rows = [(step.name, step.error, step.size, step.own_from) for step in self.steps]
         return pd.DataFrame(rows, columns=["step", "error", "size", "compared with"])
 

@@ -89,26 +89,26 @@ class GapWord:
 
 
 def class_score(head: ClassHead, label: str | int) -> Asked:
-    """Return a function that makes the target for a class. Raises ValueError for an unknown class."""
+    """Return a function from a sentence to its `Target`: the score of the class `label`. Raises ValueError if unknown."""
     number = head.number(label)
     return lambda sentence: ClassScore(tuple(range(len(sentence.ids))), head, number)
 
 
 def tag_score(head: TagHead, word: Word, label: str | int) -> Asked:
-    """Return a function that makes the target for a word's tag. Raises ValueError for an unknown tag."""
+    """Return a function from a sentence to its `Target`: the score of the tag `label`. Raises ValueError if unknown."""
     number = head.number(label)
     return lambda sentence: ClassScore(word.positions, head, number)
 
 
 def similarity(encoder: Encoder, pooling: Pooling, other: str | Encoding) -> Asked:
-    """Return a function that makes the target: the cosine with the sentence `other`. Raises TextError."""
+    """Return a function from a sentence to its `Target`: the cosine with the sentence `other`. Raises TextError."""
     read = other if isinstance(other, Encoding) else encoder.encode(other)
     vector = read.vector(encoder.n_layers, pooling.positions(read))
     return lambda sentence: Cosine(pooling.positions(sentence), vector)
 
 
 def gap_word(head: MaskedHead, token: int) -> Asked:
-    """Return a function that makes the target: the log probability of `token` at the mask token."""
+    """Return a function from a sentence to its `Target`: the log probability of `token` at the mask token."""
     return lambda sentence: GapWord((head.place(sentence),), head, token)
 
 

@@ -20,9 +20,9 @@ _run_each: ContextVar[bool] = ContextVar("run_each", default=False)
 
 
 def rejecting_what_breaks_down(report: Callable[P, T]) -> Callable[P, T]:
-    """Decorate a function that makes a report, so that it rejects rows whose text gives NaN.
+    """Decorate a function that makes a report, so that it rejects rows for whose text the encoder returns NaN.
 
-    If a text gives NaN, the function runs a second time and checks each text.
+    Only if a text gives NaN does the function run a second time and check each text.
     """
 
     @wraps(report)
@@ -48,7 +48,7 @@ def check_rows(
 
     Usable rows have a lower-case `word` and a new column `placed` (PlacedWord), rejected rows a new column `reason`.
     per_sense: least number of sentences of each sense. most: largest number of usable rows of each word.
-    others: least number of other words in a sentence.
+    others: least number of words in a sentence besides `word`, not counting punctuation.
     Raises ValueError if a column is missing or repeated.
     """
     wanted = ["sentence", "word", "sense"]
@@ -103,7 +103,7 @@ def with_spans(usable: pd.DataFrame) -> pd.DataFrame:
 
 
 def _placed(encoder: Encoder, row: tuple, seen: set[tuple[str, str]], others: int) -> PlacedWord:
-    """Return the row's placed word. Raise TextError if the row must be rejected."""
+    """Return the row's word as a `PlacedWord`. Raises TextError if the row must be rejected."""
     sentence, word = row[0], row[1]
     places = encoder.locate(sentence, word)
     if pd.isna(row[2]) or not str(row[2]).strip():
@@ -123,7 +123,7 @@ def _placed(encoder: Encoder, row: tuple, seen: set[tuple[str, str]], others: in
 
 
 def _too_few_senses(usable: pd.DataFrame, per_sense: int) -> dict[object, str]:
-    """Return a reason for each row whose word has too few sentences or senses, by index label."""
+    """Return, by index label, the reason to reject each row whose word has too few sentences or senses."""
     reasons = {}
     for (word, sense), rows in usable.groupby(["word", "sense"]):
         if len(rows) < per_sense:
@@ -139,7 +139,7 @@ def _too_few_senses(usable: pd.DataFrame, per_sense: int) -> dict[object, str]:
 
 
 def _too_many(usable: pd.DataFrame, most: int) -> dict[object, str]:
-    """Return a reason for each row that exceeds the limit of rows for its word, by index label."""
+    """Return, by index label, the reason to reject each row that exceeds the limit of rows for its word."""
     reasons = {}
     for (word, sense), rows in usable.groupby(["word", "sense"]):
         first = most // usable.loc[usable["word"] == word, "sense"].nunique()

@@ -19,7 +19,7 @@ def change(
     temperature: float = 1.0,
     uniform: bool = False,
 ) -> AttentionTrace:
-    """Recompute one head's trace with all of these changes.
+    """Recompute one head's trace with all the given changes.
 
     scaling: False leaves the scores unscaled. causal: True hides later tokens. uniform: True gives equal weights.
     temperature: divides the scores; higher values make the weights more equal. Raises ValueError unless `temperature` is above 0.

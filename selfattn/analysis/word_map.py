@@ -52,14 +52,14 @@ class WordMap:
         return [row for row, group in enumerate(self.groups) if wanted & set(group)]
 
     def part(self, rows: Sequence[int]) -> "WordMap":
-        """Return the part of the map with these rows and the same columns."""
+        """Return the part of the map with these rows, and with the columns of the same words."""
         rows = list(rows)
         edges = self.labels, self.groups, self.special
         labels, groups, special = (tuple(edge[row] for row in rows) for edge in edges)
         return replace(self, labels=labels, groups=groups, special=special, matrix=self.matrix[rows][:, rows])
 
     def minus(self, other: "WordMap") -> "WordMap":
-        """Return the difference of two maps with the same rows."""
+        """Return this map minus `other`. Both maps must have the same rows."""
         return replace(self, matrix=self.matrix - other.matrix)
 
     def binned(self, most: int = MOST) -> "WordMap":
@@ -87,7 +87,7 @@ def word_map(
     """Return the map of one head's weights (n, n) between a text's words.
 
     words: the words to map; True: all words; False: tokens instead of words.
-    If a word has several tokens, the weights to them are summed, and the weights from them are averaged.
+    If a word has several tokens, the weights to its tokens are summed, and the weights from its tokens are averaged.
     special: False leaves out special tokens and rescales the rows to sum to 1.
     Source: Clark et al. 2019, "What Does BERT Look At?", section 4.1.
     """
@@ -103,7 +103,7 @@ def word_map(
 
 @dataclass(frozen=True, eq=False)
 class Attended:
-    """One word's weights to all words, in every head."""
+    """One word's attention weights to the words of its text, in every head."""
 
     labels: tuple[str, ...]  # m, in the order of the text
     groups: tuple[tuple[int, ...], ...]  # m: token positions
@@ -114,7 +114,7 @@ class Attended:
 
 
 def attended(word: PlacedWord[Encoding], keep: Collection[int] | None = None) -> Attended:
-    """Return one word's weights in every head.
+    """Return one word's attention weights to the words of its text, in every head.
 
     keep: indices in `word.others` of the words to include; None: all. Special tokens are always included.
     """

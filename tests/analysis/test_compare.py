@@ -62,7 +62,7 @@ def test_compare_leaves_out_words_of_only_one_encoder():
     np.testing.assert_allclose(found.second, [[0.2, 0.8], [0.6, 0.4]], atol=1e-6)
 
 
-def test_tokenisations_matched_by_characters():
+def test_words_of_two_tokenisers_match_by_characters():
     first = cut("in 24/7 a", ["in", "24/7", "a"], [[0.25] * 4] * 4)
     weights = [0.1, 0.2, 0.1, 0.2, 0.3, 0.1]
     second = cut("in 24/7 a", ["in", "24", "/", "7", "a"], [weights] * 6)

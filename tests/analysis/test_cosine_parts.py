@@ -61,7 +61,7 @@ def test_parts_match_plain_loops(family, tmp_path):
     near(found.interaction, interaction)
 
 
-def test_frame_has_each_pair_of_words_once(encoder):
+def test_table_of_parts_has_each_pair_of_words_once(encoder):
     found = cosine_parts(encoder, "The bank of the river.", "A loan")
     frame = found.parts
     assert list(frame.columns) == ["word_a", "word_b", "part", "interaction"]
@@ -84,7 +84,7 @@ def test_joined_returns_largest_interactions(encoder):
     assert all(found.interaction[pair] > 0 for pair in found.joined(1000))
 
 
-def test_cosines_without_each_word_match_explain(encoder):
+def test_cosines_with_one_word_hidden_match_explain(encoder):
     pooling = load_pooling(encoder)
     a, b = encoder.encode("The muddy bank of the river."), encoder.encode("The bank approved the loan.")
     found = hidden_cosines(encoder, pooling, a, b)

@@ -32,7 +32,7 @@ HEADS = [Head(0, 1), Head(2, 3)]
 
 @pytest.fixture(scope="module")
 def encoder_of(tmp_path_factory):
-    """Return tiny encoders with a classification head and pooling."""
+    """Return a function that makes a family's tiny encoder, with a classification head and pooling."""
 
     @cache
     def encoder(name):

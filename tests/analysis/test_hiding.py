@@ -63,7 +63,7 @@ def percent(share: torch.Tensor, words: tuple) -> dict[str, int]:
 
 
 def moved(encoder, word: tuple, vectors: torch.Tensor, way: torch.Tensor) -> torch.Tensor:
-    """Return how far each vector lies from the word's own vector along `way`, in lengths of `way`."""
+    """Return how far each of `vectors` lies from the word's unchanged vector along `way`, in lengths of `way`."""
     placed = encoder.placed(word)
     before = encoder.encoded(placed).vector(encoder.n_layers, placed.positions)
     after, before = (torch.nn.functional.normalize(each.double(), dim=-1) for each in (vectors, before))
@@ -81,7 +81,7 @@ def moved(encoder, word: tuple, vectors: torch.Tensor, way: torch.Tensor) -> tor
     ],
     ids=["between the sentences", "of the lesson", "between the senses", "of the lesson, between the senses"],
 )  # fmt: skip
-def test_effects_match_published_figures(encoder, sentences, senses, a, b, cosines):
+def test_effects_match_published_numbers(encoder, sentences, senses, a, b, cosines):
     labelled = labelled_sentences() if senses else None
     pair = hidden_pair(encoder, *((sentence, "bank") for sentence in sentences), senses=labelled)
     assert pair.senses == senses and pair.notes == ()
@@ -143,7 +143,7 @@ def test_hidden_pair_matches_plain_transformers(encoder, model, pair_of):
     assert ours.control_hidden == pytest.approx(found[0].hidden[i] @ found[2].hidden[j], abs=1e-5)
 
 
-def test_distances_moved_between_senses_match_plain_loops(encoder, model):
+def test_moves_toward_other_senses_match_plain_loops(encoder, model):
     """Only the first sentence is labelled."""
     frame = labelled_sentences()
     frame = frame[frame["word"] == "bark"].groupby("sense").head(5)
@@ -160,7 +160,7 @@ def test_distances_moved_between_senses_match_plain_loops(encoder, model):
         np.testing.assert_allclose(ours.share[side], plain.shares(found.u, found.hidden, way), atol=1e-5)
 
 
-def test_long_sentence_hides_only_eight_words(encoder):
+def test_only_eight_words_of_long_sentence_are_hidden(encoder):
     """The eight words have the largest effects, as estimated by gradient."""
     long = f"We sat on the bank of the river, {'and we saw the boats, the birds, the reeds and the stones ' * 3}there."
     pair = hidden_pair(encoder, (long, "bank"), (NEW[1], "bank"), (long.replace("river", "stream"), "bank"))
@@ -195,7 +195,7 @@ def test_with_heads_adds_effects_of_heads(encoder, pair_of):
     assert with_heads(encoder, pair, fails).notes == ("Heads have no shares: No gradient.",)
 
 
-def test_label_applies_only_to_its_word_and_sentence(encoder):
+def test_sense_label_applies_only_to_its_word_and_sentence(encoder):
     frame = labelled_sentences()
     means = sense_means(encoder, frame, "bank")
     with pytest.raises(ValueError, match="The senses are labelled for 'bank', not for the given word"):
@@ -244,7 +244,7 @@ def test_sentence_without_other_words_has_no_top_word(encoder):
 
 
 @pytest.mark.parametrize("name", ["T5 (encoder half)", "DeBERTa", "XLM"])
-def test_effects_in_other_families(encoder_of, name):
+def test_effects_match_encoder_hide_in_other_families(encoder_of, name):
     encoder = encoder_of(name)
     first, second = ("She sat by the river bank.", "bank"), ("The bank lent him the money.", "bank")
     pair, positions = hidden_pair(encoder, first, second), encoder.placed(first).positions
@@ -290,7 +290,7 @@ def test_hidden_pair_hides_words_of_second_text(encoder):
     assert float(share) == pytest.approx(float(pair.share[0][3]), abs=1e-5)
 
 
-def test_heads_of_word_and_hidden_heads_agree(encoder, pair_of):
+def test_heads_of_word_returns_effects_from_hidden_heads(encoder, pair_of):
     pair, calls = pair_of("bank", *NEW), []
     heads = heads_of_word(encoder, pair, 0, pair.top[0], exact=True, progress=lambda *done: calls.append(done))
     assert heads.exact and heads.word.text == "river" and calls

@@ -108,7 +108,10 @@ def drawn(rng: np.random.Generator, words: list[str], n: int) -> list[str]:
 
 
 def decisive(rng: np.random.Generator, adjectives: list[str], places: range, unseen: bool) -> tuple[int, str]:
-    """Put a decisive word at one of `places`, or none. Return the answer (0: LEFT, 1: RIGHT, 2: none) and the word."""
+    """Put a word of LEFT or RIGHT at one of `places`, or change nothing. Return the answer and the word.
+
+    The answer: 0 for LEFT, 1 for RIGHT, 2 for no change.
+    """
     side = int(rng.integers(2 if unseen else 3))
     if side == 2:
         return side, ""

@@ -35,7 +35,7 @@ def test_places_between_senses_match_plain_loop(encoder):
         assert means.way(encoder.tokenize(row.sentence), vector).place == pytest.approx(row.place, abs=1e-6)
 
 
-def test_place_below_half_means_nearest_to_own_sense(encoder):
+def test_place_below_half_is_nearest_to_own_sense(encoder):
     means = sense_means(encoder, LABELLED, "wave")
     ways = [
         means.way(encoder.tokenize(row.sentence), unit(encoder, row.sentence, "wave")) for row in means.rows.values()
@@ -44,7 +44,7 @@ def test_place_below_half_means_nearest_to_own_sense(encoder):
     assert {way.nearest == way.sense for way in ways} == {True, False}
 
 
-def test_word_with_three_senses(encoder):
+def test_label_and_place_are_kept_among_three_senses(encoder):
     rows = LABELLED[LABELLED["word"] == "bank"].copy()
     money = rows.index[rows["sense"] == "finance"]
     rows.loc[money[:6], "sense"] = "a third"

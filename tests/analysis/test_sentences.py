@@ -117,7 +117,7 @@ def test_single_sentence_has_no_noise_level(encoder):
 
 
 @pytest.mark.slow
-def test_hiding_sentence_keeps_word_of_target(encoder):
+def test_hiding_sentence_never_hides_word_of_target(encoder):
     tokens = encoder.tokenize(SMALL)
     parts = sentences_of(tokens)
     word = parts[1].words[0]
@@ -139,7 +139,7 @@ def test_explain_names_sentence_that_answers_query(encoder):
     assert float(found.by_sentence[7]) < -0.1
 
 
-def test_is_long(encoder):
+def test_long_text_needs_65_tokens_and_three_sentences(encoder):
     assert is_long(encoder.tokenize(TEXT)) and is_long(encoder.tokenize("Who?", TEXT))
     assert not is_long(encoder.tokenize("bank " * 100)) and not is_long(encoder.tokenize("One. Two. Three. Four."))
     parts = [encoder.tokenize(f"One. Two. {'Bank ' * (n - 8)}three.") for n in (64, 65)]
@@ -148,7 +148,7 @@ def test_is_long(encoder):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["BERT", "RoBERTa", "T5 (encoder half)"])
-def test_pooling_cuts_text_like_sentence_transformers(name, tmp_path):
+def test_pooling_shortens_text_like_sentence_transformers(name, tmp_path):
     template = save_tiny(FAMILIES[name], tmp_path / "tiny")
     steps = modules.Transformer(str(template), max_seq_length=20), modules.Pooling(32)
     theirs = SentenceTransformer(modules=[*steps], device="cpu")

@@ -30,7 +30,7 @@ def test_no_change_keeps_weights(heads):
         assert torch.equal(change(real).weights, real.weights)
 
 
-def test_change_without_scaling(heads):
+def test_change_can_leave_scores_unscaled(heads):
     trace, *_ = heads
     assert trace.scale != 1
     changed = change(trace, scaling=False)
@@ -76,7 +76,7 @@ def test_uniform_weights_over_allowed_tokens(heads):
     assert later.weights[2].tolist() == pytest.approx([1 / 3] * 3 + [0.0] * (len(later.weights) - 3))
 
 
-def test_four_ways_match_plain_loops(heads):
+def test_four_ways_to_hide_tokens_match_plain_loops(heads):
     for real in heads:
         n = len(real.query)
         allowed = causal_mask(n)

@@ -1,4 +1,4 @@
-"""Record pages: `python -m tests.as_shown [NAME ...]`."""
+"""Record what the pages show: `python -m tests.as_shown [NAME ...]`."""
 
 import logging
 import os

@@ -179,7 +179,7 @@ def _mark(part: dict) -> str:
 
 
 def write(name: str, views: Record) -> None:
-    """Store a page's record. A view similar to an earlier view (AS_IN) stores only the differences."""
+    """Store a page's record. For a view similar to an earlier one (named in AS_IN), store only the differences."""
     kept: dict[str, dict[str, dict[str, str | None]]] = {}
     for number, (view, items) in enumerate(views.items()):
         earlier = [*views][:number]
@@ -249,7 +249,7 @@ def alike(one: str, other: str) -> bool:
 
 
 def _digit(*texts: str) -> float:
-    """Return one unit of the last decimal place that all texts have, or 0."""
+    """Return one unit of the last decimal place that all texts have; 0 for whole numbers, except per cent."""
     places = [len(text.partition(".")[2].strip(" %")) for text in texts]
     return 1.01 * 10.0 ** -min(places) if max(places) or "%" in texts[0] else 0.0
 
