@@ -1,4 +1,4 @@
-"""Time a visitor's actions in Chromium, until the changed picture is painted.
+"""Measure the time from a visitor's action to the repainted picture, in Chromium.
 
 python -m benchmarks visitors [--against OTHER_CHECKOUT]
 """
@@ -28,7 +28,7 @@ PAIRS = {
     12: ("We sat on the bank of the wide green river at noon.", "We went to the bank in town for a small new loan."),
     64: (text(66), " ".join(text(77).split()[11:])),
 }
-# Typed sentences: (tokens, most seconds allowed until the first picture, and until the last picture)
+# (number of tokens to type, most seconds until the first picture, most seconds until the last picture)
 TYPED = ((12, 0.25, 0.6), (128, 0.5, 1.5))
 MESSAGES = 12  # at most, after one click
 SHOWN = 0.1  # seconds at most until the first change, in 95 % of the rounds
@@ -178,7 +178,7 @@ def _side(stack: ExitStack, browser: Browser, folder: Path, log: Path) -> Side:
 
 
 def _in_turn(sides: Sequence[Side], rounds: int, job: Callable[[Side, int], None], start: int = 0) -> None:
-    """Call job(side, round) for each side in each round, and reverse the order of the sides every round."""
+    """In each round, call job(side, round number) for each checkout. Every second round takes the checkouts in reverse order."""
     for number in range(start, start + rounds):
         for side in sides if number % 2 else sides[::-1]:
             job(side, number)
@@ -237,7 +237,7 @@ def _look(sides: Sequence[Side], rounds: int, n: int, what: str) -> None:
 
 
 def _painted(page: Page, act: Callable[[], object], kind: str) -> tuple[float | None, float | None]:
-    """Return the seconds from `act` until the first and the last new picture."""
+    """Call `act`, and return the seconds from its event (`kind`) to the first and the last new picture."""
     wait_until_idle(page)
     page.evaluate("kind => window.begin(kind)", kind)
     act()

@@ -51,7 +51,7 @@ class RawCReport(OfTables):
     # every: the part of all sentences in which the marked word ranks first, 0 to 1
     # next: the same for the sentences in which the marked word is next to the target
     # apart: the same for all other sentences
-    sentences: pd.DataFrame  # sentence, next, chance, and 1 or 0 for each of WAYS (the marked word comes first)
+    sentences: pd.DataFrame  # sentence, next, chance, and for each of WAYS: 1 if the marked word ranks first, else 0
     distances: pd.DataFrame
     # of: the model's name
     # correlation: Spearman's, between cosine distance and human rating
@@ -61,7 +61,7 @@ class RawCReport(OfTables):
 def raw_c(encoder: Encoder, pairs: pd.DataFrame) -> RawCReport:
     """Check an encoder on RAW-C, pairs of sentences that differ in one marked word.
 
-    pairs: the table raw-c.csv. Words are ranked only in pairs in which the target has two senses, and in no sentence twice.
+    pairs: the table raw-c.csv. Words are ranked only in pairs in which the target has two senses, at most once in a sentence.
     Raises ValueError if a column is missing or no sentence can be used, NotRecomputable if no word can be hidden.
     """
     encoder.check_hideable()
@@ -120,7 +120,9 @@ def _named(rankings: WordRankings, placed: PlacedWord, marked: str, unit: Tensor
     words = [word for word in placed.others if not word.is_punctuation]
     found = [at for at, word in enumerate(words) if word.text.casefold() == str(marked).casefold()]
     if len(found) != 1:
-        raise TextError(f"Expected the marked word {marked!r} once besides the target word, got {len(found)} times.")
+        raise TextError(
+            f"Expected the marked word {marked!r} once among the words around the target, found it {len(found)} times."
+        )
     before = sum(word.start < placed.positions[0] for word in words)
     yield found[0] in (before - 1, before)
     yield 1 / len(words)
@@ -138,7 +140,7 @@ class CoarseWSDReport(OfTables):
     """Each layer's accuracy in word sense disambiguation."""
 
     layers: pd.DataFrame  # layer ("embedding", 0, 1 ... or LAST_FOUR), accuracy (0 to 1, mean over words)
-    words: pd.DataFrame  # word, layer, accuracy, n (test sentences)
+    words: pd.DataFrame  # word, layer, accuracy, n (number of test sentences)
     rejected: pd.DataFrame  # word, split ("train", "test"), row (from 0), reason
 
 
@@ -146,7 +148,7 @@ def coarse_wsd(encoder: Encoder, folder: Path, most: int | None = None) -> Coars
     """Check each layer on CoarseWSD-20, with the paper's 1-NN (nearest sense mean).
 
     folder: has a folder for each word. most: how many random sentences of each sense are used at most (None: all).
-    Raises ValueError if `folder` has no folder of a word or `most` is below 1.
+    Raises ValueError if `folder` contains no word's folder, or if `most` is below 1.
     """
     if most is not None and most < 1:
         raise ValueError(f"most must be at least 1, got {most}.")
@@ -198,7 +200,7 @@ def _drawn(senses: pd.Series, most: int | None) -> list[int]:
 
 
 def _placed(encoder: Encoder, line: str) -> PlacedWord:
-    """Return the marked word of a line, which is the word's index, a tab and the sentence."""
+    """Return the marked word of a line that consists of the word's index, a tab and the sentence."""
     number, _, text = line.partition("\t")
     words = text.split()
     start = sum(len(word) + 1 for word in words[: int(number)])

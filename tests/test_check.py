@@ -59,7 +59,10 @@ def test_raw_c_matches_plain_code(encoder_of, checkpoint, pairs):
         assert table[name].tolist() == pytest.approx(numbers[rows].mean(axis=0).tolist())
     assert 0 < near.mean() < 1
     reasons = dict(report.rejected.itertuples(index=False))
-    assert "marked word 'night' once besides the target word, got 0 times" in reasons["The morning bank sat."]
+    assert (
+        "marked word 'night' once among the words around the target, found it 0 times"
+        in reasons["The morning bank sat."]
+    )
     assert "'bank' occurs 0 times" in reasons["No word of it."] and len(reasons) == 2
 
 

@@ -16,7 +16,8 @@ HEAD = {"shape": "triangle", "filled": True, "opacity": 1, "size": 110}
 def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size: int = PLANE) -> Spec:
     """Draw arrows from the origin to (x, y).
 
-    frame: columns x, y, kind, label. thickness: the column that sets the widths. strong: the kind in the text colour.
+    frame: columns x, y, kind, label. thickness: the column that sets the widths.
+    strong: arrows of this kind have the text colour.
     """
     x, y = _apart(frame)
     data = frame.assign(
@@ -69,7 +70,7 @@ def moves(frame: pd.DataFrame, theme: Theme, ends: Sequence[tuple[float, float]]
 
 
 def _apart(frame: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
-    """Return sideways shifts (x, y) that separate arrows in the same direction."""
+    """Return sideways shifts (x, y) that keep arrows of equal direction apart."""
     turns = pd.Series(_turns(frame["x"], frame["y"]), frame.index).round()
     aside = turns.groupby(turns).cumcount() * 0.03 * (max(_square(frame)) - min(_square(frame)))
     angle = turns.map(math.radians)
@@ -98,7 +99,7 @@ def _tip_labels(tip: Spec, theme: Theme, strong: bool) -> list[Spec]:
 
 
 def _shared_tips(frame: pd.DataFrame) -> list[str]:
-    """Return each arrow's label. Of arrows that end at the same point, the first has all their labels."""
+    """Return each arrow's label. Of arrows that end at one point, the first gets all labels, the others none."""
     tips = frame.groupby(["x", "y"])
     joined = tips["label"].transform(lambda labels: ", ".join(dict.fromkeys(filter(None, labels))))
     return joined.where(tips.cumcount() == 0, "").tolist()

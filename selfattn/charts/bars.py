@@ -7,7 +7,7 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, calculate, either, field, layered, marks, nominal
 from selfattn.numbers import WEIGHT
 
-LIST_STEP = 30  # pixels between two bars
+LIST_STEP = 30  # pixels from one bar to the next
 
 
 def bar_list(

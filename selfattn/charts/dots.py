@@ -9,7 +9,7 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, calculate, either, field, fluid, hues, layered, marks, nominal, span
 from selfattn.numbers import SHARE
 
-ROW, BESIDE = 24, 13  # pixels: the height of a line with one dot; of each further dot
+ROW, BESIDE = 24, 13  # pixels: the height of a row with one dot; what each further dot adds
 LABEL, NUMBER = 170, 44  # pixels: the width of a label; of a number
 WIDTH = 760  # pixels, the default
 
@@ -86,7 +86,7 @@ def _keys(frame: pd.DataFrame) -> list[tuple[str, str, str]]:
 
 
 def _lines(frame: pd.DataFrame) -> list[tuple[str, str | None]]:
-    """Return (group, label) of each line of the chart. A heading has the label None."""
+    """Return (group, label) of each row of the chart. The row of a heading has the label None."""
     lines: dict[tuple[str, str | None], None] = {}
     for group, label, _ in _keys(frame):
         if group:

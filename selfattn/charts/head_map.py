@@ -10,7 +10,7 @@ from selfattn.charts.theme import SWATCHES, Theme
 from selfattn.charts.vega import Spec, field, layered, marks, nominal, picture, scale, see_through
 from selfattn.numbers import CHANGE, SHARE, TICKS, WEIGHT, fitting, plain
 
-PIXELS = 1_000_000  # at most, in one_picture
+PIXELS = 1_000_000  # the most pixels that one_picture may have
 HOW = "how"  # the column that says how each head's number was measured
 WIDTH = 490  # pixels
 GAP, STRIP = 4, 9  # pixels: between maps; of a bar and the space above it

@@ -47,7 +47,7 @@ def heatmap(
     rows, columns: the labels (columns None: same as rows).
     kind: "weights" (0 to maximum), "signed" or "effect" (-maximum to maximum).
     maximum: None for the largest absolute number. marked: the indices of neighbouring rows to outline.
-    size: the width of a map in pixels. letters: the font size of the labels, if there are at most 24.
+    size: the width of a map in pixels. letters: the font size of labels on an axis with at most 24 labels.
     beside: the token labels of every map in the same row of maps; all these maps get cells of one size.
     ends: the names of two encoders, if the matrix is their difference.
     cell: the size of a table's cell in pixels, or (width, height).
@@ -122,7 +122,7 @@ def token_axes(
     beside: Sequence[Sequence[str]],
     letters: int,
 ) -> dict[str, Spec]:
-    """Return the Vega-Lite channels x and y of a map from tokens to tokens."""
+    """Return the Vega-Lite channels x and y of a map whose rows and columns are tokens."""
     most, wide = max(map(len, beside), default=0), max((len(text) for texts in beside for text in texts), default=0)
     limit = min(LIMIT, LETTER * wide) if beside else LIMIT
 

@@ -98,7 +98,7 @@ _RUN = regex.compile(rf"\u2068[^\u2069]*\u2069|{_RIGHT}(?:\p{{M}}|{_RIGHT}|[ 'â€
 
 
 def right_to_left(text: str) -> bool:
-    """Return True if the first letter with a direction runs from right to left."""
+    """Return True if the first letter that has a direction is a right-to-left letter."""
     first = _FIRST_STRONG.search(text)
     return first is not None and regex.match(_RIGHT, first[0]) is not None
 
@@ -109,7 +109,7 @@ def isolated(text: str) -> str:
 
 
 def isolated_words(line: str) -> str:
-    """Return a line with each right-to-left run inside Unicode isolates."""
+    """Return a line of text, with each run of right-to-left words inside Unicode isolates."""
     return _RUN.sub(lambda run: run[0] if run[0][0] == "\u2068" else f"\u2068{run[0]}\u2069", line)
 
 

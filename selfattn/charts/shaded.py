@@ -55,14 +55,14 @@ def _curve(sheet: Sheet, row: Mapping[str, Any], y: float, width: float) -> floa
 
 
 def _words(sentence: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Split a sentence into words, of which the first gets the sentence's number."""
+    """Split a sentence into words. The number to print beneath the sentence goes to its first word."""
     number = sentence["number"] if sentence["kind"] == "named" else ""
     words = [{**sentence, "text": text, "gap": True, "kind": "word", "number": ""} for text in sentence["text"].split()]
     return [{**words[0], "number": number, "gap": sentence["gap"]}, *words[1:]] if words else []
 
 
 def tinted_word(sheet: Sheet, ramp: Sequence[str], one: Placed, x: float, y: float, size: float, number: float) -> None:
-    """Draw a word at x, y and its number at the height `number`. ramp: five colours, from low to high."""
+    """Draw a word with its baseline at y, and the number beneath it at `number`. ramp: five colours, from low to high."""
     theme, word, depth = sheet.theme, one.word, one.word["depth"] / 100
     chosen = word["kind"] == "chosen"
     if depth or word["kind"] == "leader":

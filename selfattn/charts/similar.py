@@ -17,7 +17,7 @@ from selfattn.charts.vega import Spec
 WIDTH = 760  # pixels, the default
 FINDING, TEXT, SMALL = 20, 22, 12.5  # font sizes in pixels
 LINE, BETWEEN = 50, 70  # pixels: from one line of a text to the next; between the texts
-BIN, TALLEST = 0.02, 46  # of the histogram: a bar's width in cosines; the highest bar's pixels
+BIN, TALLEST = 0.02, 46  # the histogram: the width of a bar, as a cosine; the height of the highest bar, in pixels
 STEPS = 24  # straight pieces of a curve
 
 
@@ -95,7 +95,7 @@ def _cosine(sheet: Sheet, data: Mapping[str, Any], y: float, width: float) -> fl
 
 
 def _sum(sheet: Sheet, data: Mapping[str, Any], y: float, place: Scale) -> str:
-    """Draw the parts of the cosine as bars, and return the sum in words."""
+    """Draw the parts of the cosine as bars, and return a text with their sum."""
     theme, parts, n, end = sheet.theme, data["sum"], len(data["lines"]), 0.0
     named = [
         ("the pair with a line" if n == 1 else f"the {n} pairs with a line", parts["lines"], theme.weights[4], 1.0),

@@ -9,7 +9,7 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, calculate, either, field, fluid, hues, layered, marks, nominal, span
 from selfattn.numbers import change
 
-TALL = 400  # pixels: the height of all bars
+TALL = 400  # pixels: the height of all bars together
 ROW = (24, 68)  # pixels: the least and the largest height of a bar
 NUMBER, LABEL = 52, 190  # pixels: the width of a number; of a label
 WIDTH = 552  # pixels, the default
@@ -18,7 +18,7 @@ WIDTH = 552  # pixels, the default
 def difference_bars(
     frame: pd.DataFrame, theme: Theme, names: Sequence[str], *, title: str, places: int, width: int | None = None
 ) -> Spec:
-    """Draw a bar for each row, from 0 to first minus second.
+    """Draw a bar for each row, from 0 to the row's difference (first minus second).
 
     frame: columns label, first, second, difference. width: pixels (None: the container's width).
     """

@@ -25,7 +25,7 @@ Spec = dict[str, Any]  # Vega-Lite
 
 
 def finish(spec: Spec, theme: Theme) -> Spec:
-    """Add the schema and the theme. Width and height exclude the axes."""
+    """Add Vega-Lite's schema and the theme to a chart. The chart's width and height exclude its axes."""
     common = {"$schema": SCHEMA, "config": vega_config(theme), "autosize": {"type": "pad", "contains": "content"}}
     return {**common, **spec}
 

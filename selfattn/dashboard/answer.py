@@ -1,4 +1,4 @@
-"""Measure a pair of sentences, and cache the results for all pages."""
+"""Measure how far a word moves if other words are hidden from it, and cache the results for all pages."""
 
 import functools
 import hashlib
@@ -28,10 +28,10 @@ from selfattn.views.main_view import first_head, measured, put_together
 from selfattn.words import fold
 
 Hidden = tuple[int | None, int | None]  # the index of the hidden word in A and in B
-# In sentences of at most this many tokens, hiding every word is fast.
+# In sentences of at most this many tokens, hiding each word in turn is fast.
 SHORT = 32
 SOON = 0.4  # seconds of work until the page shows progress
-SENSES, SENTENCES = "senses", "sentences"  # what the measured distance is between
+SENSES, SENTENCES = "senses", "sentences"  # the distance is measured between senses or between sentences
 NAMED = {SENSES: "between the senses", SENTENCES: "between the sentences"}
 
 
@@ -45,7 +45,7 @@ class Labels(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """How far the pair's word moves if the other words are hidden from it, one at a time."""
+    """How far the chosen word moves, in both sentences, if one other word at a time is hidden from it."""
 
     pair: Pair
     way: str  # SENSES or SENTENCES
@@ -56,7 +56,7 @@ class Answer:
 
 
 def answer_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> Answer:
-    """Measure how far the pair's word moves if the other words are hidden from it, one at a time."""
+    """Measure how far the chosen word moves, in both sentences, if one other word at a time is hidden from it."""
     labels = labels_of(pair.word)
     means = means_of_senses(encoder, labels) if way == SENSES else None
     key = ("hidden", pair.key, means and labels.key)
@@ -68,13 +68,13 @@ def answer_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> Answer:
 
 
 def is_answered(encoder: Encoder, pair: Pair) -> bool:
-    """Return True if the pair's answer is cached."""
+    """Return True if the effects of hiding words in this pair are cached."""
     labels = labels_of(pair.word)
     return any(is_cached(encoder, ("hidden", pair.key, between)) for between in (labels.key, None))
 
 
 def found_with_heads(encoder: Encoder, answer: Answer) -> HiddenPair:
-    """Return `answer.found` plus the effects of hiding a word in one head at a time, by gradient."""
+    """Return `answer.found`, with gradient estimates of the effects of hiding a word in one head at a time."""
     if encoder.hide_reason:
         return answer.found
     key = ("with heads", answer.key, answer.found.senses and answer.labels.key)
@@ -86,8 +86,8 @@ def panel_of(
 ) -> Panel:
     """Return the main view's panel.
 
-    heads: True for a panel with the map of heads. hidden: words whose effects in single heads must be exact.
-    guess: True to let the visitor guess the answer.
+    heads: True for a panel with the map of heads. guess: True to let the visitor guess the answer.
+    hidden: the words hidden in A and in B. The effects of hiding these words in one head at a time must be exact.
     """
     found, leading = answer.found, leading_words(answer.found)
     wanted = dict.fromkeys([*leading, *((side, at) for side, at in enumerate(hidden) if at is not None)])
@@ -173,7 +173,7 @@ def means_of_senses(encoder: Encoder, labels: Labels) -> SenseMeans | None:
 
 
 def beside_its_sense(encoder: Encoder, answer: Answer) -> tuple[str, Tensor] | None:
-    """Return the sense of the word in sentence A, and the word's cosines with labelled sentences of this sense.
+    """Return the word's sense in A, and the word's cosines between A and the sentences labelled with this sense.
 
     None: the senses are unknown.
     """
@@ -188,7 +188,7 @@ def beside_its_sense(encoder: Encoder, answer: Answer) -> tuple[str, Tensor] | N
             encoder,
             key,
             lambda _: last_units(encoder, words),
-            "Encoding labelled sentences with A's sense ...",
+            "Encoding sentences labelled with the word's sense in A ...",
             True,
             news,
         )

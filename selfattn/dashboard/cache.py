@@ -200,7 +200,7 @@ def cached_encode(encoder: Encoder, text: str, pair: str | None = None) -> Encod
 
 
 def cached_hidden(encoder: Encoder, word: PlacedWord[Encoding], hidden: Word) -> PlacedWord[Encoding]:
-    """Return the word, encoded with a mask so that it can't attend to the word `hidden`."""
+    """Return `word`, encoded with a mask by which `word` can't attend to `hidden`."""
     hide = Hide(word.positions, hidden.positions)
     key = ("with hidden tokens", word.sentence.text, word.sentence.pair, repr(hide))
     text, pair = word.sentence.text, word.sentence.pair
@@ -226,7 +226,7 @@ def cached_effect(encoder: Encoder, first: PlacedWord[Encoding], second: PlacedW
 
 
 def cached_error(encoder: Encoder, text: str, head: Head) -> float:
-    """Return the largest difference between selfattn's and the model's attention weights of a head, on equal inputs."""
+    """Return by how much selfattn's and the model's attention weights of a head differ at most, if computed from equal inputs."""
 
     def make(_: Progress) -> float:
         encoding = cached_encode(encoder, text)
@@ -236,7 +236,7 @@ def cached_error(encoder: Encoder, text: str, head: Head) -> float:
 
 
 def cached_separate_error(encoder: Encoder, text: str, head: Head) -> float | None:
-    """Return the largest difference between selfattn's attention weights of a head and those of a separate eager pass.
+    """Return by how much selfattn's attention weights of a head differ at most from those of a separate pass in eager mode.
 
     None: the attention maps don't fit in memory.
     """

@@ -46,7 +46,7 @@ def open_component(component_page):
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=scheme, reduced_motion=motion)
         page.mouse.move(0, 0)
-        page.goto("about:blank")  # removes the last component
+        page.goto("about:blank")  # removes the component of the previous call
         page.set_content(f"<style>{face} :root {{color-scheme: light dark}} body {{margin: 0}}</style><main></main>")
         page.evaluate(MOUNT, [javascript(name), stylesheet(name)])
         page.evaluate("data => { show(data); }", data)

@@ -54,7 +54,7 @@ def test_mouse_and_keyboard_choose_head(open_heads):
     assert triggers(page) == [["head", 29], ["head", 40]] and chosen(page) == "head 4 of layer 3: +0.345"
     page.evaluate("data => { show(data); }", MEASURED | {"chosen": 12, "said": ["new"] * 72})
     settle(page)
-    assert focused(page) == "head 40" and chosen(page) == "head 0 of layer 1: new"  # the focus stays
+    assert focused(page) == "head 40" and chosen(page) == "head 0 of layer 1: new"  # the focus stays on head 40
 
 
 def test_cell_colour_shows_number(open_heads):

@@ -92,7 +92,7 @@ def test_back_button_restores_choices(page, server):
     assert "head=L0+H11" in page.url and "sentence=A+and+B+as+one+text" in page.url
 
 
-def test_back_button_restores_head(page, server):
+def test_back_button_restores_chosen_head(page, server):
     open_page(page, f"{server}/senses?head=L0+H9")
     assert "head=L0+H9" in page.url
     follow(page, "All heads")
@@ -108,13 +108,13 @@ def test_back_button_restores_head(page, server):
     assert "head=L0+H9" in page.url
 
 
-def test_back_button_leaves_page_opened_by_link(page, server):
+def test_back_button_returns_to_site_before_dashboard(page, server):
     open_page(page, f"{server}/all-heads?head=L0+H11")
     page.go_back()
     expect(page).to_have_url("about:blank")
 
 
-def test_copy_link_copies_or_shows_address(page, server):
+def test_copy_link_button_copies_or_shows_address(page, server):
     """A page without https has no navigator.clipboard."""
     open_page(page, f"{server}/all-heads")
     button = page.locator(".st-key-copy_link button")

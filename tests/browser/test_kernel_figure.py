@@ -186,7 +186,7 @@ def test_click_makes_token_the_query(open_kernel):
     assert page.locator(".token button").count() == 0
 
 
-def test_choices_in_other_component_are_forwarded(open_kernel):
+def test_choices_in_component_way_are_sent_as_triggers(open_kernel):
     page = open_kernel(VARIANTS["bank"])
     choose = """detail => !dispatchEvent(new CustomEvent("selfattn-choice", { detail, cancelable: true }))"""
     head, hidden = {"state": "head", "value": 29}, {"state": "hidden", "value": [6, None]}
@@ -197,7 +197,7 @@ def test_choices_in_other_component_are_forwarded(open_kernel):
     assert not page.evaluate(choose, head) and page.evaluate("triggers.length") == 3
 
 
-def test_keyboard_reaches_every_part(open_kernel):
+def test_keyboard_reaches_tokens_and_dimensions(open_kernel):
     data = VARIANTS["bank"]
     page = open_kernel(data)
     side = data["sides"][0]
@@ -231,7 +231,7 @@ def test_keyboard_reaches_every_part(open_kernel):
     assert focused(page) == "row 0 1"
 
 
-def test_choices_stay_until_data_key_changes(open_kernel):
+def test_choices_stay_until_key_of_data_changes(open_kernel):
     data = kernel_data()
     page = open_kernel(data, 600)
     expect(row(page, 2, 1)).to_be_visible()  # B has the larger weight
@@ -281,7 +281,7 @@ def test_button_shows_dimensions_on_phone(open_kernel):
 @pytest.mark.parametrize(
     ("name", "width", "folds"), [("2 dimensions", 358, False), ("bank", 760, False), ("bank", 358, True)]
 )
-def test_phone_hides_many_dimensions(open_kernel, name, width, folds):
+def test_long_vectors_are_left_out_on_phone(open_kernel, name, width, folds):
     page = open_kernel(VARIANTS[name], width)
     assert page.locator(".unfold").is_visible() == folds
     assert page.locator(".side.shown .query .strip").is_visible() != folds
@@ -300,7 +300,7 @@ def test_texts_fit(open_kernel, name):
     page = open_kernel(VARIANTS[name], face="")
     assert cut_or_overlapping(page, TEXTS, (1380, 1100, 760, 368, 328)) == []
     page.locator(".toggle").click()
-    if page.locator(".unfold").is_visible():  # the last width is a phone's
+    if page.locator(".unfold").is_visible():  # `cut_or_overlapping` ended with the width of a phone
         page.locator(".unfold").click()
     assert cut_or_overlapping(page, f"{TEXTS}, .code div", (1380, 1100, 760, 328)) == []
 

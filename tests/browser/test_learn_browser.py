@@ -100,7 +100,7 @@ def test_pictures_fit_window(server, page, stops, width, scheme):
         assert page.locator("[data-testid=stMain]").evaluate_all(beyond) <= 0, slug
 
 
-def test_remote_control_turns_lesson_pages(server, page):
+def test_keys_of_presenter_remote_turn_lesson_pages(server, page):
     zoom = "() => getComputedStyle(document.querySelector('[data-testid=stMainBlockContainer]')).zoom"
     open_page(page, f"{server}/from-scratch?stop={CORE[4]}&reveal=yes&projector=true")
     assert page.evaluate(zoom) == "1.35"

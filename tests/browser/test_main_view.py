@@ -88,7 +88,7 @@ def test_choice_reruns_page_once(page, server, choose, said, query):
     page.on("websocket", lambda socket: socket.on("framereceived", lambda each: received.append(each)))
     open_page(page, server)
     chosen = choose(page)
-    wait_until_idle(page)  # opening the map of heads runs them
+    wait_until_idle(page)  # opening the map of heads computes exact effects
     received.clear()
     chosen.click()
     expect(page.get_by_text(said, exact=True)).to_be_visible()

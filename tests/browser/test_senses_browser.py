@@ -88,7 +88,7 @@ def test_click_opens_sentence_on_start_page(page, server):
 def test_stop_button_works_at_first_click(page, server):
     open_page(page, f"{server}/senses?source=your+own+table")
     labelled = labelled_sentences().query("word in ('bank', 'bat', 'ring')").groupby(["word", "sense"]).head(5)
-    own = labelled.assign(sentence=labelled["sentence"] + " " + labelled["word"] + "wise")  # no report is stored
+    own = labelled.assign(sentence=labelled["sentence"] + " " + labelled["word"] + "wise")  # have no stored report
     file = {"name": "mine.csv", "mimeType": "text/csv", "buffer": own.to_csv(index=False).encode()}
     page.locator("input[type=file]").set_input_files(file)
     page.get_by_role("button", name=f"Measure {len(own)} sentences").click()

@@ -100,21 +100,21 @@ def test_bars_add_up_to_cosine(shown):
     ends = page.locator("rect.part").evaluate_all(
         "all => all.map(e => [+e.getAttribute('x'), +e.getAttribute('width')])"
     )
-    assert ends[1][0] == pytest.approx(sum(ends[0]) + 1, abs=0.1)  # each part begins where the last part ends
+    assert ends[1][0] == pytest.approx(sum(ends[0]) + 1, abs=0.1)  # each part begins where the previous part ends
     assert ends[2][0] == pytest.approx(dot(page, "solid"), abs=1)  # a negative part goes to the left
     assert page.locator("rect.part.away").count() == 1
     counts = page.locator("rect.bar").evaluate_all("all => all.map(e => parseInt(e.dataset.tip))")
     assert sum(counts) == 200
 
 
-def test_cosine_is_shown_without_its_parts(shown):
+def test_figure_without_cosine_parts_shows_only_cosine(shown):
     page = shown(data(parts=False, unrelated=False))
     expect(page.get_by_role("status")).to_have_text("Cosine 0.60.")
     assert not page.get_by_text("As a sum").count() and not page.locator(".lines path, rect").count()
     assert not page.get_by_text("A line joins two words").count()
 
 
-def test_words_stay_hidden_until_data_key_changes(shown):
+def test_words_stay_hidden_until_key_of_data_changes(shown):
     page = shown(data() | {"hidden": [0, None]})
     page.evaluate("data => { show(data); }", data())
     expect(page.get_by_role("status")).to_contain_text('Without "return"')

@@ -45,7 +45,7 @@ def test_click_in_lesson_outline_is_sent_to_streamlit(shown):
     page = shown(data("mix"))
     expect(page.get_by_role("button", name="part 1")).to_have_attribute("aria-current", "step")
     page.get_by_role("button", name="part 2").click()
-    page.get_by_role("button", name="part 2").click()  # each click counts
+    page.get_by_role("button", name="part 2").click()  # a second click on the same part is sent too
     assert page.evaluate("triggers") == [["stop", "stop-2"]] * 2
 
 
@@ -57,7 +57,7 @@ def test_bar_lengths_equal_weights(shown):
     assert [each / sum(parts) for each in parts] == pytest.approx(weights, abs=0.02)
 
 
-def test_numbers_to_guess_are_empty_before_answer(shown):
+def test_numbers_to_guess_are_blank_until_answer_is_shown(shown):
     page = shown(data("three-words", answered=False))
     assert page.locator("[data-name='scaled 4'] .bar").count() == 1
     assert page.locator("[data-name='weights 4'] .bar").count() == page.locator(".part").count() == 0
@@ -143,7 +143,7 @@ def test_matrix_and_words_share_colour_scale(shown):
 
 
 @pytest.mark.parametrize("width", [368, 760])
-def test_bars_of_column_have_equal_room(shown, width):
+def test_bars_of_column_have_equally_wide_tracks(shown, width):
     page = shown(data("scaling"), width=width)
     for name in ("score", "scaled", "weights", "left alone", "multiplied"):
         tracks = page.locator(f"[data-name^='{name} '] .track").evaluate_all("all => all.map(e => e.clientWidth)")

@@ -24,7 +24,7 @@ def _side(
     """Make the data of one sentence.
 
     shares: for each word, how far the chosen word moves if that word is hidden from it.
-    run: how many words have a share (None: all).
+    run: how many words keep their share, the largest first (None: all).
     """
     draw = random.Random(text)
     pieces, words, at = list(re.finditer(r"<[^>]+>|\w+|[^\w\s]", text)), [], 0

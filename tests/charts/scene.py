@@ -12,7 +12,10 @@ ORIENTS = {"x": ("top", "bottom"), "y": ("left", "right")}
 
 
 def laid_out(spec):
-    """Yield (view, side of the axis, mark type, role, item) for each item of Vega's scene."""
+    """Yield (view, orient, mark type, role, item) for each item of Vega's scene.
+
+    view: the name of a part of the chart. orient: the side on which the item's axis is ("left", "top" ...).
+    """
 
     def walk(node, left, top, view, orient):
         if node.get("name", "").endswith("_group"):

@@ -135,7 +135,7 @@ def test_numbers_of_short_vectors_are_printed(d):
     assert [text for text in texts if re.fullmatch(r"−?\d+\.\d{4}", text)] == (query * 2 if d <= 4 else [])
 
 
-def test_read_parses_printed_numbers():
+def test_printed_numbers_are_parsed():
     assert [read(text) for text in ("<0.0001", "−1.50", "−∞", "0.25")] == [0, -1.5, -math.inf, 0.25]
 
 

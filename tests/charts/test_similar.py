@@ -43,7 +43,7 @@ def test_colour_of_number_shows_its_sign(panel):
     assert {colors[number] for number in ("+0.30", "+0.20")} == {LIGHT.effect[4]}
 
 
-def test_cosine_without_strong_word_pair_has_two_parts(panel):
+def test_sum_has_two_parts_if_no_word_pair_is_strong(panel):
     table = torch.zeros(4, 3)
     table[:3, :2], table[3, 2] = 0.05, 0.3  # no pair of words adds more than the others
     text = " ".join(texts(panel(table).picture(Look())))

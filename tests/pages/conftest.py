@@ -18,9 +18,9 @@ from selfattn.encoders.sources import BUNDLED_NAME
 APP = Path(__file__).parents[2] / "app.py"
 queue.HEAD_START = 0  # seconds: no browser needs time to draw
 
-# Otherwise each AppTest would search all packages for components, which takes 0.3 s.
+# Without this cache, each AppTest would search all packages for components, which takes 0.3 s.
 manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
-# Otherwise each AppTest would compile its page again, which takes 10 to 60 ms.
+# Without this shared cache, each AppTest would compile its page again, which takes 10 to 60 ms.
 _compiled = ScriptCache()
 app_test.ScriptCache = local_script_runner.ScriptCache = lambda: _compiled
 

@@ -56,7 +56,7 @@ class HeadsView extends View {
     this.body.append(this.large.node);
   }
 
-  /** Return a short URL of the picture: a long URL in the style of each cell would take seconds. */
+  /** Return a short URL of the picture: painting takes seconds if each cell's style has a long URL. */
   addressOf(picture) {
     if (picture === this.picture) return this.address;
     const bytes = Uint8Array.from(atob(picture.split(",")[1]), (letter) => letter.charCodeAt(0));

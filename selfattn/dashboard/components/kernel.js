@@ -195,7 +195,7 @@ function cellsOf(view, cells, strips) {
   });
 }
 
-/** Return a token's row. beside: the strips of query and context, which mark the same dimension. */
+/** Return a token's row. beside: the strips of query and context, where a dimension marked in the row is marked too. */
 function tokenRow(view, side, row, beside) {
   const { at, text, special, word, hidden, cells, fine, steps } = row;
   const { query } = view.data.sides[side];
@@ -241,7 +241,7 @@ function restRow(view, { text, cells, fine, handed }, { context }) {
   ]);
 }
 
-/** Return the button that shows or hides each dimension on a phone. */
+/** Return the button that shows or hides the dimensions of the vectors on a phone. */
 function foldPart(view) {
   const [{ query }] = view.data.sides;
   const few = query.values.split(",").length <= FEW;
