@@ -1,6 +1,7 @@
-"""Draw sentences, with ribbons between their words and streams down to their marks.
+"""Draw the sentences of the main view, with ribbons and streams.
 
-A ribbon's width is the effect of hiding its word. Browser version: dashboard/components/way_flow.js.
+A ribbon runs from a word to the chosen word; its width is the effect of hiding that word. Two streams run from the chosen word
+down to its marks on the line. Browser version: dashboard/components/way_flow.js.
 """
 
 import math
@@ -21,7 +22,7 @@ MARK, STREAM, THICK = 14, 17, 5  # pixels: mark radius; from the word's middle t
 
 @dataclass(frozen=True)
 class Ribbon:
-    """The ribbon of one word. end: x from the chosen word's middle."""
+    """The ribbon from a word to the chosen word. end: x of its end, from the chosen word's middle."""
 
     word: Placed
     width: float
@@ -31,7 +32,7 @@ class Ribbon:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence with placed words."""
+    """A sentence, with the positions of its words."""
 
     side: int
     words: Sequence[Placed]
@@ -43,7 +44,7 @@ class Sentence:
 
     @property
     def flowing(self) -> list[Placed]:
-        """Words on the chosen word's line with a positive effect, nearest first."""
+        """Words with a positive effect, on the chosen word's line of text, nearest first."""
         words = [one for one in self.words if one.line == self.chosen.line and (one.word["share"] or 0) > 0]
         words = [one for one in words if one.word["kind"] == "word"]
         return sorted(words, key=lambda one: abs(one.middle - self.chosen.middle))
@@ -68,9 +69,9 @@ class Sentence:
 def sentences(
     sheet: Sheet, shown: Shown, y: float, width: float, sides: Sequence[int] = (0, 1), largest: float = BESIDE[0]
 ) -> tuple[float, dict[int, Point]]:
-    """Draw the sentences. Return the y coordinate below, and where the streams begin.
+    """Draw the sentences. Return the y coordinate below them, and where each sentence's streams begin.
 
-    Stacked sentences have no stream starts. largest: letters in pixels.
+    Sentences one above the other have no such points. largest: largest letter size in pixels.
     """
     beside = width >= NARROW
     column = (width - GAP) / 2 if beside and len(sides) == 2 else width
@@ -109,7 +110,7 @@ def _laid_out(shown: Shown, sides: Iterable[int], width: float, sizes: Sequence[
 def _draw(
     sheet: Sheet, shown: Shown, own: Sentence, box: tuple[float, float, float], room: tuple[float, float], scale: float
 ) -> tuple[float, Point]:
-    """Draw a sentence. room: pixels above the first line, and above the chosen word's."""
+    """Draw a sentence. room: pixels above the first line of text, and above the chosen word's line."""
     side, size, (left, y, width), theme = shown.sides[own.side], own.size, box, sheet.theme
     right_to_left = side["dir"] == "rtl"
     numbered = {one.line for one in own.words if _number(shown, own.side, one)}
@@ -180,7 +181,7 @@ def _word(sheet: Sheet, shown: Shown, own: Sentence, n: int, left: float, base: 
 
 @dataclass(frozen=True)
 class Move:
-    """The move of a sentence when a word is hidden, in pixels."""
+    """How far a sentence's mark moves on the line when a word is hidden, in pixels."""
 
     side: int
     word: int | None
@@ -214,7 +215,7 @@ class Move:
 
 
 def move_of(shown: Shown, side: int, place: Scale) -> Move:
-    """Return the move of A or B."""
+    """Return the move of the mark of A (side 0) or B (side 1)."""
     at, moved, here = shown.hidden(side), shown.moved(side), shown.data["way"]["at"][side]
     share = None if at is None else shown.share(side, at)
     return Move(
@@ -224,7 +225,7 @@ def move_of(shown: Shown, side: int, place: Scale) -> Move:
 
 
 def streams(sheet: Sheet, move: Move, y: float, start: Point | None) -> None:
-    """Draw two streams down to y, and an arrow. start: None for short streams."""
+    """Draw two streams from `start` down to the marks at y, and an arrow. start: None for short streams."""
     theme = sheet.theme
     hue, teal = theme.sentence("AB"[move.side]), theme.effect[-1]
     x, top = start or ((move.start + move.end) / 2, y - 64)
@@ -248,7 +249,7 @@ def streams(sheet: Sheet, move: Move, y: float, start: Point | None) -> None:
 
 
 def short_of(sheet: Sheet, level: float, move: Move, y: float, gate: float) -> None:
-    """Draw the gap from a small move to the noise level, at x = `gate`."""
+    """Draw a line from the mark of a small move to the noise level (x = `gate`)."""
     if move.share is None or move.covered or abs(move.share) >= level or abs(gate - move.end) <= 2 * MARK:
         return
     grey, edge = sheet.pale(sheet.theme.muted, 0.5), move.end if move.length > 0 else move.start
@@ -261,7 +262,7 @@ def short_of(sheet: Sheet, level: float, move: Move, y: float, gate: float) -> N
 
 
 def marks(sheet: Sheet, shown: Shown, move: Move, y: float) -> None:
-    """Draw the marks with and without the hidden word."""
+    """Draw a sentence's two marks: with the word, and without it (hidden)."""
     name, theme = "AB"[move.side], sheet.theme
     word = "" if move.word is None else shown.label(move.side, move.word)
     found = [(name, move.start, shown.data["way"]["at"][move.side], f"{name} with {word}" if word else name)]

@@ -1,4 +1,4 @@
-"""Draw the line between two senses or sentences, with density curves (hills), dots and moves.
+"""Draw the line between two senses or sentences, with density curves (hills), dots, marks and arrows.
 
 Browser version: dashboard/components/way_line.js.
 """
@@ -52,9 +52,9 @@ def landscape(
     sheet: Sheet, shown: Shown, y: float, width: float, starts: Mapping[int, Point], sides: Sequence[int] = (0, 1),
     stretch: float = 1,
 ) -> float:  # fmt: skip
-    """Draw the line, and the marks of `sides`. Return the y coordinate below.
+    """Draw the line, and the marks of the sentences `sides`. Return the y coordinate below the drawing.
 
-    starts: where streams begin; empty for short streams. stretch: factor for heights.
+    starts: where each sentence's streams begin; empty for short streams. stretch: factor for heights.
     """
     way, pad = shown.data["way"], 2 * MARK
     place = scale_of(shown, *((pad, width - pad) if any(way["hills"]) or not starts else (EDGE, width - EDGE)))
@@ -94,7 +94,7 @@ def _apart(moves: Sequence[Move]) -> bool:
 
 
 def _labels(sheet: Sheet, shown: Shown, move: Move, wide: bool, width: float) -> list[Label]:
-    """Return labels such as 'without "river"'. wide: also 'with "river"'."""
+    """Return a mark's labels: 'without "river"' and, if `wide`, 'with "river"'."""
     if move.word is None:
         return []
     ink, level, word = sheet.theme.ink, shown.data["way"]["level"] or 0.0, shown.label(move.side, move.word)
@@ -147,7 +147,7 @@ def _land(sheet: Sheet, shown: Shown, place: Scale, level: tuple[float, float], 
 
 
 def _dots(sheet: Sheet, shown: Shown, place: Scale, axis: float, width: float) -> float:
-    """Draw labelled sentences as stacked dots."""
+    """Draw a dot for each sentence with a labelled sense. Return the y coordinate below the dots."""
     way = shown.data["way"]
     last: list[float] = []  # x of the last dot, by level
     dots = [(place(dot["x"]), end, dot) for end, dots in enumerate(way["dots"]) for dot in dots]
@@ -166,7 +166,7 @@ def _dots(sheet: Sheet, shown: Shown, place: Scale, axis: float, width: float) -
 
 
 def _names(sheet: Sheet, shown: Shown, place: Scale, heights: tuple[float, float], width: float) -> float:
-    """Write the names of both ends."""
+    """Write the names of the line's two ends. Return the y coordinate below them."""
     axis, y = heights
     names = [
         _name(sheet, end, shown.end_color(sheet.theme, n), 0.48 * width)
@@ -193,7 +193,7 @@ def _names(sheet: Sheet, shown: Shown, place: Scale, heights: tuple[float, float
 
 
 def _scale_bar(sheet: Sheet, shown: Shown, length: float, y: float, width: float) -> float:
-    """Draw a scale bar as long as 100 %."""
+    """Draw a scale bar as long as the line between its ends (100 %). Return the y coordinate below it."""
     muted, start = sheet.theme.muted, width - length
     what = "the averages" if shown.data["way"]["between"] == "senses" else "A and B"
     text = f"100{NBSP}%: the distance between {what}"
@@ -210,7 +210,7 @@ def _scale_bar(sheet: Sheet, shown: Shown, length: float, y: float, width: float
 
 
 def _name(sheet: Sheet, end: Data, hue: str, width: float) -> list[list[Piece]]:
-    """Return an end's name and number of sentences."""
+    """Return lines of text with the name of an end, and the number of its labelled sentences."""
     lines = wrapped(end["label"], width, NAME, bold=True)
     letters = min(NAME, NAME * width / max(text_width(line, NAME, bold=True) for line in lines))
     ink = sheet.theme.ink if hue == sheet.theme.muted else hue
@@ -226,5 +226,5 @@ def _name(sheet: Sheet, end: Data, hue: str, width: float) -> list[list[Piece]]:
 
 
 def _size(line: Sequence[Piece]) -> float:
-    """Return the width of a line in pixels."""
+    """Return the width of a line of text in pixels."""
     return sum(text_width(text, letters, bold) + 6 for text, letters, _, bold in line) - 6

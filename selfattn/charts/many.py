@@ -1,4 +1,4 @@
-"""Draw how often the encoder finds the right sense, as 100 marks a rate.
+"""Draw how often the encoder finds the right sense, as 100 marks for each rate.
 
 Browser version: dashboard/components/way_many.js.
 """
@@ -15,7 +15,7 @@ LEAST = 260  # pixels: least width for text beside arrays
 
 
 def many(sheet: Sheet, data: Data, y: float, width: float) -> float:
-    """Draw a text and rates. data: `beyond` of way.schema.json."""
+    """Draw the text, and 100 marks for each rate. Return the y coordinate below. data: `beyond` of way.schema.json."""
     bars, theme = data.get("bars", ()), sheet.theme
     if not bars:
         return sheet.lines(0, y + TEXT, wrapped(data["text"], width, TEXT), TEXT)
@@ -40,7 +40,7 @@ def _heading(bar: Data) -> float:
 
 
 def _array(sheet: Sheet, data: Data, bar: Data, x: float, y: float) -> None:
-    """Draw 100 marks for a rate."""
+    """Draw the 100 marks of one rate."""
     theme, tick, rate, first = sheet.theme, data["tick"], bar["value"], data["bars"][0]["value"]
     count = numbers.decimal(100 * rate, 0)
     sheet.text(x, y + 14, f"{count} of 100", COUNT, bold=True)

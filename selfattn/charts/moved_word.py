@@ -35,34 +35,34 @@ class Shown:
         return f'"{next(word["text"] for word in self.sides[side]["words"] if word["at"] == at)}"'
 
     def share(self, side: int, at: int) -> float | None:
-        """Return how far hiding word `at` moves the chosen word; None if not run."""
+        """Return how far hiding word `at` moves the chosen word; None if it was never hidden."""
         return next(word["share"] for word in self.sides[side]["words"] if word["at"] == at)
 
     def hidden(self, side: int) -> int | None:
-        """Return the hidden word: the visitor's, else the word with the largest effect."""
+        """Return the index of the word that the visitor hides, else of the word with the largest effect."""
         chosen = self.data["chosen"]["hidden"][side]
         return self.sides[side]["leader"] if chosen is None else chosen
 
     def moved(self, side: int) -> float | None:
-        """Return the position without the hidden word. 0 and 1 are the line's ends."""
+        """Return where the chosen word lies with word `hidden(side)` hidden. 0 and 1 are the line's ends."""
         way, at = self.data["way"], self.hidden(side)
         share = None if at is None else self.share(side, at)
         return None if share is None else way["at"][side] + way["toward"][side] * share
 
     def printed(self, share: float) -> str:
-        """Format an effect, with a decimal if it would round up to the noise level."""
+        """Format an effect, with a decimal place if it would otherwise round up to the noise level."""
         level = (self.data["way"] or {}).get("level")
         same = level is not None and share < level and percent(share) == percent(level)
         return f"{numbers.decimal(100 * share, 1)}{NBSP}%" if same else percent(share)
 
     def end_color(self, theme: Theme, end: int) -> str:
-        """Return an end's colour, or grey if A and B are near one end."""
+        """Return the colour of an end of the line: grey if A and B have the same sense."""
         toward = self.data["way"]["toward"]
         return theme.muted if toward[0] == toward[1] else theme.sentence("AB"[end])
 
     @cached_property
     def first(self) -> tuple[int, int] | None:
-        """Side and index of the word whose heads are shown."""
+        """Side and index of the word for which the map shows the effects of heads."""
         chosen = [(side, at) for side, at in enumerate(self.data["chosen"]["hidden"]) if at is not None]
         leading = [(side, own["leader"]) for side, own in enumerate(self.sides) if own["leader"] is not None]
         return max(chosen or leading, key=lambda one: self.share(*one) or 0.0, default=None)
@@ -82,7 +82,7 @@ class Shown:
 
     @cached_property
     def cells(self) -> list[float | None]:
-        """Effect of hiding the word `first` in each head alone."""
+        """For each head: the effect of hiding the word `first` in that head only."""
         if self.first is None:
             return []
         side, at = self.first
@@ -121,9 +121,9 @@ def percent(share: float) -> str:
 
 
 def finding(sheet: Sheet, shown: Shown, width: float, sizes: Sequence[float], most: int = 1) -> float:
-    """Write the finding in colours. Return the y coordinate below.
+    """Write the finding in colours. Return the y coordinate below it.
 
-    sizes: letters in pixels. The first with at most `most` lines is used.
+    sizes: letter sizes in pixels. The first size that needs at most `most` lines is used.
     """
     theme, inks, text = sheet.theme, _finding_inks(shown, sheet.theme), shown.data["finding"]
     for name in inks:
@@ -147,7 +147,7 @@ def finding(sheet: Sheet, shown: Shown, width: float, sizes: Sequence[float], mo
 
 
 def _finding_inks(shown: Shown, theme: Theme) -> dict[str, str]:
-    """Return the colour of each highlighted word."""
+    """Return the colours of the words to highlight in the finding."""
     way, side = (
         shown.data["way"],
         max((0, 1), key=lambda side: (bool(shown.sides[side]["named"]), _leading(shown, side))),
@@ -182,7 +182,7 @@ class Placed:
 
 
 def placed_words(side: Data, width: float, size: float, pad: float = 0) -> list[Placed]:
-    """Place words in lines of at most `width` pixels. pad: pixels beside the chosen word."""
+    """Place words in lines of at most `width` pixels. pad: pixels left and right of the chosen word."""
     space, found, x, line = 0.36 * size, [], 0.0, 0
     for n, word in enumerate(side["words"]):
         chosen = word["kind"] == "chosen"
@@ -214,7 +214,7 @@ def pads(words: Sequence[Placed], n: int, direction: str, pad: float) -> tuple[f
 
 @dataclass(frozen=True)
 class Scale:
-    """A linear scale to pixels. The line's ends are 0 and 1."""
+    """A linear scale from positions on the line (ends: 0 and 1) to pixels."""
 
     low: float
     high: float

@@ -1,4 +1,4 @@
-"""Draw the main view for sharing, in 1200 x 675 pixels."""
+"""Draw the main view as a picture to share, of 1200 x 675 pixels."""
 
 from selfattn.charts.flow import sentences
 from selfattn.charts.landscape import landscape
@@ -16,7 +16,7 @@ STRETCH = (1.3, 1.15, 1.0, 0.85, 0.7, 0.55, 0.4)  # height factors: the first th
 
 
 def share(data: Data, theme: Theme) -> Spec:
-    """Draw the picture for sharing. data: see way.schema.json."""
+    """Draw the picture to share. data: see way.schema.json."""
     for stretch in STRETCH:
         sheet = Sheet(theme, ZOOM)
         if _draw(sheet, Shown(data), stretch) <= DOWN - SMALL - 14:
@@ -27,7 +27,7 @@ def share(data: Data, theme: Theme) -> Spec:
 
 
 def _draw(sheet: Sheet, shown: Shown, stretch: float) -> float:
-    """Draw all but the footer. Return the y coordinate below."""
+    """Draw everything above the footer. Return the y coordinate below it."""
     sides = [shown.answer[0]] if shown.answer else [0, 1]
     y = finding(sheet, shown, ACROSS, FINDING, 2) + 6
     y, starts = sentences(sheet, shown, y, ACROSS, sides, ONE if shown.answer else BOTH)

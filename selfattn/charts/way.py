@@ -28,19 +28,19 @@ from selfattn.charts.vega import Spec
 WIDTH = 1100  # pixels, the default
 FINDING, TITLE = (24, 22, 20), 15  # letters in pixels: the first that fits on one line; of titles
 WRITTEN = 0.05  # smallest effect or weight printed
-VISIBLE = 0.015  # the legend explains brown from this negative effect on
+VISIBLE = 0.015  # the legend explains brown if a negative effect is at least this large
 CELL = 30  # pixels: largest cell height
 WEIGHTS = 1000  # weights in the data are in 1/1000
 
 
 def way(data: Data, theme: Theme, width: int | None = None) -> Spec:
-    """Draw the main view `width` pixels wide, in one column under 760."""
+    """Draw the main view `width` pixels wide, in one column if `width` is under 760."""
     shown, sheet, width = Shown(data), Sheet(theme), width or WIDTH
     y = finding(sheet, shown, width, FINDING if width >= NARROW else FINDING[-1:]) + TEXT + 2
     for line in data["below"]:
         y = sheet.lines(0, y, wrapped(line, width, TEXT), TEXT)
     if any((word["share"] or 0) > 0 for side in data["sides"] for word in side["words"]):
-        key = f'The wider a ribbon, the further "{data["word"]}" moves without that word.'
+        key = f'The wider the ribbon of a word, the further "{data["word"]}" moves without that word.'
         y = sheet.lines(0, y + 3, wrapped(key, width, TEXT), TEXT, theme.muted)
     y, starts = sentences(sheet, shown, y, width)
     if data["way"]:
@@ -52,7 +52,7 @@ def way(data: Data, theme: Theme, width: int | None = None) -> Spec:
 
 
 def _draw_heads(sheet: Sheet, shown: Shown, y: float, width: float) -> float:
-    """Draw the map of heads and one head's weights."""
+    """Draw the map of heads, and one head's attention weights."""
     one_column = width < NARROW
     left = width if one_column else 0.53 * (width - GAP)
     below = _map(sheet, shown, y, left)
@@ -108,7 +108,7 @@ def _cell(sheet: Sheet, n: int, share: float | None, most: float, box: tuple[flo
 
 
 def _bars(sheet: Sheet, shown: Shown, left: float, y: float, width: float) -> float:
-    """Draw the chosen head's weights."""
+    """Draw a bar for each attention weight of the head that is outlined in the map."""
     theme, heads, word = sheet.theme, shown.data["heads"], shown.data["word"]
     n = shown.data["chosen"]["head"]
     layer, head = divmod(n, heads["heads"])

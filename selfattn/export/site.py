@@ -1,4 +1,4 @@
-"""Write the example pairs as static pages, with an index."""
+"""Write a static page for each example pair of sentences, and an index page."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,9 +22,9 @@ class SiteError(ValueError):
 
 
 def write_site(encoder: Encoder, examples: Sequence[Example], folder: Path, wrote: Callable[[str], None]) -> None:
-    """Write a page for each pair and an index page. The folder must be new or empty.
+    """Write a page for each example pair, and an index page. The folder must be new or empty.
 
-    wrote: called with each file's name.
+    wrote: called with the name of each file after writing it.
     Raises SiteError if the folder isn't empty, NotRecomputable if the attention can't be recomputed.
     """
     encoder.check_recomputable()
@@ -55,7 +55,7 @@ def pair_panel(encoder: Encoder, example: Example) -> Panel:
 
 
 def pair_page(encoder: Encoder, example: Example, panel: Panel, index: str = "") -> str:
-    """Return an example pair's page, which works offline. index: the page to link to."""
+    """Return an example pair's page, which works offline. index: file name of the index page; "" for no link."""
     if panel.live is None:
         raise ValueError(f"Expected a panel with a live figure, got {panel.name!r}.")
     texts = {name: placed.sentence for name, placed in _placed(encoder, example).items()}
@@ -75,7 +75,7 @@ def _placed(encoder: Encoder, example: Example) -> dict[str, PlacedWord[Encoding
 
 
 def _error(encoding: Encoding) -> float:
-    """Return the largest difference from the model's own weights, over all heads."""
+    """Return the largest difference between recomputed and the model's own attention weights, over all heads."""
     layers = range(encoding.n_layers)
     return max(float((encoding.weights(layer) - encoding.own_weights(layer)).abs().max()) for layer in layers)
 
@@ -83,8 +83,9 @@ def _error(encoding: Encoding) -> float:
 def _introduction(encoder: Encoder) -> list[str]:
     return [
         report.paragraph(
-            "Each page shows one word in two sentences. The page hides the other words from a pretrained encoder, one at a time, "
-            "and names the hidden word that changes the meaning most. Click a word to see the attention heads that matter."
+            "Each page shows one word in two sentences. In a pretrained encoder, the page hides the other words from this word, "
+            "one at a time, and names the hidden word that changes this word's meaning most. Click a word to see the attention "
+            "heads that matter."
         ),
         report.paragraph(
             f"Encoder: {encoder.title}. selfattn recomputes every head's weights. Each page shows the largest difference to the "

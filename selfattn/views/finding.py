@@ -1,6 +1,6 @@
 """Write the main view's finding and the texts around the figure.
 
-Share of a word: how far the chosen word moves if that word is hidden (1 = to the other sense or sentence).
+Share of a word: how far the chosen word moves if that word is hidden (1: as far as the other sense or sentence).
 """
 
 import math
@@ -37,8 +37,8 @@ def leading_words(pair: HiddenPair) -> list[tuple[int, int]]:
 def named_words(pair: HiddenPair, level: float) -> tuple[list[int], list[int]]:
     """Return the indices of the words that the finding may name, in A and in B.
 
-    Between senses: words with at least the noise level `level` (NaN: no word).
-    Between sentences: the word with the largest share, if at least 0.1 and 1.5 times the next.
+    If the pair has senses: words with a share of at least the noise level `level` (NaN: no word).
+    Else: the word with the largest share, if this share is at least 0.1 and 1.5 times the next share.
     """
     found = []
     for words, shares, top in zip(pair.words, pair.share, pair.top):
@@ -85,7 +85,7 @@ def finding(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> s
 
 
 def _none(pair: HiddenPair, level: float) -> str:
-    """Return the finding if all shares are below the noise level."""
+    """Return the finding of a pair in which no share reaches the noise level."""
     word, longest = quoted_word(pair), 0.0
     for words, share in zip(pair.words, pair.share):
         longest = max(
@@ -97,7 +97,7 @@ def _none(pair: HiddenPair, level: float) -> str:
 
 
 def _answer(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> tuple[int, int] | None:
-    """Return the word that the finding names, as in `leading_words`."""
+    """Return (side, index) of the word that the finding names; None if it names none."""
     if _alike(pair):
         return None
     leading = leading_words(pair)
@@ -137,7 +137,7 @@ def below(
 
 
 def hint(encoder: Encoder, pair: HiddenPair) -> str:
-    """Explain the ribbons and a click on a word."""
+    """Return the text that says what a click on a word does, and what a ribbon's width means."""
     if not leading_words(pair):
         return ""
     word = quoted_word(pair)
@@ -148,12 +148,12 @@ def hint(encoder: Encoder, pair: HiddenPair) -> str:
 
 
 def _alike(pair: HiddenPair) -> bool:
-    """Return True if the word has the same nearest sense in A and in B."""
+    """Return True if the chosen word is nearest to the same sense in A and in B."""
     return pair.nearest is not None and pair.nearest[0] == pair.nearest[1]
 
 
 def _then(pair: HiddenPair, side: int, at: int) -> str:
-    """Name the sense nearer to the chosen word if word `at` is hidden."""
+    """Say which sense is nearer to the chosen word when word `at` is hidden."""
     assert pair.senses is not None
     place, share, (own, other) = (
         pair.places[side],
@@ -187,7 +187,7 @@ def _in_general(over_many: HiddenWordsReport, senses: bool) -> dict[str, Any]:
         one, two = (numbers.decimal(100 * rows[senses], 0) for senses in ("one", "two"))
         return {
             "text": "The result above compares these two sentences, not two senses. In such comparisons, this page names a "
-            f"word in {one} of 100 pairs with one sense, and in {two} of 100 pairs with two senses.",
+            f"word in {one} of 100 pairs with the same sense, and in {two} of 100 pairs with different senses.",
             "link": link,
         }
     own, words = over_many.of()["accuracy"], numbers.count(over_many.words["word"].nunique())
@@ -233,8 +233,8 @@ def method(encoder: Encoder, pair: HiddenPair, means: SenseMeans | None, over_ma
         counts = " and ".join(f"{n} labelled sentences of {sense}" for sense, n in zip(means.senses, means.counts))
         parts.append(
             f"100{NBSP}% is the distance from the average vector of {word} in one sense to its average vector in the other "
-            f"senses ({counts}). Each dot is a labelled sentence. The averages that place a dot leave that sentence out, so the "
-            "dots lie nearer to the middle. The hills are the density of the dots (Gaussian kernel, Silverman's rule)."
+            f"senses ({counts}). Each dot is a labelled sentence, placed with averages that leave this sentence out. So the dots "
+            "lie nearer to the middle. The hills are the density of the dots (Gaussian kernel, Silverman's rule)."
         )
         if len(means.senses) > 2:
             parts.append("The word has more than two senses. The line runs between the senses of A and B.")
@@ -248,13 +248,14 @@ def method(encoder: Encoder, pair: HiddenPair, means: SenseMeans | None, over_ma
         parts.append(
             f"100{NBSP}% is the distance between the vector of {word} in A and its vector in B. Hiding almost any word shortens "
             "this distance, so a move describes these two sentences and is no evidence about a sense. The finding names a hidden "
-            f"word only if the chosen word moves at least {percent(NAMED)}, and at least {CLEAR} times as far as for any other."
+            f"word only if the chosen word moves at least {percent(NAMED)}, and at least {CLEAR} times as far as for any other "
+            "hidden word."
         )
     if encoder.one_head_reason and not encoder.hide_reason:
         parts.append(f"The effects of heads are estimates by gradient: {encoder.one_head_reason}")
     parts.append(
-        "In the map of heads, the word is hidden in one head only. The effects of single heads do not add up to the effect of "
-        "all heads. An attention weight says what a head reads. An effect says what the reading changes."
+        "In the map of heads, the word is hidden in one head at a time. The effects of single heads do not add up to the effect "
+        "of all heads. An attention weight says what a head reads. An effect says what the reading changes."
     )
     return "\n\n".join(parts)
 
@@ -300,7 +301,7 @@ def alt(pair: HiddenPair, line: Line | None, heads: Sequence[HeadsOfWord]) -> st
 
 
 def no_way(pair: HiddenPair) -> str:
-    """Return why the two vectors can't be compared; "" if they can."""
+    """Return why the chosen word's two vectors can't be compared; "" if they can."""
     if all(float(way.norm()) >= SAME for way in pair.ways):
         return ""
     a, b = pair.placed
@@ -324,10 +325,10 @@ def known_shares(share: Tensor) -> list[int]:
 
 
 def _under(share: float, level: float) -> str:
-    """Format a share, with a decimal if needed to differ from the level."""
+    """Format a share, with a decimal place if it would otherwise look equal to the noise level."""
     return f"{numbers.decimal(100 * share, 1)}{NBSP}%" if percent(share) == percent(level) else percent(share)
 
 
 def percent(value: float) -> str:
-    """Format as a percentage with a no-break space."""
+    """Format a number as a percentage with a no-break space."""
     return numbers.percent(value).replace(" ", NBSP)

@@ -72,9 +72,9 @@ def measured(
     progress: Progress = silent,
     **kept: Callable[..., Any],
 ) -> HiddenPair:
-    """Return `hidden_pair`, or `unmeasured_pair` if no word can be hidden in this encoder.
+    """Return the result of `hidden_pair`, or of `unmeasured_pair` if no word can be hidden in this encoder.
 
-    kept: the arguments `heads`, `changed` and `by_gradient` of `hidden_pair`.
+    kept: arguments to pass on to `hidden_pair`: `heads`, `changed` and `by_gradient`.
     """
     try:
         return hidden_pair(encoder, first, second, control, senses=senses, progress=progress, **kept)
@@ -96,7 +96,7 @@ def put_together(
 ) -> Panel:
     """Return the panel of a measured pair, with no word hidden.
 
-    heads: effects of heads, for `leading_words` first. None: no map of heads.
+    heads: the effects of heads for some hidden words, those of `leading_words` first. None: no map of heads.
     means: needed if the pair has senses.
     over_many, profiles: as in `main_view`.
     guess: hide the answer and ask for a guess.
@@ -174,7 +174,7 @@ def _shared(data: Mapping[str, Any], look: Look) -> Spec:
 
 
 def _places(pair: HiddenPair, line: Line | None) -> pd.DataFrame:
-    """Return a table of the marks on the line."""
+    """Return a table of the dots and marks on the line, with their positions."""
     rows = []
     if line is not None:
         rows += [("labelled sentence", row.sense, row.place, row.sentence) for dots in line.dots for row in dots]
@@ -188,12 +188,12 @@ def _places(pair: HiddenPair, line: Line | None) -> pd.DataFrame:
 
 
 def first_head(encoder: Encoder, pair: HiddenPair, heads: Sequence[HeadsOfWord]) -> Head:
-    """Return the head with the largest effect or, if unknown, the largest weight."""
+    """Return the head with the largest effect or, if effects are unknown, with the largest weight."""
     return (leading_head(encoder, pair, heads[0]) if heads else None) or _most_to_another(_bars(pair))
 
 
 def _most_to_another(sides: Sequence[Attended]) -> Head:
-    """Return the head with the largest weight on one other word."""
+    """Return the head in which the chosen word attends most to one other word, summed over A and B."""
     most = []
     for side in sides:
         others = [place for place, at in enumerate(side.others) if at is not None]

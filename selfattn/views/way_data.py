@@ -42,7 +42,7 @@ HABITS = {
 class Line:
     """The line onto which the chosen word's vectors are projected.
 
-    The ends, 0 and 1, are the averages of two senses, or A and B.
+    The line's ends, 0 and 1, are the averages of two senses, or the vectors in A and B.
     """
 
     between: str  # "senses" or "sentences"
@@ -54,7 +54,7 @@ class Line:
 
 
 def line_of(pair: HiddenPair, means: SenseMeans | None) -> Line:
-    """Return the pair's line. means: the means of the senses; None for a line from A to B."""
+    """Return the line of a pair. means: the means of the senses; None for a line from A to B."""
     word = pair.placed[0].word.text
     if pair.senses is None or means is None:
         about = (
@@ -74,11 +74,14 @@ def line_of(pair: HiddenPair, means: SenseMeans | None) -> Line:
     )
     first, second = pair.places
     about = (
-        f'Vectors of "{word}" after the last layer, projected onto the line between the averages of its two senses. The '
-        "averages that place a labelled sentence leave that sentence out."
+        f'Vectors of "{word}" after the last layer, projected onto the line between the averages of its two senses. '
+        "Each labelled sentence is placed with averages that leave this sentence out."
     )
     if len(means.senses) > 2:
-        about += f' "{word}" has {len(means.senses)} labelled senses; a hidden word moves it toward the average of all others.'
+        about += (
+            f' "{word}" has {len(means.senses)} labelled senses; moves are measured toward the average of all senses but the '
+            "sentence's own."
+        )
     at = (first, second if alike else 1 - second)
     return Line("senses", (a, end), dots, at, (1, 1 if alike else -1), about)
 
@@ -104,7 +107,7 @@ def way_data(
     """Return the data for the browser.
 
     attended, head: None leaves out the map of heads.
-    heads: effects of all heads, for some hidden words.
+    heads: for some hidden words, the effect of each head.
     named: from `named_words`.
     level: the noise level, or NaN.
     reason: why the effects of heads are unknown.
@@ -159,7 +162,8 @@ def asking(data: Mapping[str, Any], question: str) -> dict[str, Any]:
 def whole_numbers(rows: Tensor, parts: int) -> list[str]:
     """Return each row as comma-separated integers: each number times `parts`, rounded.
 
-    NaN becomes an empty string. An integer halfway between hundredths moves by 1, so that the browser rounds correctly.
+    NaN becomes an empty string. An integer halfway between two hundredths is changed by 1, toward the exact number, so that the
+    browser rounds to the right hundredth.
     """
     exact = rows.float().double().numpy()
     known = np.isfinite(exact)
@@ -175,7 +179,7 @@ def whole_numbers(rows: Tensor, parts: int) -> list[str]:
 
 
 def _close(words: Sequence[Word], share: Tensor, top: int | None) -> list[int]:
-    """Return the indices of words with almost the largest share."""
+    """Return the indices of the words whose share is almost as large as that of word `top`."""
     if top is None or share[top] < NAMED:
         return []
     near = share * CLEAR > share[top]
@@ -259,10 +263,10 @@ def _way(line: Line, level: float) -> dict[str, Any]:
 
 
 def hills_of(ends: Sequence[Sequence[float]]) -> list[list[list[float]]]:
-    """Return the density of each end's dots as points [place, height], scaled to a maximum of 1.
+    """Return the density of each end's dots as points [place, height]. The largest height is 1.
 
     Gaussian kernel. Bandwidth: Silverman's rule of thumb, (4 / 3n)^(1/5) standard deviations (Density Estimation, 1986, section
-    3.4.2). Fewer than three different places have no hill.
+    3.4.2). An end whose dots have fewer than three different places has no hill.
     """
     hills = []
     for dots in ends:
@@ -280,7 +284,7 @@ def hills_of(ends: Sequence[Sequence[float]]) -> list[list[list[float]]]:
 
 @lru_cache(8)  # cached profiles
 def _habits(profiles: HeadProfiles | None) -> dict[str, str]:
-    """Return the usual behaviour of each head that fits a pattern."""
+    """Return a text about the usual behaviour of each head that fits a pattern."""
     if profiles is None:
         return {}
     first = (nearest_first(row)[0] for row in profiles.patterns[list(PATTERNS)].to_dict("records"))

@@ -50,7 +50,7 @@ def test_numbers_are_formatted_as_in_python(open_way):
     assert written == [[numbers.decimal(one), percent(one), numbers.weight(one)] for one in values]
 
 
-def test_line_alone_has_no_heads(open_way):
+def test_option_alone_leaves_out_heads(open_way):
     data = {**VARIANTS["bank"], "alone": True}
     page = open_way({**asking(data, "Where does it go?"), "way": {**data["way"], "level": None}})
     expect(page.locator("svg.line .solid")).to_have_count(2)
@@ -105,7 +105,7 @@ def test_finding_has_colours_of_figure(open_way):
     assert page.locator(".finding span").count() == 0
 
 
-def test_results_have_100_marks(open_way):
+def test_each_rate_has_100_marks(open_way):
     page, beyond = open_way(VARIANTS["bank"]), VARIANTS["bank"]["beyond"]
     expect(page.locator(".limit")).to_have_text(f"{beyond['text']} {beyond['link']['text']}")
     expect(page.locator(".beyond a")).to_have_attribute("href", beyond["link"]["href"])
@@ -150,7 +150,7 @@ def test_short_move_has_no_hollow_mark(open_way):
 
 @pytest.mark.parametrize("width", [1100, 330])
 @pytest.mark.parametrize(("name", "ends"), [("bank", "the averages"), ("sentences", "A and B")])
-def test_scale_bar_is_100_percent_long(open_way, name, ends, width):
+def test_scale_bar_spans_distance_between_ends(open_way, name, ends, width):
     page = open_way(VARIANTS[name], width)
     expect(page.locator(".line [tabindex]").first).to_have_text(f"100\u00a0%: the distance between {ends}")
     settle(page)
@@ -160,7 +160,7 @@ def test_scale_bar_is_100_percent_long(open_way, name, ends, width):
     assert (b - a) / (at[1] - at[0]) == pytest.approx(whole, abs=1)
 
 
-def test_border_label_needs_room(open_way):
+def test_label_of_middle_needs_room(open_way):
     border = "equally near"
     for name, width, shown in (("bank", 1100, 1), ("bank", 330, 0), ("sentences", 1100, 0)):
         page = open_way(VARIANTS[name], width)
@@ -182,7 +182,7 @@ def test_short_move_shows_noise_level(open_way):
     assert page.locator(".goal").evaluate_all("all => all.map(each => each.getBBox().width)") == [0, 0]
 
 
-def test_ribbon_width_equals_share(open_way):
+def test_ribbon_width_is_proportional_to_share(open_way):
     page = open_way(VARIANTS["bank"])
     for side, name in enumerate("ab"):
         flows = page.locator(f".sentence.{name} .flow")
@@ -199,7 +199,7 @@ def test_ribbon_width_equals_share(open_way):
     assert named == [str(at) for own in VARIANTS["bank"]["sides"] for at in own["named"]]
 
 
-def test_heads_have_effects_and_weights(open_way):
+def test_effects_and_weights_of_heads_are_shown(open_way):
     data = VARIANTS["bank"]
     page = open_way(data)
     side = data["sides"][0]
@@ -227,7 +227,7 @@ def test_heads_have_effects_and_weights(open_way):
 
 
 def along(page):
-    """Return a function from locator to position on the line (border: 0.5)."""
+    """Return a function that gives a locator's position on the line (middle: 0.5)."""
     shapes = "all => all.map(each => each.getBBox()).map(({x, width}) => [x, width])"
     (_, border), _, (_, length) = page.locator(".shore, .ruler").evaluate_all(shapes)
     left = page.locator("svg.line").bounding_box()["x"]
@@ -241,7 +241,7 @@ def along(page):
 
 @pytest.mark.parametrize("name", ["bank", "star", "one sense", "sentences"])
 @pytest.mark.parametrize("width", [360, 1100])
-def test_marks_lie_at_their_places(open_way, name, width):
+def test_marks_lie_at_positions_of_data(open_way, name, width):
     data = VARIANTS[name]
     page = open_way(data, width)
     way, position = data["way"], along(page)
@@ -257,7 +257,7 @@ def test_marks_lie_at_their_places(open_way, name, width):
         assert [position(solid), position(hollow)] == pytest.approx([at + toward * share, at], abs=0.005)
 
 
-def test_click_toggles_word(open_way):
+def test_click_hides_or_shows_word(open_way):
     page = open_way(VARIANTS["bank"])
     river, of = word(page, "river"), word(page, "of")
     expect(page.locator(".flow.cut")).to_have_count(0)
@@ -286,7 +286,7 @@ def test_hint_names_hidden_words(open_way):
     expect(state).to_have_text('Hidden: "river" and "loan". Click again to show.')
 
 
-def test_heads_are_folded_at_first(open_way):
+def test_section_of_heads_is_folded_at_first(open_way):
     data = way_data()
     data["chosen"] = {**data["chosen"], "open": False}
     page = open_way(data)
@@ -301,7 +301,7 @@ def test_heads_are_folded_at_first(open_way):
     expect(cell).to_be_visible()
 
 
-def test_only_open_heads_are_run(open_way):
+def test_heads_are_run_only_after_unfolding(open_way):
     data = way_data()
     data["chosen"] = {**data["chosen"], "open": False}
     page = open_way(data)
@@ -317,7 +317,7 @@ def test_only_open_heads_are_run(open_way):
     assert page.evaluate("[sent.at(-1), triggers.length]") == [["hidden", [4, None]], 1]
 
 
-def test_opened_map_requests_heads(open_way):
+def test_unfolding_map_requests_effects_of_heads(open_way):
     whole = way_data()
     data = {**whole, "chosen": {"hidden": [None, None], "head": None, "open": False}}
     data["sides"] = [{**side, "tokens": [], "weights": [], "gradient": [], "exact": {}} for side in whole["sides"]]
@@ -393,7 +393,7 @@ def test_keyboard_reaches_every_part(open_way):
     assert page.evaluate("sent") == [["hidden", [6, None]], ["head", 0]]
 
 
-def test_new_key_replaces_choices(open_way):
+def test_new_key_of_data_resets_choices(open_way):
     data = way_data()
     page = open_way(data)
     word(page, "river").click()
@@ -411,7 +411,7 @@ def test_new_key_replaces_choices(open_way):
     expect(page.locator(".cell").nth(3)).to_have_attribute("aria-selected", "true")
 
 
-def test_focus_stays_on_dot(open_way):
+def test_focus_stays_on_dot_after_update(open_way):
     page = open_way(VARIANTS["bank"])
     page.locator(".dot").first.focus()
     page.keyboard.press("ArrowRight")
@@ -436,7 +436,7 @@ def test_last_cleanup_removes_figure(open_way):
     assert page.locator(".selfattn").count() == 1
 
 
-def test_guess_hides_answer_until_click(open_way):
+def test_answer_is_hidden_until_visitor_guesses(open_way):
     page = open_way(VARIANTS["guess"])
     for answer in (".number:not(:empty)", ".flow", ".line", ".map", ".named", ".leader"):
         expect(page.locator(answer)).to_have_count(0)
@@ -461,7 +461,7 @@ def test_texts_do_not_overlap(open_way, name):
     assert cut_or_overlapping(page, TEXTS, (1100, 760, 358, 328)) == []
 
 
-def test_figure_fits_first_screen(open_way):
+def test_figure_fits_on_screen_without_scrolling(open_way):
     # 772 = 900 (window height) - 128 (above the figure)
     data = way_data()
     page = open_way(data | {"chosen": {**data["chosen"], "open": False}}, 1100)
@@ -474,7 +474,7 @@ def test_share_near_noise_level_has_decimal(open_way):
     expect(open_way(data, 1100).locator(".much").last).to_have_text("21.0\u00a0%")
 
 
-def test_ribbons_stay_in_one_text_line(open_way):
+def test_only_words_on_same_line_have_ribbons(open_way):
     page, sides = open_way(VARIANTS["64 words"], 1100), VARIANTS["64 words"]["sides"]
     top = "each => each.getBoundingClientRect().top"
     for side, name in enumerate("ab"):
@@ -527,7 +527,7 @@ def test_reduced_motion_has_no_transition(open_way, motion, seconds):
     assert duration == seconds
 
 
-def test_right_to_left_words(open_way):
+def test_right_to_left_words_start_at_right(open_way):
     page = open_way(VARIANTS["hebrew"])
     boxes = [page.locator('button[data-id^="word 0"]').nth(i).bounding_box() for i in range(4)]
     assert [box["x"] for box in boxes] == sorted((box["x"] for box in boxes), reverse=True)

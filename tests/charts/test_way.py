@@ -70,7 +70,7 @@ def polygons(sets, name):
 @pytest.mark.parametrize("word", ["bank", "star", "wave", "عين"])
 @pytest.mark.parametrize("width", [1100, 390])
 @pytest.mark.slow
-def test_marks_lie_at_their_places(panels, word, width):
+def test_marks_lie_at_positions_of_data(panels, word, width):
     _, sets = drawn(panels[word], Look(width=width))
     data, points = panels[word].live.data, sets["points"]
     line, shown = data["way"], Shown(data)
@@ -118,7 +118,7 @@ def test_short_move_shows_noise_level(panels):
 
 @pytest.mark.parametrize("word", ["bank", "star", "wave", "عين"])
 @pytest.mark.slow
-def test_ribbon_width_equals_share(panels, word):
+def test_ribbon_width_is_proportional_to_share(panels, word):
     _, sets = drawn(panels[word])
     data = panels[word].live.data
     for side in data["sides"]:
@@ -135,7 +135,7 @@ def test_ribbon_width_equals_share(panels, word):
             assert (own[0]["color"] == LIGHT.effect[-1]) == (value in named)
 
 
-def test_ribbons_stay_in_one_text_line():
+def test_only_words_on_same_line_have_ribbons():
     data = VARIANTS["split"]
     sets = way(data, LIGHT, 760)["datasets"]
     assert [value for value, *_ in polygons(sets, "ribbon A")] == [0.25]  # the longest word is on the next line
@@ -153,7 +153,7 @@ def test_area_between_streams_shows_share():
         assert text["size"] == size and text["x"] == pytest.approx((mark["x"] + hollow["x"]) / 2, abs=0.02)
 
 
-def test_band_width():
+def test_band_has_given_width():
     corners = band([(0, 0), (0, 10), (0, 20)], 4)
     assert corners == [pytest.approx(each) for each in ((-2, 0), (-2, 10), (-2, 20), (2, 20), (2, 10), (2, 0))]
 
@@ -175,7 +175,7 @@ def test_bars_show_weights_of_leading_head(panels):
 
 
 def of_heads(exact, weights, **more):
-    """Make data of 6 heads. weights: of head 4 in A."""
+    """Make data with 6 heads. exact: effects of hiding "river". weights: attention weights of head 4 in A."""
     data = copy.deepcopy(
         way_data(layers=2, heads=3, **{"chosen": {"hidden": [None, None], "head": 4, "open": False}} | more)
     )
@@ -238,7 +238,7 @@ def test_bar_heights_follow_weights(width, weights, printed):
     ("hidden", "first", "share", "exact"),
     [([None, None], (0, 6), 0.436, True), ([None, 0], (1, 0), 0.0401, False), ([4, 6], (1, 6), 0.199, True)],
 )
-def test_heads_are_shown_for_larger_share(hidden, first, share, exact):
+def test_heads_are_shown_for_word_with_larger_share(hidden, first, share, exact):
     data = way_data()
     shown = Shown({**data, "chosen": {**data["chosen"], "hidden": hidden}})
     assert (shown.first, shown.share(*first), shown.exact, shown.answer) == (first, share, exact, (0, 6))
@@ -248,7 +248,7 @@ def test_heads_are_shown_for_larger_share(hidden, first, share, exact):
 
 
 def test_words_are_tinted_by_share():
-    """Named words are teal. Without a named word, the strongest words are grey."""
+    """Words that the finding may name are teal. In a sentence without such words, the strongest words are grey."""
     data = copy.deepcopy(way_data(chosen={"hidden": [6, None], "head": 10, "open": False}))
     data["sides"][0]["named"], data["sides"][1]["close"] = [4, 6], [2]
     sets, sheet = way(data, LIGHT)["datasets"], Sheet(LIGHT)
@@ -297,7 +297,7 @@ def test_each_rate_has_100_marks():
     assert min(start for start, _ in guess) == pytest.approx(left, abs=0.02)
 
 
-def test_answer_exceeds_noise_level():
+def test_answer_is_word_that_finding_names():
     data = way_data()
     for between, level, named, at, answer in (
         ("senses", None, [], (0.49, 0.5), (0, 6)), ("senses", None, [], (0.1, 0.49), None),
@@ -349,13 +349,13 @@ def test_texts_of_unusual_pairs_do_not_overlap(name, width):
     check_room(way({**data, "sides": [{**side, "weights": []} for side in data["sides"]]}, LIGHT, width), width)
 
 
-def test_texts_of_shared_picture_do_not_overlap():
+def test_texts_of_picture_to_share_do_not_overlap():
     for name in ("bank", "star", "one sense", "sentences", "hebrew", "split"):
         check_room(share(VARIANTS[name], LIGHT), 1080)
 
 
 def check_room(spec, width):
-    """Check that no text is cut off or overlaps."""
+    """Check that no text is cut off or overlaps another text."""
     sets = spec["datasets"]
     for rows in sets.values():
         for each in rows:
@@ -378,7 +378,7 @@ def test_picture_is_valid_vega_lite(panels, dark):
 
 
 @pytest.mark.slow
-def test_shared_picture_has_positions_of_data(panels):
+def test_picture_to_share_has_positions_of_data(panels):
     spec = panels["bank"].share(Look(dark=True))
     margins = spec["padding"]
     assert spec["width"] + margins["left"] + margins["right"] == 1200
@@ -431,7 +431,7 @@ def test_sense_name_is_under_average():
 
 @pytest.mark.parametrize("width", [1100, 330])
 @pytest.mark.parametrize(("between", "ends"), [("senses", "the averages"), ("sentences", "A and B")])
-def test_scale_bar_is_100_percent_long(between, ends, width):
+def test_scale_bar_spans_distance_between_ends(between, ends, width):
     data = way_data(between=between)
     sets = way(data, LIGHT, width)["datasets"]
     assert f"100\u00a0%: the distance between {ends}" in texts_of(sets)
@@ -442,8 +442,8 @@ def test_scale_bar_is_100_percent_long(between, ends, width):
     assert (second - first) / (at[1] - at[0]) in [pytest.approx(bar, abs=0.1) for bar in bars]
 
 
-def test_shared_picture_shows_sentence_of_finding():
-    """Without a named word, both sentences are shown."""
+def test_picture_to_share_shows_sentence_of_finding():
+    """If the finding names no word, the picture shows both sentences."""
     data = way_data()
     for sides, words, names in (
         (data["sides"], [0.436], "A"), ([{**side, "named": []} for side in data["sides"]], [0.436, 0.199], "AB"),
@@ -455,7 +455,7 @@ def test_shared_picture_shows_sentence_of_finding():
         assert [name for name in "AB" if what(sets["points"], name)] == list(names)
 
 
-def test_pairs_without_named_word_are_drawn(encoder, encoder_of):
+def test_pairs_are_drawn_if_finding_names_no_word(encoder, encoder_of):
     for reader, texts in (
         (encoder, ("A bank.", "A bank.")),
         (encoder, ("Bank.", "Bank!")),
@@ -507,7 +507,7 @@ def test_labels_name_hidden_words(shares, chosen, texts):
 
 
 @pytest.mark.slow
-def test_move_equals_data(panels):
+def test_move_has_positions_of_data(panels):
     shown, place = Shown(panels["bank"].live.data), Scale(-1, 2, 0, 3000)
     for side, (sign, level) in enumerate(((1, True), (-1, False))):
         move, here = move_of(shown, side, place), place(shown.data["way"]["at"][side])

@@ -73,7 +73,7 @@ def ints(text):
         ("wave", "The encoder takes both for sea swell: it does not tell these two apart."),
     ],
 )
-def test_finding_between_senses(made, word, expected):
+def test_finding_of_word_with_labelled_senses(made, word, expected):
     assert plain(made(word)[1].finding) == expected
 
 
@@ -95,12 +95,12 @@ def test_line_between_sentences_is_explained(made):
     assert data["way"]["at"] == [0.0, 1.0] and data["way"]["toward"] == [1, -1] and data["way"]["dots"] == [[], []]
     assert plain(data["beyond"]["text"]) == (
         "The result above compares these two sentences, not two senses. In such comparisons, this page names a word in 34 of 100 "
-        "pairs with one sense, and in 33 of 100 pairs with two senses."
+        "pairs with the same sense, and in 33 of 100 pairs with different senses."
     )
     assert all("chance" not in word for side in data["sides"] for word in side["words"])
 
 
-def test_named_word_clearly_leads(made):
+def test_named_word_has_clearly_largest_share(made):
     """The share must be at least 0.1 and 1.5 times the next share."""
     pair, _ = made("bank", senses=False)
     first, second = sorted(pair.share[0].tolist(), reverse=True)[:2]
@@ -175,7 +175,7 @@ def test_main_view_yields_estimates_then_exact_effects(encoder, reports):
 
 
 @pytest.mark.parametrize("word", ["bank", "wave", "jam"])
-def test_figure_data_equal_measured_pair(encoder, made, word):
+def test_figure_data_have_numbers_of_pair(encoder, made, word):
     pair, panel = made(word)
     sides = panel.live.data["sides"]
     for side, own in enumerate(sides):
@@ -213,7 +213,7 @@ def test_labelled_sentences_are_placed_on_line(encoder, made):
 
 
 def test_dots_lie_nearer_to_middle_than_means(encoder):
-    """The means that place a sentence leave that sentence out."""
+    """Each sentence is placed with means that leave this sentence out."""
     for word in LABELLED["word"].unique():
         rows = [*stored("sense_means", encoder, LABELLED).report.of(word, encoder, LABELLED).rows.values()]
         for sense in {row.sense for row in rows}:
@@ -231,7 +231,7 @@ def test_nearest_mean_outranks_label(encoder, made):
     assert not any("several words" in line for line in panel.live.data["below"])
 
 
-def test_data_state_whether_heads_are_runnable(encoder, made):
+def test_data_state_whether_single_heads_can_be_run(encoder, made):
     pair, panel = made("bank", senses=False)
     together = replace(encoder, one_head_reason="All heads have one mask.")
     data = put_together(together, pair, None).live.data
@@ -247,7 +247,7 @@ def test_sentence_a_is_not_a_dot(made):
     assert first not in [dot["text"] for dots in panel.live.data["way"]["dots"] for dot in dots]
 
 
-def test_positive_shares_state_chance(made, reports):
+def test_only_positive_shares_have_text_about_chance(made, reports):
     pair, panel = made("bank")
     river = next(word for word in panel.live.data["sides"][0]["words"] if word["text"] == "river")
     often = reports["hidden_words"].chance_of(float(pair.share[0][pair.top[0]]))
@@ -347,7 +347,7 @@ def test_few_dots_have_no_hill(places, points):
     assert list(map(len, hills_of([places, [0.5, 0.6, 0.9]]))) == [points, 61]
 
 
-def test_close_words_are_found():
+def test_words_close_to_largest_share_are_found():
     """A word is close if 1.5 times its share exceeds the largest share."""
     words, shares = hidden_pair_of().words[0], torch.tensor([0.08, 0.06, -0.9, 0.1, 0.09])
     assert (_close(words, shares, 3), _close(words, shares * 0.999, 3), _close(words, shares, None)) == ([0], [], [])
@@ -394,13 +394,13 @@ def test_line_of_hand_made_pair(senses, known, end, near, far, toward, at):
     line = line_of(replace(pair, placed=tuple(placed)), means)
     assert (line.labels, line.toward, line.at) == (("money", end), (1, toward), (0.2, at))
     assert [[row.place for row in dots] for dots in line.dots] == [near, far]
-    assert (" labelled senses; a hidden word" in line.about) == ("boat" in known)
+    assert (" labelled senses; moves are" in line.about) == ("boat" in known)
     encoder = SimpleNamespace(hide_reason="", one_head_reason="")
     assert ("more than two senses" in method(encoder, pair, means, None)) == ("boat" in known)
 
 
-def test_first_head_without_effects():
-    """The weights are summed over A and B."""
+def test_head_with_largest_weight_is_found():
+    """For each head, the largest weights in A and in B are added."""
     weights = torch.tensor([[[0.9, 0.1, 0.0], [0.1, 0.5, 0.4]], [[0.0, 0.6, 0.1], [0.1, 0.45, 0.45]]])
     other = torch.tensor([[[1.0, 0.0, 0.0], [0.1, 0.9, 0.0]], [[1.0, 0.0, 0.0], [0.5, 0.25, 0.25]]])
     a, b = (SimpleNamespace(weights=own, others=[None, 0, 1]) for own in (weights, other))
@@ -408,7 +408,7 @@ def test_first_head_without_effects():
     assert (_most_to_another([a, alone]), _most_to_another([a, b])) == (Head(1, 0), Head(0, 1))
 
 
-def test_habits_are_fitting_patterns(made, reports):
+def test_habits_name_patterns_that_heads_fit(made, reports):
     habits, table = made("bank")[1].live.data["heads"]["habits"], reports["head_profiles"].patterns
     row = table[(table["layer"] == 0) & (table["head"] == 2)].iloc[0]
     assert row["previous token"] >= 0.5 and habits["2"] == "mostly reads the token before, whatever it is"
@@ -416,7 +416,7 @@ def test_habits_are_fitting_patterns(made, reports):
     assert all(row.iloc[2:].max() >= 0.5 for at, row in table.iterrows() if str(at) in habits)
 
 
-def test_guess_data_hide_answer(encoder, made):
+def test_data_for_guess_hide_answer(encoder, made):
     pair, _ = made("bank")
     heads = [heads_of_word(encoder, pair, *at, exact=False) for at in leading_words(pair)]
     panel = put_together(encoder, pair, heads, means=sense_means(encoder, LABELLED, "bank"), guess=True)

@@ -1,4 +1,4 @@
-/* Functions of all components. No text is parsed as HTML. */
+/* Functions that all components use. No text is parsed as HTML. */
 
 function filled(node, attributes, children = []) {
   const all = typeof attributes === "string" ? { class: attributes } : attributes;
@@ -10,7 +10,7 @@ function filled(node, attributes, children = []) {
   return node;
 }
 
-/** Return an HTML element. attributes: a class or an object. "onclick" adds a listener. */
+/** Return an HTML element. attributes: a string (the class) or an object; "onclick" adds a listener. */
 function element(tag, attributes = {}, children = []) {
   return filled(document.createElement(tag), attributes, children);
 }
@@ -26,12 +26,12 @@ function assign(node, name, value) {
   else if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value);
 }
 
-/** Set a node's text, if changed: screen readers repeat each set text. */
+/** Set a node's text only if it differs: screen readers read a text again each time it is set. */
 function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-/** Add and remove classes: { named: true, hidden: false }. */
+/** Add or remove classes: { named: true, hidden: false } adds "named" and removes "hidden". */
 function flag(node, flags) {
   for (const [name, on] of Object.entries(flags)) node.classList.toggle(name, Boolean(on));
 }
@@ -58,12 +58,12 @@ function numbersOf(row, unit) {
   return (row ? row.split(",") : []).map((text) => (text === "" ? null : Number(text) / unit));
 }
 
-/** Put a text in quotation marks. Right-to-left text is isolated. */
+/** Put a text in quotation marks, and a right-to-left text also in Unicode isolates. */
 function quoted(text) {
   return /[\u0590-\u08ff\ufb1d-\ufefc]/.test(text) ? `"\u2068${text}\u2069"` : `"${text}"`;
 }
 
-/** Append words and blanks. Punctuation stays on its word's line. */
+/** Append the words' nodes to `text`, with blanks. No line breaks between a word and its punctuation. */
 function appendWords(text, words, nodes) {
   let glued = null;
   words.forEach((word, i) => {
@@ -79,7 +79,7 @@ function tint(node, depth) {
   flag(node, { away: depth < 0 });
 }
 
-/** Return a tinted word with its number. */
+/** Return a tinted word with its number: a button if `about` has "onclick". */
 function tintedWord({ text, kind, depth, number }, about) {
   const parts = [element("bdi", "ink", text), element("span", "number", number)];
   const button = about.onclick && { type: "button" };
@@ -103,7 +103,7 @@ function previewing(show, thing) {
   };
 }
 
-/** Add a tooltip for elements with data-tip. Return a function that shows a tooltip. */
+/** Add a tooltip for elements with data-tip. Return a function that shows the tooltip of an element. */
 function addTooltip(root) {
   const box = element("div", { class: "tip", role: "tooltip", hidden: "" });
   const hide = () => assign(box, "hidden", "");
@@ -163,7 +163,7 @@ function showIn(Kind, name, { data, parentElement, setStateValue, setTriggerValu
   views.set(parentElement, view);
   const call = (view.calls = (view.calls ?? 0) + 1);
   view.show(data, setStateValue, setTriggerValue);
-  // Streamlit also cleans up earlier calls: keep the view then.
+  // Streamlit also calls the clean-up functions of earlier calls: these must keep the view.
   return () => {
     if (view.calls !== call) return;
     views.delete(parentElement);
@@ -172,7 +172,7 @@ function showIn(Kind, name, { data, parentElement, setStateValue, setTriggerValu
   };
 }
 
-/** Let arrow keys, Home and End move the tab stop. Return a function that sets the tab stop. */
+/** Let arrow keys, Home and End move the focus among items. Return a function that sets which item Tab reaches. */
 function addArrowKeys(items, columns) {
   const setStop = (at) => items.forEach((item, i) => assign(item, "tabindex", i === at ? 0 : -1));
   items.forEach((item, from) => {
@@ -191,7 +191,7 @@ function addArrowKeys(items, columns) {
   return setStop;
 }
 
-/** Return an arrow's shaft and point, or null if too short. */
+/** Return the shaft and point of an arrow, or null if the arrow is too short. */
 function arrowPaths([x0, y0], [x, y], thick) {
   const length = Math.hypot(x - x0, y - y0);
   if (length < 2) return null;
@@ -209,7 +209,7 @@ function widthOf(text) {
   return 8.6 * text.length;
 }
 
-/** Place labels { tip, width, node } near their tips, with few overlaps. side: the drawing's width. */
+/** Place labels { tip, width, node } near their points `tip`, with few overlaps. side: width and height of the drawing. */
 function placeLabels(labels, dots, side) {
   const [taken, high] = [[], 15];
   for (const { tip, width, node } of labels) {
@@ -226,7 +226,7 @@ function placeLabels(labels, dots, side) {
   }
 }
 
-/** Return a label such as "L0 H10". heads: number per layer. */
+/** Return a label such as "L0 H10". heads: number of heads in a layer. */
 function headLabel(head, heads) {
   return `L${Math.floor(head / heads)} H${head % heads}`;
 }
@@ -235,7 +235,7 @@ function headName(head, heads) {
   return `head ${head % heads} of layer ${Math.floor(head / heads)}`;
 }
 
-/** Return a map with a button per head. preview: called with a head or null. */
+/** Return a map with a button for each head. Pass the clicked head to choose, the hovered head or null to preview. */
 function headMap(layers, heads, choose, preview) {
   const range = (length, make) => Array.from({ length }, (_, i) => make(i));
   const cells = range(layers * heads, (head) => {
@@ -258,7 +258,7 @@ function headMap(layers, heads, choose, preview) {
   const setStop = addArrowKeys(cells, heads);
   const drawn = []; // by cell
 
-  /** Colour cells: none below `noise`, full at `largest`. Print values from `printed` up. */
+  /** Colour the cells: no colour below `noise`, full colour at `largest`. Print values of at least `printed`. */
   function paint({ label, values, largest, printed, noise = 0, chosen, shown, said }) {
     assign(node, "aria-label", label);
     cells.forEach((cell, head) => {

@@ -6,12 +6,12 @@ const STACKED = { largest: 24, smallest: 18, wrapped: 24 }; // sentences one abo
 const FLOW = 64; // pixels: ribbon width for an effect of 100 %
 const SCROLLED = 24; // tokens: longer lists scroll
 
-/** Show the data. Sends states "hidden", "head" and "guess". The trigger "heads" asks for effects. */
+/** Show the data. Send the states "hidden", "head" and "guess", and the trigger "heads" to ask for effects of heads. */
 export default function way(given) {
   return showIn(WayView, "way", given);
 }
 
-/** The data, the visitor's choices, and the drawn parts. */
+/** The main view: its data, the visitor's choices, and its parts. */
 class WayView extends View {
   show(data, send, trigger) {
     if (data.key !== this.data?.key) {
@@ -46,18 +46,18 @@ class WayView extends View {
     if (focused) this.root.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus();
   }
 
-  /** Paint all parts, or only the heads if only they have `changed`. */
+  /** Paint all parts, or only the map of heads if nothing else has `changed`. */
   paint(changed = ["all"]) {
     const heads = changed.every((name) => name === "head" || name === "hoveredHead");
     for (const part of this.parts) if (!heads || part.heads) part.paint?.();
   }
 
-  /** Lay out the sentences first: streams start at their words. */
+  /** Lay out all parts, the sentences before the line: streams start at the words. */
   layOut() {
     if (this.root.clientWidth) for (const part of this.parts) part.layOut?.();
   }
 
-  /** Return the hidden word: the visitor's, else the word with the largest effect. */
+  /** Return the word (`at`) that the visitor hides, else the word with the largest effect. */
   drawn(side) {
     return this.hidden[side] ?? this.data.sides[side].leader;
   }
@@ -66,7 +66,7 @@ class WayView extends View {
     return this.byAt[side].get(at)?.share ?? null;
   }
 
-  /** Format an effect, with a decimal if it would round up to the noise level. */
+  /** Format an effect, with a decimal place if it would otherwise round up to the noise level. */
   printed(side, at) {
     const [share, level] = [this.share(side, at), this.data.way?.level];
     const value = percent(share);
@@ -77,13 +77,13 @@ class WayView extends View {
     return quoted(this.byAt[side].get(at)?.text ?? "");
   }
 
-  /** The side (0: A, 1: B) with the largest effect. */
+  /** The side (0: A, 1: B) whose leading word has the larger effect. */
   get leading() {
     const [a, b] = [0, 1].map((side) => this.share(side, this.data.sides[side].leader) ?? -Infinity);
     return b > a ? 1 : 0;
   }
 
-  /** The word on the map of heads. */
+  /** The word (side, at) for which the map shows the effects of heads. */
   get subject() {
     if (this.hovered) return this.hovered;
     const side = this.last ?? [0, 1].find((each) => this.hidden[each] !== null) ?? this.leading;
@@ -96,12 +96,12 @@ class WayView extends View {
     if (!this.askForHeads()) this.choose("hidden", this.hidden);
   }
 
-  /** True if the data have a map of heads. */
+  /** True if the data contain what the map of heads shows. */
   get knowsHeads() {
     return this.data.sides.some(({ weights }) => weights.length);
   }
 
-  /** Ask once for effects that the map lacks. Return true if asked. */
+  /** Ask Python for effects of heads that the map lacks, once for each choice of words. Return true if this call asked. */
   askForHeads() {
     const drawn = [0, 1].map((side) => this.drawn(side));
     const unrun = drawn.some((at, side) => this.share(side, at) !== null && !this.data.sides[side].exact[at]);
@@ -113,7 +113,7 @@ class WayView extends View {
     return true;
   }
 
-  /** Send a choice, by the kernel figure if the page has one, to rerun less. */
+  /** Send a choice to Python. If the page has a kernel figure, that figure sends it, so that Streamlit reruns less. */
   choose(state, value) {
     const event = new CustomEvent("selfattn-choice", { detail: { state, value }, cancelable: true });
     if (dispatchEvent(event)) this.send(state, value);
@@ -123,13 +123,13 @@ class WayView extends View {
 function findingPart(view) {
   const [finding, below] = [element("h2", "finding"), element("div", "below")];
 
-  /** Return the side of the word in the finding, if any. */
+  /** Return the side of the word that the finding names; undefined if it names none. */
   function about({ sides, way }) {
     const { leading } = view;
     return way ? [leading, 1 - leading].find((side) => sides[side].named.length) : undefined;
   }
 
-  /** Return the finding in coloured parts. */
+  /** Return the finding as a list of texts and coloured spans. */
   function coloured({ finding: text, word, sides, way }, named) {
     if (named === undefined) return [text];
     const { at, text: telling } = sides[named].words.find((each) => each.at === sides[named].leader) ?? {};
@@ -151,7 +151,7 @@ function findingPart(view) {
   return { node: element("div", {}, [finding, below]), show };
 }
 
-/** Split a text around each `sought` text. */
+/** Split a text before and after each text of the list `sought`. */
 function splitAt(text, sought) {
   const found = sought.filter((each) => each && text.includes(each));
   if (!found.length) return [text];
@@ -184,7 +184,7 @@ function sentencesPart(view) {
   return { node, paint, layOut };
 }
 
-/** Set the largest type that needs no wrapping, within bounds. */
+/** Set the largest letter size at which no sentence wraps, within bounds. */
 function fit(node, sentences, beside) {
   const type = beside ? TYPE : STACKED;
   let size = type.largest;
@@ -213,7 +213,7 @@ function sentencePart(view, side) {
   );
   const boxOf = (node) => node.querySelector(".ink").getBoundingClientRect();
 
-  /** Return the words on the chosen word's line, nearest first. */
+  /** Return the words with a positive effect on the chosen word's line of text, nearest first. */
   function flows() {
     const to = boxOf(chosen);
     const far = (box) => box.left + box.width / 2 - to.left - to.width / 2;
@@ -291,14 +291,14 @@ function headsPart(view) {
   map.node.style.setProperty("--height", `${layers > 12 ? 8 : layers > 6 ? 14 : 19}px`);
   const reads = view.knowsHeads ? readsPart(view) : null;
 
-  /** Return the effect of hiding word `at` in each head alone. */
+  /** For each head, return the effect of hiding word `at` in that head only. */
   function effects(side, at) {
     const { exact, gradient } = view.data.sides[side];
     const row = at === null ? "" : exact[at] || gradient[at];
     return row ? numbersOf(row, 10000) : null;
   }
 
-  /** Return the text that explains the map. share: effect in all heads. */
+  /** Return the text that explains the map. share: effect of hiding the word in all heads at once. */
   function key(values, share, gradient) {
     const { word, heads: about, way } = view.data;
     const noise = about.level ?? 0;
@@ -391,7 +391,7 @@ function tokenList(view, { name, tokens }) {
   const node = element("div", `tokens ${name.toLowerCase()}`, [badge, list, note]);
   let last = null; // head
 
-  /** asked: the word on the map, if in this sentence. */
+  /** asked: the word (`at`) for which the map shows effects, if it is in this sentence. */
   function paint(head, hidden, asked) {
     const { weights: all, named } = view.data.sides["AB".indexOf(name)];
     const weights = numbersOf(all[head], 1000);

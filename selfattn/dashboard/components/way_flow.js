@@ -1,8 +1,8 @@
-/* Ribbons between words, and streams down to the line. */
+/* Ribbons from other words to the chosen word, and streams from the chosen word down to the line. */
 
 const GAP = 1.5; // pixels between ribbons
 
-/** Set each ribbon's width and place. Return the height of all. */
+/** Set the width and place of each ribbon of a sentence. Return their height together. */
 function stackRibbons({ found, sum }, scale) {
   const room = [-1, 1].map((sign) => {
     let [height, end] = [16, (sign * (sum * scale + GAP * found.length)) / 2];
@@ -31,17 +31,17 @@ function shade(id, x1, x2) {
   return shape("linearGradient", { id, x1, x2 }, stops);
 }
 
-/** Return a path to (toX, toY), straight below `knee`. */
+/** Return a path from (x, y) to (toX, toY), vertical below the y coordinate `knee`. */
 function fall(x, y, toX, toY, knee) {
   return `C${x} ${y + (knee - y) * 0.6} ${toX} ${y + (knee - y) * 0.35} ${toX} ${knee} V${toY}`;
 }
 
-/** Return the path of `fall` backwards. */
+/** Return the path of `fall` in the opposite direction, up to (x, y). */
 function rise(x, y, toX, knee) {
   return `V${knee} C${toX} ${y + (knee - y) * 0.35} ${x} ${y + (knee - y) * 0.6} ${x} ${y}`;
 }
 
-/** Return the area between two streams. ends: x at the bottom. */
+/** Return the area between two streams. ends: the x coordinate of each stream at the bottom. */
 function beam(x, y, width, ends, toY, knee) {
   const half = (Math.sign(ends[1] - ends[0]) * width) / 2;
   return `M${x - half} ${y} ${fall(x - half, y, ends[0], toY, knee)} H${ends[1]} ${rise(x + half, y, ends[1], knee)} z`;

@@ -1,4 +1,4 @@
-/* The line between two senses or sentences, with hills, dots and marks. */
+/* The line between two senses or sentences, with density curves (hills), dots and marks. */
 
 const MARK = 14; // radius
 const SPACE = 24; // pixels between labels
@@ -6,7 +6,7 @@ const DOT = 5.5; // radius
 const FALL = { long: 112, short: 72 }; // pixels from sentences to marks
 const ROW = 82; // pixels between A's and B's rows
 const NEAR = 150; // pixels: nearer marks get separate rows
-const HILL = { one: 90, two: 62 }; // pixels: height of the higher hill, by rows of marks
+const HILL = { one: 90, two: 62 }; // pixels: height of the higher hill, with one or two rows of marks
 const CLEAR = 42; // pixels between marks and hills
 const EDGE = 74; // pixels for outer labels, without hills
 const STREAM = 17; // pixels between a word's middle and a stream
@@ -27,7 +27,7 @@ function move(node, x, y, scale = 1) {
   node.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px) scale(${scale.toFixed(2)}, 1)`;
 }
 
-/** Return a sentence's SVG shapes, from back to front. */
+/** Return the SVG shapes that show one sentence on the line, from back to front. */
 function sideMarks(name) {
   const side = name.toLowerCase();
   const dot = (kind) =>
@@ -98,14 +98,14 @@ function linePart(view) {
   const ends = element("div", "ends", names);
   let drawn = null; // result of the last `layOut`
 
-  /** Return a sentence's positions, first without a hidden word. */
+  /** Return the chosen word's positions on the line: first with no word hidden, then with each word hidden. */
   function positions(side) {
     const { at, toward } = view.data.way;
     const words = view.data.sides[side].words.filter((word) => word.kind === "word" && word.share !== null);
     return [0, ...words.map((word) => word.share)].map((share) => at[side] + toward[side] * share);
   }
 
-  /** Return where the streams begin; null for stacked sentences. */
+  /** Return the point where each sentence's streams begin; null if the sentences are one above the other. */
   function sources() {
     const inks = [...view.body.querySelectorAll(".sentence .chosen .ink")].map((ink) => ink.getBoundingClientRect());
     const around = svg.getBoundingClientRect();
@@ -155,7 +155,7 @@ function linePart(view) {
     requestAnimationFrame(() => flag(svg, { moves: true }));
   }
 
-  /** Place the names of the ends. Set the scale bar's y. */
+  /** Place the names of the line's ends. Set the scale bar's y. */
   function placeNames() {
     const { x, foot, width } = drawn;
     const sizes = names.map((name) => name.offsetWidth);
@@ -219,7 +219,7 @@ function linePart(view) {
     }
   }
 
-  /** Return a scale bar as long as 100 %. Set the picture's height. */
+  /** Return a scale bar as long as the line between its ends (100 %). Set the picture's height. */
   function scaleBar(way) {
     const [end, length] = [drawn.width, drawn.x(1) - drawn.x(0)];
     const about = { tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about };
@@ -252,7 +252,7 @@ function linePart(view) {
     ]);
   }
 
-  /** Place a sentence's shapes. Return its labels, not yet placed. */
+  /** Place the shapes of one sentence, except its labels. Return the labels. */
   function place(side) {
     const { x, rows, axis, from: starts } = drawn;
     const { way, sides } = view.data;
