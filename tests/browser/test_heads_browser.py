@@ -20,10 +20,10 @@ def test_address_contains_clicked_token(page, server):
     page.get_by_role("button", name=re.compile("^sat")).first.click()
     wait_for_address(page, "piece_a=2")
     wait_until_idle(page)
-    expect(page.get_by_text('"sat" and "bank" come in', exact=False)).to_be_visible()
+    expect(page.get_by_text('input for "sat" and "bank" has', exact=False)).to_be_visible()
     page.reload()
     wait_until_idle(page)
-    expect(page.get_by_text('"sat" and "bank" come in', exact=False)).to_be_visible()
+    expect(page.get_by_text('input for "sat" and "bank" has', exact=False)).to_be_visible()
 
 
 @pytest.mark.parametrize("path", ["inside-a-head", "two-encoders"])
