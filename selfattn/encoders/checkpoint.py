@@ -181,7 +181,7 @@ def configuration_digest(folder: Path, files: Mapping[str, str]) -> str:
 
 
 def file_digests(folder: Path) -> dict[str, str]:
-    """Return a dictionary from the path of each file that an encoder reads to the file's sha256."""
+    """Return the sha256 of each file that an encoder reads, in a dictionary with the files' paths as keys."""
     return {Path(os.path.relpath(path, folder)).as_posix(): file_digest(path) for path in _read(folder)}
 
 

@@ -16,7 +16,7 @@ _installing = threading.Lock()
 
 
 def install(model: nn.Module, attention: Iterable[nn.Module]) -> None:
-    """Put hooks on attention modules and on the layers around them, unless they have these hooks."""
+    """Put hooks on attention modules and on the layers around them, unless the hooks are there already."""
     names = {module: name for name, module in model.named_modules()}
     with _installing:
         for module in attention:

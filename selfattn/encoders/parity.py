@@ -207,7 +207,7 @@ def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
 def _compare_with_fast(
     encoder: Encoder, passes: list[EagerPass]
 ) -> tuple[list[LayerRecording], dict[tuple[Hide, ...], str]]:
-    """Run a fast pass. Return the first sentence's recordings, and how fast and eager pass differ, by `EagerPass.hidden`."""
+    """Run a fast pass. Return the first sentence's recordings, and the difference from the eager pass for each `hidden`."""
     n_layers = len(passes[0].states) - 1
     try:
         recordings, states = _fast(encoder, passes)
@@ -313,6 +313,6 @@ def _largest(ours: Tensor, theirs: Tensor) -> float:
 
 
 def _share(one: Tensor, other: Tensor) -> float:
-    """Return the largest difference, relative to the largest number in its row of `one`."""
+    """Return the largest difference between `one` and `other`, relative to the largest number in the row of `one`."""
     scale = one.abs().amax(-1, keepdim=True).clamp_min(1)
     return float(((one - other).abs() / scale).max())

@@ -82,7 +82,7 @@ class Tokens:
         return [[word for word in self.words if self.segments[word.start] == segment] for segment in (0, 1)]
 
     def read_as_unknown(self, *spellings: str) -> list[str]:
-        """Return the parts of the text (or of these words) that the tokeniser doesn't know."""
+        """Return the parts of the text that the tokeniser doesn't know; with `spellings`, only parts of these words."""
         places = self._found(*spellings) if self.unknown else []
         return [
             self._texts[self.segments[position] or 0][slice(*self.offsets[position])].strip()
@@ -91,7 +91,7 @@ class Tokens:
         ]
 
     def why_unknown(self, *spellings: str) -> str:
-        """Return a message if the tokeniser doesn't know the text (or these words), otherwise ""."""
+        """Return a message about the first of the parts that `read_as_unknown` returns; "" if there are none."""
         unknown = self.read_as_unknown(*spellings)
         if not unknown:
             return ""

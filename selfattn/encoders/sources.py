@@ -129,7 +129,7 @@ def _local_folder(name: str) -> Path | None:
 
 
 def inside(base: Path, name: str) -> Path | None:
-    """Return the path of `name` if the path is inside `base`, or None, also if a link leads out of `base`."""
+    """Return the path of `name` inside `base`, or None if the path or a link leads out of `base`."""
     path, real = Path(os.path.normpath(base / name)), base.resolve()  # an absolute name replaces the base
     root = next((root for root in (base, real) if path.is_relative_to(root)), None)
     folder = real
