@@ -1,6 +1,6 @@
 """Load a tiny model of every model type, and write docs/support.md.
 
-python docs/support.py                  write docs/support.md, in ten minutes
+python docs/support.py                  write docs/support.md (takes ten minutes)
 python docs/support.py --json TYPE ...  print a line of JSON for each type
 """
 
@@ -42,7 +42,7 @@ GEMMA_HALF = {
     "intermediate_size": 48, "head_dim": 8, "query_pre_attn_scalar": 8, "vocab_size": 100,
 }  # fmt: skip
 
-# Settings added to TINY for some types. A comma in a name marks a variant.
+# Settings added to TINY for some types. A name with a comma means a variant of the type before the comma.
 EXTRA = {
     "gemma3_text, both ways": {"use_bidirectional_attention": True},
     "lilt": {"hidden_size": 96, "channel_shrink_ratio": 4},
@@ -54,7 +54,7 @@ EXTRA = {
     "xmod, with its language": {"default_language": "en_XX"},
 }
 
-MANY = 3  # types with one reason that are listed together
+MANY = 3  # if at least this many types have the same reason, they are listed together
 REFUSED = """selfattn refuses every other model type by its name in config.json. Types with the same message
 are listed together:"""
 WHOLE = {"break_on_hyphens": False, "break_long_words": False}
@@ -80,7 +80,7 @@ def model_types() -> list[str]:
 
 
 def walk(types: list[str]) -> Iterator[dict]:
-    """Yield a row for each type, with keys type, outcome, why and errors."""
+    """Yield a dictionary for each type, with the keys "type", "outcome", "why" and "errors"."""
     import selfattn.analysis.proof  # noqa: F401  import once, before the children start
 
     with tempfile.TemporaryDirectory() as folder:
@@ -90,7 +90,7 @@ def walk(types: list[str]) -> Iterator[dict]:
 
 
 def in_a_child(name: str, folder: Path) -> dict:
-    """Build and load one model type in a child process, which ends if it hangs."""
+    """Build and load a model of one type in a child process, which an alarm ends if the process hangs."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -223,16 +223,18 @@ def markdown(rows: list[dict]) -> str:
     many = {why: types for why, types in by_reason.items() if len(types) >= MANY}
     text = f"""# Which model types selfattn can open
 
-`python docs/support.py` writes this page. It loads a tiny random checkpoint of each of {len(rows)} model types: the base models,
-text encoders and masked-language models of transformers {version("transformers")} (torch {torch}).
+`python docs/support.py` writes this page. It loads a tiny checkpoint, with random parameters, of each of {len(rows)} model
+types: the base models, text encoders and masked-language models of transformers {version("transformers")} (torch {torch}).
 
-- {right} types are right: selfattn recomputes their attention, and the results agree with a plain eager pass.
-- {shown} types are shown: selfattn shows the model's own attention weights, and why it can't recompute them.
-- {refused} types are refused, with a message.
+- {right} types have the outcome "right": selfattn recomputes their attention, and the results agree with a plain pass of
+  transformers with eager attention (the eager pass).
+- {shown} types have the outcome "shown": selfattn shows the model's own attention weights, and says why it can't recompute them.
+- {refused} types have the outcome "refused": selfattn doesn't open them, and says why.
 
-The table shows the largest differences from the eager pass, over three texts, all layers and all heads. Weights and contexts may
-differ by 1e-5, the last hidden state by 1e-4. Limits are relative to the layer's largest number, if that exceeds 1. The limit of
-1e-5 is wider if |query| × |key| × scale exceeds 16, because large scores have larger rounding errors.
+The table shows the largest differences from the eager pass, over three texts, all layers and all heads. Attention
+weights and contexts (the inputs of W_O) may differ by 1e-5, the last hidden state by 1e-4. Each limit is relative to the layer's
+largest number, if this number exceeds 1. The limit of 1e-5 is wider if |query| × |key| × scale exceeds 16, because large scores
+have larger rounding errors.
 
 With the oldest allowed versions (torch 2.11.0, transformers 5.17.0), the library's tests passed on 2026-11-22, except two that
 expect the versions in constraints.txt.

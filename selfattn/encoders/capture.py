@@ -58,9 +58,9 @@ class Patch:
 
 @dataclass(frozen=True, eq=False)
 class Hide:
-    """Hides keys from queries: the attention scores of these pairs become minus infinity.
+    """Hides keys from queries: the attention scores of these query-key pairs become minus infinity.
 
-    Other tokens can still pass on information about a hidden token.
+    A query can still receive information about a hidden key through other tokens.
     Source: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5.
     """
 
@@ -166,7 +166,7 @@ class LayerRecording:
         return rounded(self.attend(heads, rows), torch.float32)
 
     def weights(self, heads: int | slice = slice(None), rows: slice = slice(None)) -> Tensor:
-        """Recompute only the weights, which is faster."""
+        """Recompute the attention, and round only its weights to float32, which is faster than `trace`."""
         return self.attend(heads, rows).weights.float()
 
     def attend(self, heads: int | slice, rows: slice) -> AttentionTrace:
@@ -187,12 +187,12 @@ class Recorder:
     patches, hidden: one collection for each sentence of the batch
     keep: False records nothing
     differentiable: True allows gradients with respect to the contexts
-    until: the layer whose attention ends the pass
+    until: the layer after whose attention the pass ends
 
     joins, narrow and after are for changed copies of one sentence (`joining.py`).
-    joins: the layer at which each copy is added, ascending
+    joins: for each copy, the layer at which the copy is added to the batch, ascending
     narrow: (last layer, the only positions to compute after the last layer's attention)
-    after: True adds each copy after its layer in `joins`, not before
+    after: True adds each copy after its layer in `joins` has run, not before
     """
 
     def __init__(
@@ -264,7 +264,7 @@ class Recorder:
 
 
 class _Reached(Exception):
-    """Ends a pass after the layer `Recorder.until`."""
+    """Ends a pass after the attention of the layer `Recorder.until`."""
 
 
 _recorder: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
@@ -285,7 +285,7 @@ current_recorder = _recorder.get  # None outside of `run`
 
 
 def _patched(context: Tensor, patches: Sequence[tuple[int, Patch]]) -> Tensor:
-    """Replace heads' contexts. patches: (row in the batch, patch)."""
+    """Replace heads' contexts. patches: pairs (row in the batch, patch)."""
     rows, positions, heads, values = [], [], [], []
     for row, patch in patches:
         at = range(context.shape[1]) if patch.positions is None else patch.positions
@@ -300,7 +300,7 @@ def _patched(context: Tensor, patches: Sequence[tuple[int, Patch]]) -> Tensor:
 
 def recorded_attention(module, query, key, value, attention_mask, **options):
     """Run transformers' `sdpa` function, and record the attention."""
-    # Without is_causal, transformers' sdpa would be causal for Splinter.
+    # If is_causal weren't passed, transformers' sdpa would use causal attention for Splinter.
     causal = options.pop("is_causal", None)
     causal = getattr(module, "is_causal", False) if causal is None else causal
     if (recorder := current_recorder()) is not None:

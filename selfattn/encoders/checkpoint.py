@@ -1,4 +1,4 @@
-"""Check a folder before transformers reads it, and compute its digests.
+"""Check an encoder's folder before transformers reads it, and compute digests of its files.
 
 Pickles and code are never read.
 """
@@ -31,7 +31,7 @@ READ = (".json", ".txt", ".model", ".jinja")
 CLASS = re.compile(r"\w{0,80}Tokenizer(Fast)?|TokenizersBackend|PythonBackend", re.ASCII)
 # A tokeniser needs one of these files.
 VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "tekken.json", "*.model", "*.bpe.codes", "vocab.bpe")
-# Files that change an encoder's numbers.
+# Files whose content changes the numbers that an encoder computes.
 DECIDING = (
     *VOCABULARIES, "merges.txt", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
     "modules.json", "sentence_*_config.json", "config_sentence_transformers.json",
@@ -181,7 +181,7 @@ def configuration_digest(folder: Path, files: Mapping[str, str]) -> str:
 
 
 def file_digests(folder: Path) -> dict[str, str]:
-    """Return the sha256 of each file that an encoder reads, by path."""
+    """Return the sha256 of each file that an encoder reads, in a dictionary with the files' paths as keys."""
     return {Path(os.path.relpath(path, folder)).as_posix(): file_digest(path) for path in _read(folder)}
 
 
@@ -215,9 +215,9 @@ def _module_files(folder: Path) -> list[Path]:
 
 @contextmanager
 def unchanged(folder: Path, expected: Mapping[str, str] | None = None) -> Iterator[None]:
-    """Raise LoadError if files change in the `with` block, even if they change back.
+    """Raise LoadError if the folder's files change in the `with` block, even if they are restored.
 
-    expected: the digests before the block
+    expected: the digests that the files must have before the block
     """
     before = _states(folder)
     if expected is not None and (digests := file_digests(folder)) != expected:
@@ -243,7 +243,7 @@ def _states(folder: Path) -> list[tuple]:
 
 
 def _way_to(path: Path) -> list[Path]:
-    """Return the symbolic links that a path goes through, and the file. Raises OSError."""
+    """Return the symbolic links that a path goes through, and the file at its end. Raises OSError."""
     way, reached, left = [], Path(), [*reversed(path.absolute().parts)]
     while left:
         part = left.pop()
@@ -258,7 +258,7 @@ def _way_to(path: Path) -> list[Path]:
 
 
 def _state(status: os.stat_result) -> tuple[int, ...]:
-    """Return numbers that change with the file. No program can set ctime."""
+    """Return numbers that change if the file changes. Programs can set mtime, but not ctime."""
     return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size
 
 

@@ -22,7 +22,7 @@ from selfattn.encoders.sources import resolve
 from selfattn.encoders.tokenizer import SAMPLE
 
 AnyHead = TypeVar("AnyHead", bound="ClassHead")
-# Allowed relative difference from the complete model's logits.
+# Allowed relative difference between a head's logits and those of the complete model (encoder and head).
 LOGITS = PARITY | {"float32": 1e-5}
 
 
@@ -45,7 +45,7 @@ class ClassHead:
 
     @property
     def unit(self) -> str:
-        """ "probability", or "score" for a regression."""
+        """The unit of `answers`: "probability", or "score" for a regression."""
         return "probability" if self.activation else "score"
 
     def logits(self, states: Tensor) -> Tensor:
@@ -63,7 +63,7 @@ class ClassHead:
         return logits.softmax(-1) if self.exclusive else logits.sigmoid() if self.activation else logits
 
     def number(self, label: str | int) -> int:
-        """Return the number of a class, from a name or number. Raises ValueError."""
+        """Return the number of a class, given its name or number. Raises ValueError."""
         named = [] if isinstance(label, int) else [str(label), str(label).casefold()]
         for name, labels in zip(named, (self.labels, [each.casefold() for each in self.labels])):
             if labels.count(name) == 1:
@@ -95,7 +95,7 @@ class TagHead(ClassHead):
 
 
 def load_class_head(encoder: Encoder) -> ClassHead:
-    """Load a classification head that gives the complete model's logits. Raises NoHead."""
+    """Load a classification head, and check its logits against the complete model's. Raises NoHead."""
     try:
         activation = check_cross_encoder(resolve(encoder.name, encoder.revision).folder)
     except (NoPooling, LoadError) as error:

@@ -29,7 +29,7 @@ FEW = 16  # for fewer copies, joining saves less than its tests cost (1.5 s, bas
 
 
 def silent(done: int, total: int) -> None:
-    """Ignore progress."""
+    """A progress callback that does nothing."""
 
 
 def half_of(progress: Progress, half: int) -> Progress:
@@ -45,7 +45,7 @@ def followed(items: Collection, progress: Progress) -> Iterator:
 
 
 class Copy(NamedTuple):
-    """A sentence in a batch, with its changes."""
+    """A sentence in a batch, with the heads to patch and the tokens to hide."""
 
     word: PlacedWord
     patches: Collection[Patch] = ()
@@ -53,7 +53,7 @@ class Copy(NamedTuple):
 
     @property
     def start(self) -> int:
-        """The first layer with a change, or 0."""
+        """The first layer with a patch or hidden tokens; 0 if there are none."""
         layers = [patch.layer for patch in self.patches]
         for hide in self.hidden:
             layers += [0] if hide.heads is None else [head.layer for head in hide.heads]
@@ -134,7 +134,7 @@ class Encoder(TextReader):
         """Run several texts in batches. The results have no padding.
 
         patches, hidden: one collection for each text
-        Raises the errors of `encode`, and TypeError for a string.
+        Raises the errors of `encode`, and TypeError if `texts` is a string.
         """
         if isinstance(texts, str):
             raise TypeError(
@@ -154,13 +154,13 @@ class Encoder(TextReader):
         return [encodings[place] for place in range(len(batch))]
 
     def encoded(self, word: PlacedWord) -> Encoding:
-        """Return the Encoding of the word's unchanged sentence."""
+        """Return the Encoding of the word's sentence, without patches or hidden tokens."""
         sentence = word.sentence
         is_plain = isinstance(sentence, Encoding) and not (sentence.patches or sentence.hides)
         return sentence if is_plain else self.encode(sentence)
 
     def reference_weights(self, text: str, pair: str | None = None, hidden: Collection[Hide] = ()) -> Tensor:
-        """Return the weights of the model's eager attention: (n_layers, n_heads, n, n)."""
+        """Return the attention weights that the model's eager code computes: (n_layers, n_heads, n, n)."""
         tokens, hidden = self.tokenize(text, pair), tuple(hidden)
         self._check_changes(tokens, (), hidden)
         with torch.no_grad(), self.pass_over(1, len(tokens.ids)):
@@ -172,7 +172,7 @@ class Encoder(TextReader):
         """Run the model with eager attention.
 
         hidden: tokens to hide, for each text
-        weights: False saves much memory
+        weights: False returns no attention weights, which saves much memory
         """
         recorder = Recorder(keep=False, hidden=hidden) if hidden else None
         return run(self._twin, inputs, recorder, output_attentions=weights, output_hidden_states=True)
@@ -182,7 +182,7 @@ class Encoder(TextReader):
         return eager_twin(self.model)
 
     def separate_pass_fits(self, n: int) -> bool:
-        """Return True if `reference_weights` of n tokens fit the setting `separate_pass_megabytes`."""
+        """Return True if the result of `reference_weights` for n tokens fits into `separate_pass_megabytes` (a setting)."""
         return 4 * self.n_layers * self.n_heads * n * n <= Settings.read().separate_pass_megabytes * 2**20
 
     def knock_out(
@@ -195,7 +195,7 @@ class Encoder(TextReader):
         progress: Progress = silent,
         pair: str | None = None,
     ) -> Tensor:
-        """Remove each head in turn. Return the last hidden states: (n_layers, n_heads, d_model).
+        """Remove each head in turn. Return the last hidden states at `position`: (n_layers, n_heads, d_model).
 
         position: one or several positions (for their mean), or a word that occurs once
         heads: the heads, or tuples of heads to remove together. The result is then (len(heads), d_model).
@@ -226,10 +226,10 @@ class Encoder(TextReader):
         progress: Progress | None = None,
         pair: str | None = None,
     ) -> Tensor:
-        """Hide each of `words` from `position` in turn. Return the last hidden states: (len(words), d_model).
+        """Hide each of `words` from `position` in turn. Return the last hidden states at `position`: (len(words), d_model).
 
-        position, words: as `position` in `knock_out`
-        heads: for each word, the heads in which to hide the word; None for all
+        position, words: given like `position` in `knock_out`
+        heads: for each word, the heads in which to hide the word; None for all heads
 
         Raises the errors of `encode`, and IndexError.
         Source: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5.
@@ -254,10 +254,10 @@ class Encoder(TextReader):
         progress: Progress = silent,
         layers: bool = False,
     ) -> Tensor:
-        """Run a sentence with each set of changes. Return the word's vectors: (copies, d_model).
+        """Run a copy of the word's sentence with each set of changes. Return the word's vectors: (copies, d_model).
 
         patches, hidden: one collection for each copy of the sentence
-        layers: True returns the states before each layer: (copies, n_layers + 1, d_model)
+        layers: True returns the word's states before each layer and after the last: (copies, n_layers + 1, d_model)
         """
         word = self.placed(word)
         n, count = len(word.sentence.ids), len(patches if patches is not None else hidden or ())
@@ -285,7 +285,7 @@ class Encoder(TextReader):
     def in_copies(self, copies: Sequence[Copy], layers: bool = False) -> Tensor:
         """Run copies in one padded pass. Return the words' vectors: (copies, d_model).
 
-        NaN and infinity aren't checked.
+        Doesn't raise NotFinite.
         """
         words, patches, hidden = zip(*copies)
         pieces = [(row, position) for row, word in enumerate(words) for position in word.positions]
@@ -300,7 +300,7 @@ class Encoder(TextReader):
         return vectors if layers else vectors[:, 0]
 
     def _joined(self, copies: Sequence[Copy], joins: Sequence[int], narrow: bool) -> Tensor:
-        """Run copies, each from its layer in `joins`. Return (copies, p, d_model), for the word's p tokens."""
+        """Run copies of a sentence, each from its layer in `joins` on. Return (copies, p, d_model), for the word's p tokens."""
         word, each = copies[0].word, [Copy(copies[0].word), *copies]  # the unchanged sentence comes first
         rows = list(word.positions)
         with torch.no_grad(), self.pass_over(len(each), len(word.sentence.ids)):
@@ -322,7 +322,7 @@ class Encoder(TextReader):
 
     @cached_property
     def narrowing(self) -> bool:
-        """True if the last layer can compute only the word's positions."""
+        """True if the last layer can be computed at the word's positions alone."""
         return self._joins_as_it_runs(narrow=True)
 
     def _joins_as_it_runs(self, narrow: bool) -> bool:
@@ -351,7 +351,7 @@ class Encoder(TextReader):
 
     @cached_property
     def recomputable(self) -> bool:
-        """True if selfattn's kernel reproduces the model's attention weights."""
+        """True if selfattn's own attention code reproduces the model's attention weights."""
         return not self.reason
 
     @cached_property
@@ -416,7 +416,7 @@ class Encoder(TextReader):
         return encodings
 
     def check_finite(self, tokens: Tokens, states: Sequence[Tensor]) -> None:
-        """Raise NotFinite for NaN or infinity. states: those of all layers, or only the last."""
+        """Raise NotFinite for NaN or infinity in `states`: the hidden states of all layers, or only the last."""
         strange = next((depth for depth, state in enumerate(states) if not state.isfinite().all()), None)
         if strange is not None:
             text = tokens.text if len(tokens.text) <= 60 else f"{tokens.text[:57]}..."
@@ -430,7 +430,7 @@ class Encoder(TextReader):
 
     @contextmanager
     def pass_over(self, copies: int, n: int) -> Iterator[None]:
-        """Enter `self.around` for a pass. Raises OutOfMemory."""
+        """Run the `with` block, a forward pass, inside `self.around`. Raises OutOfMemory."""
         message = (
             f"{copies} text(s) of {n:,} tokens need more memory than {self.device} has left. Shorten the text, or "
             "choose another device, a lower precision or a smaller encoder."
@@ -445,7 +445,7 @@ class Encoder(TextReader):
     def check_hideable(self, one_head: bool = False) -> None:
         """Raise NotRecomputable if tokens can't be hidden.
 
-        one_head: also if tokens can't be hidden in only some heads
+        one_head: True raises also if tokens can be hidden only in all heads at once
         """
         if reason := self.hide_reason or (self.one_head_reason if one_head else ""):
             where = "only some heads of " if not self.hide_reason else ""

@@ -18,7 +18,7 @@ BLOCK = 2**22  # weights computed at a time: 34 MB a step
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Encoding(Tokens):
-    """The results of one text's forward pass, in float32 on the CPU. Rows are queries, columns are keys."""
+    """The results of one text's forward pass, in float32 on the CPU. Attention weights have a row for each query."""
 
     states: tuple[Tensor, ...] = field(repr=False)  # n_layers + 1 of (n, d_model): layer inputs, last state
     static: Tensor  # (n, d_embedding): rows of the embedding table
@@ -50,7 +50,7 @@ class Encoding(Tokens):
     def trace(self, layer: int, head: int, rows: slice | None = None) -> AttentionTrace:
         """Recompute every step of one head's attention: (n, d_head) and (n, n) tensors.
 
-        rows: only these queries
+        rows: compute only these queries
         Raises IndexError and NotRecomputable.
         """
         if self.shown is not None:
@@ -61,7 +61,7 @@ class Encoding(Tokens):
     def weights(self, layer: int, head: int | None = None, rows: slice | None = None) -> Tensor:
         """Recompute a layer's attention weights: (n_heads, n, n), or (n, n) for one head.
 
-        rows: only these queries
+        rows: compute only these queries
         Raises IndexError.
         """
         (layer, heads), rows = self._checked(layer, head), rows or slice(None)
@@ -75,17 +75,17 @@ class Encoding(Tokens):
         return torch.cat([recording.weights(heads, slice(b.start, b.stop, b.step)) for b in blocks], dim=-2)
 
     def rows(self, position: int) -> Tensor:
-        """Compute one query's weights in every head: (n_layers, n_heads, n)."""
+        """Compute one query's attention weights in every head: (n_layers, n_heads, n)."""
         position = _within(position, len(self.tokens), "position")
         row = slice(position, position + 1)
         return torch.stack([self.weights(layer, rows=row)[:, 0] for layer in range(self.n_layers)])
 
     def word_rows(self, positions: Sequence[int]) -> Tensor:
-        """Return the mean weights of a word's queries: (n_layers, n_heads, n)."""
+        """Return attention weights, averaged over a word's queries: (n_layers, n_heads, n)."""
         return torch.stack([self.rows(position) for position in positions]).mean(dim=0)
 
     def own_weights(self, layer: int, head: int | None = None) -> Tensor:
-        """Return the model's own weights: (n_heads, n, n), or (n, n) for one head."""
+        """Return the model's own attention weights: (n_heads, n, n), or (n, n) for one head."""
         layer, heads = self._checked(layer, head)
         return self.shown[layer, heads] if self.shown is not None else own_weights(self.recordings[layer], head)
 
@@ -99,12 +99,12 @@ class Encoding(Tokens):
         return self.recordings[_within(layer, self.n_layers, "layer")].context[0].transpose(0, 1).float().cpu()
 
     def context(self, positions: Sequence[int]) -> Tensor:
-        """Return each head's mean context at some positions: (n_layers, n_heads, d_head)."""
+        """Return each head's context, averaged over some positions: (n_layers, n_heads, d_head)."""
         at = list(positions)
         return torch.stack([self.own_context(layer)[:, at].mean(dim=1) for layer in range(self.n_layers)])
 
     def vector(self, layer: int, positions: Sequence[int]) -> Tensor:
-        """Return a word's mean hidden state before `layer`: (d_model,)."""
+        """Return the hidden state before `layer`, averaged over a word's positions: (d_model,)."""
         return self.states[layer][list(positions)].mean(dim=0)
 
     def _checked(self, layer: int, head: int | None) -> tuple[int, int | slice]:

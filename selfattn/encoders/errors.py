@@ -21,12 +21,12 @@ class OutOfMemory(TextError):
 
 
 class NotRecomputable(RuntimeError):
-    """An encoder doesn't allow recomputed attention, removed heads or hidden tokens."""
+    """An encoder's attention can't be recomputed, its heads can't be removed, or its tokens can't be hidden."""
 
 
 @contextmanager
 def failing_as(make: Callable[[str], Exception]) -> Iterator[None]:
-    """Turn an exception or a Rust panic in the `with` block into make(reason)."""
+    """Turn an exception or a Rust panic in the `with` block into the exception make(reason)."""
     try:
         yield
     except BaseException as caught:

@@ -1,6 +1,6 @@
 """Write tiny encoders with random parameters, one for each family.
 
-Large parameters make errors in a bias, a mask or a rotation visible.
+The parameters are large, so that an error in a bias, a mask or a rotation is visible.
 """
 
 import json
@@ -93,7 +93,8 @@ def save_tiny(
     """Save a tiny model and its tokeniser.
 
     masked_head: add a masked-language head
-    classes, tags: add a classification head, for texts or for tokens
+    classes: add a classification head for texts, with these classes
+    tags: add a classification head for tokens, with these tags
     """
     tokenizer = TOKENIZERS[family.tokenizer]()
     ids = {f"{role}_token_id": getattr(tokenizer, f"{role}_token_id") for role in ("pad", "bos", "eos", "cls", "sep")}
@@ -116,7 +117,7 @@ def save_tiny(
 
 
 def fill(model: nn.Module, seed: int, spread: float) -> None:
-    """Replace matrices by random numbers, and change biases and norms."""
+    """Fill matrices with random numbers, and add random numbers to biases and norms."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in model.parameters():

@@ -16,7 +16,7 @@ CACHED = re.compile(r"models--([\w.-]+)")
 
 
 def saved_model(folder: Path, name: str, allowed: Callable[[Path], bool] = lambda inner: True) -> Path:
-    """Return the only saved model inside a folder, or the folder itself.
+    """Return the one inner folder that holds a saved model, or `folder` itself.
 
     name: the folder's name as the user wrote it
     allowed: returns True for an inner folder that may be opened

@@ -37,7 +37,7 @@ OWNERS = {
     TAGS: "dslim/bert-base-NER and Davlan/distilbert-base-multilingual-cased-ner-hrl",
     MASKED: "bert-base-uncased, roberta-base and distilbert-base-uncased",
 }
-# Pretraining classes that detect replaced tokens.
+# Model classes for pretraining whose head detects replaced tokens.
 DISCRIMINATORS = {"ElectraForPreTraining", "FunnelForPreTraining"}
 TASK = re.compile(r"For([A-Z]\w*)$|(LMHead)Model$")  # in BertForTokenClassification or XLNetLMHeadModel
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+")
@@ -48,7 +48,7 @@ class NoHead(RuntimeError):
 
 
 def carries(config, head: str) -> bool:
-    """Return True if a config names a class with this head."""
+    """Return True if a config's `architectures` name a model class with this head."""
     if head in NAMES:
         classes = {NAMES[head].get(config.model_type)}
     elif masked := MODEL_FOR_MASKED_LM_MAPPING_NAMES.get(config.model_type):
@@ -65,7 +65,7 @@ def check_head(encoder: Encoder, head: str) -> None:
 
 
 def _named(config) -> list[str]:
-    """Return a config's `architectures`, which may be any JSON value."""
+    """Return a config's `architectures` (any JSON value) as a list of strings."""
     names = config.architectures or []
     return [str(name) for name in (names if isinstance(names, list) else [names])]
 
@@ -127,7 +127,7 @@ def logits_of(encoder: Encoder, model: nn.Module, head: str, states: Tensor) -> 
 
 
 def take_encoder_out(model: nn.Module) -> nn.Module:
-    """Take the encoder out of a model, whose head then reads inputs_embeds."""
+    """Take the encoder out of a model, and return the encoder. The model's head then reads inputs_embeds."""
     body = getattr(model, model.base_model_prefix)
     setattr(model, model.base_model_prefix, _PassThrough(body))
     return body

@@ -96,9 +96,9 @@ def _parameters(kind: type[nn.Module]) -> tuple[str, ...]:
 
 
 def _keep(name: str, layer: nn.Linear, args: Sequence, output: Tensor) -> None:
-    """Record a projection's output. DeBERTa-v3 runs W_Q and W_K twice."""
+    """Record a projection's output. DeBERTa-v3 runs W_Q and W_K twice: for tokens and for distances."""
     if (recorder := current_recorder()) is not None:
-        # DeBERTa later divides the position queries in place.
+        # DeBERTa later divides the output of pos_q_proj in place, so keep a copy.
         recorder.pending.setdefault(name, []).append(output.clone() if name in POSITIONS else output)
 
 

@@ -84,7 +84,7 @@ def _check_id(name: str, revision: str | None) -> None:
 
 
 def _download(name: str, revision: str | None, info: ModelInfo, report: Callable[[str], None]) -> Path:
-    """Fetch a commit's missing files, and return their folder."""
+    """Download the files of a commit that the cache lacks, and return their folder."""
     sizes = {sibling.rfilename: sibling.size or 0 for sibling in info.siblings or ()}
     wanted = [f for f in sizes if "/" not in f and any(fnmatch(f, pattern) for pattern in FILES)]
     wanted = [*filter(POOLING.fullmatch, sizes), *sorted(wanted, key=lambda file: (file == LAST, file))]
@@ -98,7 +98,7 @@ def _download(name: str, revision: str | None, info: ModelInfo, report: Callable
             stage = f"Downloading {name}: {file} ({number} of {len(wanted)}, {sizes[file] / 1e6:,.1f} MB)"
             report(stage)
             path = hf_hub_download(name, file, revision=info.sha, tqdm_class=_reporting(stage, sizes[file], report))
-        # This call tells the cache which commit the revision is.
+        # This call makes the cache remember which commit the revision means.
         hf_hub_download(name, wanted[0], revision=revision)
     except GatedRepoError:
         raise

@@ -16,7 +16,7 @@ _installing = threading.Lock()
 
 
 def install(model: nn.Module, attention: Iterable[nn.Module]) -> None:
-    """Put hooks on attention modules and on the layers around them, once."""
+    """Put hooks on attention modules and on the layers around them, unless the hooks are there already."""
     names = {module: name for name, module in model.named_modules()}
     with _installing:
         for module in attention:
@@ -29,7 +29,7 @@ def install(model: nn.Module, attention: Iterable[nn.Module]) -> None:
 
 
 def _layer_around(model: nn.Module, name: str) -> nn.Module | None:
-    """Return the layer that contains the named module, or None."""
+    """Return the layer that contains the module `name`, or None."""
     parts = name.split(".")
     for end in range(len(parts) - 1, 0, -1):
         if isinstance(model.get_submodule(".".join(parts[: end - 1])), nn.ModuleList):
@@ -41,7 +41,7 @@ Given = tuple[tuple, dict[str, Any]]
 
 
 def _join(layer: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -> Given | None:
-    """Add the copies that begin at this layer."""
+    """Add to the batch the copies that begin at this layer."""
     recorder = current_recorder()
     if recorder is None or recorder.first:
         return None

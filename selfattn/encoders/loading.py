@@ -151,7 +151,7 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
         config = AutoConfig.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:
         raise LoadError(f"transformers can't read {source.name}'s config.json: {brief(error)}.") from None
-    # Each forward call chooses its own outputs.
+    # Each forward call says for itself whether to return attentions and hidden states.
     config.return_dict, config.output_attentions, config.output_hidden_states = True, False, False
     loader, note = _loader(source, config)
     try:
@@ -190,7 +190,7 @@ def _check_prefix(source: Source, missing: list[str], unused: set[str]) -> None:
 
 def _check_finite(source: Source, model: nn.Module, dtype: str) -> None:
     for name, parameter in model.named_parameters():
-        # The sum is fast, but may overflow.
+        # Checking the sum is fast, but the sum of finite numbers may overflow.
         if not parameter.sum().isfinite() and not parameter.isfinite().all():
             raise LoadError(
                 f"{source.name}'s weights have NaN or infinity in {dtype} (first: {name}). Download the model again, or choose "
@@ -224,7 +224,7 @@ def read_model(source: Source, loader, config, dtype: str, attention: str) -> tu
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence transformers. One load at a time: the settings are global."""
+    """Silence transformers. Threads take turns, because transformers' settings are global."""
     with _loading:
         verbosity, bar = transformers_logging.get_verbosity(), transformers_logging.is_progress_bar_enabled()
         transformers_logging.set_verbosity_error()

@@ -17,7 +17,7 @@ from selfattn.encoders.placed_word import Tokens
 
 @dataclass(frozen=True, eq=False)
 class MaskedHead:
-    """Computes the probabilities of tokens at a position."""
+    """Computes the probability of each token of the vocabulary at a position."""
 
     encoder: Encoder
     mask_token: str
@@ -63,7 +63,7 @@ def load_masked_head(encoder: Encoder) -> MaskedHead:
 
 
 def replace_word(tokens: Tokens, index: int, replacement: str) -> str:
-    """Put `replacement` in place of a text's word `index`, counted from 0. Raises IndexError."""
+    """Return the text with `replacement` instead of word `index` (counted from 0). Raises IndexError."""
     words = tokens.words_of[0]
     if not 0 <= index < len(words):
         raise IndexError(f"Expected a word number from 0 to {len(words) - 1}, got {index}.")

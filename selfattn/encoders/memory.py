@@ -20,7 +20,7 @@ WORDS = (
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Return True if memory ran out."""
+    """Return True if the error says that memory ran out."""
     return isinstance(error, MemoryError | torch.OutOfMemoryError) or any(words in str(error) for words in WORDS)
 
 
@@ -56,7 +56,7 @@ def give_memory_back() -> None:
 
 
 def give_freed_back() -> None:
-    """Return freed memory of Arrow and glibc to the system."""
+    """Let Arrow and glibc return their unused memory to the operating system."""
     if (arrow := sys.modules.get("pyarrow")) is not None:
         arrow.default_memory_pool().release_unused()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None

@@ -13,7 +13,7 @@ from selfattn.kernel_inputs import Term
 
 @dataclass(frozen=True, eq=False)
 class PositionBias:
-    """A number for each head and distance (T5, MPNet)."""
+    """A number for each head and distance, added to the score (T5, MPNet)."""
 
     values: Tensor  # (1 or batch, n_heads, n, n)
     name: str = "position bias"
@@ -27,7 +27,7 @@ class PositionBias:
         return Term(self.name, self.values[0, heads][..., rows, :].to(query))
 
     def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
-        """Compute the term of each query i, at position[i] of sentence[i]: (n_pieces, n_heads, 1, n)."""
+        """Compute the term for each query i, the token at position[i] of sentence[i]: (n_pieces, n_heads, 1, n)."""
         return Term(self.name, mask_rows(self.values, sentence, position).to(query))
 
 
@@ -49,7 +49,7 @@ class DistanceVectors:
         return self._products(query, key, scale, places[rows, None] - places, heads)
 
     def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
-        """Compute the term of each query i, at position[i] of sentence[i]: (n_pieces, n_heads, 1, n)."""
+        """Compute the term for each query i, the token at position[i] of sentence[i]: (n_pieces, n_heads, 1, n)."""
         places = torch.arange(key.shape[-2], device=key.device)
         return self._products(query, key, scale, position[:, None, None, None] - places, slice(None))
 
@@ -61,7 +61,7 @@ class DistanceVectors:
 
 
 def content_to_position(query: Tensor, positions: Tensor, distance: Tensor, scale: float) -> Tensor:
-    """Compute [i, j] = query[i] . positions[distance[i, j]].
+    """Compute result[i, j] = scale * query[i] . positions[distance[i, j]].
 
     query (..., n_query, d_head), positions (..., n_distances, d_head), distance (..., n_query, n_key) from 0
     -> (..., n_query, n_key)
@@ -71,13 +71,13 @@ def content_to_position(query: Tensor, positions: Tensor, distance: Tensor, scal
 
 
 def position_to_content(key: Tensor, positions: Tensor, distance: Tensor, scale: float) -> Tensor:
-    """Compute [i, j] = key[j] . positions[distance[i, j]]."""
+    """Compute result[i, j] = scale * key[j] . positions[distance[i, j]]."""
     products = positions @ key.transpose(-2, -1)  # (..., n_distances, n_key)
     return products.gather(-2, distance.expand(*products.shape[:-2], *distance.shape[-2:])) * scale
 
 
 def mask_rows(mask: Tensor, sentence: Tensor, position: Tensor) -> Tensor:
-    """Return the mask of each query i, at position[i] of sentence[i]: (n_pieces, n_heads or 1, 1, n)."""
+    """Return the mask for each query i, the token at position[i] of sentence[i]: (n_pieces, n_heads or 1, 1, n)."""
     sentence = sentence if mask.shape[0] > 1 else torch.zeros_like(sentence)
     position = position if mask.shape[2] > 1 else torch.zeros_like(position)
     return mask[sentence, :, position][:, :, None]

@@ -1,4 +1,4 @@
-"""Check at load that selfattn's kernel reproduces the model's own attention.
+"""Check, when an encoder is loaded, that selfattn's attention code (the kernel) reproduces the model's attention.
 
 A pass with fast attention is compared with the model's slow `eager` attention, in float32.
 """
@@ -46,7 +46,7 @@ class EagerPass:
 def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
     """Compare fast and eager attention. Return the encoder with its sizes and what it can't do.
 
-    pinned: True for the bundled encoder, which needs one eager pass
+    pinned: True for the bundled encoder, which needs only one eager pass
     Raises LoadError.
     """
     n = len(short.ids)
@@ -87,7 +87,7 @@ def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
 
 
 def differs_in_precision(encoder: Encoder, short: Tokens, allowed: float) -> str:
-    """Compare recomputed weights with the model's own in a lower precision. Return how they differ, or "".
+    """Compare recomputed attention weights with those of a model in lower precision. Return how they differ, or "".
 
     Raises LoadError.
     """
@@ -126,7 +126,7 @@ def _hides_to_try(tokens: Tokens, n_layers: int, n_heads: int) -> tuple[Hide, Hi
 def _with_hidden(
     encoder: Encoder, batch: list[Tokens], hides: tuple[Hide, ...]
 ) -> tuple[list[EagerPass], dict[tuple[Hide, ...], str]]:
-    """Run an eager pass without and with `hides`. Return its results, and why a Hide failed."""
+    """Run an eager pass without and with `hides`. Return the results, and the reason for each Hide that failed."""
     refused: dict[tuple[Hide, ...], str] = {}
     while True:
         hidden = [(), ()] + [(hide,) for hide in hides]
@@ -204,7 +204,7 @@ def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
 def _compare_with_fast(
     encoder: Encoder, passes: list[EagerPass]
 ) -> tuple[list[LayerRecording], dict[tuple[Hide, ...], str]]:
-    """Run a fast pass. Return its recordings, and for each `EagerPass.hidden`, how the pass differs."""
+    """Run a fast pass. Return the first sentence's recordings, and the difference from the eager pass for each `hidden`."""
     n_layers = len(passes[0].states) - 1
     try:
         recordings, states = _fast(encoder, passes)
@@ -291,7 +291,7 @@ def _layer_differs(recording: LayerRecording, eager: Tensor | None) -> str:
 
 
 def _contexts_differ(recording: LayerRecording, weights: Tensor, more: float = 1.0, rows: slice = slice(None)) -> str:
-    """Compare W_O's input with `weights` (n_heads, n_rows, n) times values."""
+    """Describe how W_O's input differs from `weights` (n_heads, n_rows, n) times values, or return ""."""
     if recording.context.shape[-1] != recording.value.shape[-1]:
         return "the output matrix reads more than the heads' contexts"
     theirs = weights @ recording.value[0].cpu()
@@ -310,6 +310,6 @@ def _largest(ours: Tensor, theirs: Tensor) -> float:
 
 
 def _share(one: Tensor, other: Tensor) -> float:
-    """Return the largest difference, relative to the row's largest number."""
+    """Return the largest difference between `one` and `other`, relative to the largest number in the row of `one`."""
     scale = one.abs().amax(-1, keepdim=True).clamp_min(1)
     return float(((one - other).abs() / scale).max())

@@ -38,7 +38,7 @@ class Tokens:
 
     @cached_property
     def _texts(self) -> tuple[str, ...]:
-        """The texts of both segments, with blanks for special tokens."""
+        """The texts of both segments, with spaces in place of special tokens."""
         texts = [self.text, self.pair or ""]
         for segment, special, (start, stop) in zip(self.segments, self.special, self.offsets):
             if special and segment is not None:
@@ -46,7 +46,7 @@ class Tokens:
         return tuple(texts)
 
     def places(self: "Sentence", *spellings: str) -> tuple["PlacedWord[Sentence]", ...]:
-        """Return every occurrence of these words, in order.
+        """Return every occurrence of words with these spellings, in the order of the text.
 
         Spellings match if `fold` makes them equal. Occurrences with unknown tokens are left out.
         """
@@ -82,7 +82,7 @@ class Tokens:
         return [[word for word in self.words if self.segments[word.start] == segment] for segment in (0, 1)]
 
     def read_as_unknown(self, *spellings: str) -> list[str]:
-        """Return the parts of the text that the tokeniser doesn't know."""
+        """Return the parts of the text that the tokeniser doesn't know; with `spellings`, only parts of these words."""
         places = self._found(*spellings) if self.unknown else []
         return [
             self._texts[self.segments[position] or 0][slice(*self.offsets[position])].strip()
@@ -91,7 +91,7 @@ class Tokens:
         ]
 
     def why_unknown(self, *spellings: str) -> str:
-        """Return a message about words that the tokeniser doesn't know, or ""."""
+        """Return a message about the first of the parts that `read_as_unknown` returns; "" if there are none."""
         unknown = self.read_as_unknown(*spellings)
         if not unknown:
             return ""
@@ -101,7 +101,7 @@ class Tokens:
         )
 
     def padded(self, n: int, token: str, token_id: int) -> "Tokens":
-        """Add padding tokens, up to n tokens."""
+        """Add padding tokens, so that there are n tokens in all."""
         fill = {"tokens": token, "ids": token_id, "types": 0, "special": True, "offsets": (0, 0), "segments": None}
         extra = n - len(self.ids)
         return replace(
@@ -109,7 +109,7 @@ class Tokens:
         )
 
     def cut(self, n: int) -> "Tokens":
-        """Cut the text to n tokens, and keep special tokens at the end."""
+        """Cut the text to n tokens, which include the special tokens at the end."""
         after = len(self.ids) - 1 - max(at for at, segment in enumerate(self.segments) if segment is not None)
         kept = [*range(n - after), *range(len(self.ids) - after, len(self.ids))]
         if len(kept) >= len(self.ids):
@@ -137,12 +137,12 @@ class PlacedWord(NamedTuple, Generic[Sentence]):
 
     @property
     def words(self) -> tuple[Word, ...]:
-        """The sentence's words, with `positions` as one word."""
+        """The sentence's words, with the tokens at `positions` joined into one word."""
         return tuple(with_run(self.sentence.words, self.positions))
 
     @property
     def others(self) -> tuple[Word, ...]:
-        """The other words of the sentence."""
+        """The words of the sentence, except this word."""
         return tuple(word for word in self.sentence.words if {*self.positions}.isdisjoint(word.positions))
 
     @property

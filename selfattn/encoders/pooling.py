@@ -16,7 +16,7 @@ from selfattn.encoders.sources import resolve
 from selfattn.encoders.untrusted_files import read_json
 
 STEPS = ["Transformer", "Pooling", "Normalize"]  # Normalize is optional: cosines don't need it
-# Class names in all versions of sentence-transformers.
+# Names of the module classes in all versions of sentence-transformers.
 TYPES = {f"sentence_transformers.models.{step}": step for step in STEPS} | {
     "sentence_transformers.base.modules.transformer.Transformer": "Transformer",
     "sentence_transformers.sentence_transformer.modules.pooling.Pooling": "Pooling",
@@ -28,16 +28,16 @@ OLD_KEYS = {
     "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens", "pooling_mode_weightedmean_tokens": "weightedmean",
     "pooling_mode_lasttoken": "lasttoken",
 }  # fmt: skip
-# Positions to average. The vector of mean_sqrt_len_tokens has the direction of the mean.
+# Positions to average in each mode. The vector of mean_sqrt_len_tokens has the direction of the mean vector.
 POOLED = {"cls": slice(0, 1), "mean": slice(None), "mean_sqrt_len_tokens": slice(None), "lasttoken": slice(-1, None)}
 
-# Settings, with the values that don't change the vector (None: any value).
 SETTINGS_FILES = [  # the first that isn't empty is read
     f"sentence_{family}_config.json"
     for family in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
 ]
 ARGUMENTS = ("model_args", "model_kwargs", "config_args", "config_kwargs", "tokenizer_args", "processor_kwargs")
 PLAIN_TEXT = {"text": {"method": "forward", "method_output_name": "last_hidden_state"}}
+# Settings, each with the values that don't change the sentence's vector (None: any value).
 TRANSFORMER = {
     "max_seq_length": None, "unpad_inputs": None, "do_lower_case": (False,), "transformer_task": ("feature-extraction",),
     "modality_config": (PLAIN_TEXT,), "module_output_name": ("token_embeddings",), "processing_kwargs": ({},),
@@ -57,7 +57,7 @@ WHOLE_FILE = "config_sentence_transformers.json"
 
 
 class NoPooling(RuntimeError):
-    """The folder describes no supported sentence vector."""
+    """The folder describes no sentence vector that selfattn can compute."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Pooling:
     max_tokens: int | None  # longer texts are cut
 
     def read(self, encoder: Encoder, text: str) -> tuple[Tokens, Tokens]:
-        """Return the tokens of the text after cutting, and of the complete text."""
+        """Return the tokens of the text cut to the allowed length, and of the complete text."""
         uncut = encoder.uncut(text)
         return encoder.tokenize(uncut.cut(min(self.max_tokens or encoder.max_tokens, encoder.max_tokens))), uncut
 
@@ -131,7 +131,7 @@ def read_pooling(folder: Path) -> Pooling:
 
 
 def check_cross_encoder(folder: Path) -> str:
-    """Return the function that a CrossEncoder applies to a score, or "".
+    """Return the name of the function that a CrossEncoder applies to a score, or "".
 
     Raises LoadError and NoPooling.
     """

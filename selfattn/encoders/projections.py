@@ -53,7 +53,7 @@ class Projected:
     rotary: bool
 
     def output(self, context: Tensor) -> Tensor:
-        """Compute the head's output without the bias: (n, d_head) -> (n, d_model)."""
+        """Compute the head's output from its context, without the bias: (n, d_head) -> (n, d_model)."""
         return context @ self.output_weight
 
 
@@ -87,7 +87,7 @@ def project(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> Proj
 
 
 def rotate(flat: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
-    """Rotate each row of `flat` (n, d_head). Columns i and i + d_head / 2 are a pair."""
+    """Rotate each row of `flat` (n, d_head). Columns i and i + d_head / 2 rotate as a pair."""
     first, second = flat.chunk(2, dim=-1)
     return flat * cosine + torch.cat((-second, first), dim=-1) * sine
 
@@ -114,7 +114,7 @@ def _surroundings(model: nn.Module, module: nn.Module) -> list[nn.Module]:
 def _linears(
     encoder: Encoder, module: nn.Module, around: Sequence[nn.Module]
 ) -> tuple[Sequence[tuple[Tensor, Tensor | None]], nn.Linear]:
-    """Return W_Q, W_K and W_V, (heads * d_head, d_in), and W_O."""
+    """Return (weight, bias) of W_Q, W_K and W_V, with weights (heads * d_head, d_in), and the module W_O."""
     names, output = separate(module), output_layer(module, around[0])
     if output is None or (names is None and not is_linear(module, FUSED)):
         raise ProjectionsUnknown(
@@ -134,7 +134,7 @@ def _slices(recording: LayerRecording, linears, head: int, rotary: bool, shared:
     n_heads, d_head = recording.query.shape[1], recording.query.shape[-1]
     parts: dict[str, Any] = {}
     for name, (weight, bias) in zip(("query", "key", "value"), three):
-        # Several query heads may share a key and value head.
+        # Several query heads may share one key head and one value head.
         index = head * (weight.shape[0] // d_head) // n_heads
         rows = slice(index * d_head, (index + 1) * d_head)
         parts[f"{name}_weight"] = weight[rows].float().cpu().T

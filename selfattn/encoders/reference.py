@@ -12,9 +12,9 @@ from selfattn.encoders.capture import EAGER, IMPLEMENTATION, LayerRecording, add
 
 
 def own_weights(recording: LayerRecording, head: int | None = None, rows: slice = slice(None)) -> Tensor:
-    """Compute weights with the model's `eager` function: (n_heads, n, n) or (n, n).
+    """Compute attention weights with the model's `eager` function: (n_heads, n, n), or (n, n) for one head.
 
-    rows: only these queries
+    rows: compute only these queries
     """
     if recording.arguments:
         return _by_the_module(recording)[slice(None) if head is None else head, rows]
@@ -35,7 +35,7 @@ def own_weights(recording: LayerRecording, head: int | None = None, rows: slice 
 
 
 def _by_the_module(recording: LayerRecording) -> Tensor:
-    """Call the attention module again. Return weights: (n_heads, n, n)."""
+    """Call the attention module again. Return its attention weights: (n_heads, n, n)."""
     wanted = signature(recording.module.forward).parameters
     given = {name: None for name, parameter in wanted.items() if parameter.default is parameter.empty}
     given |= recording.arguments
@@ -48,7 +48,7 @@ def _by_the_module(recording: LayerRecording) -> Tensor:
 
 
 def _queries(mask: Tensor | None, rows: slice) -> Tensor | None:
-    """Return these queries' rows of a mask or bias."""
+    """Return the rows of a mask or bias that belong to some queries."""
     return mask if mask is None or mask.shape[-2] == 1 else mask[..., rows, :]
 
 
@@ -62,5 +62,5 @@ def eager_twin(model: nn.Module) -> nn.Module:
 
 
 def stack_layers(attentions: Sequence[Tensor], row: int, n: int) -> Tensor:
-    """Stack one sentence's weights: (n_layers, n_heads, n, n)."""
+    """Stack one sentence's attention weights of all layers: (n_layers, n_heads, n, n)."""
     return torch.stack([layer[row, :, :n, :n].float().cpu() for layer in attentions])

@@ -48,7 +48,7 @@ def resolve(
     """Find an encoder by name: None (the bundled encoder), a folder, or a Hub id.
 
     report: called with a few words at each stage
-    A Path is never a Hub id. Raises LoadError.
+    A `name` of type Path is never read as a Hub id. Raises LoadError.
     """
     if name is None or (name == BUNDLED_NAME and revision in (None, BUNDLED_REVISION)):
         return _bundled(report)
@@ -110,7 +110,7 @@ def _check_allowed(name: str) -> None:
 
 
 def _local_folder(name: str) -> Path | None:
-    """Return the named folder, or None for a Hub id. Raises LoadError."""
+    """Return the folder `name`, or None if `name` may be a Hub id. Raises LoadError."""
     base = Settings.read().model_dir
     looks_local = Path(name).is_absolute() or name.startswith((".", "~")) or ".." in Path(name).parts
     folder = Path(name) if base is None else inside(base, name)
@@ -128,7 +128,7 @@ def _local_folder(name: str) -> Path | None:
 
 
 def inside(base: Path, name: str) -> Path | None:
-    """Return the path of `name` if it is inside `base`, or None. Links can't lead out of `base`."""
+    """Return the path of `name` inside `base`, or None if the path or a link leads out of `base`."""
     path, real = Path(os.path.normpath(base / name)), base.resolve()  # an absolute name replaces the base
     root = next((root for root in (base, real) if path.is_relative_to(root)), None)
     folder = real

@@ -42,7 +42,7 @@ def stand_in(tmp_path_factory):
 
 
 class StandInHub(ThreadingHTTPServer):
-    """Serves folders on a free port, and keeps the requested paths."""
+    """Serves folders on a free port, and records in `asked` which paths were requested."""
 
     commit = COMMIT
 

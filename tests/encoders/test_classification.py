@@ -127,7 +127,7 @@ def test_equal_class_names_get_different_labels(folder, classes, labels):
 
 
 def saved_as(architecture, name, folder):
-    """Save and load a tiny encoder with this head."""
+    """Save and load a tiny model of the class `architecture`."""
     save_tiny(FAMILIES[name], folder)
     model = getattr(transformers, architecture)(AutoConfig.from_pretrained(folder))
     fill(model, 0, FAMILIES[name].spread)
@@ -138,7 +138,7 @@ def saved_as(architecture, name, folder):
 @pytest.mark.parametrize(
     ("architecture", "name", "task"),
     [
-        # The first two were once read as classifiers.
+        # Older versions of selfattn took the first two heads for classification heads.
         ("ModernBertForQuestionAnswering", "ModernBERT", "question answering"),
         ("XLMForMultipleChoice", "XLM", "multiple choice"),
         ("DistilBertForQuestionAnswering", "DistilBERT", "question answering"),
@@ -172,7 +172,7 @@ def test_pretraining_head_loads_as_masked_head(tmp_path):
         (["BertMoodModel"], "names the architecture BertMoodModel, which transformers doesn't have"),
     ],
 )
-def test_error_quotes_architecture(folder, architectures, message):
+def test_error_without_head_quotes_architecture(folder, architectures, message):
     with pytest.raises(NoHead, match=f"tiny has no classification head: .*{message}"):
         load_class_head(folder({"architectures": architectures}))
 

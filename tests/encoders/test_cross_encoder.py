@@ -50,7 +50,7 @@ def test_score_equals_that_of_sentence_transformers(saved, family):
 
 
 @pytest.mark.parametrize("family", SAMPLE)
-def test_hiding_word_equals_zero_in_attention_mask(saved, family):
+def test_hiding_word_and_masking_word_have_equal_effects(saved, family):
     folder, _ = saved(family)
     encoder = load_encoder(folder)
     sentence = encoder.tokenize(QUERY, DOCUMENT)
@@ -66,7 +66,7 @@ def test_hiding_word_equals_zero_in_attention_mask(saved, family):
     assert {sentence.segments[found.words[at].start] for at in (1, len(found.words) - 2)} == {0, 1}
 
 
-def test_several_labels_make_classifier(saved):
+def test_cross_encoder_with_several_labels_is_classifier(saved):
     folder, theirs = saved("BERT", ("contradiction", "entailment", "neutral"))
     encoder = load_encoder(folder)
     sentence = encoder.tokenize(QUERY, DOCUMENT)
@@ -78,7 +78,7 @@ def test_several_labels_make_classifier(saved):
     assert first_asked(encoder, gap=False) == "class"
 
 
-def test_one_label_gives_score(saved):
+def test_cross_encoder_with_one_label_gives_score(saved):
     folder, theirs = saved("BERT")
     encoder = load_encoder(folder)
     head, raw = load_class_head(encoder), theirs.predict([(QUERY, DOCUMENT)], activation_fn=Identity()).item()

@@ -37,7 +37,7 @@ def test_bank_attends_to_river(encoder):
 
 
 @pytest.mark.parametrize("rows", [None, slice(3, 5), slice(4, None), slice(0, 9, 2), slice(5, 5)])
-def test_requested_rows_equal_rows_of_all_weights(encoder, monkeypatch, rows):
+def test_rows_argument_selects_rows_of_full_result(encoder, monkeypatch, rows):
     encoding = encoder.encode(MUDDY)
     whole, own = encoding.recordings[2].trace(), encoding.own_weights(2)
     monkeypatch.setattr("selfattn.encoders.encoding.BLOCK", 25)  # two rows of one head
@@ -67,7 +67,7 @@ def test_knock_out_removes_heads_together(encoder):
 
 
 def test_batch_is_split_by_length(encoder, monkeypatch):
-    """In one pass, padding would give twelve thousand tokens."""
+    """In a single pass, the texts padded to equal length would have twelve thousand tokens."""
     texts = ["The bank."] * 20 + ["bank " * 300] + ["The bank of the river."] * 20
     passes = []
     run = Encoder.inputs

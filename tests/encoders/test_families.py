@@ -1,4 +1,4 @@
-"""Test that every model family is recomputed, shown or refused."""
+"""Test which model families are refused, and whether the attention of the others is recomputed or only shown."""
 
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ TEXTS = ["Rain.", "The riverbank was muddy, wasn't it?", "She sat by the water o
 
 @pytest.mark.parametrize("name", RECOMPUTED)
 def test_recomputed_weights_equal_models_own(encoder_of, name):
-    """Compare a text alone, in a batch, and with padding."""
+    """Encode each text alone, in a batch and with padding, and compare the weights."""
     encoder = encoder_of(name)
     assert encoder.recomputable, encoder.reason
     near = {"atol": 1e-5, "rtol": 0}
@@ -41,7 +41,7 @@ def test_recomputed_weights_equal_models_own(encoder_of, name):
             weights, own = encoding.weights(layer), encoding.own_weights(layer)
             for other in (own, separate[layer], batched.weights(layer)):
                 torch.testing.assert_close(weights, other, **near)
-            # A padding row may have no defined weights.
+            # The attention weights of a padding token as query may be undefined.
             with_padding = padded.weights(layer)[:, :n]
             torch.testing.assert_close(with_padding, padded.own_weights(layer)[:, :n], **near)
             assert with_padding[..., n:].abs().max() == 0
@@ -127,7 +127,7 @@ def test_tokeniser_without_special_tokens_is_accepted(tmp_path):
 
 
 @pytest.mark.parametrize("name", RECOMPUTED)
-def test_vectors_ignore_context_if_heads_are_removed(encoder_of, name):
+def test_vectors_ignore_other_words_if_all_heads_are_removed(encoder_of, name):
     encoder = encoder_of(name)
     texts, off = ["the bank of the river", "the bank in the loan"], encoder.removed(encoder.all_heads)
     first, second = encoder.encode_batch(texts, [off, off])
@@ -168,7 +168,7 @@ def test_only_small_difference_leaves_encoder_recomputable(checkpoint, monkeypat
 
 
 @pytest.mark.parametrize(("factor", "refused"), [(1.03, True), (0.97, True), (1.01, False)])
-def test_rows_not_summing_to_one_are_refused(checkpoint, monkeypatch, factor, refused):
+def test_attention_rows_not_summing_to_one_are_refused(checkpoint, monkeypatch, factor, refused):
     run = Encoder.eager
 
     def scaled(twin, inputs, hidden=(), weights=True):

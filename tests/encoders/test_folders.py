@@ -76,7 +76,7 @@ def test_error_lists_ten_models(template, tmp_path):
 
 
 def cached(template, hub, *commits):
-    """Copy a model into the Hub's cache."""
+    """Copy a model into a folder laid out like the Hub's cache, with a snapshot for each commit."""
     root = hub / "models--some--tiny-bert"
     (root / "blobs").mkdir(parents=True)
     (root / "refs").mkdir()
@@ -243,7 +243,7 @@ def test_link_out_of_folder_is_not_opened(template, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("prefix", ["_orig_mod.", "module.", "encoder.", "module._orig_mod.bert."])
-def test_prefix_error_has_working_remedy(template, folder, prefix):
+def test_error_about_weights_prefix_has_working_remedy(template, folder, prefix):
     file = folder / "model.safetensors"
     save_file({f"{prefix}{name}": tensor for name, tensor in load_file(file).items()}, file, {"format": "pt"})
     message = str(refused(folder, f"their names begin with {prefix!r}"))
@@ -252,7 +252,7 @@ def test_prefix_error_has_working_remedy(template, folder, prefix):
     assert same(load_encoder(folder), template)
 
 
-def test_sharded_and_half_precision_models_open(template, tmp_path):
+def test_sharded_and_half_precision_models_are_opened(template, tmp_path):
     model, tokenizer = AutoModel.from_pretrained(template), AutoTokenizer.from_pretrained(template)
     model.save_pretrained(tmp_path / "shards", max_shard_size="20KB")
     model.half().save_pretrained(tmp_path / "half")
@@ -265,7 +265,7 @@ def test_sharded_and_half_precision_models_open(template, tmp_path):
     torch.testing.assert_close(half.encode(TEXT).hidden, load_encoder(template).encode(TEXT).hidden, atol=2e-2, rtol=0)
 
 
-def test_path_is_never_hub_id(template, monkeypatch):
+def test_path_object_is_never_read_as_hub_id(template, monkeypatch):
     monkeypatch.chdir(template.parent)
     encoder = load_encoder(Path("bert"))
     assert encoder.title == "bert" and encoder.digest == load_encoder(template).digest == load_encoder("bert").digest
@@ -341,7 +341,7 @@ def static(template):
         (static, "has no config.json, so it isn't a saved model"),
     ],
 )
-def test_folder_without_single_encoder_is_refused(made, message, template, tmp_path):
+def test_folder_without_exactly_one_encoder_is_refused(made, message, template, tmp_path):
     SentenceTransformer(modules=[made(template)], device="cpu").save(str(tmp_path / "mine"))
     with pytest.raises(LoadError, match=message):
         load_encoder(tmp_path / "mine")

@@ -1,4 +1,4 @@
-"""Hiding a token equals a score of minus infinity in plain transformers."""
+"""Hiding a token has the effect of a score of minus infinity in plain transformers."""
 
 from collections.abc import Callable
 from functools import partialmethod
@@ -18,7 +18,7 @@ ONE_MASK = ["XLM"]  # one mask for all heads
 
 @pytest.fixture
 def plain(checkpoint) -> Callable:
-    """Return a function that hides tokens in plain transformers."""
+    """Return a function that runs plain transformers with some tokens hidden."""
 
     def states(name: str, inputs: dict, hides: list[Hide]) -> tuple[torch.Tensor, torch.Tensor]:
         kind = AutoModelForTextEncoding if "T5" in name else AutoModel
@@ -51,7 +51,7 @@ def some_hides(encoder) -> list[Hide]:
 
 @pytest.mark.parametrize("name", RECOMPUTED)
 @pytest.mark.slow
-def test_hiding_equals_minus_infinity_scores(encoder_of, plain, name):
+def test_hiding_has_effect_of_minus_infinity_scores(encoder_of, plain, name):
     encoder = encoder_of(name)
     hides = some_hides(encoder)
     encoding, reference = encoder.encode(TEXT, hidden=hides), encoder.reference_weights(TEXT, hidden=hides)
@@ -119,7 +119,7 @@ def test_hide_counts_positions_over_both_texts(encoder):
     assert seen == [(1, 1)]
 
 
-def test_patches_work_with_hidden_tokens(encoder):
+def test_patches_and_hidden_tokens_can_be_combined(encoder):
     patch, hide = Patch(4, 2, (5,), torch.ones(encoder.d_head)), Hide((5,), (8,))
     both = encoder.encode(TEXT, patches=[patch], hidden=[hide])
     assert both.patches == (patch,) and both.hides == (hide,)

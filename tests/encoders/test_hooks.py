@@ -1,4 +1,4 @@
-"""Hooks don't change a model's numbers."""
+"""Hooks don't change a model's outputs."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -15,7 +15,7 @@ TEXT = "She sat by the river."
 
 
 @pytest.mark.parametrize("name", HOOKED)
-def test_hooks_do_not_change_numbers(encoder_of, checkpoint, name):
+def test_hooks_do_not_change_model_outputs(encoder_of, checkpoint, name):
     encoder = encoder_of(name)
     assert encoder.hooked and encoder.recomputable
     inputs = encoder.inputs([encoder.tokenize(TEXT)])
@@ -26,14 +26,14 @@ def test_hooks_do_not_change_numbers(encoder_of, checkpoint, name):
         assert torch.equal(run(encoder.model, inputs, Recorder()).last_hidden_state, expected)
 
 
-def test_no_recorder_after_failed_pass(encoder_of):
+def test_recorder_is_unset_after_failed_pass(encoder_of):
     encoder = encoder_of("MPNet")
     with pytest.raises(IndexError):
         run(encoder.model, {"input_ids": torch.tensor([[10**6]])}, Recorder())
     assert current_recorder() is None
 
 
-def test_loading_checks_head_replacement(checkpoint, monkeypatch):
+def test_loading_checks_that_heads_can_be_replaced(checkpoint, monkeypatch):
     folder = str(checkpoint("LiLT"))
     assert load_encoder(folder).patch_reason == ""
     with monkeypatch.context() as patch:

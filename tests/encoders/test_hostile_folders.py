@@ -101,7 +101,7 @@ def test_invalid_weights_index_is_refused(folder, tmp_path, named):
 
 
 def test_distributed_checkpoint_is_refused(folder):
-    """transformers would read this shard."""
+    """transformers would read this shard instead of model.safetensors."""
     shutil.copy(folder / "model.safetensors", folder / "shard-00000-model-00001-of-00001.safetensors")
     refused(folder, "distributed checkpoint")
 
