@@ -22,7 +22,7 @@ STYLE = """
   font: 16px/1.5 "Source Sans 3", "DejaVu Sans", "Noto Sans", sans-serif }
 body { max-width: 62rem; margin: 3rem auto; padding: 0 1.5rem } body:has(.live) { max-width: 86rem }
 h1 { font-size: 1.7rem; line-height: 1.25 }
-h1:has(+ .live, + p + .live) { color: var(--muted); font-size: 1rem }  /* a finding follows */
+h1:has(+ .live, + p + .live) { color: var(--muted); font-size: 1rem }
 h2 { font-size: 1.15rem; margin-top: 2.5rem }
 figure { margin: 1.5rem 0 } img { max-width: 100%; height: auto; border: 1px solid var(--rule); border-radius: 6px }
 figcaption, .quiet { color: var(--muted); font-size: .92rem } a { color: light-dark(#174f97, #7fb8f5) }

@@ -130,7 +130,7 @@ def forget() -> None:
 
 
 def shown(address: str) -> dict[str, dict[str, Lines]]:
-    """Return the record of each view of a page."""
+    """Open a page in each state of `views`, and return by state what the page shows."""
     return {name: _shown(address, dict(view)) for name, view in views(address).items()}
 
 

@@ -354,14 +354,14 @@ def test_answer_appears_only_after_guess(encoder):
     at.session_state["guessed"] = (0, 4)
     at = at.run()
     assert (
-        'You guessed "of" in A. Hiding "of" moves "bank" 16 % of the way. Hiding "river" moves "bank" most: 44 %.'
+        'You guessed "of" in A. Hiding "of" moves "bank" 16 % of the way. Hiding "river" moves "bank" furthest, 44 % of the way.'
         in texts(at)
     )
     assert any("Ask a friend the same" in element.value and "guess=yes" in element.value for element in at.markdown)
     assert "guess" not in at.query_params and figure(at)["finding"] == finding_of(encoder, PAIRS[0])
     assert figure(at)["guessed"] == [0, 4]
     at.session_state["guessed"] = (1, 6)
-    assert 'You guessed "loan" in B. Right: hiding "loan" moves "bank" most, 20 % of the way.' in texts(at.run())
+    assert 'You guessed "loan" in B. Right: hiding "loan" moves "bank" furthest, 20 % of the way.' in texts(at.run())
 
 
 BAD = {

@@ -41,6 +41,6 @@ def _beside(pair: HiddenPair, side: int, at: int) -> str:
     guess, moved = f'"{words[at].label}"', f'"{pair.placed[side].word.label}"'
     own, far = f"You guessed {guess} in {'AB'[side]}.", numbers.share(float(share[at]))
     if top is None or top == at:
-        return f"{own} Right: hiding {guess} moves {moved} most, {far} of the way."
-    most = f'Hiding "{words[top].label}" moves {moved} most: {numbers.share(float(share[top]))}.'
+        return f"{own} Right: hiding {guess} moves {moved} furthest, {far} of the way."
+    most = f'Hiding "{words[top].label}" moves {moved} furthest, {numbers.share(float(share[top]))} of the way.'
     return f"{own} Hiding {guess} moves {moved} {far} of the way. {most}"

@@ -5,8 +5,8 @@ const WIDE = 720; // pixels: the least width of a wide figure
 const MANY = 4; // columns of numbers: more are drawn smaller on a phone
 
 /**
- * Called by Streamlit. A click on a token sends "query", [sentence, position].
- * A choice in the figure of way.js is sent as the trigger "head" or "hidden".
+ * Called by Streamlit. A click on a token sets the state "query" to [sentence, position].
+ * A choice in the figure of way.js sets off the trigger "head" or "hidden".
  */
 export default function kernel(given) {
   return showIn(KernelView, "kernel", given);
