@@ -70,7 +70,7 @@ def two_sentences(
 ) -> alt.TopLevelMixin:
     """Draw one head's attention weights for two sentences, with a word's rows outlined.
 
-    word: a word of both sentences (None: the longest). at: which occurrence in each, from 1.
+    word: a word of both sentences (None: the longest). at: which occurrence of the word in each sentence, from 1.
     Limit: to see which words give the word its meaning, call `hidden_words`.
     """
     sides = _sides(encoder, first, second, word, at)
@@ -93,10 +93,11 @@ def all_heads(
     chosen: str = "",
     theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
-    """Draw every head's attention map of a text, with a bar for a measure.
+    """Draw every head's attention map of a text, with a bar that shows the head's value of `measure`.
 
     measure: one of `analysis.measures.MEASURES`
-    second, control: sentences to compare the word in; in `control` the word has the same sense as in `text`
+    second, control: other sentences with the word, for measures that compare sentences; in `control` the word has the
+        same sense as in `text`
     word, at: as in `two_sentences`
     maps_of: "A" draws the maps of `text`, "B" those of `second`
     chosen: a head to outline, such as "L0 H10"

@@ -1,4 +1,4 @@
-"""Score how well each head attends from a pronoun to its noun.
+"""Score how well each head attends from a pronoun to the right one of two nouns.
 
 Sources: Winograd 1972, Levesque et al. 2012 (the task); Clark et al. 2019, section 4.3.
 """
@@ -84,7 +84,7 @@ def pronoun_weights(sentences: Sequence[PronounRows]) -> PronounWeights:
 
 
 def accuracy(preferences: Tensor) -> Tensor:
-    """Return how often the antecedent gets more weight, 0 to 1; a tie counts half.
+    """Return how often the antecedent gets more weight than the distractor, 0 to 1; a tie counts half.
 
     (n_sentences, n_layers, n_heads) -> (n_layers, n_heads)
     """
@@ -92,7 +92,7 @@ def accuracy(preferences: Tensor) -> Tensor:
 
 
 def position_only(sentences: Sequence[PronounRows]) -> Tensor:
-    """Return the preferences (n_sentences, n_layers, n_heads) if weights depended on distance alone.
+    """Return what each `preference` would be if weights depended on distance alone: (n_sentences, n_layers, n_heads).
 
     The weight at a distance is the head's mean weight at this distance in the *other* sentences.
     """

@@ -40,7 +40,7 @@ def operations(lengths: Sequence[int], d_model: int = 512) -> pd.DataFrame:
 
 
 def signal(words: Sequence[str], start: int, stop: int, gain: float, gate: float, asking: float) -> pd.DataFrame:
-    """Follow word `start` to word `stop` (counted from 1) through three networks.
+    """Follow the signal of word `start` as far as word `stop` (both counted from 1) through three networks.
 
     gain, gate: as in `gated`. asking: as in `attention`. Columns of the result:
     gradient: effect of a small change of word `start` on the state (norm of the Jacobian / square root of the width)
@@ -91,7 +91,7 @@ def gated(vectors: Tensor, wanted: int, gain: float, gate: float) -> Tensor:
 def attention(vectors: Tensor, wanted: int, asking: float) -> Tensor:
     """Return each word's context. The word vectors serve as queries, keys and values.
 
-    asking: multiple of word `wanted`'s vector that is added to every query
+    asking: `asking` times the vector of word `wanted` is added to every query
     """
     query = vectors + asking * vectors[..., wanted, None, :].detach()
     return attend(query, vectors, vectors).context

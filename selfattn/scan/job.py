@@ -69,7 +69,7 @@ def run(job: Job, engine: Callable | None = None, progress: Callable[[int, int],
     job = replace(job, words=words_to_find(job.words))
     files = input_files(source, bool(job.words))
     if source.is_dir() and output.resolve().is_relative_to(source.resolve()):
-        raise InputError(f"The output {output} lies inside the input {source}. Choose an --output outside it.")
+        raise InputError(f"The output {output} lies inside the input {source}. Choose an --output outside the input.")
     earlier = read_scan(output) if (output / NAME).exists() else None
     if not earlier and output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise ScanError(f"{output} is not a scan's folder. Choose a new or empty folder for --output.")

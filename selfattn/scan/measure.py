@@ -180,6 +180,7 @@ def _run(
 ) -> tuple[Tensor, Tensor, set[int]]:
     """Return weights (n_pieces, heads, n), hidden states, and the indices of sentences with NaN.
 
+    A piece is a token of an occurrence.
     wanted: the states: "all" (n_pieces, n_layers + 1, d_model), "last" (n_pieces, 1, d_model), None (n_pieces, 0, d_model)
     """
     inputs, layers = encoder.inputs(batch), {at.layer for at in heads}
@@ -204,7 +205,10 @@ def _run(
 def _moves(
     encoder: Encoder, occurrences: Sequence[PlacedWord], plain: Tensor, limit: int
 ) -> list[list[tuple[float, str]]]:
-    """For each occurrence, hide the other words one by one. Return pairs (1 - cosine, hidden word)."""
+    """For each occurrence, hide the other words one by one. Return pairs (move, hidden word).
+
+    The move is 1 - cosine of the occurrence's vectors before and after.
+    """
     copies = [(at, word) for at, placed in enumerate(occurrences) for word in placed.others if not word.is_punctuation]
 
     def distances(chunk: Sequence[tuple[int, Word]]) -> list[float]:
@@ -224,7 +228,7 @@ def _moves(
 def word_rows(recording: LayerRecording, sentence: Tensor, position: Tensor) -> Tensor:
     """Compute the attention weights of single queries: (n_pieces, n_heads, n), float32.
 
-    sentence, position (n_pieces,): where each query is
+    sentence, position (n_pieces,): index of each query's sentence, and of the query in this sentence
     """
     query = recording.query[sentence, :, position][:, :, None].float()  # (n_pieces, n_heads, 1, d_head)
     key = recording.key[sentence].float()  # (n_pieces, n_heads, n, d_head)

@@ -39,7 +39,7 @@ def read_upload(data: bytes, suffix: str) -> list[Row]:
 
 
 def read_table(data: bytes, suffix: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return a table of the usable rows, and a table of the other rows with `reason`. Both tables have `line`."""
+    """Return a table of the usable rows, and a table of the other rows with a column `reason`. Both have a column `line`."""
     rows, columns = read_upload(data, suffix), ["line", "sentence", "word", "sense", "pair"]
     good = pd.DataFrame([[getattr(row, name) for name in columns] for row in rows if not row.problem], columns=columns)
     broken = [[r.line, *map(_as_shown, (r.sentence, r.word, r.sense, r.pair)), r.problem] for r in rows if r.problem]

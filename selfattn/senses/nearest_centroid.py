@@ -56,7 +56,7 @@ class SeparationReport(OfTables):
     def sentences(self, layer: int, head: int) -> pd.DataFrame:
         """Return `items` with the added columns nearest and score for one head.
 
-        nearest: the sense with the nearest centroid. score: as in `score`.
+        nearest: the sense with the nearest centroid. score: from the function `score`.
         """
         senses = {word: sorted(set(rows)) for word, rows in self.items.groupby("word")["sense"]}
         nearest = [senses[word][code] for word, code in zip(self.items["word"], self._nearest[layer, head])]
@@ -121,7 +121,7 @@ def separation(
 
 
 def _one_word(encoder: Encoder, rows: pd.DataFrame, shuffles: int, seed: int) -> dict[str, Tensor]:
-    """Return one word's results by kind: (layers or heads, n)."""
+    """Return one word's results, keyed by kind. Each is (layers or heads, sentences or shuffles)."""
     senses, codes = np.unique(rows["sense"].to_numpy(dtype=str), return_inverse=True)
     labels = torch.from_numpy(codes)
     vectors = word_vectors(encoder, list(rows["placed"]))

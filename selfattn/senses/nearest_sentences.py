@@ -22,9 +22,9 @@ def labelled_vectors(encoder: Encoder, frame: pd.DataFrame) -> tuple[pd.DataFram
 
 
 def ranked_sentences(rows: pd.DataFrame, vectors: Tensor, vector: Tensor, but: str = "") -> pd.DataFrame:
-    """Return the sentences by falling cosine. At equal cosines, senses alternate.
+    """Sort the sentences by falling cosine with `vector`. At equal cosines, senses alternate.
 
-    vectors (len(rows), d), vector (d,). but: a sentence to leave out.
+    vectors (len(rows), d): of the sentences' words. vector (d,). but: a sentence to leave out.
     """
     found = rows[["sentence", "sense"]].assign(cosine=similarity(vectors, vector).tolist())
     found = found[found["sentence"] != but]
@@ -37,9 +37,10 @@ def ranked_sentences(rows: pd.DataFrame, vectors: Tensor, vector: Tensor, but: s
 def nearest_by_stage(
     encoder: Encoder, word: PlacedWord, labelled: tuple[pd.DataFrame, Tensor], hidden: Word | None = None
 ) -> dict[str, pd.DataFrame]:
-    """Rank the sentences by cosine with a word's vector: alone, in its sentence, and with `hidden` hidden.
+    """Rank the sentences by cosine with three vectors of `word`.
 
-    labelled: from `labelled_vectors`. hidden: the word of `word.others` to hide (None: skip that ranking).
+    The vectors: before the first layer; after the last layer; after the last layer, with `hidden` hidden.
+    labelled: from `labelled_vectors`. hidden: the word of `word.others` to hide (None: skip the third ranking).
     Raises TextError, NotRecomputable.
     """
     (rows, layers), encoding = labelled, encoder.encoded(word)

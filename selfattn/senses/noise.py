@@ -28,7 +28,7 @@ class NoiseLevel(NamedTuple):
 
 
 def noise_counts(largest: np.ndarray, smallest: np.ndarray) -> pd.DataFrame:
-    """Count, for each share, the sentences in which hiding some word moves the target at least this far.
+    """Count, for each share, the sentences in which hiding some word moves the target by at least this share.
 
     largest, smallest (n,): the extreme shares in each sentence
     toward, away: number of sentences with such a move toward, or away from, the other senses
@@ -38,7 +38,7 @@ def noise_counts(largest: np.ndarray, smallest: np.ndarray) -> pd.DataFrame:
 
 
 def noise_level(largest: np.ndarray, smallest: np.ndarray, resamples: int) -> NoiseLevel:
-    """Return the smallest share from which on moves toward other senses outnumber moves away eight to one.
+    """Return the smallest share at and above which moves toward other senses outnumber moves away eight to one.
 
     largest, smallest (n,): as in `noise_counts`. NaN for fewer than 300 sentences.
     """

@@ -50,7 +50,8 @@ def over_sentences(
     """Measure the mean effects of words and heads on a target, over many sentences.
 
     frame: a table (columns sentence, pair), a Series or a list; repeated sentences count once
-    asked: returns a sentence's target, such as `class_score(load_class_head(encoder), "POSITIVE")`
+    asked: a function that returns the target for a sentence, such as
+        `class_score(load_class_head(encoder), "POSITIVE")`
     progress(done, total): counts each sentence twice
     Raises ValueError for a missing column, or if no row can be used.
     Limits: effects of single words don't add up. The first head's interval is slightly too narrow.

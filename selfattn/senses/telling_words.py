@@ -51,7 +51,7 @@ class HiddenWordsReport(OfTables):
     """The result of `hidden_words`. Rows with "all" in the column `word` are means over words.
 
     low, high: 95 % interval over resamples of sentences, or of words for means over words
-    The leading word of a row (a labelled sentence) has the largest share.
+    The leading word of a labelled sentence is the word with the largest share.
     """
 
     words: pd.DataFrame
@@ -101,7 +101,7 @@ class HiddenWordsReport(OfTables):
 
     @property
     def noise(self) -> pd.DataFrame:
-        """For each share, in how many sentences the target moves at least this far (`noise_counts`)."""
+        """For each share, the number of sentences in which the target moves by at least this share (`noise_counts`)."""
         return noise_counts(*self._extremes)
 
     @cached_property
@@ -116,14 +116,14 @@ class HiddenWordsReport(OfTables):
         return noise_level(known["largest"].to_numpy(), known["smallest"].to_numpy(), RESAMPLES)
 
     def chance_of(self, share: float) -> float:
-        """Return how often moves of about this size lead away from other senses, 0 to 1."""
+        """Return how often moves that are about as long as `share` lead away from other senses, 0 to 1."""
         moves = self.named["share"].to_numpy()
         similar = moves[(abs(moves) >= share - NEAR) & (abs(moves) < share + NEAR)]
         return float((similar < 0).mean()) if len(similar) else math.nan
 
     @cached_property
     def _extremes(self) -> tuple[np.ndarray, np.ndarray]:
-        """The largest and the smallest known share in each sentence."""
+        """The largest and the smallest share in each sentence, without NaN."""
         shares = self.named.dropna(subset="share").groupby(["word", "row"])["share"]
         return shares.max().to_numpy(), shares.min().to_numpy()
 
@@ -222,7 +222,10 @@ def _judged(
     i: int,
     halves: Sequence[np.ndarray],
 ) -> _Judged:
-    """For each of ten halves, pick a word of row i, and test that word with the other half. units: (n_rows, d_model)."""
+    """With each of ten halves of the other rows, pick a word of row i, and test this word with the remaining half.
+
+    units: (n_rows, d_model)
+    """
     encoder, words, unit = rankings.encoder, placed.others, units[i]
     named = [at for at, word in enumerate(words) if not word.is_punctuation]  # the m words to pick from
     groups = _groups(placed)
@@ -230,10 +233,10 @@ def _judged(
     everything = np.arange(len(units)) != i
     here, there = np.stack([_means(units, senses, i, among) for among in [*halves, everything]], axis=1)
     axes, middle = there - here, (here + there) / 2  # (11, d_model): ten halves, then all other rows
-    judge = np.arange(len(halves)) ^ 1  # each half's second half
+    judge = np.arange(len(halves)) ^ 1  # for each half, the index of the remaining half
 
     def right(vectors: np.ndarray) -> np.ndarray:
-        """Return 1 if the right sense is nearer, else 0: (k, d_model) -> (10, k)."""
+        """Return 1 if the vector is nearer to the right sense, else 0: (k, d_model) -> (10, k)."""
         return (np.sign(np.einsum("hkd,hd->hk", middle[judge][:, None] - vectors, axes[judge])) + 1) / 2
 
     moved = hidden - unit
@@ -278,9 +281,9 @@ def _groups(placed: PlacedWord) -> list[tuple[int, ...]]:
 def _with_hidden(
     encoder: Encoder, placed: PlacedWord, groups: Sequence[Sequence[int]]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the target's unit vectors with each other word hidden, and with all words except each group hidden.
+    """Return the target's unit vectors with one other word hidden, and with only one other word visible.
 
-    The results are (n_words, d_model) and (m, d_model).
+    The results are (n_words, d_model), and (m, d_model) for the m words of `groups`.
     """
     special = placed.sentence.special
     others = [p for p, is_special in enumerate(special) if not is_special and p not in placed.positions]

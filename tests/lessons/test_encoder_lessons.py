@@ -44,7 +44,7 @@ def test_pronoun_is_found_after_both_nouns(encoder):
     assert float(rows.preference[2, 5]) == pytest.approx(float(weights[nouns[0]] - weights[nouns[1]]))
 
 
-def test_luck_grows_with_number_of_heads():
+def test_accuracy_by_luck_grows_with_number_of_heads():
     noise = torch.randn(40, 6, 12, generator=torch.Generator().manual_seed(0))
     assert 0.65 < pronouns.luck(noise) < 0.85
     assert 0.55 < pronouns.luck(noise[:, :1, :1]) < 0.65  # in 95 of 100 tries, at most 25 of 40 coin tosses are right
@@ -74,7 +74,7 @@ def test_statistics_of_chosen_head_match_scipy():
     assert found.interval == pytest.approx(tuple(binomtest(right, found.n).proportion_ci(method="wilson")))
 
 
-def test_favourites_have_largest_weight():
+def test_favourites_are_tokens_with_largest_weight():
     rows = torch.tensor([[[0.6, 0.2, 0.1, 0.1], [0.1, 0.7, 0.1, 0.1], [0.1, 0.1, 0.7, 0.1], [0.1, 0.1, 0.1, 0.7]]])
     found = many_heads.favourites(rows, 2, ("[CLS]", "a", "a", "b"), (True, False, False, False))
     assert found["kind"].tolist() == ["a special token", "the token before", "itself", "the token after"]

@@ -17,7 +17,7 @@ def signal(network, gain=0.9, gate=0.05, asking=18.0):
 
 @pytest.mark.parametrize("gain", [0.8, 1.0, 1.3])
 def test_signal_in_plain_network_is_power_of_gain(gain):
-    """A word's share is the length of its part of the state, divided by the sum of all words' lengths."""
+    """A word's share is the length of its part of the state, divided by the sum of such lengths over all words."""
     plain = signal("plain recurrence", gain=gain)
     assert plain["gradient"].tolist() == pytest.approx([gain**step for step in range(6)])
     expected = [gain ** (step - 2) / sum(gain**back for back in range(step)) for step in range(2, 8)]

@@ -40,7 +40,7 @@ def test_published_run_learns_rule(run, data):
 
 
 @pytest.mark.slow
-def test_score_matches_torch(run, data):
+def test_loss_accuracy_and_recall_match_torch(run, data):
     model = run[2].model
     states = model.tokens(data.tokens) + model.positions.weight
     projected = (project(states) for project in (model.query, model.key, model.value))

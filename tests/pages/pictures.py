@@ -74,7 +74,10 @@ def bars(chart):
 
 
 def kernel(at):
-    """Return the columns as printed; then weight × value for each key, and the context, both times 1,000."""
+    """Return the columns that the component "kernel" prints, and a list: weight × value for each key, then the context.
+
+    The numbers in the list are multiplied by 1,000.
+    """
     (side,) = live(at, "kernel")["sides"]
     cells = {name: [row["cells"][name] for row in side["rows"]] for name in side["rows"][0]["cells"]}
     strips = [*(row["handed"] for row in side["rows"]), side["context"]]

@@ -96,7 +96,7 @@ def test_stopping_after_early_layer_gives_same_weights(encoder_of, name):
 @pytest.mark.parametrize("name", ["ModernBERT", "RoBERTa", "DeBERTa-v3", "XLNet"])
 @pytest.mark.slow
 def test_batch_matches_single_sentences_in_other_families(encoder_of, name):
-    """Test attention windows, added score terms, byte tokens, and an encoder whose weights can't be recomputed."""
+    """The encoders have attention windows, added score terms, byte tokens, or weights that can't be recomputed."""
     check(encoder_of(name), SHORT_AND_LONG, tolerance=1e-4, batch_tokens=1000)
 
 
@@ -155,7 +155,7 @@ WITH_SOURCES = [
 
 
 def moves_one_by_one(encoder, text, word):
-    """For each occurrence of `word`, yield the effects (1 - cosine, label) of hiding each other word."""
+    """For each occurrence of `word`, hide each other word, and yield a list of (1 - cosine, hidden word's label)."""
     plain = encoder.encode(text)
     for place in plain.places(word):
         at = list(place.positions)
@@ -195,7 +195,7 @@ def test_sources_are_words_with_largest_effects(encoder):
 
 @pytest.mark.parametrize("name", ["ModernBERT", "DeBERTa-v3", "XLM"])
 @pytest.mark.slow
-def test_sources_in_other_families(encoder_of, name):
+def test_sources_have_largest_effects_in_other_families(encoder_of, name):
     """The long text is longer than ModernBERT's attention window."""
     check_sources(encoder_of(name), SHORT_AND_LONG, batch_tokens=1000)
 

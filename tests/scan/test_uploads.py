@@ -25,7 +25,7 @@ JSON = "\n".join(json.dumps(dict(zip(("sentence", "word", "sense"), row))) for r
 )
 @pytest.mark.parametrize(("suffix", "data"), [(".csv", CSV), (".ndjson", JSON)])
 def test_error_names_exceeded_limit(monkeypatch, suffix, data, variable, fits, words):
-    """The table just fits the limit `fits`, but not `fits - 1`."""
+    """The table is within the limit if the limit is `fits`, but not if it is `fits - 1`."""
     monkeypatch.setenv(variable, str(fits))
     assert [(row.sentence, row.word, row.sense) for row in read_upload(data, suffix)] == ROWS
     monkeypatch.setenv(variable, str(fits - 1))

@@ -48,7 +48,7 @@ class Vectors:
 
 @dataclass(frozen=True)
 class Hiding:
-    """Arguments of `attention`, and each layer's (weights, values)."""
+    """What `attention` hides, and each layer's (weights, values)."""
 
     edges: Tensor  # (copies, n_layers, n_heads, n, n), True: the query can't attend to the key
     strength: float  # 1: hidden; near 0: hidden a little, for derivatives
@@ -84,7 +84,7 @@ def load(folder):
 
 
 def run(model, ids: Tensor, edges: Tensor, strength: float = 1.0, renormalised: bool = True):
-    """Run one copy of the sentence for each entry of `edges`. ids: (n,) or (copies, n).
+    """Run the model on one copy of the sentence for each entry of `edges`. ids: (n,) or (copies, n).
 
     Returns states (copies, n_layers + 1, n, d_model), and the `Hiding` object.
     """
@@ -165,7 +165,10 @@ def largest(row: Row, scores: np.ndarray) -> int:
 
 
 def cosines(a: Vectors, b: Vectors) -> np.ndarray:
-    """Return cosines (m_A + 1, m_B + 1). Row 0: nothing is hidden in a. Column 0: nothing is hidden in b."""
+    """Return the cosines of u in a and u in b, with one word hidden in each: (m_A + 1, m_B + 1).
+
+    Row 0: nothing is hidden in a. Column 0: nothing is hidden in b.
+    """
     return np.vstack([a.u, a.hidden]) @ np.vstack([b.u, b.hidden]).T
 
 
@@ -203,9 +206,9 @@ def axis_without(u: np.ndarray, senses: Sequence[str], sense: str, i: int | None
 
 
 def taken_for(typed: np.ndarray, u: np.ndarray, senses: Sequence[str], i: int | None):
-    """Return the sense nearest to `typed`, its squared distance, and the 95 % quantile.
+    """Return the sense with the mean nearest to `typed`, the squared distance to this mean, and a quantile.
 
-    The quantile is of the rows' squared distances from the means of their own senses.
+    The quantile is the 95 % quantile of the rows' squared distances from the means of their own senses.
     Interpretation: the quantile is over all rows, row i too.
     """
 
@@ -232,11 +235,11 @@ def deals(senses: Sequence[str]) -> Iterator[tuple[int, list[int], list[int]]]:
 
 
 def judgements(rows: Sequence[Row], found: Sequence[Vectors], weight: Sequence[np.ndarray]) -> pd.DataFrame:
-    """Return ten judgements per row: one half picks a word, the other half judges.
+    """Return ten judgements per row: one half of the other rows picks a word, and the second half judges this word.
 
     picked: index in `others` of the word with the largest share
     way: vector between the picking half's sense means
-    *WHAT: 1 if the vector is nearer to its own sense, else 0
+    *WHAT: 1 if u is nearer to the row's own sense than to the other senses, else 0
     weight: attention to the other words, (m,) per row
     Interpretation: the sense of a sentence is its label.
     """
@@ -264,7 +267,7 @@ def judgements(rows: Sequence[Row], found: Sequence[Vectors], weight: Sequence[n
 
 
 def nearest(row: Row) -> list[int]:
-    """Return the indices of the nearest words: one, or one on each side."""
+    """Return the indices of the words nearest to the labelled word: one word, or one on each side."""
     return [w for w, distance in zip(row.named, row.distance) if distance == min(row.distance)]
 
 
@@ -288,7 +291,7 @@ def moves(largest: Sequence[float], smallest: Sequence[float], t: float) -> tupl
 
 
 def noise_level(largest: Sequence[float], smallest: Sequence[float]) -> float:
-    """Return the smallest t of .01, .02 ... from which on away <= toward / 8.
+    """Return the smallest t of .01, .02 ... at and above which away <= toward / 8.
 
     toward, away = moves(largest, smallest, t). Only t with toward >= 20 count.
     """
@@ -311,7 +314,7 @@ def mean_over_senses(values: np.ndarray, senses: Sequence[str]) -> np.ndarray:
 
 
 def to_words(row: Row, from_word: Tensor) -> np.ndarray:
-    """Return the word's weights to the other words: (..., n, n) -> (..., m)."""
+    """Average over the word's tokens (rows), and sum over each other word's tokens (columns): (..., n, n) -> (..., m)."""
     mean = from_word[..., list(row.word), :].mean(dim=-2)
     return torch.stack([mean[..., list(positions)].sum(dim=-1) for positions in row.others], dim=-1).numpy()
 

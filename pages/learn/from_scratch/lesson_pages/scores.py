@@ -189,7 +189,8 @@ def scaling_details() -> None:
             f"{widest}: {float(spread.max()):.2f}."
         )
         note = (
-            f"Without the division by √{encoder.d_head}, the numbers would be {encoder.d_head**0.5:.1f} times as large."
+            f"Without the division by √{encoder.d_head}, the standard deviations would be {encoder.d_head**0.5:.1f} times "
+            "as large."
         )
         charts = {"Standard deviation of each head's scaled scores": teaching.heads_chart(spread)}
         teaching.steps("spread of scores", finding, charts, note=note)

@@ -55,7 +55,7 @@ def three_words() -> Scene:
     trace = worked_example.compute(query, keys, torch.zeros_like(keys), [Term("raised by", raised)])
 
     def together(row: Tensor) -> Tensor:
-        """Add up the extra words' entries (from index n on) into one entry."""
+        """Replace the entries of the extra words (from index n on) by the sum of these entries."""
         return torch.cat([row[:n], row[n:].sum().reshape(1)]) if others else row
 
     shown = [*tokens, *([f"{others} more"] if others else [])]
@@ -83,7 +83,7 @@ def three_words() -> Scene:
 
 
 def not_symmetric(picture, answered: bool) -> None:
-    """Draw scores that are equal in both directions between two words, and weights that aren't equal."""
+    """Draw scores that are the same from word a to word b as from b to a, and weights that differ."""
     if teaching.example("not-symmetric", ("equal scores", "a real head")) == "a real head":
         _, encoding, head = teaching.choose_head("not-symmetric", "The bank of the river was muddy after the rain.")
         trace, tokens = encoding.trace(*head), encoding.tokens
@@ -161,7 +161,7 @@ def padding_mask(picture, answered: bool) -> None:
     differ = f"change by at most {error(changed)}" if changed else "stay the same"
     finding = (
         f"[PAD] gives {weight(float(weights[n:, :n].sum(-1).min()))} of its weight to the sentence's tokens. The sentence's "
-        f"tokens give {gets} to [PAD]. Their weights on each other {differ}."
+        f"tokens give {gets} to [PAD]. With padding, the weights between the sentence's tokens {differ}."
     )
     shown = teaching.asked(weights, answered, *range(n, n + extra))
     with picture:

@@ -49,7 +49,7 @@ TEXTBOOK = [
 
 
 def drawn_numbers(picture, answered: bool) -> None:
-    """Draw the made-up weights, the mean over all heads, the nearest head and the median head."""
+    """Draw the made-up weights, the mean over all heads, the head with the least distance, and the median head."""
     encoder = current_encoder()
     textbooks = {textbook.title: textbook for textbook in TEXTBOOK}
     textbook = textbooks[st.selectbox("Made-up numbers for", list(textbooks), key="drawn-numbers.which")]
@@ -83,8 +83,8 @@ def drawn_numbers(picture, answered: bool) -> None:
         if answered:
             teaching.prose(
                 "Before the comparison, we scale a head's weights on these words to sum to 1. Distance 0 means equal weights. "
-                f"Distance 1 means that no word has weight in both. {near} of {len(heads)} heads have a distance below 0.10 and "
-                "give these words at least a quarter of their weight."
+                f"Distance 1 means that no word has weight both in the head and in the lesson. {near} of {len(heads)} heads "
+                "have a distance below 0.10 and give these words at least a quarter of their weight."
             )
             if textbook.title.startswith("it"):
                 _whole(encoding, textbook, Head(nearest["layer"], nearest["head"]))
