@@ -106,7 +106,8 @@ def hidden_words_frame(pair: HiddenPair) -> pd.DataFrame:
 def hidden_heads_frame(pair: HiddenPair, run: Mapping[tuple[str, int], Tensor] | None = None) -> pd.DataFrame:
     """Return the effect of hiding each word in one head at a time.
 
-    run: a word's exact effects, (n_layers, n_heads), keyed by (sentence, place). Effects of other words are by gradient.
+    run: exact effects of some words, (n_layers, n_heads) each, keyed by (sentence, place).
+    The effects of all other words are estimated by gradient.
     """
     tables = []
     for name, words, by_head in zip("AB", pair.words, pair.by_head):
@@ -134,8 +135,9 @@ def hidden_curves_frame(pair: HiddenPair) -> pd.DataFrame:
 
 
 def leading_words_frame(report: HiddenWordsReport, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each labelled sentence, with its two words that have the largest effects; rows are sorted by effect.
+    """Return a row for each labelled sentence, with the two words that, when hidden, have the largest effects.
 
+    Rows are sorted by the largest effect.
     share (next): how far hiding the first (second) word moves the labelled word, as a part of the distance to its other senses.
     """
     words = report.named.sort_values("share", ascending=False, kind="stable")
@@ -164,7 +166,8 @@ def shaded_frame(report: HiddenWordsReport, sentences: Mapping[Hashable, Sequenc
 def sentence_words(rows: Iterable[tuple[Hashable, Word, str, float, bool]], first: str, number: str) -> pd.DataFrame:
     """Return a row for each word.
 
-    rows: for each word, (value for the column named `first`, Word, text, value for the column named `number`, chosen or not).
+    rows: for each word, (value of the column `first`, Word, value of the column "text", value of the column `number`,
+    True for the chosen word).
     """
     found, end = [], None
     for key, word, text, value, chosen in rows:
@@ -182,11 +185,11 @@ def named_heads(heads: pd.DataFrame) -> pd.DataFrame:
 
 
 def sources_frame(tables: Iterable[Any]) -> pd.DataFrame:
-    """Count, for each word, which other word moves the vector of `word` most when hidden.
+    """For each `word`, count which other word (`source`), when hidden, moves the vector of `word` most.
 
     tables: the scan's Arrow tables.
     n: how often hiding `source` moves `word` most. share: n as a part of all occurrences of `word`, 0 to 1.
-    move: mean of 1 - cosine between the vectors with and without `source`, 0 to 2.
+    move: mean of 1 - cosine between the vectors of `word` with and without `source`, 0 to 2.
     sentence: the sentence with the largest move.
     """
     found, of_word = {}, Counter[str]()

@@ -22,7 +22,7 @@ UNSEEN = r"[[\p{Default_Ignorable_Code_Point}\p{Cc}]--\s]"  # zero-width charact
 SPACELESS = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}ー\uff70〆\p{Line_Break=Complex_Context}]"
 SPACED = rf"[[\p{{L}}\p{{M}}\p{{N}}]--{SPACELESS}--{UNSEEN}]"
 INNER = r"['’\-\u2010\u2011]"  # joins two runs of letters into one word: didn't, well-known
-# Characters that are pictures by default or before U+FE0F, and pictographs from U+2600 on.
+# Characters that are drawn as pictures by default or if U+FE0F follows, and pictographs from U+2600 on.
 EMOJI = (
     r"\p{Emoji_Presentation}|\p{Extended_Pictographic}\uFE0F|[\p{Extended_Pictographic}&&[\u2600-\U0010FFFF]]"
     r"|[0-9#*]\uFE0F?\u20E3"
@@ -150,7 +150,7 @@ def token_words(text: str, offsets: Sequence[Span], special: Sequence[bool]) -> 
     readable = [(at, span) for at, (span, out) in enumerate(zip(offsets, special)) if span[0] < span[1] and not out]
     units = [unit.span() for unit in UNITS.finditer(text)]
     starts, stops = zip(*units) if units else ((), ())
-    # For each token, the units that it overlaps: index of the first, index of the last plus 1.
+    # For each token, the units that the token overlaps: index of the first unit, index of the last unit plus 1.
     reached = [(at, (bisect_right(stops, start), bisect_left(starts, stop))) for at, (start, stop) in readable]
     reached = [(at, span) for at, span in reached if span[0] < span[1]]
     groups = merged(span for _, span in reached)
@@ -183,7 +183,7 @@ def with_run(words: Sequence[Word], positions: Collection[int]) -> list[Word]:
 
 
 def shared_words(first: Sequence[Word], second: Sequence[Word]) -> list[str]:
-    """Return the words of both sentences, longest first, spelled as in the first.
+    """Return the words that both sentences contain, longest first, spelled as in the first sentence.
 
     Parts of words count: "river" of "/river".
     """
@@ -204,7 +204,7 @@ def shared_runs(first: str, second: str) -> list[str]:
 
 
 def _names(word: Word) -> list[str]:
-    """Return the word's text and its parts, without punctuation."""
+    """Return the word's text and the parts of this text, except those that are only punctuation."""
     return [name for name in dict.fromkeys([word.text, *WORD.findall(word.text)]) if NAMED.search(name)]
 
 

@@ -64,7 +64,7 @@ def test_leading_words_frame_sorts_by_share():
     assert found.loc[7, ["second", "next"]].tolist() == ["muddy", 0.5] and found.loc[3, ["second", "next"]].isna().all()
 
 
-def test_sources_frame_counts_largest_moves():
+def test_sources_frame_counts_words_with_largest_effect():
     rows = [
         ("Bank", ["River", "of"], [0.2, 0.9], "s1"), ("bank", ["river"], [0.4], "s2"), ("bank", ["river"], [0.3], "s3"),
         ("bank", ["loan"], [0.5], "s4"), ("bank", [], [], "s5"), ("bat", ["cave"], [0.0], "s6"),
@@ -105,7 +105,7 @@ def test_hiding_tables_of_one_word_sentences():
     assert hidden_curves_frame(pair)["curve"].unique().tolist() == ["as they are"] and hidden_heads_frame(pair).empty
 
 
-def test_hiding_tables_of_known_pair():
+def test_hiding_tables_of_two_known_sentences():
     """The full stop has the largest share, but `leads` is never True for punctuation."""
     words = hidden_words_frame(hidden_pair_of())
     assert list(words) == ["sentence", "place", "text", "share", "chosen", "leads", "punctuation"]

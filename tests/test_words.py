@@ -75,7 +75,7 @@ def words_of(text: str) -> list[str]:
         ("", []),
     ],
 )
-def test_character_spans(text, words):
+def test_character_spans_split_text_into_words(text, words):
     assert words_of(text) == words
 
 
@@ -103,7 +103,8 @@ def test_token_words_group_tokens_of_any_text(kind, text):
         assert len(owners) == bool(characters)
         assert all(characters <= {*range(*word.span)} for word in owners)
         read |= characters
-    for start, stop in (unit.span() for unit in UNITS.finditer(text)):  # a unit is in one word, or in no token
+    # Each unit is in one word; a unit that no token covers is in none.
+    for start, stop in (unit.span() for unit in UNITS.finditer(text)):
         holders = [word for word in words if word.at <= start and stop <= word.span[1]]
         assert len(holders) == (not read.isdisjoint(range(start, stop)))
     n = len(found.ids)
@@ -148,14 +149,14 @@ def test_word_label_keeps_control_characters():
     assert Word("\x1d", 0, 1).label == "\x1d" and Word("bank", 0, 1, unknown="[UNK]").label == "bank [UNK]"
 
 
-def test_emoji_are_words_signs_are_not():
+def test_emoji_are_words_but_signs_are_not():
     assert split_words("I am 😡, 👩\u200d🚀 ☹ © — 5 $ \u200b 🇩🇪") == ("I", "am", "😡", "👩\u200d🚀", "☹", "5", "🇩🇪")
     assert [Word(text, 0, 1).is_punctuation for text in ("😡", "$5", "#️⃣", "\u3164", "$", "™")] == [
         False, False, False, True, True, True
     ]  # fmt: skip
 
 
-def test_between_groups_sums_columns_averages_rows():
+def test_between_groups_sums_columns_and_averages_rows():
     # "riverbank" has the positions 1 and 2.
     weights = torch.tensor([[0.1, 0.2, 0.7], [0.5, 0.25, 0.25], [0.3, 0.3, 0.4]])
     groups = token_groups(3, [Word("riverbank", 1, 3)])

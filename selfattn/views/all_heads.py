@@ -26,7 +26,7 @@ from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 
 SMALL = 92  # pixels of a small map, at most
 WRITTEN = 40  # tokens: longer sentences reach the browser as pictures, without the weights
-OPEN = "Show it in the maps"
+OPEN = "Show the sentence in the maps"
 PLACES = {"previous token": "the token before", "next token": "the token after", "itself": "the token itself"}
 
 
@@ -93,7 +93,7 @@ def _most_and_least(frame: pd.DataFrame, measure: Measure) -> str:
 
 
 def _removals(frame: pd.DataFrame, measure: Measure, compared: Compared) -> tuple[str, str]:
-    """Name the head whose removal changes the cosine most, and compare this effect with the control's largest."""
+    """Name the head whose removal changes the cosine most, and compare this effect with the largest in the control sentence."""
     effect, *control = [name for name in measure.beside if name in frame]
     top, word = frame.loc[frame[effect].abs().idxmax()], compared.sides["A"].word.text
     finding = (
@@ -149,7 +149,7 @@ def _of_head(table: pd.DataFrame, head: Head) -> pd.DataFrame:
 
 
 def moved_word(report: HiddenWordsReport, head: Head) -> Panel:
-    """Make the panel of how far the labelled word moves if a word is hidden in one head only."""
+    """Make the panel of how far the labelled word moves if another word is hidden in one head only."""
     panel = heads(report, head)
     chosen = _of_head(panel.table, head).iloc[0]
     further, share = int((panel.table["share"] > chosen["share"]).sum()), numbers.decimal(100 * chosen["share"], 1)

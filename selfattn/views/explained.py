@@ -13,7 +13,7 @@ from selfattn.tidy_tables import PARTS, explained_words_frame
 from selfattn.views.shaded import Tint, shaded_data
 
 PRINTED = 5  # percent of the largest effect: smaller effects are shown only in a tooltip
-LEAST = 0.1  # part of the answer: the darkest tint means at least this effect, so that small effects look pale
+LEAST = 0.1  # part of the explained number: the darkest tint means at least this effect, so small effects look pale
 
 Write = Callable[[float], str]
 
@@ -70,7 +70,7 @@ def _by_sentence(
         effect, level = float(found.by_sentence[at]), float(found.level[at])
         noise = f"Noise level {numbers.decimal(level, len(write(0.125).partition('.')[2]))}."
         within = "" if at in named else " The change is below the noise level, so the words have no numbers."
-        more = " The words were not hidden one by one." if at in closed else within
+        more = " The effects of single words were not measured." if at in closed else within
         parts.append(
             {
                 "text": each.text, "gap": n > 1, "kind": "named" if at in named else "sentence",

@@ -39,7 +39,7 @@ def kernel_panel(
 ) -> Panel:
     """Make the panel of one token's attention, in one sentence or two.
 
-    errors: largest differences of these weights from the model's own, on the same inputs and in a second pass.
+    errors: largest differences between these weights and the model's own: on the same inputs, and in a second run of the model.
     clicks: True if a click on a token makes that token the query. places: decimals of scores, e^x and weights.
     back: label of the button that undoes a drag of the query; "": no dragging. Only a query of two numbers can be dragged.
     """
@@ -176,7 +176,7 @@ def _below(rows: Sequence[QueryRow], errors: tuple[float, float | None] | None) 
         same, separate = errors
         lines.append(
             f"These weights are recomputed. On the same inputs, the model's own weights differ by at most {numbers.error(same)}"
-            + ("." if separate is None else f"; in a second pass, by at most {numbers.error(separate)}.")
+            + ("." if separate is None else f"; in a second run of the model, by at most {numbers.error(separate)}.")
         )
     return lines
 

@@ -38,7 +38,7 @@ def compared(pair: HiddenPair) -> str:
 
 
 def beside(pair: HiddenPair) -> str:
-    """State the largest cosine with any other two words hidden, and the control sentence's cosine."""
+    """State the largest cosine with two words other than `pair.top` hidden, and the cosine of A and the control sentence."""
     parts = []
     if (others := pair.other_words) == others:
         parts.append(
@@ -48,7 +48,9 @@ def beside(pair: HiddenPair) -> str:
         return " ".join([*parts, NO_CONTROL])
     control = f"A and the control sentence have cosine {numbers.cosine(pair.control_cosine)}"
     if pair.control_hidden == pair.control_hidden:
-        control += f"; with the word with the largest effect hidden in both, {numbers.cosine(pair.control_hidden)}"
+        control += (
+            f"; with the word with the largest effect hidden in each sentence, {numbers.cosine(pair.control_hidden)}"
+        )
     return " ".join([*parts, f"{control}."])
 
 

@@ -21,7 +21,7 @@ SHOWN = 8  # tokens with the largest weights
 
 
 def other_weights(passage: Encoding) -> Panel | None:
-    """Make the panel of other weights that give the same context, if a head allows other weights."""
+    """Make the panel of weights that differ from a head's own but give the same context, if there are any."""
     head, rows = counterexamples.freest_row(passage, 2)
     if rows.moved < 0.01:
         return None

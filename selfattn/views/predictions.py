@@ -28,7 +28,7 @@ from selfattn.views.rounding import OF_LOG_PROBABILITY, noise_floor
 from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 
 TOP = 10  # words listed for a mask
-FLOOR = 0.1  # part of one word's largest effect: if hiding all words does less, the note says so
+FLOOR = 0.1  # part of the largest effect of a single word: if hiding all words has less effect, the note says so
 QUOTED = 70  # characters of a quoted sentence, at most
 OUTSIDE = "O"  # the BIO tag of a word without an entity
 
@@ -212,7 +212,7 @@ def _sentences(found: Mapping[Question, Explained]) -> tuple[str, list[str], lis
     named = [(question, each, at) for question, each in found.items() for at in each.named]
     if not named:
         return (
-            "No sentence has a larger effect than as many random words of the text.",
+            "No sentence has a larger effect than the same number of random words of the text.",
             [],
             [*_HIDING_SENTENCES],
         )
@@ -359,7 +359,7 @@ def heads(question: Question, found: Explained, chosen: str, precision: str) -> 
         f"heads{question.where}", finding, frame, "effect", chosen,
         look_of={"title": [f"change of {question.what}", "the largest changes are exact"]}, note=noise,
         method="A head is removed by setting the head's output to zero at every position. Effects are estimated to first order, "
-        f"from a gradient. Only {len(exact)} of {len(frame)} heads are removed in a run of the encoder: the heads with the "
+        f"from a gradient. Only {len(exact)} of {len(frame)} heads are actually removed, one at a time: the heads with the "
         "largest estimates, and the chosen head. In other sentences, other heads may have the largest effects.",
     )  # fmt: skip
 

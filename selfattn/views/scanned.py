@@ -20,7 +20,7 @@ MEASURES = ("special_share", "entropy", "top_weight")
 
 
 def sources(encoder: Encoder, table: pd.DataFrame) -> Panel:
-    """Make the panel of the other words whose hiding moves a word's vector farthest."""
+    """Make the panel of the words that, when hidden, move another word's vector farthest."""
     word, n = table["word"].iloc[0], round(table["n"].iloc[0] / table["share"].iloc[0])
     first, shown = table.iloc[0], table.iloc[:SHOWN]
     rows = []

@@ -19,13 +19,13 @@ from selfattn.tidy_tables import leading_words_frame, named_heads, shaded_frame
 from selfattn.views.dots_and_heads import dots_panel, heads_panel, named, share
 from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 
-OPEN = "Open it in the main view"
-SHOWN = 12  # sentences from each end of the ranking: enough to show all of a built-in word
-DEEPEST = 0.4  # share of the distance between senses with the deepest tint
+OPEN = "Open the sentence in the main view"
+SHOWN = 12  # sentences from each end of the ranking: enough to show all sentences of a built-in word
+DEEPEST = 0.4  # the share of the distance between senses that gets the deepest tint
 WRITTEN = 0.05  # smallest share printed where there is no noise level
 FEW_WORDS = 10  # words: an interval over fewer says little
 ENOUGH = 0.8  # a word is enough if it alone keeps this part of the accuracy above guessing
-LEFT = 0.5  # a word is rarely needed if this part is left without it
+LEFT = 0.5  # a word is rarely needed if this part of that accuracy is left without the word
 CARRIES = {
     (True, True): "rarely needed and usually enough",
     (False, True): "rarely needed and not enough",
@@ -68,7 +68,7 @@ def separation_panels(report: SeparationReport, head: Head) -> Iterator[Panel]:
 
 
 def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, word: str) -> Panel:
-    """Make the panel of the sentences of `word`, each other word tinted by its effect when hidden."""
+    """Make the panel of the sentences of `word`. Tints show how far hiding each other word moves `word`."""
     rows, level = opened(report, frame, word), report.level.level
     largest = report.named.groupby(["word", "row"])["share"].max()
     n, many = len(largest[word]), len(largest)
@@ -275,7 +275,7 @@ def layers(report: SeparationReport) -> Panel:
 
 
 def adds(report: SeparationReport, head: Head) -> Panel:
-    """Make the panel of what each head's attention adds to the accuracy."""
+    """Make the panel of what each head's attention adds to the accuracy in telling senses apart."""
     table = report.heads.assign(name=_names(report.heads))
     n, best = len(table), table.loc[table["adds"].idxmax()]
     most = f"The best head is {best['name']}: {numbers.effect(best['adds'])}"

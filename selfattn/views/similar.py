@@ -20,7 +20,7 @@ from selfattn.tidy_tables import sentence_words
 from selfattn.views.shaded import keyed
 from selfattn.words import fold
 
-LINES = 5  # word pairs joined by a line, and effects printed
+LINES = 5  # number of word pairs joined by a line, and of effects printed
 RELATED = 0.95  # percentile among unrelated pairs from which texts count as close
 THOUSANDTHS = 1000
 
@@ -143,7 +143,7 @@ def _sets_apart(sides: Sequence[Encoding], leading: pd.DataFrame) -> str:
 
 
 def beside(cosine: float, unrelated: UnrelatedPairs | None) -> str:
-    """State the cosine, and its percentile among unrelated pairs."""
+    """State the cosine, and its percentile among the cosines of unrelated pairs."""
     if unrelated is None:
         return f"Cosine {numbers.cosine(cosine)}."
     part = {0.0: "none", 1.0: "all"}.get(

@@ -33,7 +33,7 @@ class Column:
     values: Tensor  # (n, m): cells; (n,): bars
     ends: Ends | None = None  # smallest range of the bars; SHARE: parts of 1; None: cells
     shape: str = ""
-    above: tuple[str, Tensor] | None = None  # matrix or query that computes the column: title, numbers
+    above: tuple[str, Tensor] | None = None  # matrix or query from which the column is computed: title, numbers
     foot: tuple[str, Tensor] | None = None  # the column's sum: title, numbers (m,)
     tips: Sequence[Sequence[str]] = ()  # each number's arithmetic
     asked: bool = False  # empty until the visitor answers
@@ -168,7 +168,7 @@ def stage_data(scene: Scene | None, outline: Sequence[Mapping[str, Any]], stop: 
     """
     shown = scene or Scene("")
     return {
-        "version": VERSION, "key": "stage", "stop": stop, "outline": list(outline),  # one key: one component
+        "version": VERSION, "key": "stage", "stop": stop, "outline": list(outline),  # the same key for all pages
         "finding": shown.finding if answered else "", "about": _about(shown, answered) if scene else "",
         "words": list(shown.words), "asks": shown.asks, "lit": shown.lit, "hidden": shown.hidden,
         "lines": list(shown.lines) if answered else [], "note": shown.note if answered else "",

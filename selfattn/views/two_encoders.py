@@ -69,7 +69,7 @@ def _more(value: float, write: Callable[[float], str] = numbers.weight) -> str:
 
 
 def _gives(compared: EncoderComparison, row: int, column: int) -> str:
-    """State how much more weight the word at `row` gives the word at `column` in the first encoder."""
+    """State how much more weight the word at `row` gives the word at `column` in the first encoder than in the second."""
     much, words = _more(float(compared.difference[row, column])), compared.words
     return f"{_mention(words, row)} gives {_mention(words, column)} {much} weight"
 

@@ -78,7 +78,7 @@ def test_texts_fit(shown, direction):
 
 def test_click_opens_sentence_on_start_page(page, server):
     open_page(page, f"{server}/senses?sense_word=bat")
-    page.get_by_role("button", name="Open it in the main view").nth(1).click()
+    page.get_by_role("button", name="Open the sentence in the main view").nth(1).click()
     page.get_by_role("heading", name='Where does "bat" get its meaning?').wait_for()
     wait_for_address(page, "?a=")
     page.go_back()

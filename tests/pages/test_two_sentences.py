@@ -65,7 +65,7 @@ def example(word):
     return next(pair for pair in PAIRS if pair.word == word)
 
 
-def test_chosen_head_replaces_head_with_largest_effect(main_view, encoder):
+def test_chosen_head_is_shown_instead_of_default(main_view, encoder):
     at = main_view
     assert sentences(at) == PAIRS[0].sentences and chosen_head(at) == "L0 H10"
     at = at.button_group(key="example").set_value("mouse").run()
@@ -81,20 +81,20 @@ def test_chosen_head_replaces_head_with_largest_effect(main_view, encoder):
     assert at.query_params["head"] == "L3 H7"
 
 
-def test_list_opens_more_examples(main_view):
+def test_list_of_examples_opens_chosen_example(main_view):
     at = main_view.selectbox(key="more").set_value("bat").run()
     assert sentences(at) == example("bat").sentences and at.button_group(key="example").value == "bat"
     assert at.selectbox(key="more").value is None
 
 
-def test_figure_measures_move_between_sentences(main_view, encoder):
+def test_distance_is_between_senses_or_sentences(main_view, encoder):
     assert figure(main_view)["way"]["between"] == "senses"
     at = main_view.button_group(key="way").set_value("sentences").run()
     assert figure(at)["finding"] == finding_of(encoder, PAIRS[0], way="sentences")
     assert figure(at)["way"]["between"] == "sentences" and "not two senses" in figure(at)["beyond"]["text"]
 
 
-def test_link_hides_words_in_all_figures(encoder):
+def test_hide_parameters_of_link_affect_all_figures(encoder):
     at = open_link(hide_a="river", hide_b="loan")
     assert figure(at)["chosen"]["hidden"] == [6, 6]
     titles = [part["title"]["text"] for part in spec_of(at.get("vega_lite_chart")[0])["hconcat"]]
@@ -114,7 +114,7 @@ def test_link_hides_words_in_all_figures(encoder):
     assert figure(at)["chosen"]["hidden"] == [None, None] and not {"hide_a", "hide_b"} & {*at.query_params}
 
 
-def test_link_can_hide_second_occurrence_of_word(encoder):
+def test_hide_parameter_can_name_second_occurrence_of_word(encoder):
     at = open_link(hide_a="the (2)")
     assert figure(at)["chosen"]["hidden"] == [5, None] and at.query_params["hide_a"] == "the (2)"
     at = open_link(hide_a="lake")
@@ -132,7 +132,7 @@ def test_link_can_hide_second_occurrence_of_word(encoder):
         ("hidden", [0.5, None]), ("hidden", None), ("guess", [2, 0]), ("guess", [0, 99]), ("guess", [0, None]), ("guess", 7),
     ],
 )  # fmt: skip
-def test_invalid_browser_values_are_ignored(encoder, monkeypatch, state, value):
+def test_invalid_values_from_browser_are_ignored(encoder, monkeypatch, state, value):
     monkeypatch.setattr(word_figure.st, "rerun", lambda *_: pytest.fail("the value was accepted"))
     pair = answer.Pair(*(encoder.encode(text).places("bank")[0] for text in PAIRS[0].sentences))
     word_figure._choose(encoder, answer.answer_of(encoder, pair), state, value)
@@ -211,14 +211,14 @@ def test_infinite_vectors_are_reported(overflowing):
     assert error.startswith("Sentence B: ") and "in float32, first in the embeddings" in error
 
 
-def test_opening_map_of_heads_measures_exact_effects(nothing_computed):
+def test_effects_become_exact_when_map_of_heads_opens(nothing_computed):
     at = open_link()
     assert not any(side["exact"] for side in figure(at)["sides"])
     at.session_state[session.HEADS] = at.session_state[session.HIDDEN][0]  # as if the map were opened
     assert all(side["exact"] for side in figure(at.run())["sides"])
 
 
-def test_download_measures_exact_effects_of_heads(main_view, monkeypatch):
+def test_download_has_exact_effects_of_heads(main_view, monkeypatch):
     runs, offered, noted = [], [], word_figure.note_hidden
     monkeypatch.setattr(word_figure, "note_hidden", lambda *given: (runs.append(given), noted(*given)))
     shown = download.show_download
@@ -232,7 +232,7 @@ def test_download_measures_exact_effects_of_heads(main_view, monkeypatch):
     assert offered[-1][-1].name == "layers"  # although the box with the curves is folded
 
 
-def test_new_session_shows_sentences_while_measuring(nothing_computed, monkeypatch):
+def test_new_session_draws_sentences_before_results(nothing_computed, monkeypatch):
     shown, b = [], "The bank kept the coins of a cook."
     monkeypatch.setattr(word_figure, "show_stored", lambda name, data: shown.append(data))
     open_link(b=b)
@@ -251,7 +251,7 @@ def test_new_session_shows_sentences_while_measuring(nothing_computed, monkeypat
     assert len(shown) == 1  # the earlier figure stays
 
 
-def test_only_new_session_waits_for_browser(monkeypatch):
+def test_only_new_session_lets_browser_draw_first(monkeypatch):
     starts = []
     monkeypatch.setattr(queue, "let_browser_draw", lambda: starts.append(1))
     at = open_link()
@@ -260,7 +260,7 @@ def test_only_new_session_waits_for_browser(monkeypatch):
     assert len(starts) == 1
 
 
-def test_edit_of_sentence_b_measures_only_sentence_b(main_view, monkeypatch):
+def test_edit_of_sentence_b_recomputes_only_sentence_b(main_view, monkeypatch):
     asked, made = [], answer.hidden_by_head
 
     def by_head(encoder, words, targets):
@@ -274,7 +274,7 @@ def test_edit_of_sentence_b_measures_only_sentence_b(main_view, monkeypatch):
 
 
 @pytest.mark.parametrize("family", ["XLNet", "LiLT"])
-def test_largest_weight_decides_head_if_hiding_is_impossible(checkpoint, family):
+def test_default_head_has_largest_weight_if_hiding_is_impossible(checkpoint, family):
     folder = str(checkpoint(family))
     at = open_link(model="another ...", other=folder)
     assert not at.error and figure(at)["finding"].startswith('No word can be hidden from "bank" in this encoder')
@@ -327,7 +327,7 @@ MINT = {
 }  # fmt: skip
 
 
-def test_figure_measures_move_between_uploaded_senses(encoder):
+def test_distance_is_between_senses_of_uploaded_table(encoder):
     a, b = "They brought the metal to the mint for new coins.", "We cut some mint for a cup of tea."
     at = open_link(a=a, b=b, word="mint")
     assert not any(button.key == "way" for button in at.button_group)
@@ -410,7 +410,7 @@ def test_word_matches_any_case_and_unicode_form():
     assert not at.exception and at.selectbox(key="word").value == "cafe\u0301"
 
 
-def test_missing_chosen_word_is_replaced(main_view):
+def test_chosen_word_is_replaced_if_missing(main_view):
     for key, text in (("a", "中国的 bank."), ("b", "A bank in 中国.")):
         at = main_view.text_input(key=key).set_value(text).run()
     at = at.selectbox(key="word").set_value("国").run()

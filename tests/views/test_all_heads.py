@@ -58,7 +58,7 @@ def test_finding_names_heads_at_both_extremes():
         (None, "Add a control sentence to see whether the effect has to do with the word's meaning."),
     ],
 )
-def test_note_compares_effect_with_control(control, expected):
+def test_note_compares_effect_with_control_sentence(control, expected):
     own = panel(
         "effect",
         Head(0, 0),
@@ -111,7 +111,7 @@ def test_example_sentences_mark_attended_word(encoder):
     assert [word["text"] for word in words if word["kind"] == "chosen"] == [frame["word"][place["row"]]]
 
 
-def test_note_counts_heads_with_larger_effect(encoder):
+def test_note_counts_heads_with_larger_effect_than_chosen(encoder):
     moves = stored("hidden_words", encoder, labelled_sentences()).report
     every = moves.heads.query("word == 'all'").sort_values("share", ascending=False).reset_index(drop=True)
     every.loc[2, "leads"] = 0.005

@@ -1,4 +1,4 @@
-"""Test the panel of hiding sentences and words of a long text."""
+"""Test the panel of the effects of hiding sentences and words of a long text."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -37,7 +37,7 @@ def shown(*rows, answer="", whole=None):
     return words(dict(zip(asked, (found for _, found in rows))), answer)
 
 
-def test_finding_names_sentence_above_noise(hidden):
+def test_finding_names_sentence_with_effect_above_noise(hidden):
     panel = shown(("", hidden), answer="Score 0.80.")
     assert panel.finding == panel.live.data["finding"] == 'Hide "We sat.", and the score changes by −0.50.'
     assert panel.note == 'Score 0.80. In this sentence, "sat" has the largest effect: −0.30.' and panel.live.data[
@@ -56,7 +56,7 @@ def test_finding_names_sentence_above_noise(hidden):
     assert [word["number"] for word in last] == [""] * 4 and last[0]["depth"] == -100  # shown without numbers
     tips = [each["tip"] for each in row["words"]]
     assert tips[0] == "Sentence 1 of 3: the score changes by −0.50. Noise level 0.25."
-    assert tips[1].endswith("Noise level 0.25. The words were not hidden one by one.")
+    assert tips[1].endswith("Noise level 0.25. The effects of single words were not measured.")
     assert tips[2].endswith("Noise level 0.25. The change is below the noise level, so the words have no numbers.")
     assert panel.tables["sentences"]["named"].tolist() == [True, False, False]
     assert panel.tables["words"]["effect"].notna().sum() == 7
@@ -89,9 +89,9 @@ def test_sentence_with_largest_effect_is_opened(encoder, hidden):
     assert [[each["text"] for each in row["words"]] for row in rows] == [["We sat.", "It rained.", "She ran home."]] * 2
 
 
-def test_finding_ignores_sentences_below_noise(hidden):
+def test_finding_ignores_effects_below_noise(hidden):
     panel = shown((" in A", replace(hidden, level=torch.tensor([0.6] * 3))))
-    assert panel.finding == "No sentence has a larger effect than as many random words of the text."
+    assert panel.finding == "No sentence has a larger effect than the same number of random words of the text."
     assert panel.note == "" and "opened" not in panel.live.data
     (row,) = panel.live.data["rows"]
     assert row["said"].endswith("hidden in A")

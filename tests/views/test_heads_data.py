@@ -39,5 +39,5 @@ def test_heads_data_sorts_rows():
     assert data["said"][1] == "+2.000 (by gradient)" and data["scale"]["about"] == "one, two"
 
 
-def test_plain_heads_marks_chosen_head():
+def test_map_without_numbers_marks_chosen_head():
     assert Live("heads", plain_heads(24, 16, Head(2, 3), "Head")).data["chosen"] == 35

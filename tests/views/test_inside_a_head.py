@@ -51,7 +51,7 @@ def test_input_vectors_match_trace(encoder, sides, words):
 
 
 def test_products_sum_to_number_of_query(encoder, words):
-    side = follow(encoder, "A", words["A"], Head(0, 10))  # its largest terms have both signs
+    side = follow(encoder, "A", words["A"], Head(0, 10))  # the largest products have both signs
     _, product = comes_in([side])
     query = side.trace.query[side.position]
     dimension = int(query.abs().argmax())
@@ -112,7 +112,7 @@ def test_changed_weights_are_compared_with_real_weights(encoder, words, sides):
     assert not any("recomputed" in line for line in panel.live.data["below"])
 
 
-def test_panels_follow_token_outside_chosen_word(encoder, words):
+def test_panels_can_show_token_outside_chosen_word(encoder, words):
     side = follow(encoder, "A", words["A"], HEAD, 2)
     panel, product = comes_in([side])
     assert (
@@ -143,7 +143,7 @@ def test_panels_show_vectors_of_each_encoder_family(encoder_of, family, vectors,
         assert panel.picture(Look(dark=True))["layer"] and len(panel.table)
 
 
-def test_unknown_projections_are_left_out(encoder, words, monkeypatch):
+def test_panels_omit_input_and_output_without_projections(encoder, words, monkeypatch):
     monkeypatch.setattr("selfattn.encoders.projections.output_layer", lambda module, around: None)
     side = follow(encoder, "A", words["A"], HEAD)
     (panel,) = comes_in([side])

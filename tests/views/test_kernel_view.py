@@ -157,7 +157,7 @@ def test_default_sentences_have_known_numbers(encoder):
     assert panel.live.data["sides"][0]["sums"] == {"scaled": "3.09", "exponential": "1.58", "weight": "1.00"}
     assert panel.live.data["below"] == [
         "These weights are recomputed. On the same inputs, the model's own weights differ by at most 0.0000002; in a second "
-        "pass, by at most 0.0000003."
+        "run of the model, by at most 0.0000003."
     ]
     assert panel.alt.startswith("Head 10 of layer 0") and '"river" 0.63' in panel.alt
 
@@ -274,7 +274,7 @@ def test_figure_shows_source_code_of_attend():
     ]
 
 
-def test_division_has_fewest_decimals():
+def test_division_is_printed_with_fewest_decimals_that_suffice():
     assert _division(0.002636204657974942, 4.410395029710836, 0.0005977252922280259, 2) == ("0.0026", "4.410", "0.0006")
 
 
@@ -307,7 +307,7 @@ def test_numbers_of_rotary_and_windowed_attention_match_trace(encoder_of, name):
     assert any(hidden) == (name == "ModernBERT")
 
 
-def test_padding_is_hidden(encoder):
+def test_padding_tokens_are_marked_as_hidden(encoder):
     placed = encoder.encode("We sat on the bank.", pad_to=10).places("bank")[0]
     rows = data_of(word_row(placed, HEAD))["sides"][0]["rows"]
     assert sum(each["hidden"] for each in rows) == 2

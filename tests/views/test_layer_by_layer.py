@@ -20,7 +20,7 @@ UNMEASURED = {
         (
             {},
             '; with "river" and "A" hidden, 0.74',
-            "A and the control sentence have cosine 0.55; with the word with the largest effect hidden in both, 0.66.",
+            "A and the control sentence have cosine 0.55; with the word with the largest effect hidden in each sentence, 0.66.",
         ),
         (
             {"top": (None, 0), "control_hidden": NAN},
@@ -30,13 +30,13 @@ UNMEASURED = {
         (UNMEASURED, "", NO_CONTROL),
     ],
 )
-def test_compared_states_cosines_of_last_layer(pair, expected, control):
+def test_texts_state_cosines_of_last_layer(pair, expected, control):
     pair = hidden_pair_of(**pair)
     assert compared(pair) == f'The two vectors of "bank" have cosine 0.03{expected}.'
     assert beside(pair).endswith(control)
 
 
-def test_beside_its_sense_compares_labelled_sentences():
+def test_word_is_compared_with_sentences_of_same_sense():
     pair, cosines = hidden_pair_of(cosine=torch.full((6, 4), 0.125)), torch.tensor([0.125, 0.92])
     assert beside_its_sense(pair, "riverside", cosines) == (
         '"bank" in A and in 2 labelled sentences of the same sense (riverside) have cosine 0.52 on average (0.13 to '

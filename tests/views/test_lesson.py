@@ -18,13 +18,13 @@ def panel(columns=0):
     return lesson_panel("two", "Not leads.", charts, columns=columns, note="A note.")
 
 
-def test_lesson_panel_texts_and_numbers():
+def test_lesson_panel_has_texts_and_numbers():
     made = panel()
     assert (made.alt, made.note) == ("Not leads. Charts: One; Other.", "A note.")
     assert made.table["weight"].dropna().tolist() == [0.75, 0.25]
 
 
-def test_lesson_panel_in_both_themes():
+def test_lesson_panel_is_drawn_in_both_themes():
     for dark, theme in ((False, LIGHT), (True, DARK)):
         svg = vl_convert.vegalite_to_svg(panel().picture(Look(dark=dark)))
         assert theme.background in svg and theme.weights[4] in svg
@@ -92,7 +92,7 @@ def test_stage_data_of_known_scene():
     )
 
 
-def test_square_includes_vectors_and_origin():
+def test_axes_include_vectors_and_origin():
     vectors = torch.tensor([[2.0, 3.0], [4.0, 6.0]])
     assert square(vectors) == ((-0.5, 6.5),) * 2 and square(-vectors) == ((-6.5, 0.5),) * 2
     assert square(vectors[0], -vectors[1]) == ((-6.5, 3.5),) * 2

@@ -55,7 +55,7 @@ def test_other_weights_with_same_context(monkeypatch):
 
 
 @pytest.mark.parametrize("low", [0.3, 0.45])
-def test_lucky_head_is_compared_with_guessing(monkeypatch, low):
+def test_best_head_is_compared_with_guessing(monkeypatch, low):
     chosen = SimpleNamespace(
         chosen_with=0.9, luck=0.85, accuracy=0.5, interval=(low, 0.7), n=20, head=Head(0, 1), p_value=0.4
     )
@@ -68,7 +68,7 @@ def test_lucky_head_is_compared_with_guessing(monkeypatch, low):
     assert f'"domain": [{min(low, 0.4)}, 1.0]' in json.dumps(own.picture(Look()))
 
 
-def test_recomputed_noise_panel_states_largest_difference():
+def test_finding_states_largest_difference_from_torch():
     kernel, torchs = limits.counterexamples.noise_weights()
     largest = float((kernel - torchs).abs().max())
     assert (

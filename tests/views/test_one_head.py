@@ -69,7 +69,7 @@ def svg_width(spec):
 
 
 @pytest.mark.slow
-def test_maps_of_unequal_sentences_have_equal_cells():
+def test_maps_of_unequally_long_sentences_have_equal_cells():
     """Maps of equal width shrink alike in a narrow window."""
     a, b = two_maps(A=40, B=3)
     for spec, n in ((a, 40), (b, 3)):

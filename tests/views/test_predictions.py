@@ -57,7 +57,7 @@ def test_small_changes_are_pale(found):
     assert [word["depth"] for word in none.live.data["rows"][0]["words"]] == [0, 0, 0]
 
 
-def test_note_states_margin_without_word(found):
+def test_note_states_margin_with_word_hidden(found):
     other = predictions.words({asked(): replace(found, number=0.25)})
     assert (
         "from 0.25 to −0.05 (a margin is a logit minus the largest other logit): the label is no longer the likeliest."
@@ -164,7 +164,7 @@ def test_panel_of_text_with_one_word_or_none(found, encoder):
 def test_heads_panel_states_effect_and_noise(found):
     panel = predictions.heads(asked(" in A"), found, "L1 H1", "float32")
     assert panel.finding == "Remove L0 H1 in A, and the margin changes by −0.30."
-    assert "Only 2 of 4 heads are removed in a run" in panel.method
+    assert "Only 2 of 4 heads are actually removed, one at a time" in panel.method
     for key, bound in (("class", "0.078"), ("similarity", "0.006")):  # a log probability has 13 times the noise
         note = predictions.heads(replace(asked(), key=(key, 1)), found, "L1 H1", "bfloat16").note
         assert f"of up to {bound}. " in note
@@ -181,7 +181,7 @@ def test_answers_are_drawn_as_bars():
     assert scores.finding == '"POSITIVE" has the largest score: 0.90.'
 
 
-def test_gap_question_asks_about_predicted_word(monkeypatch):
+def test_question_about_mask_names_chosen_word(monkeypatch):
     columns = {"id": [7, 5, 9, 2], "text": ["river", "sea", "lake", "pond"], "probability": [0.5, 0.25, 0.125, 0.0625]}
     head = SimpleNamespace(predictions=lambda masked, most: pd.DataFrame(columns))
     monkeypatch.setattr(predictions, "gap_word", lambda head, token: token)

@@ -34,7 +34,7 @@ def test_effects_below_noise_are_set_to_zero(precision, columns, effect, both):
         ("effect", "bfloat16", {"columns": {"effect": 0.4}}, "0.0024", 1),
     ],
 )
-def test_note_counts_heads_below_noise(measure, precision, columns, bound, hidden):
+def test_note_counts_heads_with_effects_below_noise(measure, precision, columns, bound, hidden):
     _, note = noise_floor(EFFECTS, measure, precision, **columns)
     assert note == (
         f"In {precision}, rounding alone causes effects of up to {bound}. Smaller effects are drawn as 0, in {hidden} of 3 heads."

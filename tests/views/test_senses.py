@@ -81,7 +81,8 @@ def test_method_compares_single_heads_with_all_heads(report, other):
             f"add up to {share(heads)} of the distance" in method
             and f"at once, the move is {share(largest)}." in method
         )
-    assert np.round(sums, 2).tolist() == [[0.14, 0.20], [0.04, 0.10]]  # the sums fall short by 30 % and 57 %
+    # First the sum over single heads, then the move with all heads at once: the sums are 30 % and 57 % smaller.
+    assert np.round(sums, 2).tolist() == [[0.14, 0.20], [0.04, 0.10]]
 
 
 def test_result_for_made_up_pairs_matches_benchmark():
@@ -111,7 +112,8 @@ def test_rows_show_how_far_word_moves(panels, report):
         ({"the_word_alone": 0.7, "the_word_hidden": 0.7}, "needed and not enough: the right sense is found in 70 of 100"),
         ({"the_word_alone": 0.59}, "No single word is enough: with only the most telling word, the right sense is found in 59 "),
         ({"as_it_is": 0.52}, "Even with all words, the encoder finds the right sense in only 52 of 100 sentences."),
-        # Exactly at the limits: an interval from 0.5, intervals that touch, 80 % and 50 % of the accuracy above guessing.
+        # Exactly at the limits: an interval that begins at 0.5; two intervals that touch; with the word alone and without the
+        # word, 80 % and 50 % of the accuracy above guessing.
         ({"as_it_is": 0.53125}, "Even with all words, the encoder finds the right sense in only 53 of 100 sentences."),
         ({"the_word_alone": 0.75, "any_other_alone": 0.6875}, "No single word is enough: with only the most telling word"),
         ({"as_it_is": 1.0, "the_word_alone": 0.9, "the_word_hidden": 0.75}, "rarely needed and usually enough: the right sense"),
@@ -214,7 +216,7 @@ def test_finding_names_no_word_if_shares_are_random(encoder, report):
     assert heads.note.count("%") == 2  # two heads in half a percent of resamples each
 
 
-def test_finding_counts_heads_that_add_accuracy(separated):
+def test_finding_counts_heads_whose_attention_helps(separated):
     p_value = [0.05, 0.049, 0.01, *[1.0] * 69]
     columns = {"adds_high": separated.heads["adds_high"].abs(), "adds_low": separated.heads["adds_low"].clip(lower=0)}
     heads = separated.heads.assign(p_value=p_value, **columns)
@@ -229,7 +231,7 @@ def test_finding_counts_heads_that_add_accuracy(separated):
     )
 
 
-def test_results_over_one_word_have_no_interval(separated):
+def test_results_for_one_word_have_no_interval(separated):
     layers, gain = separated.layers.assign(low=math.nan), separated.heads["adds"].clip(lower=0)
     heads = separated.heads.assign(adds_low=math.nan, adds=gain)
     one = replace(separated, layers=layers, heads=heads, words=separated.words[separated.words["word"] == "bank"])

@@ -122,7 +122,7 @@ def test_cosine_is_no_sum_without_mean_pooling(tmp_path):
 
 
 @pytest.mark.parametrize("width", [None, 300])
-def test_picture_shows_words_lines_cosine(sides, parts, width):
+def test_picture_shows_words_lines_and_cosine(sides, parts, width):
     spec = put_together(*sides, COSINES, parts, MANY).picture(Look(width=width))
     texts = [item["text"] for item in drawn(spec, "text")]
     assert {"We", "sat", "She", "−0.20", "−0.30"} <= {*texts}

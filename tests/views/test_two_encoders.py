@@ -57,7 +57,7 @@ def test_bars_show_largest_difference():
     assert row.table["difference"].tolist() == COMPARED.difference[1].tolist()
 
 
-def test_finding_of_map_names_another_word():
+def test_finding_of_map_ignores_outlined_row():
     _, difference, first, second = one_sentence()
     assert (
         difference.finding
@@ -83,13 +83,13 @@ def test_swapping_encoders_turns_more_into_less():
     assert {texts(each.picture(Look()), "legend-label")[-1] for each in (first, second)} == {"0.90"}
 
 
-def test_different_heads_are_named():
+def test_finding_names_both_heads_if_different():
     row, difference, *_ = one_sentence(heads=(Head(0, 1), Head(2, 3)))
     assert row.finding == 'In L0 H1 of one, "bank" gives "the (2)" 0.60 more weight than in L2 H3 of other.'
     assert difference.finding.startswith("Largest difference in the other rows: the full stop")
 
 
-def test_bars_have_end_colours_of_map():
+def test_bars_have_colours_at_ends_of_scale():
     bars = drawn(one_sentence()[0].picture(Look(width=600)), "rect")
     assert [rgb(bar["fill"]) for bar in bars] == [rgb(LIGHT.signed[end]) for end in (0, 0, -1, -1)]
 
@@ -159,7 +159,7 @@ def test_finding_names_most_different_head():
         ),
     ],
 )
-def test_number_of_nearer_heads_is_compared_with_chance(nearer, by_chance, finding):
+def test_finding_counts_heads_nearer_to_own_twin(nearer, by_chance, finding):
     chance = pd.DataFrame({"shift": range(1, 1 + len(by_chance)), "nearer": by_chance})
     panel = over(replace(REPORT, heads=FRAME.assign(nearer=nearer), by_chance=chance), "twin")[1]
     assert panel.finding == finding
@@ -181,7 +181,7 @@ def test_method_explains_untrained_encoder():
     assert "new random parameters" in chance.method and "random weights" not in over()[1].method
 
 
-def test_one_sentence_has_no_interval():
+def test_results_for_one_sentence_have_no_interval():
     alone = FRAME[:1].assign(n=1, low=math.nan, high=math.nan, others=math.nan, nearer=False)
     (heads,) = over(replace(REPORT, heads=alone, by_chance=REPORT.by_chance[:0]))
     assert (
