@@ -1,4 +1,4 @@
-"""Test selfattn.check, on small copies of the data sets RAW-C and CoarseWSD-20, against plain loops."""
+"""Test selfattn.check against plain loops, on hand-made data in the formats of RAW-C and CoarseWSD-20."""
 
 from unittest.mock import Mock
 
@@ -29,7 +29,7 @@ def pairs():
 
 
 @torch.no_grad()
-def test_results_on_data_set_raw_c_match_plain_code(encoder_of, checkpoint, pairs):
+def test_results_on_raw_c_data_match_plain_code(encoder_of, checkpoint, pairs):
     encoder, model = encoder_of("BERT"), plain_hiding.load(checkpoint("BERT"))
     report = raw_c(encoder, pairs)
     judged = [(PAIRS[at], side) for at in (0, 3, 5) for side in (0, 1)]

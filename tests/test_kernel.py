@@ -84,7 +84,7 @@ def test_attend_agrees_with_torch(options, torchs):
     assert [term.name for term in trace.terms] == [term.name for term in options.get("terms", ())]
 
 
-def test_each_step_follows_from_previous():
+def test_each_step_follows_from_previous_step():
     query, key, value = random(3, 4), random(3, 4, seed=1), random(3, 4, seed=2)
     mask = torch.tensor([[True, False, True]])
     trace = attend(query, key, value, mask)

@@ -1,4 +1,4 @@
-"""Rank words by their influence on a target word, with methods other than masking attention to them.
+"""Rank words by their influence on a target word, with methods other than masking its attention to them.
 
 m: number of words to rank. p: number of the target word's positions. A group is the token positions of one word.
 Sources: Kobayashi et al. 2020, "Attention is Not Only a Weight", section 3 (weights x V); Abnar and Zuidema 2020, "Quantifying
@@ -76,7 +76,7 @@ class WordRankings:
 
         unit: the target word's last hidden state, scaled to length 1, (d_model,), float64.
         axes: the directions, (k, d_model), float64.
-        "gradient" estimates to first order how far the target word moves if attention to the other word is masked.
+        "gradient" estimates to first order how far the target word moves if its attention to the other word is masked.
         "value zeroing" subtracts weight x value of the other word and keeps the remaining weights.
         """
         copies = [word.sentence] * len(groups)

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def views(monkeypatch):
-    """Collect the views that "Download" offers."""
+    """Collect the `View` objects whose files the box "Download" offers."""
     found = []
     whole = download._whole
     monkeypatch.setattr(download, "_whole", lambda view, *size: found.append(view) or whole(view, *size))

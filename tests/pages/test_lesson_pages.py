@@ -417,7 +417,7 @@ BY_KERNEL = [
 
 
 @pytest.mark.parametrize(("slug", "typed", "expected"), BY_KERNEL, ids=[slug for slug, *_ in BY_KERNEL])
-def test_steps_show_results_of_typed_numbers(slug, typed, expected):
+def test_attention_steps_show_results_of_typed_numbers(slug, typed, expected):
     (scores, scaled, weights, handed), (cells, drawn) = expected, kernel(stop(slug, **typed))
     assert cells["score"] == list(map(decimal, scores)) and cells["scaled"] == list(map(decimal, scaled))
     assert cells["exponential"] == list(map(weight, np.exp(scaled - max(scaled))))

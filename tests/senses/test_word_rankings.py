@@ -19,7 +19,7 @@ HOOKED = ["DeBERTa", "DeBERTa-v2", "DeBERTa-v3", "MPNet", "RoFormer", "RemBERT",
 
 
 def ranked(encoder):
-    """Return "riverbank", the other words' positions, its unit vector, and that vector's changes, keyed by method."""
+    """Return "riverbank", the positions of each other word, the unit vector of "riverbank", and its changes by method."""
     encoding = encoder.encode(TEXT)
     word = encoding.places("riverbank")[0]
     groups = [other.positions for other in encoding.words if other.positions != word.positions]
@@ -93,7 +93,7 @@ def test_ranking_by_weights_x_v_uses_output_matrix(encoder_of, name):
 
 
 def test_nan_does_not_disable_method(overflowing):
-    """After NaN in one sentence, a report rejects this row and keeps the method."""
+    """After NaN in one sentence, a report rejects that sentence's row and keeps the method."""
     encoder = load_encoder(str(overflowing))
     word = encoder.locate("The bank had a loan.", "bank")[0]
     nothing = torch.zeros(1, encoder.d_model, dtype=torch.float64)
