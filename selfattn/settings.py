@@ -24,7 +24,7 @@ class Settings:
     max_models: int = _setting(2, "encoders in memory; the least recently used encoder is removed first")
     cached_megabytes: int = _setting(320, "megabytes of cached results; the least recently used are removed first")
     separate_pass_megabytes: int = _setting(
-        80, "megabytes of attention maps to check against a separate eager pass; longer texts are not checked"
+        80, "megabytes of attention maps to check against a separate eager pass; texts with larger maps are not checked"
     )
     devices: tuple[str, ...] = _setting((), "devices to choose from, separated by commas: cpu, cuda, mps", "all")
     models: tuple[str, ...] = _setting((), "encoders that visitors may open, separated by commas", "any")

@@ -1,4 +1,4 @@
-"""Test selfattn.check against plain loops."""
+"""Test selfattn.check against plain loops, on hand-made data in the formats of RAW-C and CoarseWSD-20."""
 
 from unittest.mock import Mock
 
@@ -29,7 +29,7 @@ def pairs():
 
 
 @torch.no_grad()
-def test_raw_c_matches_plain_code(encoder_of, checkpoint, pairs):
+def test_results_on_raw_c_data_match_plain_code(encoder_of, checkpoint, pairs):
     encoder, model = encoder_of("BERT"), plain_hiding.load(checkpoint("BERT"))
     report = raw_c(encoder, pairs)
     judged = [(PAIRS[at], side) for at in (0, 3, 5) for side in (0, 1)]
@@ -80,7 +80,7 @@ def test_correlation_with_human_judgements_matches_plain_code(encoder_of, pairs)
     assert found["BERT-base, from the file"] == pytest.approx(usable["distance_bert"].corr(people, method="spearman"))
 
 
-def test_raw_c_refuses_unusable_tables(encoder_of, pairs):
+def test_unusable_tables_of_raw_c_are_refused(encoder_of, pairs):
     with pytest.raises(ValueError, match="RAW-C: same, string"):
         raw_c(encoder_of("BERT"), pairs.drop(columns=["same", "string"]))
     with pytest.raises(ValueError, match=r"None of the sentences can be used. .*'bank' occurs 0 times"):

@@ -59,7 +59,7 @@ def test_labelled_sentences_are_distinct(senses):
             assert not {word + "s", word + "es", word + "'s"} & set(lower(sentence)), sentence
 
 
-def test_both_senses_have_similar_sentences(senses):
+def test_senses_of_word_have_comparable_sentences(senses):
     for word, by_sense in senses.items():
         every = [sentence for sentences in by_sense.values() for sentence in sentences]
         assert not [pair for pair in combinations(every, 2) if share(*pair) > 0.6]
@@ -78,7 +78,7 @@ def test_positions_of_word_do_not_separate_senses(senses, encoder):
         assert first == second, word
 
 
-def test_pairs_have_word_at_same_index(senses):
+def test_sentences_of_pair_have_word_at_same_index(senses):
     pairs = examples.PAIRS
     assert pairs[0].sentences[:2] == ("We sat on the bank of the river.", "We went to the bank for a loan.")
     assert (

@@ -84,7 +84,7 @@ def test_attend_agrees_with_torch(options, torchs):
     assert [term.name for term in trace.terms] == [term.name for term in options.get("terms", ())]
 
 
-def test_each_step_follows_from_previous():
+def test_each_step_follows_from_previous_step():
     query, key, value = random(3, 4), random(3, 4, seed=1), random(3, 4, seed=2)
     mask = torch.tensor([[True, False, True]])
     trace = attend(query, key, value, mask)
@@ -155,7 +155,7 @@ def test_overflowing_scores_are_kept_in_float32(sign):
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
 @pytest.mark.parametrize("lowest", [-1e9, torch.finfo(torch.float32).min])
-def test_finite_mask_values_act_like_minus_infinity(dtype, lowest):
+def test_large_negative_mask_values_act_like_minus_infinity(dtype, lowest):
     query, key, value = half(dtype, 2, 4), half(dtype, 3, 4, seed=1), half(dtype, 3, 4, seed=2)
     keep = torch.tensor([[True, False, True], [False, False, False]])
     infinite, finite = (

@@ -41,7 +41,7 @@ def texts_of(chart):
 
 
 @pytest.mark.slow
-def test_chart_attention_draws_attention_weights_of_model(encoder):
+def test_attention_chart_draws_weights_of_model(encoder):
     chart = notebook.attention(encoder, CRANES[0], 3, 7, pair="It rained.")
     cells = drawn(chart).sort_values(["row", "column"])
     weights = encoder.reference_weights(CRANES[0], "It rained.")[3, 7]
@@ -50,7 +50,7 @@ def test_chart_attention_draws_attention_weights_of_model(encoder):
 
 
 @pytest.mark.slow
-def test_chart_two_sentences_outlines_chosen_occurrence(encoder):
+def test_chart_of_two_sentences_outlines_chosen_occurrence(encoder):
     twice = "She waded on and waded back."
     records = drawn(notebook.two_sentences(encoder, twice, WADED[1], "waded", at=(2, 1), layer=3, head=7))
     outlined = records[["low", "high"]].dropna()
@@ -69,7 +69,7 @@ def test_unknown_measure_is_refused(encoder_of):
         notebook.all_heads(encoder, PAIR[0], chosen="L9 H0")
 
 
-def test_chart_all_heads_shows_effects_of_removing_heads(encoder_of):
+def test_chart_of_all_heads_shows_effects_of_removal(encoder_of):
     encoder, texts = encoder_of("BERT"), (*PAIR, "A bank of the river.")
     chart = notebook.all_heads(encoder, *texts[:1], "effect", second=texts[1], control=texts[2], word="bank").to_dict()
     places = [(text, encoder.encode(text).places("bank")[0].positions) for text in texts]
@@ -82,7 +82,7 @@ def test_chart_all_heads_shows_effects_of_removing_heads(encoder_of):
     assert outlined.index(True) == int(effect.argmax()) and sum(outlined) == 1
 
 
-def test_chart_steps_draws_first_token_of_word(encoder):
+def test_chart_of_steps_draws_first_token_of_word(encoder):
     chart = notebook.steps(encoder, *WADED[:2], "waded", layer=3, head=7).to_dict()
     rows = [word_row(encoder.encode(text).places("waded")[0], Head(3, 7), name) for name, text in zip("AB", WADED)]
     assert [row.query for row in rows] == [pieces[0] for pieces in PIECES[:2]]
@@ -102,17 +102,17 @@ def test_chart_steps_draws_first_token_of_word(encoder):
         ("The printer had a paper jam again.", "They ate toast with jam.", ": the distance between A and B"),
     ],
 )
-def test_chart_hidden_words_explains_percentages(encoder, first, second, says):
+def test_chart_of_hiding_words_explains_percentages(encoder, first, second, says):
     chart = notebook.hidden_words(encoder, first, second, senses=labelled_sentences())
     assert says in texts_of(chart)
 
 
-def test_chart_hidden_words_estimates_by_gradient(encoder_of):
+def test_chart_of_hiding_words_can_estimate_by_gradient(encoder_of):
     chart = notebook.hidden_words(encoder_of("XLM"), *PAIR)
     assert "by gradient" in texts_of(chart)
 
 
-def test_functions_draw_in_given_theme(encoder_of, encoder):
+def test_notebook_functions_draw_in_given_theme(encoder_of, encoder):
     embedder, encoder = encoder, encoder_of("BERT")
     at, look = {"layer": 0, "head": 1, "theme": DARK}, {"theme": DARK}
     sentence = encoder.encode(PAIR[0])

@@ -36,7 +36,7 @@ def test_setting_is_read_from_variable(monkeypatch, name):
 @pytest.mark.parametrize(
     ("text", "offline"), [("True", True), ("YES", True), ("on", True), ("false", False), ("No", False), ("0", False)]
 )
-def test_yes_has_several_spellings(monkeypatch, text, offline):
+def test_yes_and_no_have_several_spellings(monkeypatch, text, offline):
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     monkeypatch.setenv("SELFATTN_OFFLINE", text)
     forbid_the_hub()

@@ -56,7 +56,7 @@ def same(found, expected, atol):
 
 
 @pytest.mark.slow
-def test_stored_report_needs_same_inputs(encoder, tmp_path, monkeypatch):
+def test_stored_report_is_found_only_for_same_inputs(encoder, tmp_path, monkeypatch):
     labelled = KINDS["separation"].reads().query("word in ('bank', 'bat')")
     report = separation(encoder, labelled, shuffles=20, floor=False)
     store("separation", encoder, labelled, report, tmp_path)
@@ -167,8 +167,8 @@ def test_failed_write_keeps_stored_report(encoder, tmp_path, monkeypatch):
     assert [each.name for each in (tmp_path / encoder.content[:12]).iterdir()] == ["sense_means"]
 
 
-def test_tuple_most_telling_is_sorted(encoder):
-    """Sorted by accuracy with only the most telling word, minus accuracy with only any other word."""
+def test_words_in_most_telling_are_sorted(encoder):
+    """Words are sorted by accuracy if only the most telling word is left, minus accuracy if only another one is left."""
     accuracy = stored("hidden_words", encoder, labelled_sentences()).report.accuracy
     by_word = accuracy[accuracy["word"] != "all"].pivot(index="word", columns="what", values="accuracy")
     difference = by_word["the word alone"] - by_word["any other alone"]

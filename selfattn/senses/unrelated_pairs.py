@@ -37,7 +37,7 @@ class UnrelatedPairs:
     def percentile(self, cosine: float) -> float:
         """Return the fraction of pairs whose cosine is below `cosine`, 0 to 1.
 
-        Pairs whose cosine equals it count half.
+        A pair with exactly this cosine counts as half a pair.
         """
         return float(np.mean(self.cosines < cosine) + np.mean(self.cosines == cosine) / 2)
 

@@ -1,4 +1,4 @@
-"""Rank words by their influence on a target word, with methods other than hiding (an attention mask).
+"""Rank words by their influence on a target word, with methods other than masking its attention to them.
 
 m: number of words to rank. p: number of the target word's positions. A group is the token positions of one word.
 Sources: Kobayashi et al. 2020, "Attention is Not Only a Weight", section 3 (weights x V); Abnar and Zuidema 2020, "Quantifying
@@ -30,7 +30,10 @@ Groups = Sequence[Sequence[int]]
 
 
 def blank_token(encoder: Encoder) -> tuple[str, int]:
-    """Return the mask token, or else the padding or the unknown token, and its id. Raises NotRecomputable."""
+    """Return the mask token, or else the padding or the unknown token, and its id.
+
+    Raises NotRecomputable if there is none.
+    """
     for role in ("mask", "pad", "unk"):
         token, token_id = getattr(encoder.tokenizer, f"{role}_token"), getattr(encoder.tokenizer, f"{role}_token_id")
         if token is not None and encoder.has_vector(token_id):
@@ -50,7 +53,7 @@ class WordRankings:
 
     @property
     def blank(self) -> str:
-        """Name of the method that replaces a word by a token: this token, or "[MASK]" if the encoder has none."""
+        """Name of the method that replaces a word by `blank_token`: that token, or "[MASK]" if the encoder has none."""
         try:
             return blank_token(self.encoder)[0]
         except NotRecomputable:
@@ -69,12 +72,12 @@ class WordRankings:
         return self._measured(ways, (len(groups),))
 
     def along(self, word: PlacedWord, unit: Tensor, groups: Groups, axes: Tensor) -> dict[str, Tensor]:
-        """Return how far the target word moves along k axes without one other word's influence: (k, m) for each method.
+        """Return how far the target word moves along k axes if one of m words loses its influence: (k, m) for each method.
 
-        unit: the word's last hidden state, scaled to length 1, (d_model,), float64.
+        unit: the target word's last hidden state, scaled to length 1, (d_model,), float64.
         axes: the directions, (k, d_model), float64.
-        "gradient" estimates the move under hiding to first order. "value zeroing" subtracts weight x value of the other word and
-        keeps the remaining weights.
+        "gradient" estimates to first order how far the target word moves if its attention to the other word is masked.
+        "value zeroing" subtracts weight x value of the other word and keeps the remaining weights.
         """
         copies = [word.sentence] * len(groups)
         ways = {

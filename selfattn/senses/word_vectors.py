@@ -18,7 +18,7 @@ BATCH = 64  # sentences in one batch
 class WordVectors:
     """A word's vectors in n sentences, CPU float32.
 
-    The vector of a split word is the mean over its pieces.
+    If the tokeniser splits the word, its vector is the mean over the tokens.
     If heads can't be read, the last three fields have the shape (n, 0, n_heads, 0).
     """
 
@@ -42,7 +42,7 @@ def word_vectors(encoder: Encoder, words: Sequence[PlacedWord]) -> WordVectors:
 
 
 def head_vectors(recording: LayerRecording, positions: Sequence[int]) -> tuple[Tensor, Tensor, Tensor]:
-    """Return one layer's `context`, `uniform` and `own_value`: (n_heads, d_head) each.
+    """Return `context`, `uniform` and `own_value` (see WordVectors) of one layer: (n_heads, d_head) each.
 
     positions: those of the word's tokens.
     """

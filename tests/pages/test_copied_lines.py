@@ -110,7 +110,7 @@ def test_copied_lines_compute_attention_weights_of_lesson(view, figure, n, copie
     assert len(own) > 1 and all(np.isclose(weights, each, atol=1e-6).any() for each in own)
 
 
-def test_copied_lines_compute_all_heads(copied):
+def test_copied_lines_of_lesson_draw_all_heads(copied):
     _, lines, made = copied("pronouns-and-negation", view="heads", **{"many-heads.shown": True})
     assert "notebook.all_heads(encoder, \"The animal didn't cross" in lines and len(drawn(made, "entropy")) == 72
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def views(monkeypatch):
-    """Collect the views that "Download" offers."""
+    """Collect the `View` objects whose files the box "Download" offers."""
     found = []
     whole = download._whole
     monkeypatch.setattr(download, "_whole", lambda view, *size: found.append(view) or whole(view, *size))
@@ -81,14 +81,14 @@ def test_start_page_offers_picture_to_share(monkeypatch):
 
 
 @pytest.mark.parametrize(("path", "state"), [("all_heads.py", {}), ("two_sentences/page.py", {"guessed": "asked"})])
-def test_other_pages_offer_no_picture_to_share(path, state, monkeypatch):
+def test_no_picture_to_share_elsewhere_or_before_guess(path, state, monkeypatch):
     made = {}
     monkeypatch.setattr(download, "file_button", lambda label, *what: made.update({label: what}))
     opened(f"pages/explore/{path}", **state)
     assert "Report (HTML)" in made and "Picture to share (1200 x 675)" not in made
 
 
-def test_provenance_of_lesson_has_no_encoder(views):
+def test_provenance_of_lesson_names_no_encoder(views):
     at = at_address("from-scratch", stop="soft-lookup", reveal="yes")  # the pictures are shown with the answer
     at.session_state["download"] = True
     at.run()
@@ -96,7 +96,7 @@ def test_provenance_of_lesson_has_no_encoder(views):
     assert not views[-1].arrays
 
 
-def test_provenance_keeps_unknown_link_keys(views):
+def test_link_in_provenance_keeps_unknown_parameters(views):
     at = at_address("inside-a-head", encoder="x", self="x", **{"model name": "x"})
     at.session_state["download"] = True
     at.run()

@@ -78,7 +78,7 @@ def test_click_on_token_is_stored(encoder, monkeypatch):
     assert params == {"piece_b": "2"} and list(kept["queries"].values()) == [2]
 
 
-def test_what_if_switches_change_figure(encoder):
+def test_even_weights_and_causal_mask_change_figure(encoder):
     at = open_page(INSIDE, **OWN, even=True)
     n = len(encoder.encode(A).tokens)
     assert printed(at, 0, "weight") == [numbers.weight(1 / n)] * n
@@ -100,7 +100,7 @@ def test_head_pages_show_both_sentences(page):
     assert second == r":orange[**B**]&emsp;She photographed :orange[**riverbanks**] yesterday\."
 
 
-def test_pages_open_if_steps_cannot_be_recomputed(checkpoint, started_with):
+def test_pages_open_if_attention_cannot_be_recomputed(checkpoint, started_with):
     started_with(checkpoint("XLNet"))
     assert any("can't recompute this encoder's attention" in element.value for element in open_page(INSIDE).info)
     at = open_page(ALL)
@@ -115,7 +115,7 @@ def numbers_of_all(at):
     return [each.split(" ")[0] for each in live(at, "heads")["said"]]
 
 
-def test_map_of_chosen_head_is_enlarged(encoder):
+def test_attention_map_of_chosen_head_is_enlarged(encoder):
     at = open_page(ALL, **OWN, sentence="B", measure="distance")
     encoding = encoder.encode(B)
     trace, place = encoding.trace(3, 7), encoding.places("riverbanks")[0].positions[0]
@@ -134,7 +134,7 @@ def test_rollout_link_of_older_version_shows_note():
     assert "map_of" not in at.query_params
 
 
-def test_one_entry_adds_new_measure_to_page(encoder, monkeypatch):
+def test_entry_in_measures_adds_measure_to_page(encoder, monkeypatch):
     made = Measure(
         "a new one", "slugs", "text", lambda weights, encoding: weights.amax((-2, -1)), "What it means.", "a new one"
     )
@@ -169,7 +169,7 @@ def test_head_profile_comes_from_stored_report(encoder):
     )
 
 
-def test_head_profile_without_report_describes_sentence(tmp_path, started_with):
+def test_head_profile_without_stored_report_describes_one_sentence(tmp_path, started_with):
     folder = save_tiny(FAMILIES["BERT"], tmp_path)
     started_with(folder)
     at = open_page(ALL, head="L1 H1", a="The bank of the river.", b="The bank lent it.")

@@ -33,7 +33,7 @@ pytestmark = pytest.mark.slow
 
 
 def stop(slug, reveal=True, **typed):
-    """Open a lesson page and enter these values."""
+    """Open a lesson page, with its answer if `reveal`, and enter the values in `typed`."""
     at = open_link("from-scratch", stop=slug, **({"reveal": "yes"} if reveal else {}))
     if "example" in typed:
         change(at, slug, example=typed.pop("example"))
@@ -47,7 +47,7 @@ def opened(slug):
 
 
 def change(at, slug, **typed):
-    """Set the widgets whose keys end with these names."""
+    """Set each widget whose key ends with a name in `typed`, and rerun the page."""
     kinds = ("text_input", "text_area", "slider", "select_slider", "number_input", "radio", "toggle", "selectbox")
     widgets = {widget.key: widget for kind in kinds for widget in getattr(at, kind)}
     for name, value in typed.items():
@@ -79,7 +79,7 @@ def assert_drawn(shown, *expected):
             assert same(matrix(chart), wanted, 1e-5)
 
 
-# The path through the lesson pages
+# Texts, order and links of the lesson pages
 
 
 def views(spec):
@@ -190,7 +190,7 @@ def n_words(read):
 
 
 def test_lesson_takes_stated_time():
-    """Count a minute for 150 words or for one picture, then add 40 %."""
+    """Count a minute for every 150 words and a minute for every picture, then add 40 %."""
     for slug in CORE:
         more = [f"More about this: {STOPS[each].title}" for each in beside(slug)]
         assert n_words([*texts(slug)[0], *more]) <= 250, slug
@@ -226,7 +226,7 @@ def test_classroom_link_hides_answer():
 
 
 @pytest.mark.parametrize("beyond", [False, True])
-def test_local_server_gives_warning(beyond, monkeypatch):
+def test_page_of_local_server_warns_about_links(beyond, monkeypatch):
     monkeypatch.setattr(permissions, "beyond_localhost", lambda: beyond)
     assert ("work on this computer only" in words(stop("scaling"))) is not beyond
 
@@ -266,7 +266,7 @@ def test_picture_stays_while_typed_numbers_are_unusable(slug, typed, expected, k
 
 
 def two_by_hand(query, keys, values):
-    """Return scores, scaled scores, weights, and weight × value with its sum."""
+    """Return scores, scaled scores, weights, and the rows weight × value followed by their sum."""
     scores = np.array(keys) @ query
     weights = softmax(scores / math.sqrt(2))
     parts = weights[:, None] * np.array(values)
@@ -283,7 +283,7 @@ def twelve(causal, **rows):
 
 
 def per_word(sign, approved, hidden=None):
-    """Return half of weight × value of each word. sign: 1 in the sentence with "river", -1 with "loan"."""
+    """Return, for each word, weight × value / 2. sign: 1 for the sentence with "river", -1 for that with "loan"."""
     value = np.array([[0, 0], [0, 0], [1, -1] if approved else [0, 0], [0, 0], [-3 * sign, 3 * sign]])
     return masked(hidden, approved)[:, None] * value / 2
 
@@ -293,7 +293,7 @@ def thread(sign, approved, hidden=None):
 
 
 def masked(hidden, approved):
-    """Return the attention weights of "bank". The word with the index `hidden` gets none."""
+    """Return the attention weights from "bank" to each word; the word with the index `hidden` gets 0."""
     scores = np.array([-2, 2, -1 if approved else -2, -2, 3]) / math.sqrt(2)
     return softmax(np.where(np.arange(5) == hidden, -np.inf, scores))
 
@@ -417,7 +417,7 @@ BY_KERNEL = [
 
 
 @pytest.mark.parametrize(("slug", "typed", "expected"), BY_KERNEL, ids=[slug for slug, *_ in BY_KERNEL])
-def test_steps_show_results_of_typed_numbers(slug, typed, expected):
+def test_attention_steps_show_results_of_typed_numbers(slug, typed, expected):
     (scores, scaled, weights, handed), (cells, drawn) = expected, kernel(stop(slug, **typed))
     assert cells["score"] == list(map(decimal, scores)) and cells["scaled"] == list(map(decimal, scaled))
     assert cells["exponential"] == list(map(weight, np.exp(scaled - max(scaled))))
@@ -426,7 +426,7 @@ def test_steps_show_results_of_typed_numbers(slug, typed, expected):
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_map_lacks_asked_row_before_answer(causal):
+def test_attention_map_lacks_row_of_answer_before_guess(causal):
     at = stop("twelve-tokens", **{"causal 0": causal}, **NOT_GOOD)
     assert same(matrix(charts(at)[0]), OF_12[causal], 1e-5)
     assert len(mark(charts(stop("twelve-tokens", reveal=False))[0], "rect").records) == 11 * 12
@@ -484,7 +484,7 @@ def test_texts_state_numbers_of_real_heads(encoder):
 
 
 def encoder_shares(encoder):
-    """Return how far "bank" moves toward its other sense if words are hidden from it."""
+    """Return how far "bank" moves toward its other sense if it can't attend to token 1, to 5, or to 3 and 5."""
     loan = encoder.encode(REAL.second).places("bank")[0]
     own = normalize(loan.sentence.vector(6, loan.positions), dim=0)
     way = sense_means(encoder, labels_of("bank").rows, "bank").way(loan.sentence, own.double()).axis
@@ -536,7 +536,7 @@ def test_figure_shows_effects_of_real_encoder(encoder):
         drawn = [word for word in side["words"] if word["kind"] == "word"]
         assert [word["text"] for word in drawn] == [word.label for word in others]
         assert [word["share"] for word in drawn] == pytest.approx(share.tolist(), abs=1e-4)
-    # The text also states other effects of "river".
+    # The text also states the effects of deleting "river" and of masking it for all tokens.
     ids, river = torch.tensor([a.sentence.ids]), list(a.sentence.places("river")[0].positions)
     seen = torch.ones_like(ids).index_fill(1, torch.tensor(river), 0)
     with torch.no_grad():

@@ -206,7 +206,7 @@ def test_missing_second_encoder_is_reported(folder):
     assert at.query_params["second_content"] in (begins, [begins])
 
 
-def test_case_of_word_in_link_is_ignored():
+def test_letter_case_of_word_in_link_is_ignored():
     at = open_link(a="A crane by the bank.", b="The crane saw the bank.", word="BANK")
     assert (warnings(at), at.selectbox(key="word").value) == ([], "bank")
     assert fresh(at).selectbox(key="word").value == "bank"
@@ -226,7 +226,7 @@ def test_word_in_link_stays_in_address():
     query = {"example": "your own", "a": "They approved of the bank.", "b": "We approved the bank."}
     at = open_link(**query)
     assert (at.selectbox(key="word").value, "word" in at.query_params) == ("bank", False)  # "bank" is the default
-    # The word stays while the visitor changes the sentences.
+    # The word stays chosen while the visitor changes the sentences.
     at = open_link(example="your own", a="Winter came early.", b="Winter came late.", word="came")
     at.text_input(key="a").set_value("The bank came to Winter.").run()
     at.text_input(key="b").set_value("Winter came to the bank.").run()

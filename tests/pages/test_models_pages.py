@@ -43,7 +43,7 @@ def folders(tmp_path_factory):
     return {name: str(save_tiny(FAMILIES[family], root / name, seed, True)) for name, (family, seed) in made.items()}
 
 
-def test_proof_states_largest_differences(folders):
+def test_proof_states_largest_differences_of_weights(folders):
     encoder = load_encoder(folders["other"], device="cpu")
     at = open_link("models-and-proof", model="another ...", other=folders["other"])
     facts = dict(at.dataframe[0].value.to_numpy())
@@ -87,7 +87,7 @@ def compared(folders, second: str, **query: str) -> AppTest:
     return open_link("two-encoders", **own, second="another ...", second_other=folders[second], **query)
 
 
-def test_checkpoints_are_compared_by_head(folders):
+def test_checkpoints_are_compared_head_by_head(folders):
     at = compared(folders, "after", a="The riverbank was muddy.", head="L1 H2")
     sentences = "The bank of the river.\n\nShe sat by the water.\n" + "bank " * 70
     at.text_area(key="sentences").set_value(sentences).run()
@@ -158,7 +158,7 @@ def test_reranker_compares_two_documents(tmp_path):
     assert f"score {decimal(scores[0])}" in page_text(at) and "in document" not in page_text(at)
 
 
-def test_chosen_question_replaces_default(folders, tmp_path):
+def test_chosen_task_replaces_default_task(folders, tmp_path):
     folder = str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("LABEL_0",)))
     at = open_link("predictions", model="another ...", other=folders["before"], a=RIVER, head="L0 H0")
     assert at.button_group(key="asked").value == "gap"

@@ -1,4 +1,4 @@
-"""Test the page about senses."""
+"""Test the page "Senses"."""
 
 import hashlib
 import json
@@ -67,7 +67,7 @@ def clicked(monkeypatch):
 
 
 def kept_from(module, name, monkeypatch):
-    """Collect a function's results in a list."""
+    """Collect the results of the module's function `name` in the returned list."""
     made, function = [], getattr(module, name)
     monkeypatch.setattr(module, name, lambda *given, **more: made.append(function(*given, **more)) or made[-1])
     return made

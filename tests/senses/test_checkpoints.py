@@ -26,7 +26,7 @@ def encoders(tmp_path_factory):
 
 
 def apart(one, other, layer, head, of):
-    """Return the mean distance between two heads' attention weights in a text."""
+    """Return the mean distance of a head of `one` from the (encoder, head) `other`, in the text `of`."""
     first, second = one.reference_weights(of)[layer, head], other[0].reference_weights(of)[layer, other[1]]
     return float((first - second)[1:-1].abs().sum(-1).mean() / 2)
 
@@ -41,13 +41,13 @@ def test_distances_agree_with_plain_loops(encoders):
     assert (len(report.heads), row["n"]) == (12, 3)
     assert row["distance"] == pytest.approx(np.mean(distances), abs=1e-5)
     assert row["others"] == pytest.approx(np.mean(others), abs=1e-5)
-    # Means of resamples lie between the smallest and the largest distance.
+    # Bootstrap means of the distances lie between the smallest and the largest distance.
     assert min(distances) - 1e-5 <= row["low"] < row["distance"] < row["high"] <= max(distances) + 1e-5
     assert report.rejected["row"].tolist() == [1, 4] and "tokens" in report.rejected["reason"].iloc[1]
 
 
 @pytest.mark.slow
-def test_table_by_chance_counts_wrong_counterparts(encoders):
+def test_by_chance_counts_heads_nearer_to_wrong_counterparts(encoders):
     one, other = encoders["before"], encoders["after"]
     report = compare_checkpoints(one, other, TEXTS)
     usable, counted = [TEXTS[0], TEXTS[2], TEXTS[3]], [0, 0, 0, 0]
@@ -101,7 +101,7 @@ def test_different_architectures_are_refused(encoders):
         (f"{SNAPSHOTS}/{'a' * 40}", f"{SNAPSHOTS}/{'b' * 40}", ("some/bert aaaaaaa", "some/bert bbbbbbb")),
     ],
 )
-def test_told_apart_shortens_names_of_two_encoders(encoders, first, second, names, monkeypatch):
+def test_shortest_names_tell_two_encoders_apart(encoders, first, second, names, monkeypatch):
     assert told_apart(*(replace(encoders["before"], name=name) for name in (first, second))) == names
     both = [replace(encoders["before"], name="some/bert", revision=letter * 40) for letter in "ab"]
     assert told_apart(*both) == ("some/bert aaaaaaa", "some/bert bbbbbbb")

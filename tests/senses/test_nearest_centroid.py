@@ -26,7 +26,7 @@ def unit(vector):
 
 
 def nearest_centroid_scores(vectors, senses):
-    """Score each sentence: 1 if its own sense is nearest, 1 / k in a tie of k senses, else 0."""
+    """Score each sentence: 1 if its own sense's centroid is nearest, 1 / k if k centroids tie, else 0."""
     vectors = [unit(vector.tolist()) for vector in vectors]
     scores = []
     for i, vector in enumerate(vectors):
@@ -42,7 +42,7 @@ def nearest_centroid_scores(vectors, senses):
 
 
 def loop_vectors(encoder, frame):
-    """Return every kind of vector of a word, computed sentence by sentence."""
+    """Return a word's vectors in all its sentences, keyed by kind, such as ("layer", 2) or ("uniform", 0, 1)."""
     kinds = {}
     for row in frame.itertuples():
         encoding = encoder.encode(row.sentence)
@@ -67,7 +67,7 @@ def small(encoder, labelled):
 
 
 def beyond_baselines_loop(scores, baselines, senses):
-    """From each score, subtract the baseline that is better in the other half of the sentences."""
+    """From each sentence's score, subtract its score by the baseline that is better in the other half of the sentences."""
     seen, halves = {}, []
     for sense in senses:
         seen[sense] = seen.get(sense, 0) + 1
@@ -109,7 +109,7 @@ def test_accuracies_agree_with_plain_loops(encoder, small):
         assert [row.adds, row.adds_low, row.adds_high] == pytest.approx([np.mean(added), low[0], high[0]], abs=1e-9)
 
 
-def test_beyond_baselines_agrees_with_plain_loop():
+def test_scores_beyond_baselines_agree_with_plain_loop():
     labels = [0, 0, 1, 0, 1, 1, 0, 1, 0]
     generator = np.random.default_rng(2)
     head_scores, *baselines = generator.choice([0.0, 0.5, 1.0], size=(3, 40, 9))
@@ -118,7 +118,7 @@ def test_beyond_baselines_agrees_with_plain_loop():
         assert found[at].tolist() == pytest.approx(beyond_baselines_loop(scores, (first, second), labels), abs=1e-9)
 
 
-def test_each_left_out_agrees_with_plain_loop():
+def test_scores_with_sentences_left_out_match_plain_loop():
     generator = torch.Generator().manual_seed(3)
     vectors, senses = torch.randn(9, 4, generator=generator), [0, 1, 0, 1, 1, 0, 1, 0, 1]
     starts = [5, 1, 2, 4, 9, 7, 3, 1, 2]
@@ -201,7 +201,7 @@ def test_p_values_equal_values_computed_by_hand():
 
 
 @pytest.mark.slow
-def test_random_twin_has_new_weights(encoder):
+def test_random_twin_of_encoder_has_new_weights(encoder):
     torch.manual_seed(123)
     before = torch.get_rng_state()
     twin = random_twin(encoder)

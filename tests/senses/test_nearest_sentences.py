@@ -9,7 +9,7 @@ from selfattn.examples import labelled_sentences
 from selfattn.senses.nearest_sentences import labelled_vectors, nearest_by_stage, ranked_sentences
 
 
-def test_senses_alternate_among_equal_cosines():
+def test_senses_alternate_among_sentences_with_equal_cosines():
     rows = pd.DataFrame({"sentence": list("abcdef"), "sense": ["x", "x", "y", "x", "y", "y"]}, index=[3, 1, 4, 2, 9, 7])
     vectors = torch.tensor([[1.0, 0], [2, 0], [1, 1e-6], [0, 1], [1, 1], [5, 0]])
     found = ranked_sentences(rows, vectors, torch.tensor([3.0, 0]), but="f")
@@ -21,7 +21,7 @@ def test_senses_alternate_among_equal_cosines():
 
 
 @pytest.mark.slow
-def test_nearest_by_stage_ranks_sentences(encoder):
+def test_sentences_are_ranked_by_cosine_at_each_stage(encoder):
     labelled = labelled_vectors(encoder, labelled_sentences().query("word == 'bank'"))
     word = encoder.encode("We sat on the bank of the river.").places("bank")[0]
     river = next(other for other in word.others if other.text == "river")

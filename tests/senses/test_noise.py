@@ -1,4 +1,7 @@
-"""Test the noise level of the effects of hiding words."""
+"""Test the noise level of the effects of hiding words.
+
+A share is how far a word's vector moves toward its other senses, as a part of their distance; negative: away from them.
+"""
 
 import numpy as np
 import pandas as pd
@@ -64,7 +67,7 @@ def test_noise_level_needs_300_sentences():
     assert np.isnan(noise_level(np.zeros(300), np.zeros(300), 1)).all()
 
 
-def test_method_chance_of_counts_negative_shares():
+def test_chance_of_share_is_fraction_of_negative_shares():
     shares = np.array([0.0749, 0.0751, 0.1, 0.1249, 0.125, -0.1, -0.0751, -0.07, 0.3])
     words = pd.DataFrame({"text": ["a"] * 9 + ["!"], "share": [*shares, -0.1]})
     report = HiddenWordsReport(words, *[pd.DataFrame()] * 6, reason="")
@@ -85,8 +88,8 @@ def test_noise_level_has_published_value(encoder):
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
-def test_random_labels_give_no_low_noise_level(encoder):
-    """In an earlier measurement, eight shuffles and four splits of senses gave no noise level."""
+def test_random_labels_give_high_or_no_noise_level(encoder):
+    """In an earlier measurement, eight shuffles of the labels and four random splits of senses gave no noise level."""
     items, _ = require_rows(encoder, labelled_sentences(), per_sense=4)
     generator, shuffled, split = np.random.default_rng(0), [], []
     for _, group in items.groupby("word"):
@@ -109,7 +112,7 @@ def hides(word):
 
 
 def extremes(units, moved, rows, labels):
-    """Return each row's largest and smallest move toward the other label."""
+    """Return each row's largest and smallest share over its words, hidden one by one. The other label is the other sense."""
     found = []
     for at, row in enumerate(rows):
         axis = plain_hiding.axis_without(units[list(rows)], labels.tolist(), labels[at], at)

@@ -1,4 +1,4 @@
-"""Test the report on hidden words against plain loops."""
+"""Test `hidden_words`, which hides the words of sentences one by one, against plain loops."""
 
 import copy
 import dataclasses
@@ -118,7 +118,7 @@ def rank_correlation(first, second) -> float:
 
 
 @pytest.mark.slow
-def test_tiny_report_agrees_with_plain_loops(encoder_of, checkpoint):
+def test_report_on_tiny_encoder_agrees_with_plain_loops(encoder_of, checkpoint):
     encoder = in_float64(encoder_of("BERT"))
     assert_agrees(hidden_words(encoder, tiny_table()), encoder, checkpoint("BERT"), tiny_table())
 
@@ -126,14 +126,14 @@ def test_tiny_report_agrees_with_plain_loops(encoder_of, checkpoint):
 @pytest.mark.long
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("words", [["bank", "pitcher"], None], ids=["two words live", "every word, stored"])
-def test_built_in_report_agrees_with_plain_loops(whole, encoder, words):
+def test_report_on_built_in_sentences_matches_plain_loops(whole, encoder, words):
     table = labelled_sentences()
     table = table if words is None else table[table["word"].isin(words)]
     live = whole if words is None else hidden_words(in_float64(encoder), table)
     assert_agrees(live, encoder, resolve().folder, table, ROUNDING if words is None else EXACT, heads=words is not None)
 
 
-def test_stored_shares_equal_shares_of_hidden_pair(whole, encoder):
+def test_stored_shares_equal_those_of_function_hidden_pair(whole, encoder):
     frame = labelled_sentences()
     rows = frame[frame["word"] == "pitcher"].groupby("sense").head(1)
     means = stored("sense_means", encoder, frame).report.of("pitcher", encoder, frame)
@@ -144,8 +144,8 @@ def test_stored_shares_equal_shares_of_hidden_pair(whole, encoder):
         assert kept["share"].tolist() == pytest.approx(share.tolist(), abs=1e-5)
 
 
-def test_report_has_published_figures(whole):
-    """selfattn and plain_hiding.py (in float64) gave these figures."""
+def test_report_has_published_numbers(whole):
+    """selfattn and plain_hiding.py (in float64) both computed these numbers."""
     every = whole.accuracy.query("word == 'all'").set_index("what")
     expected = [92.28, 77.49, 92.28, 85.95, 89.64, 89.14, 55.31, 71.68, 61.11]
     assert (100 * every["accuracy"]).round(2).tolist() == expected
@@ -194,7 +194,7 @@ def interval(values):
     return np.percentile(means, [2.5, 97.5]).tolist()
 
 
-def test_interval_over_pairs_resamples_sentences():
+def test_interval_over_pairs_of_sentences_resamples_sentences():
     named = np.array(
         [[False, True, True, False], [True, False, True, True], [True, False, False, True], [True, True, True, False]]
     )
@@ -224,8 +224,8 @@ def test_unusable_rows_are_rejected(encoder_of):
 
 
 @pytest.mark.slow
-def test_one_word_has_no_interval(encoder_of):
-    """The word is "all", which is also the name of the rows of means over words."""
+def test_mean_over_one_word_has_no_interval(encoder_of):
+    """The only word is "all"; rows that hold means over words have the same label."""
     report = hidden_words(encoder_of("BERT"), tiny_table("water", "money", words=["all"]))
     for lines in (report.accuracy, report.between):
         single, overall = lines.iloc[: len(lines) // 2], lines.iloc[len(lines) // 2 :]
@@ -237,7 +237,7 @@ def test_one_word_has_no_interval(encoder_of):
     assert overall[["low", "high", "leads"]].isna().all(axis=None)
 
 
-def test_padding_replaces_missing_mask_token():
+def test_padding_token_replaces_missing_mask_token():
     tokenizer = Mock(mask_token=None, pad_token="<pad>", pad_token_id=0, unk_token="<unk>", unk_token_id=3)
     encoder = Mock(tokenizer=tokenizer, title="an encoder", has_vector={0, 3}.__contains__)
     assert word_rankings.blank_token(encoder) == ("<pad>", 0)
@@ -293,7 +293,7 @@ def test_encoder_that_cannot_hide_words_is_refused(encoder_of):
 
 @pytest.mark.slow
 def test_equal_vectors_give_nan(encoder_of, monkeypatch):
-    """Between equal senses there is no distance to measure."""
+    """If the senses have equal vectors, there is no distance between them to divide by."""
     noise = np.random.default_rng(1)
     monkeypatch.setattr(telling_words, "_units", lambda vectors: 0.5 + 1e-9 * noise.standard_normal((len(vectors), 4)))
     monkeypatch.setattr(word_rankings.WordRankings, "along", lambda *given: {})

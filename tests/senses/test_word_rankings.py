@@ -1,4 +1,4 @@
-"""Test the methods that rank words."""
+"""Test the methods that rank words by their influence on a target word."""
 
 import pytest
 import torch
@@ -19,7 +19,7 @@ HOOKED = ["DeBERTa", "DeBERTa-v2", "DeBERTa-v3", "MPNet", "RoFormer", "RemBERT",
 
 
 def ranked(encoder):
-    """Return a word, the other words' positions, the word's unit vector, and each method's changes of it."""
+    """Return "riverbank", the positions of each other word, the unit vector of "riverbank", and its changes by method."""
     encoding = encoder.encode(TEXT)
     word = encoding.places("riverbank")[0]
     groups = [other.positions for other in encoding.words if other.positions != word.positions]
@@ -77,7 +77,7 @@ def test_gradient_equals_finite_differences(encoder_of, checkpoint, name):
 
 
 @pytest.mark.parametrize("name", ["BERT", "ModernBERT", "MobileBERT", "MPNet", "T5 (encoder half)"])
-def test_method_weights_x_v_uses_output_matrix(encoder_of, name):
+def test_ranking_by_weights_x_v_uses_output_matrix(encoder_of, name):
     encoder = encoder_of(name)
     encoding = encoder.encode(TEXT)
     word, group = encoding.places("riverbank")[0], encoding.places("well-known")[0].positions
@@ -93,7 +93,7 @@ def test_method_weights_x_v_uses_output_matrix(encoder_of, name):
 
 
 def test_nan_does_not_disable_method(overflowing):
-    """A report rejects the row and keeps the method."""
+    """After NaN in one sentence, a report rejects that sentence's row and keeps the method."""
     encoder = load_encoder(str(overflowing))
     word = encoder.locate("The bank had a loan.", "bank")[0]
     nothing = torch.zeros(1, encoder.d_model, dtype=torch.float64)

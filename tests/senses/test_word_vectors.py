@@ -18,7 +18,7 @@ def recording(value, mask=None):
     )  # fmt: skip
 
 
-def test_uniform_baseline_averages_allowed_tokens():
+def test_uniform_baseline_averages_unmasked_tokens():
     value = torch.tensor([[[[1.0], [3.0], [8.0]]]])  # one head, three tokens
     mask = torch.tensor([[[[True, True, False], [True, True, True], [False, True, True]]]])
     _, uniform, own = head_vectors(recording(value, mask), [0])
@@ -30,7 +30,7 @@ def test_uniform_baseline_averages_allowed_tokens():
     assert head_vectors(recording(value), [0])[1].item() == 4
 
 
-def test_bag_leaves_out_word_itself(encoder):
+def test_bag_of_words_leaves_out_word_itself(encoder):
     assert word_vectors(encoder, encoder.locate("bank", "bank")).bag.abs().max() == 0
 
 
