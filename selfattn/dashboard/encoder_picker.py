@@ -45,7 +45,7 @@ DTYPES = ("float32", "bfloat16", "float16")
 
 
 def current_encoder() -> Encoder:
-    """Return the chosen encoder, or else the bundled one."""
+    """Return the chosen encoder, or the bundled encoder if the chosen encoder can't be loaded."""
     name, revision, device, dtype = this_page().asked or pick_encoder()  # None if app.py hasn't drawn the pickers
     try:
         if session.LINKED_TO.of(session.MODEL).get():
@@ -122,7 +122,7 @@ def _kept(key: tuple, make: Callable[[], Encoder]) -> Encoder:
 
 
 def _note_link(key: session.Key, name: str, revision: str) -> None:
-    """Remember the encoder that the link names, until another is chosen. Call this before `say_what_is_missing`."""
+    """Remember the encoder that the link names, until another encoder is chosen. Call this before `say_what_is_missing`."""
     linked_to = session.LINKED_TO.of(key)
     named = (name, revision)
     if st.session_state.setdefault(linked_to, named if linked(key) else None) != named:
@@ -130,10 +130,10 @@ def _note_link(key: session.Key, name: str, revision: str) -> None:
 
 
 def _ask_before_loading(key: session.Key, identity: str, name: str, revision: str, device: str, dtype: str) -> None:
-    """Ask before loading an encoder that only a link names.
+    """Ask the visitor before loading an encoder that a link names and the visitor didn't choose.
 
     Raises PageEnds, or LoadError if the encoder isn't offered.
-    Don't read the folder before the answer: it may be on another machine.
+    Don't read the encoder's folder before the visitor agrees: the folder may be on another machine.
     """
     check_encoder(name, revision)
     linked_to = session.LINKED_TO.of(key)
@@ -211,7 +211,7 @@ def _say_not_offered(key: str, offered: Collection[str], shown: str, what: str, 
 
 
 def _not_had(key: str, other: str) -> str:
-    """Return the link's encoder; "" once that name is used or dropped."""
+    """Return the encoder's name in the link; "" once the name is used or dropped."""
     return linked(other) if linked(key) == OTHER else linked(key)
 
 

@@ -145,7 +145,7 @@ def note_panel(panel: Panel, first: bool = False) -> None:
 
 
 def with_tables(spec: Spec) -> Spec:
-    """Convert records to Arrow tables, ten times as fast as Streamlit does."""
+    """Convert the spec's datasets to Arrow tables, ten times as fast as Streamlit does."""
     if "datasets" not in spec:
         return spec
     return {**spec, "datasets": {name: _table(rows) for name, rows in spec["datasets"].items()}}

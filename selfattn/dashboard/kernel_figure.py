@@ -56,17 +56,17 @@ def show_kernel(
 ) -> None:
     """Show the panel. A click on a token shows the token's row.
 
-    choose_above: called if the visitor chooses a head ("head") or hides a word ("hidden") in the figure above.
+    choose_above: called if the visitor chooses a head ("head") or hides a word ("hidden") in the figure above this one.
     """
     states = ("query",) if choose_above is None else ("query", "head", "hidden")
     show_panel(panel, choose=partial(_choose, encoder, sides, choose_above), states=states, **more)
 
 
 def errors_of(encoder: Encoder, sides: Sequence[PlacedWord[Encoding]], head: Head) -> tuple[float, float | None]:
-    """Return the largest differences between the kernel's and the model's weights.
+    """Return the largest differences between the kernel's and the model's attention weights.
 
-    The first number is for weights from the same queries and keys. The second number is for weights from a separate
-    pass of the model; None without such a pass.
+    In the first number, the model's weights come from the same queries and keys as the kernel's. In the second number, the
+    model's weights come from a separate forward pass; None without such a pass.
     """
     differences = [side.sentence.weights(*head) - side.sentence.own_weights(*head) for side in sides]
     plain = all(side.sentence.pair is None and not side.sentence.hides for side in sides)

@@ -73,7 +73,7 @@ def keep_in_address(key: str, default: str) -> None:
 
 
 def keep_identity(key: str) -> None:
-    """Keep the link's digest in the address."""
+    """Copy the encoder's digest from the link into the address."""
     for each in (key, OLDER[key]):
         this_page().address[each] = linked(each) or None
 

@@ -47,7 +47,7 @@ ENTRIES = {entry.address: entry for entries in PAGES.values() for entry in entri
 
 
 def menu() -> dict[str, list]:
-    """Return the pages by section. Old addresses still open their pages, but aren't in the menu."""
+    """Return the pages by section. The addresses in OLD open pages too, but aren't in the menu."""
     listed = {
         section: [_page(entry, entry.address, default=not entry.address) for entry in entries]
         for section, entries in PAGES.items()

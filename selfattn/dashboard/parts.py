@@ -16,8 +16,8 @@ def show_part(key: str, show: Callable[[], None]) -> None:
     record, failed = this_page(), list[Exception]()
 
     def part() -> None:
-        # A rerun of this part can't write into the page's container of messages: add a container here.
-        # Without this container in every run, the browser would build all elements below anew.
+        # A rerun of this part can't write into the page's container for messages: add a container here.
+        # Add the container in every run, or the browser would build all elements below anew.
         news = st.container()
         if session.RECORD.get() is record:  # the whole page is running
             try:

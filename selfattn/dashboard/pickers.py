@@ -39,8 +39,8 @@ def pick_for(entry: Entry) -> None:
     """Draw the page's pickers, and store the choices in `this_page()`.
 
     entry.pickers:
-    "pair": two sentences, and a head in a small map
-    "maps": two sentences; the page draws its own map
+    "pair": two sentences, and a small map to choose a head
+    "maps": two sentences; the page draws its own map of heads
     "main": two sentences; the page sets `head`
     "sentence": one sentence
     "head": no sentence
@@ -205,7 +205,7 @@ def _pick_word(place, shared: Sequence[str], example: str | None, where, typed: 
     link = st.query_params
     st.session_state.setdefault(session.WORD_CHOSEN, session.WORD in st.session_state or session.WORD in link)
     asked = session.WORD.get() or link.get(session.WORD, "")
-    # The link's word may differ in letter case.
+    # The link may spell the word in another letter case than the sentences.
     if same := [word for word in shared if word != asked and fold(word) == fold(asked)]:
         session.WORD.set(same[0]) if session.WORD in st.session_state else spell(session.WORD, same[0])
     if typed and session.WORD.get() and session.WORD.get() not in shared and not linked(session.WORD):

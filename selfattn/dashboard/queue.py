@@ -94,7 +94,7 @@ def costly_slot() -> Iterator[Callable[[], None]]:
 
 
 def _wait(take: Callable[[float], bool], news: Callable[[], Any]) -> Any:
-    """Wait until `take` returns True. Return the element with the message WAITING, or None if it wasn't shown."""
+    """Wait until `take` returns True. Return the element with the message WAITING, or None if no message was shown."""
     shown, since = None, time.monotonic()
     while not take(LOOK):
         stop_if_superseded()

@@ -62,7 +62,7 @@ def stoppable(encoder: Encoder, key: Any, title: str, make: Callable[[Progress],
 
 
 def stored_or_made(kind: type[T], encoder: Encoder, title: str) -> tuple[T, Stored[T] | None]:
-    """Return the report, and the record in which the report was stored, or None."""
+    """Return the report, and the stored record that contains the report (None if no report was stored)."""
     name, kept = NAMES[kind], stored_report(kind, encoder)
     make: Any = partial(KINDS[name].make, encoder, KINDS[name].reads())
     return kept.report if kept else cached(encoder, name, make, title, costly=True), kept

@@ -71,7 +71,7 @@ WORD_MISSED = Key("word_missed", "the visitor's last word that isn't in both sen
 LINK = Key("link", "parameters of the session's first address that aren't used yet", MappingProxyType({}))
 INSTEAD = Key("instead", "for each unusable value of the link, the value shown instead")
 DEFAULT_OF = Key("default of {}", "the default of the widget {} in the previous run")
-LINKED_TO = Key("{} linked to", "the encoder and revision that only a link names, or None to load without asking")
+LINKED_TO = Key("{} linked to", "the encoder and revision that the link names, or None to load them without asking")
 PAGE = Key("page", "the address of the page whose pickers were drawn last")
 
 # Kept by app.py for all pages.
@@ -99,7 +99,10 @@ HIDE_SPECIAL = Key("hide", "True to leave out special tokens", False)
 MEASURE = Key("measure", "page All heads: the measure that the bars show")
 ASKED = Key("asked", "page Predictions: the kind of prediction, such as a class, a similarity or a masked word")
 SIMILAR = Key("similar", "page Predictions: the example that the two texts come from")
-UNRELATED = Key("unrelated", "page Predictions: the encoder's cache key, set to compare with unrelated pairs")
+UNRELATED = Key(
+    "unrelated",
+    "page Predictions: the cache key of the encoder for which the visitor asked to compare with unrelated pairs",
+)
 DOCUMENT = Key("document", "page Predictions: a second document for the query, or an empty text")
 CLASS = Key("class", "page Predictions: the name of the class to explain")
 TAGGED = Key("tagged", "page Predictions: the word whose tag is explained")
@@ -109,19 +112,26 @@ GAP = Key("gap", "page Predictions: the index of the masked word")
 TARGET = Key("target", "page Predictions: the index of the explained word in the list of predicted words")
 STOPPED = Key("stopped", "the cache keys of the encoder and of the stopped computation")
 HIDDEN_ASKED = Key(
-    "hidden_asked", "page Senses: the cache keys of the encoder and of the hidden-words report to compute"
+    "hidden_asked",
+    "page Senses: the cache keys of the encoder, and of the report on hiding words that is to be computed",
 )
 OPENED = Key("opened", "page Senses: address parameters of the link to the main view")
 TABLE_READ = Key("table_read", "page Senses: the uploaded file's id, usable rows, broken rows and digest", (None, None))
-PROOF = Key("proof", "page Models and proof: the encoder's key and the text, and their proof", (None, None))
+PROOF = Key(
+    "proof",
+    "page Models and proof: the encoder's key and the text, and the proof for this encoder and text",
+    (None, None),
+)
 PROJECTOR = Key("projector", "page From scratch: True for larger type and no menu", False)
 STOP = Key("choice of stop", "page From scratch: the chosen stop (a page of the lesson)")
-RACE = Key("recurrence.race", "page Before attention: the device, and the times measured there")
+RACE = Key("recurrence.race", "page Before attention: the device, and the times measured on this device")
 TRAINED = Key(
-    "tiny.run", "page Train a tiny model: the last run's settings, and the model after each epoch", (None, ())
+    "tiny.run",
+    "page Train a tiny model: the settings of the last training run, and the model after each epoch",
+    (None, ()),
 )
 # One key for each lesson page ("stop").
 REAL_HEAD = Key("{}.head", "the name of the head that the visitor chose")
 REVEALED = Key("{}.shown", "True if the visitor saw the answer without a guess", False)
 ASKING = Key("{}.asking", "the position of the token whose row of attention weights is shown")
-PUBLISHED = Key("{}.published", "the published numbers in the stop's fields")
+PUBLISHED = Key("{}.published", "the published numbers that fill the lesson page's fields")

@@ -56,7 +56,7 @@ def explain(*terms: str) -> None:
 
 
 def row() -> st.delta_generator.DeltaGenerator:
-    """Return a row for figures."""
+    """Return a container that shows figures side by side."""
     return st.container(horizontal=True, gap="medium")
 
 
@@ -171,7 +171,7 @@ def choose_head(stop: str, sentence: str) -> tuple[Encoder, Encoding, Head]:
 def own_numbers(
     stop: str, published: Mapping[str, Any], width: int = 110, check: Callable[..., object] | None = None
 ) -> dict[str, Tensor]:
-    """Draw the fields of `vectors` in a folded box."""
+    """Draw the fields of the function `vectors` in a folded box."""
     with st.expander("Your own numbers"):
         return vectors(stop, published, width, check)
 
@@ -223,7 +223,7 @@ def refuse(why: str, what: str = "These numbers can't be used.") -> None:
 
 
 def reset(stop: str, published: Mapping[str, object], label: str = "Reset to the published numbers") -> None:
-    """Draw a button that restores the published values. published: widget key to value."""
+    """Draw a button that restores the published values. published: the published value for each widget key."""
     st.button(
         label,
         key=f"{stop}.reset",

@@ -51,7 +51,7 @@ def _kept() -> dict[str, Any]:
 
 
 def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Return True if two figures have the same key and finding, and nearly equal shares."""
+    """Return True if two figures have the same key and finding, and nearly the same `share` for each word."""
     if any(one[part] != other[part] for part in ("key", "finding")):
         return False
     shares = ([word["share"] or 0 for side in data["sides"] for word in side["words"]] for data in (one, other))

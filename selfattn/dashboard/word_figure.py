@@ -95,7 +95,7 @@ def _names(answer: Answer) -> list[list[str]]:
 
 
 def _choose(encoder: Encoder, answer: Answer, state: str, value: Any) -> None:
-    """Store a choice, and rerun the parts that change."""
+    """Store a choice, and rerun the parts of the page that change."""
     if state == "guess" and _offered(_names(answer), [value]) and value[1] is not None:
         session.GUESS.set(tuple(value))
         st.rerun()  # the answer is in another part
@@ -109,7 +109,7 @@ def keep_choice(encoder: Encoder, answer: Answer, state: str, value: Any) -> boo
     """Store a choice in the session and the address. Return False if the choice is invalid.
 
     state: "head", "hidden" or "heads".
-    value: a head's number for "head", else the hidden words' indices in A and B.
+    value: for "head", an index into encoder.all_heads; else the index of the hidden word in A and in B (None: no word).
     """
     if state == "head" and type(value) is int and 0 <= value < len(encoder.all_heads):
         head = encoder.all_heads[value]

@@ -35,7 +35,7 @@ def test_uploaded_labels_replace_built_in_labels(upload):
         assert len(answer.labels_of("bank").rows) == 24
 
 
-def test_few_sentences_give_no_means_of_senses(upload, encoder):
+def test_too_few_sentences_give_no_mean_vectors(upload, encoder):
     upload(own("one", "two"))
     assert answer.means_of_senses(encoder, answer.labels_of("bank")) is None
     upload(None)

@@ -75,7 +75,7 @@ def test_cache_never_exceeds_its_limit():
     "key",
     [torch.ones(1), ("view", Thing("a view")), ("words", ("bank", frozenset("ab"))), ["a list"], ("n", np.int64(3))],
 )
-def test_key_must_be_strings_numbers_or_tuples(key):
+def test_cache_key_contains_only_strings_numbers_or_tuples(key):
     with pytest.raises(TypeError, match="A cache key may contain only strings, numbers, None and tuples, got"):
         Cache(10_000, bytes_of).get(key, lambda: pytest.fail("the value was computed"))
     assert Cache(1, lambda _: 1).get(("text", None, (1, 2.5, True), Head(0, 3)), lambda: "made") == "made"
@@ -122,7 +122,7 @@ def test_superseded_run_stops_waiting(monkeypatch):
     assert cache.values == [True]
 
 
-def test_bytes_of_counts_each_storage_once(encoder):
+def test_shared_tensor_storage_is_counted_once(encoder):
     encoding = encoder.encode("The bank of the river.")
     numbers = sum(state.numel() for state in encoding.states) + encoding.static.numel()
     numbers += sum(t.numel() for r in encoding.recordings for t in (r.query, r.key, r.value, r.context))
@@ -131,7 +131,7 @@ def test_bytes_of_counts_each_storage_once(encoder):
     assert bytes_of([encoding.static, encoding.static[1:]]) == 4 * encoding.static.numel() + OVERHEAD
 
 
-def test_bytes_of_counts_arrays_and_tables():
+def test_bytes_of_arrays_and_tables_are_counted():
     maps = [np.zeros((10, 10), np.uint8), np.zeros((10, 10), np.uint8)]
     assert bytes_of(maps) == 200 + OVERHEAD
     frame = pd.DataFrame({"n": np.zeros(50)})
@@ -160,7 +160,7 @@ def test_cache_key_includes_encoder_text_and_word(encoder, results, monkeypatch)
     assert cached(Thing(encoder.name), ("encoding", "The bank.", None), lambda progress: "its own") == "its own"
 
 
-def test_cached_error_is_absolute_difference(encoder, results, monkeypatch):
+def test_error_of_weights_is_absolute_difference(encoder, results, monkeypatch):
     own = encoder.encode("The bank.").weights(0, 1)
     monkeypatch.setattr(Encoding, "own_weights", lambda self, layer, head: own + 0.5)
     assert cached_error(encoder, "The bank.", Head(0, 1)) == pytest.approx(0.5)

@@ -18,7 +18,7 @@ RECORDS = [
 @pytest.mark.parametrize(
     "records", [RECORDS, [], [{"only": None}], [{"at": [1, 2]}, {"at": [3]}], [{"n": 1}, {"n": 0.5}]]
 )
-def test_arrow_tables_equal_streamlits_tables(records):
+def test_pyarrow_tables_equal_streamlits_tables(records):
     sent = with_tables({"datasets": {"rows": records}, "mark": "bar"})
     assert isinstance(sent["datasets"]["rows"], pa.Table)
     assert sent["mark"] == "bar"

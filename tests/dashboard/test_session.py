@@ -16,7 +16,7 @@ SPELLED = re.compile(
 )
 
 
-def test_session_keys_are_spelled_in_one_file():
+def test_only_session_py_writes_keys_as_strings():
     assert not [(file, found[0]) for file, code in CODE.items() for found in SPELLED.finditer(code)]
 
 

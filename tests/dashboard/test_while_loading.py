@@ -50,7 +50,7 @@ def kept():
 
 
 def assert_close(one, other, where=""):
-    """Assert equality, with a tolerance for floats and rows of numbers."""
+    """Assert equality, with a tolerance for floats and for strings of comma-separated integers."""
     if isinstance(one, dict):
         assert [*one] == [*other], where
         for key in one:
@@ -95,7 +95,7 @@ def test_page_warns_if_stored_figure_differs(opened, monkeypatch, tmp_path, part
     assert ["differs from the computed figure" in warning for warning in warnings] == [True]
 
 
-def test_small_differences_of_shares_are_ignored():
+def test_small_differences_between_figures_are_ignored():
     one = kept()["data"]
     other = copy.deepcopy(one)
     other["sides"][0]["words"][0]["share"] += 0.004
@@ -111,7 +111,7 @@ def test_link_to_another_view_shows_no_stored_figure(opened):
     assert opened(content=BUNDLED_CONTENT[:8])[1]
 
 
-def test_loaded_is_true_after_imports(monkeypatch):
+def test_loaded_is_true_once_pickers_are_imported(monkeypatch):
     importlib.import_module("selfattn.dashboard.pickers")
     assert while_loading.loaded()
     monkeypatch.delitem(sys.modules, "selfattn.dashboard.pickers")

@@ -27,7 +27,7 @@ def find_nginx() -> str | None:
 
 @pytest.fixture
 def proxied(tmp_path):
-    """Start nginx and two servers; return their address and processes."""
+    """Start nginx and two servers; return nginx's address and the servers' processes."""
     nginx = find_nginx()
     if nginx is None:
         pytest.skip("no nginx on this machine, and none could be installed")
@@ -75,7 +75,7 @@ def test_visitors_move_if_their_server_dies(proxied):
 
 
 def _readings(address: str, cookie: str) -> list[str]:
-    """Open LINK, and return the texts about the charts."""
+    """Open LINK, and return the page's texts about the link's head and word."""
     with Session(address, {"Cookie": cookie}) as session:
         run = session.open("", LINK)
         assert not run.exceptions

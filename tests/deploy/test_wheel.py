@@ -39,7 +39,7 @@ def wheel(tmp_path_factory) -> Path:
 
 
 @pytest.mark.slow
-def test_wheel_contains_exactly_the_programs_files(wheel):
+def test_wheel_contains_exactly_the_source_files(wheel):
     tracked = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "selfattn", "pages", ".streamlit", "app.py"],
         cwd=ROOT, capture_output=True, text=True, check=True,

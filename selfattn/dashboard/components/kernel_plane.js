@@ -1,4 +1,4 @@
-/* Two drawings of 2-d vectors: one shows the query and the keys, one the values. */
+/* Two drawings of 2-d vectors: the first shows the query and the keys, the second the values. */
 
 const PER_UNIT = 10; // a dragged query moves in steps of 1 / PER_UNIT
 const SIDE = 300; // units: side of a drawing
@@ -150,7 +150,7 @@ function planeOf(vectors, room) {
   };
 }
 
-/** Return an arrow from the origin to the vector; a dot if the arrow is too short. depth: thickness, 0 to 1. */
+/** Return an arrow from the origin to the vector; a dot if the arrow is too short. depth: the arrow's thickness, 0 to 1. */
 function arrow({ to }, vector, kind, depth) {
   const [start, end] = [to([0, 0]), to(vector)];
   const paths = arrowPaths(start, end, 1.5 + 6 * depth);
@@ -158,7 +158,7 @@ function arrow({ to }, vector, kind, depth) {
   return paths ? shape("g", `arrow ${kind}`, paths) : shape("circle", { class: `arrow ${kind}`, cx, cy, r: 4 });
 }
 
-/** Return labels for the arrows' tips. The label with the last name is dark. */
+/** Return labels for the arrows' tips. A label that contains the last item of `names` is dark. */
 function namesAt(tips, names) {
   const joined = new Map(); // by tip
   tips.forEach((tip, i) => joined.set(`${tip}`, [...(joined.get(`${tip}`) ?? []), names[i]]));

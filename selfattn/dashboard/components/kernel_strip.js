@@ -19,7 +19,7 @@ function heaviest({ rows }) {
   return rows.reduce((one, other) => (read(other.fine) > read(one.fine) ? other : one));
 }
 
-/** Return the sentence (0 or 1) with the largest weight. */
+/** Return the index (0 or 1) of the sentence with the largest attention weight. */
 function leading([a, b]) {
   return b && read(heaviest(b).fine) > read(heaviest(a).fine) ? 1 : 0;
 }
@@ -39,7 +39,7 @@ function numberCell({ ends: [low, high], digits }, text) {
   return [value, element("span", "track", bar)];
 }
 
-/** Return a strip. beside: a strip whose cell i is marked together with this strip's. tip(i, text): tooltip of cell i. */
+/** Return a strip. beside: a second strip; cell i is marked in both strips. tip(i, text): tooltip of cell i. */
 function strip(view, kind, label, text, tip, beside) {
   const [values, texts] = [numbersOf(text, 10 ** view.data.places[kind]), written(view, kind, text)];
   const [n, shades, largest] = [values.length, new Map(), view.data.largest[kind] / 10 ** view.data.places[kind]];

@@ -1,6 +1,6 @@
 /* Sentences with tinted words, or a long text with tinted sentences (see shaded.schema.json). */
 
-/** A click sends a state: "open" for a row, "word" for a word, "opened" for a sentence. */
+/** A click sends a state: "open" on a row of words, "word" on a word, "opened" on a sentence of a long text. */
 export default function shaded(given) {
   return showIn(ShadedView, "shaded", given);
 }
@@ -118,7 +118,7 @@ function sentencePart(view, sentence, place) {
   return part;
 }
 
-/** Draw the effect of hiding each sentence, with its noise level as a band. */
+/** Draw the effect of hiding each sentence, with the sentence's noise level as a band. */
 function curvePart(sentences, tokens, read, parts) {
   const x = (token) => `${(100 * token) / tokens}%`;
   const box = (from, to, low, high, more) => {

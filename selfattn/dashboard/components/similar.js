@@ -1,6 +1,6 @@
 /* Two texts with lines between words, and the texts' cosine (see similar.schema.json). */
 
-/** A click on a word sends the state "hidden": the hidden words of both texts. */
+/** A click on a word sends the state "hidden": the data's key, and the index of the hidden word in each text. */
 export default function similar(given) {
   return showIn(SimilarView, "similar", given);
 }
@@ -33,12 +33,12 @@ class SimilarView extends View {
     return this.data.sides[side].words[at];
   }
 
-  /** Return the cosine without word a of A and word b of B (null: hide no word); null if no word is left. */
+  /** Return the cosine after hiding word a of text A and word b of text B (null: no word); null if no word is left. */
   cosine([a, b] = [null, null]) {
     return this.rows[a === null ? 0 : a + 1][b === null ? 0 : b + 1];
   }
 
-  /** Return which words are hidden after a click on this word. */
+  /** Return which words are hidden after a click on word `at` of text `side`. */
   pressed(side, at) {
     return this.hidden.with(side, this.hidden[side] === at ? null : at);
   }
@@ -57,7 +57,7 @@ function textsPart(view) {
   const largest = Math.max(0, ...view.data.lines.map(([, , , interaction]) => interaction));
   let drawn = [];
 
-  /** Return the hovered word's lines; without any, the lines that the figure shows at first. */
+  /** Return the hovered word's lines, or else the lines that the figure shows at first. */
   function lines() {
     const { hovered, data } = view;
     const own = hovered && view.word(...hovered).lines;

@@ -61,7 +61,7 @@ class StageView extends View {
     if (this.root.clientWidth) for (const plane of this.planes) plane.draw(null, 0);
   }
 
-  /** Return the positions and bars of all elements with a data-name. */
+  /** Return, for each element with a data-name, its position and its bar's position and width. */
   places() {
     const found = new Map();
     for (const node of this.body.querySelectorAll("[data-name]")) {
@@ -103,7 +103,7 @@ function moving() {
   return !matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
 
-/** Return the lesson's outline, with a button for each part. */
+/** Return the lesson's outline, with a button for each part of the lesson. */
 function outlinePart(view) {
   const boxes = view.data.outline.flatMap(({ text, stop, state }, i) => {
     const about = { type: "button", class: state.replace(" ", "-"), "data-id": `part ${i}` };
@@ -175,7 +175,7 @@ function printed({ kind, places }, value) {
   return kind === "share" ? weight(value) : decimal(value, places);
 }
 
-/** Return numbers as cells: blue if positive, red if negative. */
+/** Return a row's numbers as coloured cells: blue if positive, red if negative. */
 function cellsOf(view, column, row) {
   const values = column.rows[row] ?? Array(column.across).fill(null);
   const node = element("div", "cells", cellsFor(view, column, values, column.tips[row]));
@@ -231,7 +231,7 @@ function barOf(column, row) {
   return node;
 }
 
-/** Return what stands below a column: the column's sum; below shares also a bar with a part per word. */
+/** Return what stands below a column: the column's sum; if the column's kind is "share", also a bar with a part per word. */
 function footOf(view, column) {
   if (!column.foot) return element("span");
   const { title, row } = column.foot;
