@@ -181,7 +181,7 @@ def _word(sheet: Sheet, shown: Shown, own: Sentence, n: int, left: float, base: 
 
 @dataclass(frozen=True)
 class Move:
-    """How far a sentence's mark moves on the line when a word is hidden, in pixels."""
+    """How far the mark of A or B moves, in pixels, on the line between two senses or sentences if a word is hidden."""
 
     side: int
     word: int | None

@@ -12,7 +12,7 @@ LABELS = 45  # the most token labels of an axis
 
 
 def label_axis(labels: Sequence[str], every: int = 1, **more: Any) -> dict[str, Any]:
-    """Return an axis with a text at each position 0, 1 ... every: 2 shows only every second text."""
+    """Return an axis with a text at each position 0, 1 ...; with every=2, only every second text is shown."""
     spelled = expression(label if i % every == 0 else "" for i, label in enumerate(labels))
     places = {"values": list(range(0, len(labels), every)), "labelExpr": f"{spelled}[datum.value]"}
     return {**places, "title": None, "grid": False, **more}

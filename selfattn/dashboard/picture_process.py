@@ -1,4 +1,4 @@
-"""Draw downloads in another process, because vl-convert blocks all Python threads."""
+"""Draw pictures for download in another process, because vl-convert blocks all Python threads."""
 
 import contextlib
 import os

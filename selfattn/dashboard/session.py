@@ -134,4 +134,4 @@ TRAINED = Key(
 REAL_HEAD = Key("{}.head", "the name of the head that the visitor chose")
 REVEALED = Key("{}.shown", "True if the visitor saw the answer without a guess", False)
 ASKING = Key("{}.asking", "the position of the token whose row of attention weights is shown")
-PUBLISHED = Key("{}.published", "the published numbers that fill the lesson page's fields")
+PUBLISHED = Key("{}.published", "the published numbers with which an example fills the lesson page's fields")

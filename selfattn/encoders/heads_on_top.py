@@ -71,7 +71,7 @@ def _named(config) -> list[str]:
 
 
 def _instead(config) -> str:
-    """Say, for an error message, which head the checkpoint has instead."""
+    """Say, for an error message, what the checkpoint has instead of the wanted head."""
     if not _named(config):
         return (
             'its config.json has no "architectures". Add the class of the saved model, such as '

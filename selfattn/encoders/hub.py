@@ -84,7 +84,7 @@ def _check_id(name: str, revision: str | None) -> None:
 
 
 def _download(name: str, revision: str | None, info: ModelInfo, report: Callable[[str], None]) -> Path:
-    """Download the files of a commit that the cache lacks, and return their folder."""
+    """Download those files of a commit that aren't in the cache yet. Return the commit's folder."""
     sizes = {sibling.rfilename: sibling.size or 0 for sibling in info.siblings or ()}
     wanted = [f for f in sizes if "/" not in f and any(fnmatch(f, pattern) for pattern in FILES)]
     wanted = [*filter(POOLING.fullmatch, sizes), *sorted(wanted, key=lambda file: (file == LAST, file))]

@@ -204,7 +204,10 @@ def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
 def _compare_with_fast(
     encoder: Encoder, passes: list[EagerPass]
 ) -> tuple[list[LayerRecording], dict[tuple[Hide, ...], str]]:
-    """Run a fast pass. Return the first sentence's recordings, and the difference from the eager pass for each `hidden`."""
+    """Compare a fast (not eager) pass with `passes`. Return the first sentence's recordings, and reasons keyed by `hidden`.
+
+    A reason says how the passes differ; "" if they agree.
+    """
     n_layers = len(passes[0].states) - 1
     try:
         recordings, states = _fast(encoder, passes)

@@ -122,7 +122,7 @@ def halves(sentences: Sequence[PronounSentence]) -> tuple[list[int], list[int]]:
 
 
 def luck(preferences: Tensor) -> float:
-    """Return the 95th percentile of the best head's accuracy if coin flips chose the right nouns."""
+    """Return the 95th percentile of the best head's accuracy if coin flips decided which noun is right."""
     n = len(preferences)
     coins = torch.randint(0, 2, (SHUFFLES, n), generator=torch.Generator().manual_seed(0)).double() * 2 - 1
     signs = torch.sign(preferences.double()).flatten(1)

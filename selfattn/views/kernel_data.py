@@ -70,7 +70,7 @@ def kernel_data(
 
 
 def _plane(row: QueryRow, back: str) -> dict[str, Any]:
-    """Return the vectors for recomputing the row while the visitor drags the query."""
+    """Return the vectors from which the browser recomputes the row while the visitor drags the query."""
     vectors = {"query": row.of("query"), "keys": row.trace.key, "values": row.trace.value}
     return {name: values.tolist() for name, values in vectors.items()} | {"scale": row.trace.scale, "back": back}
 

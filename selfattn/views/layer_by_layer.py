@@ -38,7 +38,7 @@ def compared(pair: HiddenPair) -> str:
 
 
 def beside(pair: HiddenPair) -> str:
-    """State the largest cosine with two words other than `pair.top` hidden, and the cosine of A and the control sentence."""
+    """State the cosine `pair.other_words`, and the cosine of A and the control sentence."""
     parts = []
     if (others := pair.other_words) == others:
         parts.append(

@@ -172,7 +172,7 @@ def gap_question(head: MaskedHead, masked: Encoding, row: int) -> Question:
 
 
 def words(found: Mapping[Question, Explained], answer: str = "") -> Panel:
-    """Make the panel of how hiding words or sentences changes a number."""
+    """Make the panel of how hiding words or sentences changes the number that each question asks about."""
     first, long = next(iter(found)), any(each.sentences for each in found.values())
     hidden = "word or sentence" if long else "word"
     rows = {f"change of {first.what} when a {hidden} is hidden{question.where}": question for question in found}
@@ -365,7 +365,7 @@ def heads(question: Question, found: Explained, chosen: str, precision: str) -> 
 
 
 def answers(question: Question) -> Panel:
-    """Make the panel of the likeliest answers."""
+    """Make the panel of the question's answers, with the largest probability or score first."""
     table = question.answers
     label, value = table.columns
     first = table.iloc[0]

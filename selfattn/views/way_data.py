@@ -54,7 +54,7 @@ class Line:
 
 
 def line_of(pair: HiddenPair, means: SenseMeans | None) -> Line:
-    """Return the line of a pair. means: the means of the senses; None for a line from A to B."""
+    """Return the line on which the view shows a pair. means: the means of the senses; None for a line from A to B."""
     word = pair.placed[0].word.text
     if pair.senses is None or means is None:
         about = (

@@ -94,7 +94,7 @@ QUERIES = (
 
 @dataclass(frozen=True)
 class Planted:
-    """One or two texts, the answer, and the deciding word."""
+    """One or two texts, the right label (a class, a tag or a match), and the word that decides the label."""
 
     texts: tuple[str, ...]
     answer: int

@@ -249,7 +249,7 @@ def alike(one: str, other: str) -> bool:
 
 
 def _digit(*texts: str) -> float:
-    """Return one unit of the last decimal place that all texts have; 0 for whole numbers, except per cent."""
+    """Return one unit of the last decimal place that all texts have. Whole numbers without "%" give 0."""
     places = [len(text.partition(".")[2].strip(" %")) for text in texts]
     return 1.01 * 10.0 ** -min(places) if max(places) or "%" in texts[0] else 0.0
 

@@ -13,6 +13,6 @@ def nothing_computed():
 
 
 @pytest.mark.parametrize("name", pages.RECORDS)
-def test_page_shows_what_its_record_says(name):
+def test_page_matches_its_stored_summary(name):
     different = record.differences(name, pages.RECORDS[name]())
     assert not different, "\n".join([f"{len(different)} differences. {record.ANEW}", *different])

@@ -75,7 +75,7 @@ def test_visitors_move_if_their_server_dies(proxied):
 
 
 def _readings(address: str, cookie: str) -> list[str]:
-    """Open LINK, and return the page's texts about the link's head and word."""
+    """Open LINK, and return the page's texts that name the head or a word of the link."""
     with Session(address, {"Cookie": cookie}) as session:
         run = session.open("", LINK)
         assert not run.exceptions

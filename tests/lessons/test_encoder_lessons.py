@@ -44,7 +44,7 @@ def test_pronoun_is_found_after_both_nouns(encoder):
     assert float(rows.preference[2, 5]) == pytest.approx(float(weights[nouns[0]] - weights[nouns[1]]))
 
 
-def test_accuracy_by_luck_grows_with_number_of_heads():
+def test_best_accuracy_by_chance_grows_with_number_of_heads():
     noise = torch.randn(40, 6, 12, generator=torch.Generator().manual_seed(0))
     assert 0.65 < pronouns.luck(noise) < 0.85
     assert 0.55 < pronouns.luck(noise[:, :1, :1]) < 0.65  # in 95 of 100 tries, at most 25 of 40 coin tosses are right

@@ -251,7 +251,7 @@ def test_new_session_draws_sentences_before_results(nothing_computed, monkeypatc
     assert len(shown) == 1  # the earlier figure stays
 
 
-def test_only_new_session_lets_browser_draw_first(monkeypatch):
+def test_only_first_run_of_session_waits_for_browser(monkeypatch):
     starts = []
     monkeypatch.setattr(queue, "let_browser_draw", lambda: starts.append(1))
     at = open_link()

@@ -235,7 +235,7 @@ def deals(senses: Sequence[str]) -> Iterator[tuple[int, list[int], list[int]]]:
 
 
 def judgements(rows: Sequence[Row], found: Sequence[Vectors], weight: Sequence[np.ndarray]) -> pd.DataFrame:
-    """Return ten judgements per row: one half of the other rows picks a word, and the second half judges this word.
+    """Return ten judgements per row: a word is picked with half of the other rows, and judged with the rest.
 
     picked: index in `others` of the word with the largest share
     way: vector between the picking half's sense means
@@ -320,13 +320,13 @@ def to_words(row: Row, from_word: Tensor) -> np.ndarray:
 
 
 def attended(model, row: Row) -> np.ndarray:
-    """Return the word's weights to the other words, (n_layers, n_heads, m)."""
+    """Return the attention weights from the word to the other words: (n_layers, n_heads, m)."""
     _, hiding = run(model, row.ids, edges_of(model, row, [()]))
     return np.stack([to_words(row, weights[0]) for weights, _ in hiding.seen])
 
 
 def without_axis(model, row: Row) -> dict[str, np.ndarray]:
-    """Score the other words, (m,), by methods that need no `way`. Only for BERT."""
+    """Score the other words, (m,), by methods that don't use the vector `way`. Only for BERT."""
     _, hiding = run(model, row.ids, edges_of(model, row, [()]))
     norm, rollout = np.zeros(len(row.others)), torch.eye(len(row.ids), dtype=torch.float64)
     for layer, (weights, values) in enumerate(hiding.seen):

@@ -26,7 +26,7 @@ def encoders(tmp_path_factory):
 
 
 def apart(one, other, layer, head, of):
-    """Return the mean distance of a head of `one` from the (encoder, head) `other`, in the text `of`."""
+    """Return how far two heads' attention weights differ in the text `of`, averaged over tokens. other: (encoder, head)"""
     first, second = one.reference_weights(of)[layer, head], other[0].reference_weights(of)[layer, other[1]]
     return float((first - second)[1:-1].abs().sum(-1).mean() / 2)
 

@@ -124,7 +124,7 @@ def test_note_counts_heads_with_larger_effect_than_chosen(encoder):
         assert own.live.data["said"][own.live.data["chosen"]].endswith(
             f"{numbers.decimal(100 * row['share'], 1)}\u00a0%"
         )
-        assert own.note.startswith(f"In {place or 'none'} of the other 71 heads, hiding the word has a larger effect.")
+        assert own.note.startswith(f"Hiding the word has a larger effect in {place or 'none'} of the other 71 heads.")
         head = Head(int(row["layer"]), int(row["head"]))
         drawn = f"{head} has the largest effect in {numbers.share(row['leads'])} of random resamples of the words."
         assert own.note.endswith(drawn) == (row["leads"] >= 0.005)

@@ -231,7 +231,7 @@ def test_tokens_share_row_only_in_long_sentences(n):
 
 
 def test_known_row_has_expected_steps():
-    """A mask of zeros has no column; a term of zeros has one."""
+    """The figure has a column for an added term of zeros, but none for a mask of zeros."""
     terms = [Term("bias", torch.tensor([[math.log(2), 0.0, 0.0]])), Term("none", torch.zeros(1, 3))]
     keys, values = torch.tensor([[0.5, 1.0], [2.0, -1.5], [0.0, 3.0]]), torch.tensor([[0.4, 0.8, -0.4, 0.0]] * 3)
     trace = attend(torch.zeros(1, 2), keys, values, torch.zeros(1, 3), terms=terms)

@@ -117,7 +117,7 @@ def test_named_word_has_clearly_largest_share(made):
     )
 
 
-def test_no_word_is_named_without_report(made):
+def test_without_report_finding_could_be_chance(made):
     _, panel = made("bank", known=False)
     data = panel.live.data
     assert plain(panel.finding) == UNKNOWN_NOISE
@@ -213,7 +213,7 @@ def test_labelled_sentences_are_placed_on_line(encoder, made):
 
 
 def test_dots_lie_nearer_to_middle_than_means(encoder):
-    """Each sentence is placed with means that leave this sentence out."""
+    """Each sentence's place is computed with sense means that leave this sentence out."""
     for word in LABELLED["word"].unique():
         rows = [*stored("sense_means", encoder, LABELLED).report.of(word, encoder, LABELLED).rows.values()]
         for sense in {row.sense for row in rows}:
@@ -231,7 +231,7 @@ def test_nearest_mean_outranks_label(encoder, made):
     assert not any("several words" in line for line in panel.live.data["below"])
 
 
-def test_data_state_whether_single_heads_can_be_run(encoder, made):
+def test_runnable_is_false_without_masks_for_single_heads(encoder, made):
     pair, panel = made("bank", senses=False)
     together = replace(encoder, one_head_reason="All heads have one mask.")
     data = put_together(together, pair, None).live.data

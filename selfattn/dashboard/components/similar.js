@@ -5,7 +5,7 @@ export default function similar(given) {
   return showIn(SimilarView, "similar", given);
 }
 
-/** Knows the data, the hidden words and the hovered word. */
+/** Holds the data, the hidden words and the hovered word. */
 class SimilarView extends View {
   show(data, send) {
     this.send = send;

@@ -52,7 +52,7 @@ class WayView extends View {
     for (const part of this.parts) if (!heads || part.heads) part.paint?.();
   }
 
-  /** Lay out all parts, the sentences before the line: streams start at the words. */
+  /** Lay out the parts from top to bottom, because lower drawings start at words of the upper parts. */
   layOut() {
     if (this.root.clientWidth) for (const part of this.parts) part.layOut?.();
   }
@@ -113,7 +113,7 @@ class WayView extends View {
     return true;
   }
 
-  /** Send a choice to Python. If the page has a kernel figure, that figure sends it, so that Streamlit reruns less. */
+  /** Send a choice to Python. If the page has a figure of kernel.js, that figure sends the choice, to rerun less of the page. */
   choose(state, value) {
     const event = new CustomEvent("selfattn-choice", { detail: { state, value }, cancelable: true });
     if (dispatchEvent(event)) this.send(state, value);

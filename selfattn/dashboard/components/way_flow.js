@@ -2,7 +2,7 @@
 
 const GAP = 1.5; // pixels between ribbons
 
-/** Set the width and place of each ribbon of a sentence. Return their height together. */
+/** Set the width and place of a sentence's ribbons. Return the height that they need. */
 function stackRibbons({ found, sum }, scale) {
   const room = [-1, 1].map((sign) => {
     let [height, end] = [16, (sign * (sum * scale + GAP * found.length)) / 2];
