@@ -1,4 +1,4 @@
-"""Test the outcome of each model type in docs/support.md: right, shown or refused."""
+"""Test that docs/support.md correctly says which model types selfattn recomputes, only shows, or refuses to open."""
 
 import re
 import runpy

@@ -270,7 +270,7 @@ def _ways(
 
 
 def hidden_by_head(encoder: Encoder, words: Sequence[PlacedWord | tuple], targets: Sequence[Target]) -> list[Tensor]:
-    """Estimate by gradient the effect of hiding each of a word's n other words, in one head at a time.
+    """Estimate by gradient how a target changes if one of the n other words is hidden from a word in one head.
 
     Returns (n, n_layers, n_heads) for each of `words`. targets: the `Target` to differentiate for each of `words`.
     In our pairs with "bank", the estimates' sum over heads is a fifth to nine tenths smaller than the effect of hiding the

@@ -94,7 +94,7 @@ def _apart(moves: Sequence[Move]) -> bool:
 
 
 def _labels(sheet: Sheet, shown: Shown, move: Move, wide: bool, width: float) -> list[Label]:
-    """Return a mark's labels: 'without "river"' and, if `wide`, 'with "river"'."""
+    """Return the labels of a sentence's mark: 'without "river"' and, if `wide`, 'with "river"'."""
     if move.word is None:
         return []
     ink, level, word = sheet.theme.ink, shown.data["way"]["level"] or 0.0, shown.label(move.side, move.word)
@@ -127,7 +127,7 @@ def _write(sheet: Sheet, labels: Sequence[Label], y: float, width: float) -> Non
         sheet.text(left + wide / 2, y, label.text, size, label.color, align="center", bold=label.bold)
 
 
-# The line
+# The line onto which the chosen word's vectors are projected
 
 
 def _land(sheet: Sheet, shown: Shown, place: Scale, level: tuple[float, float], width: float) -> None:

@@ -209,7 +209,7 @@ def pads(words: Sequence[Placed], n: int, direction: str, pad: float) -> tuple[f
     return (after, before) if direction == "rtl" else (before, after)
 
 
-# The line
+# The line onto which the chosen word's vectors are projected
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ def share(data: Data, theme: Theme) -> Spec:
 
 
 def _draw(sheet: Sheet, shown: Shown, stretch: float) -> float:
-    """Draw everything above the footer. Return the y coordinate below it."""
+    """Draw everything above the footer. Return the y coordinate where the drawing ends."""
     sides = [shown.answer[0]] if shown.answer else [0, 1]
     y = finding(sheet, shown, ACROSS, FINDING, 2) + 6
     y, starts = sentences(sheet, shown, y, ACROSS, sides, ONE if shown.answer else BOTH)

@@ -83,7 +83,7 @@ def _join_after(layer: nn.Module, args: tuple, kwargs: dict[str, Any], output: A
 
 
 def _widen(attention: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -> Given | None:
-    """Let the attention read all tokens, not only the word's."""
+    """Let the attention read all tokens, not only those in `recorder.rows`."""
     whole = getattr(current_recorder(), "whole", None)
     return None if whole is None else _with_states(args, kwargs, lambda _: whole)
 

@@ -60,7 +60,10 @@ def _by_sentence(
     found: Explained, segment: int, words: Sequence[dict[str, Any]], places: Sequence[int], what: str, write: Write,
     largest: float, whole: Tokens | None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Return the fields of a long text's row. largest: the effect or noise level that is drawn at full height."""
+    """Return the figure's data of one long text, sentence by sentence.
+
+    largest: the effect or noise level that is drawn at full height
+    """
     named, opened = {*found.named}, {*found.words}
     sentences = [(at, each) for at, each in enumerate(found.sentences) if each.segment == segment]
     starts, first = [each.at for _, each in sentences], sentences[0][1].positions[0]

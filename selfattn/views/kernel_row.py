@@ -1,4 +1,4 @@
-"""Define `QueryRow`, one token's row of a head's trace."""
+"""Define `QueryRow`: each step of one head's attention, for one query token."""
 
 import math
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class QueryRow:
         return self.text or self.tokens[self.query]
 
     def of(self, step: str) -> Tensor:
-        """Return one step for the query: (d_head,) for "query", (n,) for "weights"."""
+        """Return the query's row of the tensor `step` of the trace: (d_head,) for "query", (n,) for "weights"."""
         return getattr(self.trace, step)[self.row]
 
     @property

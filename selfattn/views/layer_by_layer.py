@@ -1,4 +1,4 @@
-"""Make the panel of the cosine of a word's two vectors after each layer."""
+"""Show the cosine of a word's vectors in two sentences, after each layer."""
 
 from functools import cache
 

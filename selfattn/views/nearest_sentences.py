@@ -14,7 +14,7 @@ SAME = 1e-4  # cosines that differ by at most this count as equal
 
 
 def nearest_sentences(encoder: Encoder, word: str, stage: str, ranked: pd.DataFrame) -> Panel:
-    """Make the panel of the three nearest sentences. ranked: from `ranked_sentences`."""
+    """Make the panel of the three labelled sentences nearest to a word's vector. ranked: from `ranked_sentences`."""
     first = ranked.head(NEAREST)
     rows = [
         (at, each, each.label, float("nan"), fold(each.text) == fold(word))

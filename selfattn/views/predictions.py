@@ -65,7 +65,7 @@ def first_asked(encoder: Encoder, gap: bool) -> str:
 
 
 def class_question(head: ClassHead, sentence: Encoding, chosen: str | None = None, where: str = "") -> Question:
-    """Return the question about one class, by default the likeliest."""
+    """Return the question about the class `chosen`, by default the likeliest class."""
     logits = head.logits(sentence.states[-1])
     named = f"{where.removeprefix(' in ').capitalize()}: " if where else ""
     number, table = _likeliest(head, logits, "class", chosen)
@@ -84,7 +84,7 @@ def class_question(head: ClassHead, sentence: Encoding, chosen: str | None = Non
 
 
 def tag_question(head: TagHead, sentence: Encoding, at: int, chosen: str | None = None) -> Question:
-    """Return the question about one word's tag, by default the likeliest."""
+    """Return the question about the tag `chosen` of a word, by default the word's likeliest tag."""
     word = sentence.words[at]
     number, table = _likeliest(head, head.logits(sentence.states[-1][list(word.positions)]), "tag", chosen)
     python = _python(f"tag_score(load_tag_head(encoder), sentence.words[{at}], {number})", "classification")

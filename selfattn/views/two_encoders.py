@@ -126,7 +126,7 @@ def _bars(name: str, finding: str, drawn: pd.DataFrame, names: Sequence[str], ti
 
 
 def _every_word(compared: EncoderComparison, at: int, names: Sequence[str]) -> Panel:
-    """Make the map of all differences. The finding ignores the row of the word at `at`."""
+    """Make the map of the first encoder's weights minus the second's. The finding ignores the row of the word at `at`."""
     rest = compared.difference.abs()
     rest[at] = 0
     finding, note = "No other word differs.", ""

@@ -393,7 +393,7 @@ def test_keyboard_reaches_every_part(open_way):
     assert page.evaluate("sent") == [["hidden", [6, None]], ["head", 0]]
 
 
-def test_new_key_of_data_resets_choices(open_way):
+def test_data_with_new_key_resets_choices(open_way):
     data = way_data()
     page = open_way(data)
     word(page, "river").click()
@@ -474,7 +474,7 @@ def test_share_near_noise_level_has_decimal(open_way):
     expect(open_way(data, 1100).locator(".much").last).to_have_text("21.0\u00a0%")
 
 
-def test_only_words_on_same_line_have_ribbons(open_way):
+def test_only_line_of_chosen_word_has_ribbons(open_way):
     page, sides = open_way(VARIANTS["64 words"], 1100), VARIANTS["64 words"]["sides"]
     top = "each => each.getBoundingClientRect().top"
     for side, name in enumerate("ab"):

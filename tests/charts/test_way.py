@@ -135,14 +135,14 @@ def test_ribbon_width_is_proportional_to_share(panels, word):
             assert (own[0]["color"] == LIGHT.effect[-1]) == (value in named)
 
 
-def test_only_words_on_same_line_have_ribbons():
+def test_only_line_of_chosen_word_has_ribbons():
     data = VARIANTS["split"]
     sets = way(data, LIGHT, 760)["datasets"]
     assert [value for value, *_ in polygons(sets, "ribbon A")] == [0.25]  # the longest word is on the next line
     assert sorted(value for value, *_ in polygons(sets, "ribbon B"))[-3:] == [0.22, 0.24, 0.3]
 
 
-def test_area_between_streams_shows_share():
+def test_area_between_streams_shows_effect_of_hiding():
     for level, color, size in ((0.21, LIGHT.effect[-2], 42), (0.5, LIGHT.muted, 23)):
         sets = way(way_data(level=level), LIGHT)["datasets"]
         (value, left, right, hue), *_ = polygons(sets, "between")
@@ -442,7 +442,7 @@ def test_scale_bar_spans_distance_between_ends(between, ends, width):
     assert (second - first) / (at[1] - at[0]) in [pytest.approx(bar, abs=0.1) for bar in bars]
 
 
-def test_picture_to_share_shows_sentence_of_finding():
+def test_picture_to_share_shows_sentence_of_named_word():
     """If the finding names no word, the picture shows both sentences."""
     data = way_data()
     for sides, words, names in (
@@ -507,7 +507,7 @@ def test_labels_name_hidden_words(shares, chosen, texts):
 
 
 @pytest.mark.slow
-def test_move_has_positions_of_data(panels):
+def test_move_in_pixels_matches_data(panels):
     shown, place = Shown(panels["bank"].live.data), Scale(-1, 2, 0, 3000)
     for side, (sign, level) in enumerate(((1, True), (-1, False))):
         move, here = move_of(shown, side, place), place(shown.data["way"]["at"][side])

@@ -309,7 +309,7 @@ def test_loop_of_links_is_refused_or_ignored(folder, monkeypatch):
         assert re.search("links to a path outside|can't be read", str(refused("mine")))
 
 
-def test_dangling_link_is_accepted(folder):
+def test_dangling_symlink_is_accepted(folder):
     (folder / "pytorch_model.bin").symlink_to("/nowhere/at/all")  # as in an incomplete cache
     assert load_encoder(str(folder)).family == "bert"
 

@@ -113,7 +113,7 @@ def test_split_word_averages_queries_and_sums_keys(encoder):
         encoded_words.first_word(encoding, "it", after=len(encoding.tokens) - 1)
 
 
-def test_nearest_head_has_textbook_weights():
+def test_head_nearest_to_textbook_weights_comes_first():
     weights = torch.rand(2, 3, 1, 3, generator=torch.Generator().manual_seed(0)).double()
     found = textbook_weights.compare(weights, weights[1, 2].tolist())
     assert (found["layer"][0], found["head"][0]) == (1, 2)

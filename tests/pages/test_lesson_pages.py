@@ -521,7 +521,7 @@ def test_lesson_on_attention_code_computes_all_heads(encoder):
     assert kernel(at)[0]["weight"] == list(map(weight, weights))
 
 
-def test_figure_shows_effects_of_real_encoder(encoder):
+def test_figure_shows_effects_of_hiding_each_word(encoder):
     a, b = (encoder.encode(sentence).places("bank")[0] for sentence in REAL.sentences[:2])
     means = sense_means(encoder, labels_of("bank").rows, "bank")
 

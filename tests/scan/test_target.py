@@ -26,7 +26,7 @@ def classifier(tmp_path, monkeypatch):
     return str(save_tiny(FAMILIES["DistilBERT"], tmp_path / "tiny", classes=("BAD", "GOOD")))
 
 
-def test_written_tables_equal_report_of_over_sentences(classifier, tmp_path, capsys):
+def test_command_writes_same_tables_as_python_call(classifier, tmp_path, capsys):
     rows = "".join(f"7;{text}\n" for text in (*TEXTS, TEXTS[0], '"broken'))
     (tmp_path / "in.csv").write_text(f"sep=;\nNo;TEXT \n;\n{rows}")
     asked = ["in.csv", "--output", "out", "--model", classifier, "--target", "class=good", "--max-rejects", "1"]

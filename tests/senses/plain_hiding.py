@@ -341,7 +341,7 @@ def without_axis(model, row: Row) -> dict[str, np.ndarray]:
 
 
 def along_axis(model, row: Row, mask_id: int) -> dict[str, np.ndarray]:
-    """Return u's changes by gradient, value zeroing and [MASK] for each other word, each (m, d_model)."""
+    """Return how the unit vector u changes without each other word, by three methods: (m, d_model) each."""
     u = without(model, row, [()])[0]
     masked = row.ids.repeat(len(row.others), 1)
     for copy, positions in enumerate(row.others):

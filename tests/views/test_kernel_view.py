@@ -274,7 +274,7 @@ def test_figure_shows_source_code_of_attend():
     ]
 
 
-def test_division_is_printed_with_fewest_decimals_that_suffice():
+def test_printed_numerator_and_denominator_give_printed_weight():
     assert _division(0.002636204657974942, 4.410395029710836, 0.0005977252922280259, 2) == ("0.0026", "4.410", "0.0006")
 
 

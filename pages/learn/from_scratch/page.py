@@ -73,7 +73,7 @@ def ask() -> bool:
     """Ask the page's question. Return True once the visitor has answered."""
     if not projected:
         teaching.prose(stop.idea)
-    # The file lists the correct option first, so mix the options.
+    # In stops.toml the correct option comes first, so change the order.
     options = sorted(stop.options, key=lambda option: zlib.crc32(option.encode()))
     answered = teaching.predict(here, stop.question, options, stop.answer, stop.reason)
     if projected:  # on a projector, students should see the question first

@@ -39,7 +39,10 @@ function numberCell({ ends: [low, high], digits }, text) {
   return [value, element("span", "track", bar)];
 }
 
-/** Return a strip. beside: a second strip; cell i is marked in both strips. tip(i, text): tooltip of cell i. */
+/**
+ * Return a strip: a vector's numbers as coloured cells. tip(i, text): tooltip of cell i.
+ * beside: another strip; marking a cell here marks the same cell there.
+ */
 function strip(view, kind, label, text, tip, beside) {
   const [values, texts] = [numbersOf(text, 10 ** view.data.places[kind]), written(view, kind, text)];
   const [n, shades, largest] = [values.length, new Map(), view.data.largest[kind] / 10 ** view.data.places[kind]];

@@ -33,7 +33,7 @@ class SimilarView extends View {
     return this.data.sides[side].words[at];
   }
 
-  /** Return the cosine after hiding word a of text A and word b of text B (null: no word); null if no word is left. */
+  /** Return the cosine of A and B, with word a of A and word b of B hidden (null: none); null if no word is left. */
   cosine([a, b] = [null, null]) {
     return this.rows[a === null ? 0 : a + 1][b === null ? 0 : b + 1];
   }

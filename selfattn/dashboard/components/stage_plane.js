@@ -56,7 +56,7 @@ function entering(mark) {
   return { ...mark, at: mark.origin ?? mark.at };
 }
 
-/** Return a mark between two states. part: 0 (`from`) to 1 (`to`). */
+/** Interpolate a mark between two of its states. part: 0 (`from`) to 1 (`to`). */
 function between(from, to, part) {
   const mix = (a, b) => a.map((value, i) => value + part * (b[i] - value));
   const origin = to.origin && mix(from.origin ?? from.at, to.origin);

@@ -77,7 +77,7 @@ class WayView extends View {
     return quoted(this.byAt[side].get(at)?.text ?? "");
   }
 
-  /** The side (0: A, 1: B) whose leading word has the larger effect. */
+  /** The side (0: A, 1: B) that contains the word with the largest effect. */
   get leading() {
     const [a, b] = [0, 1].map((side) => this.share(side, this.data.sides[side].leader) ?? -Infinity);
     return b > a ? 1 : 0;

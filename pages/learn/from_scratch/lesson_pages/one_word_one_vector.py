@@ -131,7 +131,7 @@ def vectors(places: Places, stage: int) -> Tensor:
 
 
 def near(places: Places, marks: Places, stage: int) -> Tensor:
-    """Return the cosines of the word's k vectors with the vectors of two other words at a stage, (k, 2)."""
+    """Return the cosines of the word's k vectors with two other words' vectors: (k, 2). stage: see TABLE."""
     ours, theirs = vectors(places, stage).double(), vectors(marks, stage).double()
     return cosine_similarity(ours[:, None], theirs[None], dim=-1)
 
