@@ -135,7 +135,7 @@ def test_ribbon_width_is_proportional_to_share(panels, word):
             assert (own[0]["color"] == LIGHT.effect[-1]) == (value in named)
 
 
-def test_only_words_on_same_line_have_ribbons():
+def test_ribbons_join_only_words_on_one_line():
     data = VARIANTS["split"]
     sets = way(data, LIGHT, 760)["datasets"]
     assert [value for value, *_ in polygons(sets, "ribbon A")] == [0.25]  # the longest word is on the next line
@@ -455,7 +455,7 @@ def test_picture_to_share_shows_sentence_of_finding():
         assert [name for name in "AB" if what(sets["points"], name)] == list(names)
 
 
-def test_pairs_are_drawn_if_finding_names_no_word(encoder, encoder_of):
+def test_sentences_are_drawn_if_finding_names_no_word(encoder, encoder_of):
     for reader, texts in (
         (encoder, ("A bank.", "A bank.")),
         (encoder, ("Bank.", "Bank!")),
