@@ -62,7 +62,7 @@ def attend(
 
 
 def add_mask(scaled: Tensor, mask: Tensor | None, terms: Terms = ()) -> Tensor:
-    """Add the terms and the mask: -inf where a query may not attend."""
+    """Add terms, such as a position bias, and the mask to the scaled scores. False in the mask gives the score -inf."""
     summed = sum((term.values for term in terms), start=scaled)
     if mask is not None and mask.dtype == torch.bool:
         return summed.masked_fill(~mask, -math.inf)

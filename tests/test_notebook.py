@@ -107,7 +107,7 @@ def test_chart_of_hiding_words_explains_percentages(encoder, first, second, says
     assert says in texts_of(chart)
 
 
-def test_chart_of_hiding_words_can_estimate_by_gradient(encoder_of):
+def test_chart_names_gradient_if_effects_are_estimated(encoder_of):
     chart = notebook.hidden_words(encoder_of("XLM"), *PAIR)
     assert "by gradient" in texts_of(chart)
 

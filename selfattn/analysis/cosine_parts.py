@@ -110,7 +110,7 @@ class SentenceVector:
     positions: tuple[int, ...]
 
     def of(self, states: Tensor) -> Tensor:
-        """Return the unit vector: (..., p, d_model) -> (..., d_model)."""
+        """Return the unit vector of the mean of p hidden states: (..., p, d_model) -> (..., d_model)."""
         return normalize(states.mean(dim=-2), dim=-1)
 
 

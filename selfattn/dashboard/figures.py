@@ -29,7 +29,7 @@ class PageEnds(Exception):
 
 @dataclass(repr=False)
 class Page:
-    """The record of one run of a page."""
+    """The containers, choices and results of one run of a page's script."""
 
     name: str = ""  # in the names of the page's files
     title: str = ""
@@ -54,7 +54,7 @@ class Page:
 
 
 def end_page() -> Page:
-    """Remove and return the record of this run."""
+    """Remove and return the `Page` of this run."""
     return st.session_state.pop(session.RECORD, None) or Page()
 
 

@@ -27,7 +27,7 @@ def remember_link() -> None:
 
 
 def spell(key: str, name: str) -> None:
-    """Replace the link's value of `key` by `name`, and rerun the page. Call this before the widget is drawn."""
+    """Set `key` to `name` in the link and in the address, and rerun the page. Call this before drawing the widget `key`."""
     if linked(key) != name:
         session.LINK.get()[key] = st.query_params[key] = name
         st.rerun()  # this run's widgets still read the old address

@@ -71,7 +71,9 @@ WORD_MISSED = Key("word_missed", "the visitor's last word that isn't in both sen
 LINK = Key("link", "parameters of the session's first address that aren't used yet", MappingProxyType({}))
 INSTEAD = Key("instead", "for each unusable value of the link, the value shown instead")
 DEFAULT_OF = Key("default of {}", "the default of the widget {} in the previous run")
-LINKED_TO = Key("{} linked to", "the encoder and revision that the link names, or None to load them without asking")
+LINKED_TO = Key(
+    "{} linked to", "the encoder and revision that only the link names; None if selfattn may load without asking"
+)
 PAGE = Key("page", "the address of the page whose pickers were drawn last")
 
 # Kept by app.py for all pages.
@@ -100,8 +102,7 @@ MEASURE = Key("measure", "page All heads: the measure that the bars show")
 ASKED = Key("asked", "page Predictions: the kind of prediction, such as a class, a similarity or a masked word")
 SIMILAR = Key("similar", "page Predictions: the example that the two texts come from")
 UNRELATED = Key(
-    "unrelated",
-    "page Predictions: the cache key of the encoder for which the visitor asked to compare with unrelated pairs",
+    "unrelated", "page Predictions: the cache key of the encoder that the visitor asked to run on unrelated pairs"
 )
 DOCUMENT = Key("document", "page Predictions: a second document for the query, or an empty text")
 CLASS = Key("class", "page Predictions: the name of the class to explain")

@@ -41,7 +41,7 @@ Given = tuple[tuple, dict[str, Any]]
 
 
 def _join(layer: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -> Given | None:
-    """Add to the batch the copies that begin at this layer."""
+    """Add to the batch the sentence's copies whose changes begin at this layer."""
     recorder = current_recorder()
     if recorder is None or recorder.first:
         return None

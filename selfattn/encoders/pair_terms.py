@@ -23,7 +23,7 @@ class PositionBias:
         return replace(self, values=of_sentence(self.values, index, n))
 
     def term(self, query: Tensor, key: Tensor, scale: float, heads: int | slice, rows: slice) -> Term:
-        """Compute the term for some heads and queries."""
+        """Compute the term to add to the scaled scores of some heads and queries."""
         return Term(self.name, self.values[0, heads][..., rows, :].to(query))
 
     def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
@@ -44,7 +44,7 @@ class DistanceVectors:
         return replace(self, vectors=self.vectors[:, middle - n + 1 : middle + n])
 
     def term(self, query: Tensor, key: Tensor, scale: float, heads: int | slice, rows: slice) -> Term:
-        """Compute the term for some heads and queries."""
+        """Compute the term to add to the scaled scores of some heads and queries."""
         places = torch.arange(key.shape[-2], device=key.device)
         return self._products(query, key, scale, places[rows, None] - places, heads)
 

@@ -101,7 +101,7 @@ class HiddenWordsReport(OfTables):
 
     @property
     def noise(self) -> pd.DataFrame:
-        """For each share, the number of sentences in which the target moves by at least this share (`noise_counts`)."""
+        """For each share of the distance between senses, how many sentences have a move at least that long (`noise_counts`)."""
         return noise_counts(*self._extremes)
 
     @cached_property
@@ -129,7 +129,7 @@ class HiddenWordsReport(OfTables):
 
     @property
     def luck(self) -> float:
-        """The chance, 0 to 1, that a random word is the picked word."""
+        """The chance, 0 to 1, that a random word is the one whose hiding moves the target farthest toward its other senses."""
         return float((1 / self.named.groupby(["word", "row"]).size()).groupby("word").mean().mean())
 
 

@@ -344,7 +344,7 @@ def _together(question: Question, found: Explained) -> str:
 
 
 def heads(question: Question, found: Explained, chosen: str, precision: str) -> Panel:
-    """Make the map of how removing each head changes the number.
+    """Make the map of how removing each head changes `question.what`, such as the score.
 
     Raises ValueError if no head can be removed.
     """

@@ -263,7 +263,7 @@ def _way(line: Line, level: float) -> dict[str, Any]:
 
 
 def hills_of(ends: Sequence[Sequence[float]]) -> list[list[list[float]]]:
-    """Return the density of each end's dots as points [place, height]. The largest height is 1.
+    """Return a density curve of the dots at each end of the line, as points [place, height]. The largest height is 1.
 
     Gaussian kernel. Bandwidth: Silverman's rule of thumb, (4 / 3n)^(1/5) standard deviations (Density Estimation, 1986, section
     3.4.2). An end whose dots have fewer than three different places has no hill.

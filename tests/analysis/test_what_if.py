@@ -25,7 +25,7 @@ def reference(trace, mask=None, factor=1.0):
     return sdpa(q, k, v, attn_mask=mask, scale=trace.scale * factor)[0, 0].float()
 
 
-def test_no_change_keeps_weights(heads):
+def test_change_without_options_keeps_weights(heads):
     for real in heads:
         assert torch.equal(change(real).weights, real.weights)
 

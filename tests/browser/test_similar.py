@@ -125,7 +125,7 @@ def test_words_stay_hidden_until_key_of_data_changes(shown):
 
 @pytest.mark.parametrize("direction", ["ltr", "rtl"])
 @pytest.mark.parametrize("times", [1, 9])
-def test_texts_fit(shown, direction, times):
+def test_texts_are_not_cut_and_do_not_overlap(shown, direction, times):
     page = shown(data(direction=direction, times=times))
     assert not cut_or_overlapping(page, ".finding, .ink, .number, .said, .small, .cosine text", [360, 400, 800, 1440])
 

@@ -332,7 +332,7 @@ def test_unfolding_map_requests_effects_of_heads(open_way):
     assert page.evaluate("triggers.length") == 1
 
 
-def test_data_without_heads_show_line(open_way):
+def test_words_can_be_hidden_without_map_of_heads(open_way):
     page = open_way(way_data() | {"heads": None})
     expect(page.locator(".beyond")).to_be_visible()
     expect(page.locator(".heads")).to_have_count(0)

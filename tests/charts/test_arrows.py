@@ -40,7 +40,7 @@ MOVES = pd.DataFrame(
 )  # fmt: skip
 
 
-def test_moves_draws_arrow_from_start_to_end():
+def test_arrow_runs_from_start_to_end_of_move():
     wide = ((-9.0, 9.0), (-9.0, 9.0))
     both, one = (moves(frame, LIGHT, wide, ("", "")) for frame in (MOVES, MOVES.head(1)))
     starts = [next(rule["x"] for rule in drawn(spec, "rule") if rule["stroke"] == LIGHT.ink) for spec in (both, one)]

@@ -455,7 +455,7 @@ def test_picture_to_share_shows_sentence_of_named_word():
         assert [name for name in "AB" if what(sets["points"], name)] == list(names)
 
 
-def test_pairs_are_drawn_if_finding_names_no_word(encoder, encoder_of):
+def test_sentences_are_drawn_if_finding_names_no_word(encoder, encoder_of):
     for reader, texts in (
         (encoder, ("A bank.", "A bank.")),
         (encoder, ("Bank.", "Bank!")),

@@ -22,7 +22,7 @@ SPEC = {"mark": "bar", "data": {"values": [{"x": 1}]}, "encoding": {"x": {"field
 
 @pytest.fixture
 def worker():
-    """Return a function that finds the process that draws."""
+    """Return a function that finds the process that draws pictures."""
     yield lambda: psutil.Process(picture_process._submit(os.getpid).result(60))
     picture_process._pool().shutdown()
     picture_process._pool.cache_clear()
@@ -57,7 +57,7 @@ def test_dead_picture_process_is_replaced(monkeypatch):
 
 
 @pytest.mark.slow
-def test_slow_picture_ends_picture_process(worker, monkeypatch):
+def test_process_that_draws_too_long_is_replaced(worker, monkeypatch):
     before = worker()
     monkeypatch.setattr(picture_process, "LONGEST", 0.2)
     svg = '<svg xmlns="http://www.w3.org/2000/svg" width="7000" height="7000"><rect width="7000" height="7000"/></svg>'

@@ -243,7 +243,7 @@ def test_link_out_of_folder_is_not_opened(template, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("prefix", ["_orig_mod.", "module.", "encoder.", "module._orig_mod.bert."])
-def test_error_about_weights_prefix_has_working_remedy(template, folder, prefix):
+def test_suggested_code_removes_prefix_from_weight_names(template, folder, prefix):
     file = folder / "model.safetensors"
     save_file({f"{prefix}{name}": tensor for name, tensor in load_file(file).items()}, file, {"format": "pt"})
     message = str(refused(folder, f"their names begin with {prefix!r}"))

@@ -92,7 +92,7 @@ def test_hide_in_one_head_changes_one_attention_row(encoder):
     torch.testing.assert_close(after[4, 5, others], before[4, 5, others] / (1 - before[4, 5, 3]), atol=1e-6, rtol=0)
 
 
-def test_hide_returns_vector_per_word(encoder):
+def test_hide_returns_vector_for_each_hidden_word(encoder):
     text = "The river bank, the snow bank and the bank."
     words = ["river", 7, (6, 7)]
     vectors = encoder.hide(text, 3, words)
@@ -211,7 +211,7 @@ def in_the_fast_pass_alone(hide, recorder, mask, *given):
         ("BERT", in_the_fast_pass_alone, "the recomputed weights differ"),
     ],
 )
-def test_loading_reports_broken_hiding(checkpoint, monkeypatch, name, broken, reason):
+def test_loading_reports_why_tokens_cannot_be_hidden(checkpoint, monkeypatch, name, broken, reason):
     monkeypatch.setattr(
         Recorder, "hide", partialmethod(lambda own, hide, *given: broken(hide, own, *given), Recorder.hide)
     )

@@ -149,7 +149,7 @@ def test_every_kind_of_revision_is_accepted(cached, revision):
 
 
 @pytest.mark.parametrize("revision", ["../../../secret", "main/../../secret", "./main", "a//b", "-x", "a b", "x" * 201])
-def test_revision_cannot_leave_cache(cached, tmp_path, revision):
+def test_revision_cannot_name_folder_outside_cache(cached, tmp_path, revision):
     """A revision with "../" once made selfattn read /dev/zero."""
     in_cache(cached, "main", COMMIT)
     (tmp_path / "secret").write_text("../../../elsewhere")

@@ -73,5 +73,5 @@ def test_digest_covers_pooling_in_old_layout(tmp_path):
     assert configuration(folder) != before
 
 
-def test_content_ignores_precision(encoder_of, checkpoint):
+def test_content_digest_ignores_precision(encoder_of, checkpoint):
     assert load_encoder(checkpoint("BERT"), dtype="bfloat16").content == encoder_of("BERT").content

@@ -59,7 +59,7 @@ def test_copies_compute_only_needed_positions(encoder, monkeypatch):
     assert batches == [[1, n], [1, n], [1, n], [1, 1], [2, n], [2, n], [2, 1], [4, 1]]
 
 
-def test_xlm_copies_run_through_all_layers(encoder_of):
+def test_xlm_runs_all_layers_with_removed_head(encoder_of):
     """XLM has no module for a complete layer, so no layer can be skipped."""
     encoder = encoder_of("XLM")
     assert not encoder.joinable
@@ -68,7 +68,7 @@ def test_xlm_copies_run_through_all_layers(encoder_of):
     torch.testing.assert_close(vectors[0], removed.hidden[-1, 4], atol=1e-5, rtol=0)
 
 
-def test_joinable_is_not_computed_for_few_copies(encoder_of, monkeypatch):
+def test_hiding_few_words_does_not_compute_joinable(encoder_of, monkeypatch):
     monkeypatch.setattr("selfattn.encoders.encoder.FEW", 3)
     encoder = replace(encoder_of("BERT"))  # an encoder whose `joinable` isn't known yet
     encoder.hide(TEXT, 4, [6] * 2, heads=[[Head(1, 0)]] * 2)

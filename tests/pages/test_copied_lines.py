@@ -115,7 +115,7 @@ def test_copied_lines_of_lesson_draw_all_heads(copied):
     assert "notebook.all_heads(encoder, \"The animal didn't cross" in lines and len(drawn(made, "entropy")) == 72
 
 
-def test_copied_lines_read_uploaded_table(monkeypatch, copied):
+def test_copied_python_reads_uploaded_table(monkeypatch, copied):
     rows = labelled_sentences().query("word == 'bank'").head(20)
     read = pd.read_csv
     monkeypatch.setattr(pd, "read_csv", lambda file, **more: rows if file == "your_table.csv" else read(file, **more))

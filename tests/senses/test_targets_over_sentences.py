@@ -69,7 +69,7 @@ def test_tables_agree_with_explain_on_each_sentence(classifier, asked):
     assert ["empty" in report.rejected["reason"][0], "earlier row" in report.rejected["reason"][1]] == [True, True]
 
 
-def test_single_sentence_has_no_interval(classifier):
+def test_single_sentence_has_no_confidence_interval(classifier):
     asked = similarity(classifier, load_pooling(classifier), TEXTS[3])
     report = over_sentences(classifier, pd.DataFrame({"sentence": [TEXTS[0]]}), asked)
     a, b = (encoding.states[-1].mean(0) for encoding in map(classifier.encode, (TEXTS[0], TEXTS[3])))

@@ -31,7 +31,7 @@ def ranked(encoder):
 
 
 def plainly(model, inputs, word, group=()):
-    """Return the word's unit vector if its attention weights to `group` are 0."""
+    """Set the word's attention weights to `group` to 0, and return the word's unit vector after the last layer."""
     softmax = torch.Tensor.softmax
 
     def zeroing(scores, *args, **options):

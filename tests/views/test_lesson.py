@@ -49,7 +49,7 @@ def test_static_figure_shows_minus_infinity():
     assert ">river −∞<" in svg and ">1.50<" in svg and svg.count('aria-roledescription="bar"') == 1
 
 
-def test_stage_data_of_known_scene():
+def test_asked_parts_are_empty_until_answer():
     """Until the visitor answers, parts with `asked=True` show nothing."""
     matrix = torch.tensor([[1.0, -2.0], [3.0, 4.00004]])
     cells = Column(

@@ -285,7 +285,7 @@ def test_texts_state_numbers_of_report(made, reports):
     assert star["hint"] == click.format("star") and star["beyond"] == beyond
 
 
-def test_finding_of_hand_made_pair():
+def test_finding_depends_on_noise_level_and_senses():
     pair = hidden_pair_of(senses=("money", "water"), nearest=("money", "water"), places=(0.0, 0.01))
     assert leading_words(pair) == [(0, 3), (1, 0)]
     gap = 'Hide "river", and "bank" moves toward water, 50 % of the distance between the senses.'
@@ -343,7 +343,7 @@ def test_hills_equal_scipy_density(made):
 
 
 @pytest.mark.parametrize(("places", "points"), [([], 0), ([0.1, 0.2], 0), ([0.1, 0.2, 0.2], 0), ([0.1, 0.2, 0.3], 61)])
-def test_few_dots_have_no_hill(places, points):
+def test_dots_at_two_places_have_no_density_curve(places, points):
     assert list(map(len, hills_of([places, [0.5, 0.6, 0.9]]))) == [points, 61]
 
 

@@ -36,7 +36,7 @@ def show(encoder: Encoder) -> None:
         heads = favourites(encoding.rows(position), position, encoding.tokens, encoding.special)
         counted = heads["kind"].value_counts().reindex(KINDS, fill_value=0).to_dict()
         kinds = ", ".join(f"{kind} {n}" for kind, n in counted.items() if n)
-        question = f"Over all {len(heads)} heads, which token gets the most weight from this word most often?"
+        question = f"In each of the {len(heads)} heads, this word gives one token the most weight. Which token is it most often?"
         most = max(counted, key=counted.__getitem__)
         answered = teaching.predict("many-heads", question, list(counted), most, f"Number of heads: {kinds}.")
     weights = torch.tensor(heads["weight"].tolist()).reshape(encoding.n_layers, encoding.n_heads)

@@ -101,7 +101,7 @@ class WayView extends View {
     return this.data.sides.some(({ weights }) => weights.length);
   }
 
-  /** Ask Python for effects of heads that the map lacks, once for each choice of words. Return true if this call asked. */
+  /** Ask Python for missing effects of heads, once for each choice of words. Return true if this call asked. */
   askForHeads() {
     const drawn = [0, 1].map((side) => this.drawn(side));
     const unrun = drawn.some((at, side) => this.share(side, at) !== null && !this.data.sides[side].exact[at]);
@@ -213,7 +213,7 @@ function sentencePart(view, side) {
   );
   const boxOf = (node) => node.querySelector(".ink").getBoundingClientRect();
 
-  /** Return the words with a positive effect on the chosen word's line of text, nearest first. */
+  /** Return the words that have a positive effect and stand on the chosen word's line of text, nearest first. */
   function flows() {
     const to = boxOf(chosen);
     const far = (box) => box.left + box.width / 2 - to.left - to.width / 2;
@@ -298,7 +298,7 @@ function headsPart(view) {
     return row ? numbersOf(row, 10000) : null;
   }
 
-  /** Return the text that explains the map. share: effect of hiding the word in all heads at once. */
+  /** Return the caption of the map of heads. share: the effect of hiding the same word in all heads at once. */
   function key(values, share, gradient) {
     const { word, heads: about, way } = view.data;
     const noise = about.level ?? 0;

@@ -238,7 +238,7 @@ function linePart(view) {
     return [shape("path", { class: "rail ruler", d: `M${end - length} ${y} H${end} ${ticks.join(" ")}` }), text];
   }
 
-  /** Return the density curve of an end's dots. */
+  /** Return the density curve of the dots that belong to one end of the line. */
   function hill(points, end, side) {
     const { x, axis, high } = drawn;
     const ridge = points.map(([place, part]) => `${x(place).toFixed(1)} ${(axis - high * part).toFixed(1)}`).join(" L");
