@@ -158,7 +158,7 @@ def _texts(page: Page) -> dict[str, Encoding]:
 
 
 def _weights(page: Page) -> dict[str, Callable[[], Any]]:
-    """Return a function for each sentence that computes the chosen head's weights (n, n)."""
+    """Return, for each sentence, a function that computes the chosen head's weights (n, n)."""
     if not hasattr(page, "head"):
         return {}
     return {name: partial(encoding.weights, *page.head) for name, encoding in _texts(page).items()}

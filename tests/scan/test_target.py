@@ -46,7 +46,7 @@ def test_written_tables_equal_report_of_over_sentences(classifier, tmp_path, cap
     assert "3 text(s), 2 rejected" in capsys.readouterr().err
 
 
-def test_column_pair_gives_second_text(classifier):
+def test_second_text_is_read_from_pair_column(classifier):
     pairs = [("Was it muddy?", TEXTS[0]), ("Who sat?", TEXTS[2]), ("Who sat?", TEXTS[0])]
     rows = [json.dumps({"text": query, "pair": document}) for query, document in (*pairs, pairs[0])]
     Path("in.jsonl").write_text("\n".join([*rows, '{"text": "Rain.", "pair": 7}']))

@@ -231,7 +231,7 @@ function barOf(column, row) {
   return node;
 }
 
-/** Return what stands below a column: the column's sum; below shares also a bar with a part per word. */
+/** Return a column's foot: its sum and, for shares, a bar divided among the words. */
 function footOf(view, column) {
   if (!column.foot) return element("span");
   const { title, row } = column.foot;
