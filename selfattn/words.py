@@ -204,7 +204,7 @@ def shared_runs(first: str, second: str) -> list[str]:
 
 
 def _names(word: Word) -> list[str]:
-    """Return the word's text and the parts of this text, except those that are only punctuation."""
+    """Return the word's text and the parts of this text. Texts that are only punctuation are left out."""
     return [name for name in dict.fromkeys([word.text, *WORD.findall(word.text)]) if NAMED.search(name)]
 
 

@@ -14,11 +14,11 @@ from selfattn.encoders.encoding import Encoding
 
 # name: (meaning, threshold)
 PATTERNS = {
-    "previous token": ("at least half of the weight on the token before", 0.5),
-    "next token": ("at least half of the weight on the token after", 0.5),
-    "itself": ("at least half of the weight on the token itself", 0.5),
-    "special tokens": ("at least two thirds of the weight on special tokens", 2 / 3),
-    "punctuation": ("at least half of the weight on punctuation", 0.5),
+    "previous token": ("at least half of its weight on the token before", 0.5),
+    "next token": ("at least half of its weight on the token after", 0.5),
+    "itself": ("at least half of its weight on the token itself", 0.5),
+    "special tokens": ("at least two thirds of its weight on special tokens", 2 / 3),
+    "punctuation": ("at least half of its weight on punctuation", 0.5),
     "broad": ("an entropy of at least 90 % of the maximum", 0.9),
 }
 

@@ -210,7 +210,7 @@ def _scale_bar(sheet: Sheet, shown: Shown, length: float, y: float, width: float
 
 
 def _name(sheet: Sheet, end: Data, hue: str, width: float) -> list[list[Piece]]:
-    """Return lines of text with the name of an end, and the number of its labelled sentences."""
+    """Return the text for one end of the drawn line: the end's name, and the number of its labelled sentences."""
     lines = wrapped(end["label"], width, NAME, bold=True)
     letters = min(NAME, NAME * width / max(text_width(line, NAME, bold=True) for line in lines))
     ink = sheet.theme.ink if hue == sheet.theme.muted else hue

@@ -40,7 +40,7 @@ def _heading(bar: Data) -> float:
 
 
 def _array(sheet: Sheet, data: Data, bar: Data, x: float, y: float) -> None:
-    """Draw the 100 marks of one rate."""
+    """Draw one bar's rate of right answers as 100 marks."""
     theme, tick, rate, first = sheet.theme, data["tick"], bar["value"], data["bars"][0]["value"]
     count = numbers.decimal(100 * rate, 0)
     sheet.text(x, y + 14, f"{count} of 100", COUNT, bold=True)

@@ -1,4 +1,4 @@
-"""Define a visitor's choice."""
+"""Define `Pair`, a word in sentences A and B and perhaps in a control sentence."""
 
 from collections.abc import Hashable
 from typing import NamedTuple

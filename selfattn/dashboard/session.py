@@ -84,7 +84,7 @@ DOWNLOAD = Key("download", 'True while "Download" is open', False)
 
 # The main view. An answer (answer.Answer) has the effects of hiding words.
 WAY = Key("way", "the distance that counts as 100 %: between the two senses, or between the two sentences")
-HIDDEN = Key("hidden", "an answer's key, and the indices of the words hidden in A and B", (None, None))
+HIDDEN = Key("hidden", "an answer's key, and the indices of the words hidden in sentences A and B", (None, None))
 HEADS = Key("heads", "the key of the answer whose map of heads is open")
 GUESS = Key("guessed", '"asked" while the page waits for a guess, then the guessed word, or False without a guess')
 VIEW = Key("view", "the kind of weights in the maps (one_head.SOURCES); on page Pronouns, the open tab")
@@ -131,7 +131,7 @@ TRAINED = Key(
     "page Train a tiny model: the settings of the last training run, and the model after each epoch",
     (None, ()),
 )
-# One key for each lesson page ("stop").
+# Templates: each lesson page ("stop") has its own keys, with its name in place of `{}`.
 REAL_HEAD = Key("{}.head", "the name of the head that the visitor chose")
 REVEALED = Key("{}.shown", "True if the visitor saw the answer without a guess", False)
 ASKING = Key("{}.asking", "the position of the token whose row of attention weights is shown")

@@ -21,7 +21,7 @@ def loaded() -> bool:
 
 
 def show_stored_figure() -> Any:
-    """Show the stored figure, and return its container.
+    """Show the figure in the file STORED, and return its container.
 
     Returns None if the link or the command line asks for another view.
     """

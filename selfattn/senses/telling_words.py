@@ -327,7 +327,7 @@ def _rank(numbers: np.ndarray, share: np.ndarray) -> float:
 
 
 def _named(moved: np.ndarray, ways: np.ndarray) -> np.ndarray:
-    """Return for each vector of `ways` (n_rows, d_model) whether some word's share passes NAMED and CLEAR."""
+    """Return, for each row of `ways` (n_rows, d_model), whether one word moves far enough to be named (NAMED, CLEAR)."""
     length = (ways**2).sum(axis=1)
     second, first = np.sort(moved @ ways.T / np.where(length >= SAME**2, length, np.nan), axis=0)[-2:]
     return (first >= NAMED) & (first >= CLEAR * second)

@@ -43,7 +43,7 @@ def blank_token(encoder: Encoder) -> tuple[str, int]:
 
 @dataclass(frozen=True, eq=False)
 class WordRankings:
-    """Methods that rank words.
+    """Score words by their influence on a target word, with several methods.
 
     `reasons` says why a method's numbers are NaN.
     """

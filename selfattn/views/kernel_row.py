@@ -70,7 +70,7 @@ def word_row(
     query: int | None = None,
     trace: AttentionTrace | None = None,
 ) -> QueryRow:
-    """Return the row of a word's first token, or of the token at `query`.
+    """Return the `QueryRow` of a word's first token, or of the token at `query`.
 
     trace: replaces the head's trace. Raises NotRecomputable if selfattn can't recompute the attention.
     """

@@ -35,7 +35,7 @@ LONG: View = OWN | {
     "b": TALE + "but the bank in the town, which had lent us the money for it, wanted all of it back before the end of May.",
     "c": "", "word": "bank", "head": "L5 H2", "at_a": 2, "at_b": 2,
 }  # fmt: skip
-# This view has no control sentence, and two similar word vectors.
+# The word has similar vectors in A and B. There is no control sentence.
 NEAR: View = OWN | {"a": "The muddy bank.", "b": "The muddy bank!", "c": "", "word": "bank"}
 STOP_FIELDS: dict[str, View] = {
     "one-vector": {"layer": 2},

@@ -1,4 +1,4 @@
-"""Test the comparison of a page with its stored record."""
+"""Test how pages are summarised, and compared with stored summaries (records)."""
 
 import copy
 

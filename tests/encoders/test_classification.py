@@ -138,7 +138,7 @@ def saved_as(architecture, name, folder):
 @pytest.mark.parametrize(
     ("architecture", "name", "task"),
     [
-        # Older versions of selfattn took the first two heads for classification heads.
+        # Older versions of selfattn took the heads of the first two models for classification heads.
         ("ModernBertForQuestionAnswering", "ModernBERT", "question answering"),
         ("XLMForMultipleChoice", "XLM", "multiple choice"),
         ("DistilBertForQuestionAnswering", "DistilBERT", "question answering"),

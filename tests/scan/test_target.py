@@ -46,7 +46,7 @@ def test_command_writes_same_tables_as_python_call(classifier, tmp_path, capsys)
     assert "3 text(s), 2 rejected" in capsys.readouterr().err
 
 
-def test_column_pair_gives_second_text(classifier):
+def test_second_text_is_read_from_pair_column(classifier):
     pairs = [("Was it muddy?", TEXTS[0]), ("Who sat?", TEXTS[2]), ("Who sat?", TEXTS[0])]
     rows = [json.dumps({"text": query, "pair": document}) for query, document in (*pairs, pairs[0])]
     Path("in.jsonl").write_text("\n".join([*rows, '{"text": "Rain.", "pair": 7}']))

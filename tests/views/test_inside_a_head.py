@@ -50,7 +50,7 @@ def test_input_vectors_match_trace(encoder, sides, words):
     assert panel.picture(Look())["layer"] and (panel.one_head, product.one_head) == (True, True)
 
 
-def test_products_sum_to_number_of_query(encoder, words):
+def test_products_and_bias_sum_to_query_entry(encoder, words):
     side = follow(encoder, "A", words["A"], Head(0, 10))  # the largest products have both signs
     _, product = comes_in([side])
     query = side.trace.query[side.position]

@@ -86,7 +86,7 @@ def test_unknown_sense_gives_line_between_sentences(made):
     assert panel.live.data["way"]["between"] == "sentences" and panel.live.data["way"]["level"] is None
 
 
-def test_line_between_sentences_is_explained(made):
+def test_comparison_without_senses_is_explained(made):
     _, panel = made("bank", senses=False)
     assert plain(panel.finding) == (
         'Hide "river", and "bank" moves toward the other sentence\'s "bank", 35 % of the distance.'
@@ -474,7 +474,7 @@ def test_panel_has_tables_and_arrays(made, word):
     assert ("Noise level 21\u00a0%" in panel.method) == (pair.senses is not None)
 
 
-def test_whole_numbers_round_as_printed():
+def test_stored_integers_round_to_printed_percentages():
     values = torch.tensor([[0.125, 0.12499, -0.125, 0.00499, math.nan, 0.44995]])
     (text,) = whole_numbers(values, 10_000)
     for part, value in zip(ints(text), values[0].tolist()):

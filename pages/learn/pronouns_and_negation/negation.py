@@ -105,7 +105,7 @@ def _movie(movie: Encoding, head: Head, rows: Mapping[str, Tensor], answered: bo
 
 
 def negator_weights(negated: Encoding, plain: Encoding, pair: Negation) -> Tensor:
-    """Return a word's weights on its negator, and, in the sentence `plain`, on the word at the same distance.
+    """Return the weights from the target word to its negator in `negated`, and to the word at that distance in `plain`.
 
     The result is (2, n_layers, n_heads). Raises ValueError if a word is missing.
     """

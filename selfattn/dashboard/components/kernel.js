@@ -6,7 +6,7 @@ const MANY = 4; // columns of numbers: more are drawn smaller on a phone
 
 /**
  * Called by Streamlit. A click on a token sets the state "query" to [sentence, position].
- * A choice in the figure of way.js sets off the trigger "head" or "hidden".
+ * The component also sends the choices made in the figure of way.js: the triggers "head" and "hidden".
  */
 export default function kernel(given) {
   return showIn(KernelView, "kernel", given);

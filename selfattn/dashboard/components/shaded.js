@@ -62,7 +62,7 @@ function wordsOf(words, dir, press = () => null) {
   return text;
 }
 
-/** Return a long text: chart, sentences, and words of the opened sentence. */
+/** Return the row of a long text: its chart, its sentences, and the words of the opened sentence. */
 function longRow(view, { said, dir, words: sentences, tokens, read }, row) {
   const parts = sentences.map((sentence, n) => sentencePart(view, sentence, [row, n]));
   const text = element("p", { class: "sentences", dir });
