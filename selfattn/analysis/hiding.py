@@ -169,7 +169,7 @@ def hidden_pair(
         side.run(encoder, sorted(set().union(*(each for each, (of, _) in zip(wanted, on_ways) if of is side))), changed)
         if at < 2 and len(wanted[at]) < len(side.words):
             notes.append(
-                f"In {'AB'[at]}, only {len(wanted[at])} of {len(side.words)} other words were hidden: "
+                f"In {'AB'[at]}, only {len(wanted[at])} of {len(side.words)} words around the chosen word were hidden: "
                 "the words with the largest effects, estimated by gradient."
             )
         progress(at + 1, len(sides))
@@ -242,7 +242,7 @@ def unmeasured_pair(
 def _ways(
     encoder: Encoder, a: _Side, b: _Side, senses: pd.DataFrame | SenseMeans | None
 ) -> tuple[tuple[Tensor, Tensor], tuple[WayBetweenSenses, WayBetweenSenses] | None, list[str]]:
-    """Return the vectors of the two ways (for A, for B), their `WayBetweenSenses` or None, and notes."""
+    """Return the vectors along which moves are measured (for A, for B), their `WayBetweenSenses` or None, and notes."""
     between = b.unit - a.unit, a.unit - b.unit
     if senses is None:
         return between, None, []

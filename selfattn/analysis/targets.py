@@ -67,7 +67,7 @@ class ClassScore:
     label: int
 
     def of(self, states: Tensor) -> Tensor:
-        """Compute the score: (..., p, d_model) -> (...)."""
+        """Compute the class's score from p last hidden states: (..., p, d_model) -> (...)."""
         logits = self.head.logits(states)
         if not self.head.exclusive:
             return logits[..., self.label]

@@ -225,7 +225,10 @@ def move_of(shown: Shown, side: int, place: Scale) -> Move:
 
 
 def streams(sheet: Sheet, move: Move, y: float, start: Point | None) -> None:
-    """Draw two streams from `start` down to the marks at y, and an arrow. start: None for short streams."""
+    """Draw two bands ("streams") from `start` down to the marks before and after hiding, and an arrow between the marks.
+
+    y: the marks' y coordinate. start: None for short bands.
+    """
     theme = sheet.theme
     hue, teal = theme.sentence("AB"[move.side]), theme.effect[-1]
     x, top = start or ((move.start + move.end) / 2, y - 64)

@@ -131,7 +131,7 @@ def _write(sheet: Sheet, labels: Sequence[Label], y: float, width: float) -> Non
 
 
 def _land(sheet: Sheet, shown: Shown, place: Scale, level: tuple[float, float], width: float) -> None:
-    """Draw the axis and the hills."""
+    """Draw the axis and, above it, a density curve (hill) of each sense's labelled sentences."""
     way, theme, (axis, tall) = shown.data["way"], sheet.theme, level
     hues = [shown.end_color(theme, end) for end in (0, 1)]
     for end, (points, hue) in enumerate(zip(way["hills"], hues)):
@@ -193,7 +193,7 @@ def _names(sheet: Sheet, shown: Shown, place: Scale, heights: tuple[float, float
 
 
 def _scale_bar(sheet: Sheet, shown: Shown, length: float, y: float, width: float) -> float:
-    """Draw a scale bar as long as the line between its ends (100 %). Return the y coordinate below it."""
+    """Draw a scale bar for the distance that counts as 100 %. Return the y coordinate below the bar."""
     muted, start = sheet.theme.muted, width - length
     what = "the averages" if shown.data["way"]["between"] == "senses" else "A and B"
     text = f"100{NBSP}%: the distance between {what}"

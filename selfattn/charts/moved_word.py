@@ -44,7 +44,7 @@ class Shown:
         return self.sides[side]["leader"] if chosen is None else chosen
 
     def moved(self, side: int) -> float | None:
-        """Return where the chosen word lies with word `hidden(side)` hidden. 0 and 1 are the line's ends."""
+        """Return the chosen word's place on the line (ends: 0 and 1) while the word `hidden(side)` is hidden."""
         way, at = self.data["way"], self.hidden(side)
         share = None if at is None else self.share(side, at)
         return None if share is None else way["at"][side] + way["toward"][side] * share
@@ -62,14 +62,14 @@ class Shown:
 
     @cached_property
     def first(self) -> tuple[int, int] | None:
-        """Side and index of the word for which the map shows the effects of heads."""
+        """Sentence (0: A, 1: B) and index of the word whose effects in single heads the map shows."""
         chosen = [(side, at) for side, at in enumerate(self.data["chosen"]["hidden"]) if at is not None]
         leading = [(side, own["leader"]) for side, own in enumerate(self.sides) if own["leader"] is not None]
         return max(chosen or leading, key=lambda one: self.share(*one) or 0.0, default=None)
 
     @cached_property
     def answer(self) -> tuple[int, int] | None:
-        """Side and index of the word that the finding names, if any."""
+        """Sentence (0: A, 1: B) and index of the word that the finding names, if any."""
         way = self.data["way"]
         if way is None or (way["between"] == "senses" and (way["at"][0] < 0.5) == (way["at"][1] < 0.5)):
             return None

@@ -173,7 +173,7 @@ def means_of_senses(encoder: Encoder, labels: Labels) -> SenseMeans | None:
 
 
 def beside_its_sense(encoder: Encoder, answer: Answer) -> tuple[str, Tensor] | None:
-    """Return the word's sense in A, and the word's cosines between A and the sentences labelled with this sense.
+    """Return the word's sense in A, and the cosines of its vector in A with its vectors in sentences labelled with this sense.
 
     None: the senses are unknown.
     """

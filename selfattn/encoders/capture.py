@@ -123,7 +123,7 @@ def check_hidden(hidden: Collection[Hide], all_heads: Sequence[Head], tokens: To
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LayerRecording:
-    """The inputs and the context of one layer's attention, on the model's device."""
+    """The queries, keys, values and context vectors of one layer's attention, on the model's device."""
 
     module: nn.Module
     query: Tensor  # (batch, n_heads, n, d_head)

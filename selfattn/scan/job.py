@@ -1,4 +1,4 @@
-"""Run a scan part by part, skipping the parts that exist already."""
+"""Measure the rows of a scan's input in parts, skipping the parts already written."""
 
 import gc
 import hashlib

@@ -18,7 +18,7 @@ from selfattn.senses.resampling import interval
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CheckpointsReport(OfTables):
-    """Each head's distance from its counterpart, over the same texts."""
+    """Each head's mean distance, over texts, from its counterpart in the other checkpoint."""
 
     heads: pd.DataFrame
     # layer, head

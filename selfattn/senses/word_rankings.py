@@ -138,7 +138,7 @@ class WordRankings:
 
 
 class _ValueZeroing(Recorder):
-    """In sentence i of a batch, subtracts weight x value of group i from the heads' outputs."""
+    """In copy i of a sentence, subtracts weight × value of the tokens in group i from the heads' outputs."""
 
     def __init__(self, word: PlacedWord, groups: Groups):
         super().__init__()

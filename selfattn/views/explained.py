@@ -1,4 +1,4 @@
-"""Make the data of texts whose words are tinted by effect."""
+"""Make the data of texts whose words are tinted by the effect of hiding them."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence

@@ -128,7 +128,7 @@ def _what_changes(side: Followed) -> str:
 
 
 def comes_in(sides: Sequence[Followed]) -> Iterator[Panel]:
-    """Yield the panel of the head's input, and the panel of one number of the query as a sum."""
+    """Yield a panel of the token's vectors from the layer's input to the value, and one that writes a query number as a sum."""
     first = sides[0]
     rows = {step.name: [side.row(step.name) for side in sides] for step in first.steps.steps if step.name in TITLES}
     coming, largest = next(iter(rows.values())), int(first.row("query").abs().argmax())

@@ -49,7 +49,7 @@ def beside(pair: HiddenPair) -> str:
     control = f"A and the control sentence have cosine {numbers.cosine(pair.control_cosine)}"
     if pair.control_hidden == pair.control_hidden:
         control += (
-            f"; with the word with the largest effect hidden in each sentence, {numbers.cosine(pair.control_hidden)}"
+            f"; if the word with the largest effect is hidden in each sentence, {numbers.cosine(pair.control_hidden)}"
         )
     return " ".join([*parts, f"{control}."])
 

@@ -156,7 +156,7 @@ def similarity_questions(
 
 
 def gap_question(head: MaskedHead, masked: Encoding, row: int) -> Question:
-    """Return the question about a likely word at the mask. row: the word's index in the list of likely words.
+    """Return a question about the log probability of a likely word at the mask. row: the word's index in `head.predictions`.
 
     Raises TextError unless one token is masked.
     """

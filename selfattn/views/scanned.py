@@ -38,8 +38,8 @@ def sources(encoder: Encoder, table: pd.DataFrame) -> Panel:
     )
     open = OPEN if len(set(table["sentence"])) > 1 else ""
     finding = (
-        f'Hiding "{first["source"]}" most often has the largest effect on "{word}": in {numbers.count(first["n"])} of '
-        f"{numbers.count(n)} occurrences."
+        f'Of all hidden words, "{first["source"]}" most often has the largest effect on "{word}": in '
+        f"{numbers.count(first['n'])} of {numbers.count(n)} occurrences."
     )
     more = (
         f"The figure shows the {SHOWN} most frequent of {numbers.count(len(table))} words. "

@@ -222,10 +222,11 @@ def heads(report: HiddenWordsReport, head: Head) -> Panel:
     leading = frame.nlargest(2, "share")
     first = leading.iloc[0]
     finding = (
-        f"{named(first)} alone moves the word furthest: {share(first['share'], 1)} of the distance to its other senses."
+        f"{named(first)} has the largest effect: hiding the most telling word in this head alone moves the labelled word "
+        f"{share(first['share'], 1)} of the distance to its other senses."
     )
     if not first["low"] > 0:
-        finding = "No head alone clearly moves the word toward its other senses."
+        finding = "In no single head does hiding the most telling word clearly move the labelled word toward its other senses."
     largest = report.named.groupby(["word", "row"])["share"].max()
     whole = largest.groupby("word").mean().mean()
     often = [f"{name} in {share(leads)}" for name, leads in zip(leading["name"], leading["leads"]) if leads >= 0.005]

@@ -223,7 +223,7 @@ def _data(
 
 
 def _lines(parts: CosineParts | None, **of: int) -> list[list[float]]:
-    """Return the lines that join words: [index in A, index in B, part, interaction]."""
+    """Return the lines that join words: [index in A, index in B, part of the cosine, interaction]."""
     if parts is None:
         return []
     return [

@@ -170,7 +170,7 @@ def test_only_eight_words_of_long_sentence_are_hidden(encoder):
     ranked = sorted(named, key=lambda at: -float(pair.by_head[0][at].sum()))
     assert all(run[ranked[:8]]) and run[pair.top[0]] and pair.share[0][pair.top[0]] == pair.share[0][run].max()
     assert pair.cosine[1:][~run].isnan().all() and not pair.cosine[1:][run].isnan().any()
-    hidden = f"In A, only 8 of {len(pair.words[0])} other words were hidden"
+    hidden = f"In A, only 8 of {len(pair.words[0])} words around the chosen word were hidden"
     assert pair.notes == (f"{hidden}: the words with the largest effects, estimated by gradient.",)
     alone = hidden_pair(encoder, (long, "bank"), (NEW[1], "bank"))
     torch.testing.assert_close(alone.share[0], pair.share[0], equal_nan=True)  # the control doesn't change the shares

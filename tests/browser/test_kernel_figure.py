@@ -295,7 +295,7 @@ TEXTS = (
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-def test_texts_fit(open_kernel, name):
+def test_no_text_is_cut_or_overlaps(open_kernel, name):
     """Use a font that is wider than Streamlit's."""
     page = open_kernel(VARIANTS[name], face="")
     assert cut_or_overlapping(page, TEXTS, (1380, 1100, 760, 368, 328)) == []

@@ -50,7 +50,7 @@ def test_numbers_are_formatted_as_in_python(open_way):
     assert written == [[numbers.decimal(one), percent(one), numbers.weight(one)] for one in values]
 
 
-def test_option_alone_leaves_out_heads(open_way):
+def test_alone_true_shows_only_sentences_and_line(open_way):
     data = {**VARIANTS["bank"], "alone": True}
     page = open_way({**asking(data, "Where does it go?"), "way": {**data["way"], "level": None}})
     expect(page.locator("svg.line .solid")).to_have_count(2)
@@ -210,7 +210,7 @@ def test_effects_and_weights_of_heads_are_shown(open_way):
     printed = [percent(one) if abs(one) >= 0.05 else "" for one in effects]
     assert cells.all_text_contents() == printed and any(printed)
     expect(page.locator(".effects .small")).to_have_text(
-        f'A cell: how far "bank" then moves. Grey: under {percent(0.06)}, too small to tell from noise of one head. '
+        f'A cell: part of the way that "bank" then moves. Grey: under {percent(0.06)}, too small to tell from noise of one head. '
         "Single heads don't add up to all 72 together."
     )
     for head in (10, 41):
@@ -340,7 +340,7 @@ def test_words_can_be_hidden_without_map_of_heads(open_way):
     assert page.evaluate("sent") == [["hidden", [6, None]]]
 
 
-def test_hover_sends_nothing(open_way):
+def test_hover_sends_nothing_to_server(open_way):
     page = open_way(VARIANTS["bank"])
     position = along(page)
     word(page, "of").hover()

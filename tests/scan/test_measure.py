@@ -200,7 +200,7 @@ def test_sources_have_largest_effects_in_other_families(encoder_of, name):
     check_sources(encoder_of(name), SHORT_AND_LONG, batch_tokens=1000)
 
 
-def test_sources_respect_token_limit(encoder_of, monkeypatch):
+def test_batches_with_hidden_words_respect_token_limit(encoder_of, monkeypatch):
     """Padding changes the results of some encoders, so their batches need texts of equal lengths."""
     encoder, passes, most, in_copies = encoder_of("BERT"), [], 1000, Encoder.in_copies
     texts = ("The bank.", "A bank of the river.", "The river " * 12 + "bank", "My bank leapt.")

@@ -20,7 +20,7 @@ UNMEASURED = {
         (
             {},
             '; with "river" and "A" hidden, 0.74',
-            "A and the control sentence have cosine 0.55; with the word with the largest effect hidden in each sentence, 0.66.",
+            "A and the control sentence have cosine 0.55; if the word with the largest effect is hidden in each sentence, 0.66.",
         ),
         (
             {"top": (None, 0), "control_hidden": NAN},

@@ -221,7 +221,7 @@ def test_dots_lie_nearer_to_middle_than_means(encoder):
             assert 0 < sum(places) / len(places) < 0.5, (word, sense)
 
 
-def test_nearest_mean_outranks_label(encoder, made):
+def test_finding_follows_nearest_mean_not_label(encoder, made):
     rows = sense_means(encoder, LABELLED, "wave").rows.values()
     strayed = next(row for row in rows if row.sense == "hand greeting" and row.place > 0.5)
     pair, panel = made("wave", EXAMPLES["wave"].first, strayed.sentence)

@@ -74,7 +74,8 @@ def test_method_compares_single_heads_with_all_heads(report, other):
         sums.append((heads, largest))
         panel, first = senses.heads(own, HEAD), own.heads[own.heads["word"] == "all"].nlargest(1, "share").iloc[0]
         assert panel.finding.endswith(
-            f" alone moves the word furthest: {share(first['share'], 1)} of the distance to its other senses."
+            f" has the largest effect: hiding the most telling word in this head alone moves the labelled word "
+            f"{share(first['share'], 1)} of the distance to its other senses."
         )
         method = panel.method
         assert (
@@ -212,7 +213,10 @@ def test_finding_names_no_word_if_shares_are_random(encoder, report):
     assert panel.finding == 'Hiding a single word never moves "bank" further than chance.'
     assert {word["depth"] for row in panel.live.data["rows"] for word in row["words"]} == {0}
     heads = senses.heads(lot, HEAD)
-    assert heads.finding == "No head alone clearly moves the word toward its other senses."
+    assert (
+        heads.finding
+        == "In no single head does hiding the most telling word clearly move the labelled word toward its other senses."
+    )
     assert heads.note.count("%") == 2  # two heads in half a percent of resamples each
 
 
@@ -254,7 +258,10 @@ def test_scan_panels_name_word_and_head(encoder):
     ]
     table = pd.DataFrame(rows, columns=["word", "source", "n", "share", "move", "sentence"])
     panel = scanned.sources(encoder, table)
-    assert panel.finding == 'Hiding "river" most often has the largest effect on "bank": in 12 of 20 occurrences.'
+    assert (
+        panel.finding
+        == 'Of all hidden words, "river" most often has the largest effect on "bank": in 12 of 20 occurrences.'
+    )
     row = panel.live.data["rows"][0]
     assert row["said"] == '"river": largest effect in 12 occurrences, mean move 0.081' and panel.live.data["open"]
     assert [(word["text"], word["number"]) for word in row["words"] if word["number"]] == [("river", "60 %")]

@@ -1,8 +1,8 @@
-"""List six views to open, two of which show failures."""
+"""List six links, each with a claim about the linked page. Two claims are about failures."""
 
 from urllib.parse import urlencode
 
-# For each view: a claim (checked by tests/pages/test_gallery.py), the page, URL parameters.
+# For each link: a claim (checked by tests/pages/test_gallery.py), the page, URL parameters.
 GALLERY = (
     ("Hide one word, \"river\", and \"bank\" moves nearly half the way to its other sense.", "", {"example": "bank"}),
     ("Hide \"elephant\", and \"trunk\" moves half the way from an elephant's trunk to a car's trunk.", "",

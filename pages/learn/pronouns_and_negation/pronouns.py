@@ -97,7 +97,10 @@ def _verdict(chosen: pronouns.ChosenHead, n_first: int, n_heads: int) -> None:
             (f"Chosen head's accuracy on the {n_first} sentences used to choose it", chosen.chosen_with),
             (f"Accuracy that the best of {n_heads} heads can reach by luck", chosen.luck),
             (f"Chosen head's accuracy on the other {chosen.n} sentences", chosen.accuracy),
-            ("Chosen head's accuracy if the head knew only distances", chosen.position_only),
+            (
+                "Chosen head's accuracy if its weights depended only on the distance between tokens",
+                chosen.position_only,
+            ),
         ):
             st.metric(label, share(accuracy), width="content")
     low, high = chosen.interval

@@ -235,7 +235,7 @@ function headName(head, heads) {
   return `head ${head % heads} of layer ${Math.floor(head / heads)}`;
 }
 
-/** Return a map with a button for each head. Pass the clicked head to choose, the hovered head or null to preview. */
+/** Return a map with a button for each head. A click calls choose(head); hovering calls preview(head), then preview(null). */
 function headMap(layers, heads, choose, preview) {
   const range = (length, make) => Array.from({ length }, (_, i) => make(i));
   const cells = range(layers * heads, (head) => {

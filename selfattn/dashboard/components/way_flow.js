@@ -1,4 +1,4 @@
-/* Ribbons from other words to the chosen word, and streams from the chosen word down to the line. */
+/* Ribbons from other words to the chosen word, and bands ("streams") from the chosen word down to its marks on the axis. */
 
 const GAP = 1.5; // pixels between ribbons
 

@@ -125,7 +125,10 @@ def typed(encoder: Encoder) -> tuple[str, list[PlacedWord[Encoding]], list[str]]
 
 
 def vectors(places: Places, stage: int) -> Tensor:
-    """Return the word's vectors at k places and one stage, (k, d). A word of several tokens gets the tokens' mean."""
+    """Return the word's vectors at k places, (k, d). A word of several tokens gets the tokens' mean.
+
+    stage: TABLE (the embedding table), or an index of the hidden states
+    """
     rows = (encoding.static if stage == TABLE else encoding.hidden[stage] for encoding, _ in places)
     return torch.stack([row[list(at)].mean(0) for row, (_, at) in zip(rows, places)])
 
