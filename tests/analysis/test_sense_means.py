@@ -44,7 +44,7 @@ def test_place_below_half_is_nearest_to_own_sense(encoder):
     assert {way.nearest == way.sense for way in ways} == {True, False}
 
 
-def test_label_and_place_are_kept_among_three_senses(encoder):
+def test_way_equals_labelled_row_with_three_senses(encoder):
     rows = LABELLED[LABELLED["word"] == "bank"].copy()
     money = rows.index[rows["sense"] == "finance"]
     rows.loc[money[:6], "sense"] = "a third"
@@ -71,7 +71,7 @@ def test_stored_places_equal_computed_places(encoder):
         assert kept.rows[ids][:2] == row[:2] and kept.rows[ids].place == pytest.approx(row.place, abs=1e-4)
 
 
-def test_share_equals_change_of_place_between_senses(encoder):
+def test_place_plus_share_equals_place_after_hiding(encoder):
     means = sense_means(encoder, LABELLED, "bank")
     pair = hidden_pair(encoder, *((text, "bank") for text in PAIRS[0].sentences[:2]), senses=means)
     for side in (0, 1):
