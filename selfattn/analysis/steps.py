@@ -14,7 +14,7 @@ from selfattn.encoders.projections import Projected, ProjectionsUnknown, project
 from selfattn.kernel import AttentionTrace, attend
 
 AS_IT_IS = "read from the model, not recomputed"
-RECEIVED = "the inputs of the model's attention"
+RECEIVED = "the query, key and value that enter the model's attention"
 
 
 @dataclass(frozen=True, eq=False)

@@ -89,13 +89,19 @@ class GapWord:
 
 
 def class_score(head: ClassHead, label: str | int) -> Asked:
-    """Return a function from a sentence to its `Target`: the score of the class `label`. Raises ValueError if unknown."""
+    """Return a function from a sentence to its `Target`: the score of the class `label`.
+
+    Raises ValueError for an unknown label.
+    """
     number = head.number(label)
     return lambda sentence: ClassScore(tuple(range(len(sentence.ids))), head, number)
 
 
 def tag_score(head: TagHead, word: Word, label: str | int) -> Asked:
-    """Return a function from a sentence to its `Target`: the score of the tag `label`. Raises ValueError if unknown."""
+    """Return a function from a sentence to its `Target`: the score of the tag `label`.
+
+    Raises ValueError for an unknown label.
+    """
     number = head.number(label)
     return lambda sentence: ClassScore(word.positions, head, number)
 

@@ -290,7 +290,7 @@ def curve(start: Point, first: Point, second: Point, end: Point, steps: int = 32
 
 
 def fall(x: float, y: float, to: float, bottom: float) -> list[Point]:
-    """Return points of a stream from (x, y) to (to, bottom)."""
+    """Return points of a curve that falls from (x, y) to (to, bottom)."""
     knee = bottom - MARK - 6
     return [*curve((x, y), (x, y + 0.6 * (knee - y)), (to, y + 0.35 * (knee - y)), (to, knee)), (to, bottom)]
 

@@ -111,4 +111,4 @@ def _sum(sheet: Sheet, data: Mapping[str, Any], y: float, place: Scale) -> str:
         )
         end += value
     texts = " + ".join(f"{numbers.decimal(value, 3)} {name}" for name, value, *_ in named)
-    return f"As a sum: {texts} = {numbers.decimal(end, 3)} (difference to the cosine {parts['difference']})."
+    return f"As a sum: {texts} = {numbers.decimal(end, 3)} (differs from the cosine by {parts['difference']})."

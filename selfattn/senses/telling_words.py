@@ -236,7 +236,7 @@ def _judged(
     judge = np.arange(len(halves)) ^ 1  # for each half, the index of the remaining half
 
     def right(vectors: np.ndarray) -> np.ndarray:
-        """Return 1 if the vector is nearer to the right sense, else 0: (k, d_model) -> (10, k)."""
+        """With each of the ten halves, return 1 if the right sense is the nearer one, else 0: (k, d_model) -> (10, k)."""
         return (np.sign(np.einsum("hkd,hd->hk", middle[judge][:, None] - vectors, axes[judge])) + 1) / 2
 
     moved = hidden - unit
@@ -267,7 +267,7 @@ def _judged(
 
 
 def _by_head(rankings: WordRankings, placed: PlacedWord, at: int, axis: np.ndarray) -> np.ndarray:
-    """Estimate each head's share if only this head hides word `at`."""
+    """Estimate the target's move, in lengths of `axis`, if a single head hides word `at`: a number for each head."""
     if "gradient" in rankings.reasons or axis @ axis < SAME**2:
         return np.full(len(rankings.encoder.all_heads), np.nan)
     (found,) = hidden_by_head(rankings.encoder, [placed], [Along(placed.positions, torch.from_numpy(axis))])

@@ -136,7 +136,10 @@ def _every_word(compared: EncoderComparison, at: int, names: Sequence[str]) -> P
     if compared.difference.any():
         note = f"The outlined row belongs to the word that differs most: {_mention(compared.words, at)}."
     if rest.any():
-        finding = f"Largest difference in the other rows: {_gives(compared, *_largest(rest))} than in {names[1]}."
+        finding = (
+            "Largest difference in the other rows: in the first encoder, "
+            f"{_gives(compared, *_largest(rest))} than in {names[1]}."
+        )
     of_names = {"kind": "signed", "marked": [at], "ends": names, "legend": "difference", "note": note}
     name = "first minus second"
     return _map(name, finding, compared.difference, compared.words, f"{names[0]} minus {names[1]}", **of_names)

@@ -106,7 +106,7 @@ def way_data(
 ) -> dict[str, Any]:
     """Return the data for the browser.
 
-    attended, head: None leaves out the map of heads.
+    attended: the chosen word's attention weights in A and B. attended, head: None leaves out the map of heads.
     heads: for some hidden words, the effect of each head.
     named: from `named_words`.
     level: the noise level, or NaN.

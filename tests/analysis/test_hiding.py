@@ -282,7 +282,7 @@ def test_projection_on_tiny_vector_is_nan():
     assert Along((0,), torch.full((4,), 6e-7)).of(vector[None]).isfinite().all()
 
 
-def test_hidden_pair_hides_words_of_second_text(encoder):
+def test_hidden_pair_hides_words_of_second_segment(encoder):
     pair = hidden_pair(encoder, ("The bank.", "bank", "A river flows."), ("The bank.", "bank", "A loan was made."))
     assert [word.text for word in pair.words[0]] == ["The", ".", "A", "river", "flows", "."]
     alone = encoder.hide("The bank.", "bank", ["river"], pair="A river flows.")

@@ -44,7 +44,7 @@ def test_nearest_sense_is_own_if_place_below_half(encoder):
     assert {way.nearest == way.sense for way in ways} == {True, False}
 
 
-def test_label_and_place_are_kept_among_three_senses(encoder):
+def test_way_equals_labelled_row_with_three_senses(encoder):
     rows = LABELLED[LABELLED["word"] == "bank"].copy()
     money = rows.index[rows["sense"] == "finance"]
     rows.loc[money[:6], "sense"] = "a third"
@@ -71,7 +71,7 @@ def test_stored_places_of_sentences_equal_computed_ones(encoder):
         assert kept.rows[ids][:2] == row[:2] and kept.rows[ids].place == pytest.approx(row.place, abs=1e-4)
 
 
-def test_share_equals_change_of_place_between_senses(encoder):
+def test_place_plus_share_equals_place_after_hiding(encoder):
     means = sense_means(encoder, LABELLED, "bank")
     pair = hidden_pair(encoder, *((text, "bank") for text in PAIRS[0].sentences[:2]), senses=means)
     for side in (0, 1):

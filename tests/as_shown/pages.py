@@ -70,7 +70,7 @@ def folder(family: str) -> str:
 
 
 def views(address: str) -> dict[str, View]:
-    """Return a page's views by name, with different sentences and choices."""
+    """Return sets of choices for a page, such as its sentences, by name."""
     default, own, long = ({name: view} for name, view in (("default", {}), ("own", OWN), ("long", LONG)))
     match address:
         case "":

@@ -8,7 +8,7 @@ def word(text, depth=0, number="", lines=(), kind="word", gap=True):
 
 
 def data(parts=True, unrelated=True, times=1, direction="ltr", key="k"):
-    """Make the data. times: how many times each text is repeated."""
+    """Return the data of two compared texts. times: how many times each text is repeated."""
     pairs = [(0, 1, 0.2, 0.08), (2, 0, 0.05, 0.02)] if parts else []
     a = [
         word("return", -100, "−0.20", pairs[:1], gap=False), word("an", 5), word("item", 20, "+0.04", pairs[1:]),

@@ -47,7 +47,7 @@ def test_sum_has_two_parts_if_no_word_pair_is_strong(panel):
     table = torch.zeros(4, 3)
     table[:3, :2], table[3, 2] = 0.05, 0.3  # no pair of words adds more than the others
     text = " ".join(texts(panel(table).picture(Look())))
-    assert "As a sum: 0.300 all other pairs of words + 0.300 pairs with a special token = 0.600 (difference" in text
+    assert "As a sum: 0.300 all other pairs of words + 0.300 pairs with a special token = 0.600 (differs" in text
 
 
 def test_punctuation_is_not_tinted(panel):

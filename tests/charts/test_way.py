@@ -285,7 +285,7 @@ def test_finding_has_colors_of_picture():
     assert plain == {LIGHT.ink}
 
 
-def test_each_rate_has_100_marks():
+def test_each_accuracy_is_drawn_as_100_dots():
     data, sheet = way_data()["beyond"], Sheet(LIGHT)
     many(sheet, data, 0, 1100)
     sets = sheet.drawn(1100, 200)["datasets"]

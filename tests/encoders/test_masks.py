@@ -35,7 +35,7 @@ def test_weights_with_mask_and_bias_equal_torch(mask, biased):
     torch.testing.assert_close(part.context, expected[1, 1:] @ value[0, 1], atol=1e-6, rtol=0)
 
 
-def test_deberta_terms_equal_equation_4():
+def test_deberta_terms_equal_equation_4_of_paper():
     query, key, positions = random(2, 5, 4), random(2, 5, 4, seed=1), random(2, 9, 4, seed=2)
     distance = torch.arange(5)[2:, None] - torch.arange(5) + 4
     found = content_to_position(query[:, 2:], positions, distance, 0.5)

@@ -97,7 +97,7 @@ def test_subtitle_fits_figure(provenance):
     assert left_out + len(" ".join(lines[:-2])) - len("A: ") == pytest.approx(len(text), abs=20)
 
 
-def test_twelve_lines_are_not_cut():
+def test_subtitle_of_twelve_lines_is_not_cut():
     """The name "A:" takes one of the twelve lines."""
     line = "x" * int(900 / files.LETTER)
     for n, more in ((11, []), (12, [f"... and {len(line)} more characters (see the file's metadata)"])):

@@ -113,7 +113,7 @@ def unit_vectors(row: Row, states: np.ndarray) -> np.ndarray:
 
 
 def without(model, row: Row, keys: Sequence[Collection[int]], heads=None, **how) -> np.ndarray:
-    """Return u for each i, with the positions keys[i] hidden: (len(keys), d_model)."""
+    """Return the word's unit vector with the positions keys[i] hidden, for each i: (len(keys), d_model)."""
     return unit_vectors(row, run(model, row.ids, edges_of(model, row, keys, heads), **how)[0][:, -1])
 
 

@@ -1,6 +1,6 @@
 """Test the noise level of the effects of hiding words.
 
-A share is how far a word's vector moves toward its other senses, as a part of their distance; negative: away from them.
+A share is how far a word's vector moves toward its other senses. 1 is the whole distance; a negative share is a move away.
 """
 
 import numpy as np

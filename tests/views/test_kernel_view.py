@@ -230,7 +230,7 @@ def test_tokens_share_row_only_in_long_sentences(n):
         assert data["sides"][0]["rest"]["fine"] == numbers.decimal(row.of("weights").double()[rest].sum(), 4)
 
 
-def test_known_row_has_expected_steps():
+def test_hand_made_attention_row_gives_expected_data():
     """The figure has a column for an added term of zeros, but none for a mask of zeros."""
     terms = [Term("bias", torch.tensor([[math.log(2), 0.0, 0.0]])), Term("none", torch.zeros(1, 3))]
     keys, values = torch.tensor([[0.5, 1.0], [2.0, -1.5], [0.0, 3.0]]), torch.tensor([[0.4, 0.8, -0.4, 0.0]] * 3)

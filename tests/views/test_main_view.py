@@ -408,7 +408,7 @@ def test_head_with_largest_weight_is_found():
     assert (_most_to_another([a, alone]), _most_to_another([a, b])) == (Head(1, 0), Head(0, 1))
 
 
-def test_habits_name_patterns_that_heads_fit(made, reports):
+def test_usual_behaviour_is_named_for_heads_with_pattern(made, reports):
     habits, table = made("bank")[1].live.data["heads"]["habits"], reports["head_profiles"].patterns
     row = table[(table["layer"] == 0) & (table["head"] == 2)].iloc[0]
     assert row["previous token"] >= 0.5 and habits["2"] == "mostly reads the token before, whatever it is"
@@ -416,7 +416,7 @@ def test_habits_name_patterns_that_heads_fit(made, reports):
     assert all(row.iloc[2:].max() >= 0.5 for at, row in table.iterrows() if str(at) in habits)
 
 
-def test_data_for_guess_hide_answer(encoder, made):
+def test_figure_data_hide_answer_before_guess(encoder, made):
     pair, _ = made("bank")
     heads = [heads_of_word(encoder, pair, *at, exact=False) for at in leading_words(pair)]
     panel = put_together(encoder, pair, heads, means=sense_means(encoder, LABELLED, "bank"), guess=True)
@@ -430,7 +430,7 @@ def test_data_for_guess_hide_answer(encoder, made):
     assert plain(panel.finding) == UNKNOWN_NOISE
 
 
-def test_choices_are_in_data(encoder, made):
+def test_figure_data_contain_visitors_choices(encoder, made):
     pair, panel = made("bank")
     asked = chosen(panel, (6, None), head=43, guessed=(1, 2))
     assert asked.live.data == panel.live.data | {

@@ -230,7 +230,8 @@ def test_finding_counts_heads_whose_attention_helps(separated):
     assert "(1,000 shuffles). Heads above this accuracy: 2." in panel.method
     span = numbers.span(best["adds_low"], best["adds_high"], numbers.effect)
     assert (
-        panel.note == f"The best head is {Head(int(best['layer']), int(best['head']))}: {numbers.effect(best['adds'])} "
+        panel.note
+        == f"Attention adds most in {Head(int(best['layer']), int(best['head']))}: {numbers.effect(best['adds'])} "
         f"(95 % interval {span})."
     )
 

@@ -38,7 +38,7 @@ def parts(sides):
     return CosineParts(a=sides[0], b=sides[1], cosine=0.6, table=TABLE)
 
 
-def test_panel_of_related_texts(sides, parts):
+def test_panel_of_two_texts_shows_lines_and_sum(sides, parts):
     panel = put_together(*sides, COSINES, parts, MANY)
     assert panel.finding == 'Hide "sat" in B, and the cosine falls by 0.30.'
     assert "Cosine 0.60, above all of 1,000 unrelated pairs (median 0.10)." in panel.alt
@@ -93,7 +93,7 @@ def test_single_different_word_is_named(encoder):
     assert same.finding == "Both texts are the same, so their cosine is 1."
 
 
-def test_zero_effect_is_stated(encoder):
+def test_finding_states_even_zero_change_of_cosine(encoder):
     first, more, other = (encoder.encode(text) for text in ("We sat.", "We sat not.", "She ran"))
     added, changed = (put_together(first, b, torch.full((4, len(b.words) + 1), 0.5), None) for b in (more, other))
     assert added.finding == 'The texts differ only by "not" in B, which raises the cosine by 0.00.'

@@ -60,8 +60,8 @@ def test_bars_show_largest_difference():
 def test_finding_of_map_ignores_outlined_row():
     _, difference, first, second = one_sentence()
     assert (
-        difference.finding
-        == 'Largest difference in the other rows: the full stop gives "the (1)" 0.80 more weight than in other.'
+        difference.finding == "Largest difference in the other rows: in the first encoder, "
+        'the full stop gives "the (1)" 0.80 more weight than in other.'
     )
     assert difference.note == 'The outlined row belongs to the word that differs most: "bank".'
     picture = difference.picture(Look(width=600))
@@ -86,7 +86,7 @@ def test_swapping_encoders_turns_more_into_less():
 def test_finding_names_both_heads_if_different():
     row, difference, *_ = one_sentence(heads=(Head(0, 1), Head(2, 3)))
     assert row.finding == 'In L0 H1 of one, "bank" gives "the (2)" 0.60 more weight than in L2 H3 of other.'
-    assert difference.finding.startswith("Largest difference in the other rows: the full stop")
+    assert difference.finding.startswith("Largest difference in the other rows: in the first encoder, the full stop")
 
 
 def test_bar_colour_shows_encoder_with_more_weight():
@@ -168,7 +168,7 @@ def test_finding_counts_heads_nearer_to_own_twin(nearer, by_chance, finding):
     assert coloured == nearer and len(panel.picture(Look())["datasets"]["heads"]) == 2
 
 
-def test_only_heads_nearer_to_counterpart_have_numbers():
+def test_only_heads_nearer_to_own_counterpart_show_difference():
     data = over()[1].live.data
     assert data["said"] == ["+0.400 (+0.300 to +0.450)", "(−0.050 to +0.250)"]
     assert data["scale"]["about"] == "how much nearer to its own counterpart than to other heads' counterparts"

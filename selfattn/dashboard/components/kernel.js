@@ -195,7 +195,7 @@ function cellsOf(view, cells, strips) {
   });
 }
 
-/** Return a token's row. beside: the strips of query and context, where a dimension marked in the row is marked too. */
+/** Return a token's row. A dimension marked in the row is also marked in `beside`: query and context, drawn as strips. */
 function tokenRow(view, side, row, beside) {
   const { at, text, special, word, hidden, cells, fine, steps } = row;
   const { query } = view.data.sides[side];

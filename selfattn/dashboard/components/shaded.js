@@ -1,6 +1,6 @@
 /* Sentences with tinted words, or a long text with tinted sentences (see shaded.schema.json). */
 
-/** A click sends a state: "open" on a row of words, "word" on a word, "opened" on a sentence of a long text. */
+/** A click sets a Streamlit state: "open" (index of the row), "word" (of the word) or "opened" (of row and sentence). */
 export default function shaded(given) {
   return showIn(ShadedView, "shaded", given);
 }

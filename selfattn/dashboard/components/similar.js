@@ -258,6 +258,6 @@ function sumText(data) {
   return element("p", "small", [
     "As a sum: ",
     ...texts,
-    ` = ${total} (difference to the cosine ${data.sum.difference}).`,
+    ` = ${total} (differs from the cosine by ${data.sum.difference}).`,
   ]);
 }

@@ -6,7 +6,7 @@ const STACKED = { largest: 24, smallest: 18, wrapped: 24 }; // sentences one abo
 const FLOW = 64; // pixels: ribbon width for an effect of 100 %
 const SCROLLED = 24; // tokens: longer lists scroll
 
-/** Show the data. Send the states "hidden", "head" and "guess", and the trigger "heads" to ask for effects of heads. */
+/** Show the data. Clicks set the Streamlit states "hidden", "head" and "guess". The trigger "heads" asks for heads' effects. */
 export default function way(given) {
   return showIn(WayView, "way", given);
 }

@@ -185,7 +185,8 @@ def residual() -> Scene:
     numbers = [f"{name} {decimal(value)}" for value, name in sorted(zip(made.total[:2].tolist(), ABOUT), reverse=True)]
     more, less = numbers
     return Scene(
-        'The head doesn\'t change "bank".' if nothing else f'After the head, "bank" is more about {more} than about {less}.',
+        'The head doesn\'t change "bank".' if nothing else
+        f'After the head, "bank" is more about one topic ({more}) than about the other ({less}).',
         made.words,
         (
             Column("key", "key", trace.key, above=("“bank” asks", trace.query[[BANK]])),
