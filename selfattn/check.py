@@ -177,7 +177,10 @@ def coarse_wsd(encoder: Encoder, folder: Path, most: int | None = None) -> Coars
 def _vectors(
     encoder: Encoder, folder: Path, split: str, rejected: list, most: int | None = None
 ) -> Iterator[tuple[str, Tensor]]:
-    """Yield the sense of each sentence's marked word, and the word's vectors (n_layers + 2, d_model)."""
+    """Yield the sense of each sentence's marked word, and the word's vectors (n_layers + 2, d_model).
+
+    The vectors: after the embedding, after each layer, and the sum of the last four.
+    """
     lines, senses = ((folder / f"{split}.{kind}.txt").read_text("utf-8").split("\n") for kind in ("data", "gold"))
     rows = _drawn(pd.Series({row: senses[row].strip() for row, line in enumerate(lines) if line}), most)
     for start in range(0, len(rows), BATCH):

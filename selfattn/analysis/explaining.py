@@ -88,7 +88,8 @@ def explain(
 ) -> Explained:
     """Hide words and remove heads, one at a time, and return how much each of them changes the target.
 
-    sentences: from `sentences_of`. Each is hidden whole; then single words of the eight with the largest effects are hidden.
+    sentences: from `sentences_of`. Each sentence is hidden whole. The words hidden singly are then those of the
+    eight sentences with the largest effects.
     heads: the heads to remove; None: the eight with the largest estimated effects.
     progress(done, total) counts batches. Raises TextError.
     """

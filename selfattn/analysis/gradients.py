@@ -42,7 +42,7 @@ def context_gradients(
 ) -> list[ContextGradients]:
     """Differentiate the dot products of each word's unit vector with `directions` (m, d_model).
 
-    The derivatives are those of `gradients`. Raises NotRecomputable.
+    The derivatives are with respect to each head's context vectors, as in `gradients`. Raises NotRecomputable.
     """
 
     # Each word's vector depends only on its own sentence, so one gradient of the sum gives all gradients.

@@ -49,7 +49,7 @@ def causal_mask(n: int) -> Tensor:
 
 
 def combine(mask: Tensor | None, allowed: Tensor) -> Tensor:
-    """Combine a head's mask with `allowed`: (n, n) bool, False for hidden tokens."""
+    """Combine a head's mask with `allowed`: (n, n) bool, False where query i may not attend to key j."""
     if mask is None:
         return allowed
     return mask & allowed if mask.dtype == torch.bool else add_mask(mask, allowed)

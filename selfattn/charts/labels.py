@@ -93,7 +93,7 @@ def drawable_spec(spec: Any, key: str = "") -> Any:
 
 _RIGHT = r"[\p{Bidi_Class=R}\p{Bidi_Class=AL}]"
 _FIRST_STRONG = regex.compile(rf"{_RIGHT}|[\p{{Bidi_Class=L}}]")
-# Matches text inside isolates, or a run of right-to-left words.
+# Matches text inside Unicode isolates, or a run of right-to-left words.
 _RUN = regex.compile(rf"\u2068[^\u2069]*\u2069|{_RIGHT}(?:\p{{M}}|{_RIGHT}|[ '’\-\u200b-\u200f](?={_RIGHT}))*")
 
 

@@ -15,7 +15,10 @@ LEAST = 260  # pixels: least width for text beside arrays
 
 
 def many(sheet: Sheet, data: Data, y: float, width: float) -> float:
-    """Draw the text, and 100 marks for each rate. Return the y coordinate below. data: `beyond` of way.schema.json."""
+    """Draw the text, and 100 marks for each fraction in `bars`. Return the y coordinate below.
+
+    data: `beyond` of way.schema.json.
+    """
     bars, theme = data.get("bars", ()), sheet.theme
     if not bars:
         return sheet.lines(0, y + TEXT, wrapped(data["text"], width, TEXT), TEXT)

@@ -93,7 +93,7 @@ VIEW = Key("view", "the kind of weights in the maps (one_head.SOURCES); on page 
 PIECE = {name: Key(f"piece_{name.lower()}", f"the position of the chosen token in sentence {name}") for name in "AB"}
 QUERIES = Key("queries", "the chosen token's position, for each encoder, sentence and word", MappingProxyType({}))
 
-# The switches of every map of weights.
+# Keys of the switches that change every map of weights.
 BY_WORDS = Key("words", "True to join word pieces", False)
 HIDE_SPECIAL = Key("hide", "True to leave out special tokens", False)
 

@@ -127,7 +127,7 @@ class TextReader:
         return places
 
     def placed(self, where: PlacedWord | tuple) -> PlacedWord:
-        """Return a PlacedWord for (text, positions) or (text, positions, pair).
+        """Return a PlacedWord for (text, positions) or, in a pair of texts, (text, positions, second text).
 
         Raises TextError; IndexError for positions outside the text; ValueError for another encoder's tokens.
         """

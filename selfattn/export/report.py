@@ -102,7 +102,7 @@ def _figures(view: View, width: float | None) -> Iterable[str]:
 
 
 def _hash(text: str) -> str:
-    """Return the hash with which the policy allows an inline style or script."""
+    """Return the hash with which the Content Security Policy allows an inline style or script."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 

@@ -118,7 +118,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
         "--target",
         metavar="TARGET",
         help="class=NAME or similarity=TEXT: measure how much each word and head changes the score of the class NAME or the "
-        "similarity to TEXT. For a cross-encoder, put the second texts in a column pair",
+        "similarity to TEXT. For a cross-encoder, put the second texts in a column named pair",
     )
     add("--strict", action="store_true", help="exit with status 1 if any row is rejected")
     add(

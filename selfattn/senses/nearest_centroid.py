@@ -70,7 +70,7 @@ def separation(
     """Measure how often the nearest centroid gives the right sense, in each layer and head.
 
     frame: labelled sentences (columns sentence, word, sense)
-    floor: False skips the encoder with random parameters
+    floor: False leaves out the comparison with a copy of the encoder that has random parameters
     progress(done, total): called after each word; may raise, to stop
     Raises ValueError for a missing column, or if no word can be used.
     """

@@ -60,7 +60,7 @@ class HiddenWordsReport(OfTables):
     # start: position of the hidden word's first token
     # text: the hidden word
     # share: distance moved / distance between the senses
-    # picked: fraction of the ten random halves that pick this word
+    # picked: fraction of ten random halves of the other rows in which this is the picked word
     accuracy: pd.DataFrame  # word, what (one of WHAT), accuracy (0 to 1), low, high
     agreement: pd.DataFrame
     # way: a method of ranking words
@@ -111,7 +111,7 @@ class HiddenWordsReport(OfTables):
 
     @cached_property
     def head_level(self) -> NoiseLevel:
-        """The noise level (as in `level`) if one head at a time hides the leading word."""
+        """The noise level (as in `level`) of moves when the leading word is hidden in only one head."""
         known = self.one_head.dropna()
         return noise_level(known["largest"].to_numpy(), known["smallest"].to_numpy(), RESAMPLES)
 

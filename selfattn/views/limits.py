@@ -62,8 +62,8 @@ def removed_heads(heads: pd.DataFrame, together: float, precision: str) -> Panel
     frame = pd.DataFrame({"token": [*bars], "change of the cosine": [*bars.values()]})
     return lesson_panel(
         "removed heads",
-        f"Removing each head alone changes the cosine by {change(summed)} in total. Removing all heads together changes the "
-        f"cosine by {change(together)}.",
+        f"Removing one head at a time changes the cosine by amounts that sum to {change(summed)}. Removing all heads together "
+        f"changes the cosine by {change(together)}.",
         {title: drawing(bar_list, frame, title, number="+.3f", marked=1) for title in frame.columns[1:]},
         note=f"Control: in two sentences of one sense, the largest effect of one head is {effect(control)}. {noise}".rstrip(),
         method="A head is removed at every position. The effect is the change of the cosine of the word's two vectors. Heads can "

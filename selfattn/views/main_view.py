@@ -188,7 +188,7 @@ def _places(pair: HiddenPair, line: Line | None) -> pd.DataFrame:
 
 
 def first_head(encoder: Encoder, pair: HiddenPair, heads: Sequence[HeadsOfWord]) -> Head:
-    """Return the head with the largest effect or, if effects are unknown, with the largest weight."""
+    """Return the head in which hiding a word has the largest effect; if unknown, the head from `_most_to_another`."""
     return (leading_head(encoder, pair, heads[0]) if heads else None) or _most_to_another(_bars(pair))
 
 

@@ -212,7 +212,7 @@ def _sentences(found: Mapping[Question, Explained]) -> tuple[str, list[str], lis
     named = [(question, each, at) for question, each in found.items() for at in each.named]
     if not named:
         return (
-            "No sentence has a larger effect than the same number of random words of the text.",
+            "No sentence has a larger effect than an equally long random set of the text's words.",
             [],
             [*_HIDING_SENTENCES],
         )

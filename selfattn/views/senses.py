@@ -163,8 +163,8 @@ def one_word(reports: Mapping[str, HiddenWordsReport]) -> Panel:
         tables={"accuracy, hidden words": report.accuracy, "between, hidden words": report.between},
         note="Dots show how often the right sense is found: the word's vector is nearer to the mean of the right sense than to "
         f"the mean of the other senses. {INTERVALS} over {over}.{few}",
-        method="Hiding a sentence's most telling word moves the labelled word furthest toward its other senses. This word is "
-        "chosen with sense means from one half of the remaining sentences. Means from the other half test whether the right "
+        method="Hiding a sentence's most telling word moves the labelled word furthest toward its other senses. The telling word "
+        "is chosen with sense means from one half of the remaining sentences. Means from the other half test whether the right "
         "sense is found without the word (comprehensiveness), and with only the word (sufficiency; DeYoung et al., ERASER). "
         f"Without the most attended word, the right sense is found in {_hits(own.loc['most attended hidden'])} of 100 "
         f"sentences; with only the most attended word, in {_hits(own.loc['most attended alone'])}.",
@@ -299,8 +299,8 @@ def adds(report: SeparationReport, head: Head) -> Panel:
         "attention adds", finding, named_heads(report.heads), "adds", head, look_of={"kind": "signed", "title": "attention adds"},
         note=note, tables=Tables({"heads, separation": lambda: table, f"sentences, {head}": lambda: report.sentences(*head)}),
         method="The number is a head's accuracy in telling the senses apart, minus the accuracy of the better of two baselines: "
-        "the head's values with equal weights, and the word's own value vector. Half of a word's sentences choose the better "
-        "baseline; accuracies are measured on the other half. If attention adds nothing, the number is about 0. The "
+        "the head's values with equal weights, and the word's own value vector. The better baseline is chosen on half of "
+        "a word's sentences; accuracies are measured on the other half. If attention adds nothing, the number is about 0. The "
         "headline counts heads whose 95 % interval over words excludes 0.\n\n"
         f"With shuffled labels, the accuracy of the best of {n} heads exceeds {numbers.weight(report.threshold)} once in twenty "
         f"times ({numbers.count(report.shuffles)} shuffles). Heads above this accuracy: {(table['p_value'] < 0.05).sum()}. A "

@@ -33,7 +33,8 @@ METHOD = (
     "word into each hidden state.",
     "A hidden word is treated like padding: no token attends to the word, and the mean leaves it out. The other tokens keep "
     "their positions. Brown: the cosine falls without the word. Teal: the cosine rises. Effects of single words don't add up.",
-    "The unrelated pairs are 1,000 random pairs of labelled sentences of two different words, drawn with a fixed seed.",
+    "The unrelated pairs are 1,000 random pairs of labelled sentences, drawn with a fixed seed. The labelled words of a pair "
+    "differ.",
 )
 
 

@@ -59,7 +59,7 @@ def test_causal_mask_keeps_padding_hidden(heads):
         assert (causal.weights.triu(1) == 0).all()
 
 
-def test_causal_mask_added_to_float_mask(heads):
+def test_causal_mask_is_added_to_float_mask(heads):
     plain, n = heads[0], len(heads[0].query)
     added = torch.linspace(-2, 2, n * n).reshape(n, n)
     real = attend(plain.query, plain.key, plain.value, mask=added)

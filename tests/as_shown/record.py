@@ -1,4 +1,4 @@
-"""Summarise a page in short lines, and compare two records."""
+"""Summarise a page in short lines (the page's record), and compare two records."""
 
 import base64
 import io

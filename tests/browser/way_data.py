@@ -23,8 +23,8 @@ def _side(
 ) -> Data:  # fmt: skip
     """Make the data of one sentence.
 
-    shares: for each word, how far the chosen word moves if that word is hidden from it.
-    run: how many words keep their share, the largest first (None: all).
+    shares: how far the chosen word moves, keyed by the word that is hidden from it.
+    run: only this number of words, those with the largest shares, have a share (None: all).
     """
     draw = random.Random(text)
     pieces, words, at = list(re.finditer(r"<[^>]+>|\w+|[^\w\s]", text)), [], 0

@@ -61,7 +61,7 @@ def test_too_large_batch_runs_in_halves(encoder, room_for):
     assert sizes == [5, 3, 2]
 
 
-def test_too_large_half_raises_error(encoder, room_for):
+def test_batch_too_large_after_halving_raises_error(encoder, room_for):
     sizes = room_for(1)
     with pytest.raises(OutOfMemory, match=r"3 text\(s\) of 10 tokens need more memory than cpu has left\. Shorten"):
         encoder.knock_out(TEXT, 2, heads=encoder.all_heads[:5])

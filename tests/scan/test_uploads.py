@@ -74,7 +74,7 @@ def test_csv_lines_may_end_in_cr(monkeypatch):
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".txt", ""])
-def test_other_formats_are_refused(suffix):
+def test_unsupported_table_formats_are_refused(suffix):
     refusal = (
         f"ending in .csv, .tsv, .jsonl, .ndjson, got {suffix or 'none'}. Save the table as CSV, or run selfattn scan"
     )

@@ -91,7 +91,7 @@ def test_sentence_with_largest_effect_is_opened(encoder, hidden):
 
 def test_finding_ignores_effects_below_noise(hidden):
     panel = shown((" in A", replace(hidden, level=torch.tensor([0.6] * 3))))
-    assert panel.finding == "No sentence has a larger effect than the same number of random words of the text."
+    assert panel.finding == "No sentence has a larger effect than an equally long random set of the text's words."
     assert panel.note == "" and "opened" not in panel.live.data
     (row,) = panel.live.data["rows"]
     assert row["said"].endswith("hidden in A")

@@ -314,7 +314,7 @@ def test_padding_tokens_are_marked_as_hidden(encoder):
     assert [each["hidden"] for each in rows] == [each["text"] == "[PAD]" for each in rows]
 
 
-def test_query_of_split_word_is_first_token(encoder):
+def test_split_word_shows_query_of_first_token(encoder):
     placed = encoder.encode("Electroencephalographers disagree.").places("electroencephalographers")[0]
     data = data_of(word_row(placed, HEAD))
     n = len(placed.positions)

@@ -25,8 +25,8 @@ def frame():
 def test_removing_heads_singly_and_together():
     panel = limits.removed_heads(frame(), 0.02, "float32")
     assert panel.finding == (
-        f"Removing each head alone changes the cosine by {change(-0.013)} in total. Removing all heads together changes "
-        f"the cosine by {change(0.02)}."
+        f"Removing one head at a time changes the cosine by amounts that sum to {change(-0.013)}. Removing all heads together "
+        f"changes the cosine by {change(0.02)}."
     )
     assert panel.note == f"Control: in two sentences of one sense, the largest effect of one head is {effect(-0.015)}."
     assert panel.table["change of the cosine"].dropna().tolist() == pytest.approx([-0.013, 0.02, -0.03, -0.015])
@@ -79,5 +79,5 @@ def test_finding_states_largest_difference_from_torch():
 def test_effects_below_noise_count_as_zero(monkeypatch):
     monkeypatch.setitem(NOISE, "float32", 0.005)
     panel = limits.removed_heads(frame(), 0.02, "float32")
-    assert f"by {change(-0.015)} in total." in panel.finding
+    assert f"sum to {change(-0.015)}." in panel.finding
     assert "of up to 0.005. Smaller effects are drawn as 0, in 1 of 4 heads" in panel.note

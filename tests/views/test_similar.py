@@ -145,7 +145,7 @@ def test_picture_shows_words_lines_and_cosine(sides, parts, width):
     assert max(bar["y2"] - bar["y"] for bar in bars) == TALLEST
 
 
-def test_bars_of_sum_follow_each_other(sides, parts):
+def test_bar_of_summand_starts_where_previous_ends(sides, parts):
     """The bar of a negative part goes left. A gap of one pixel separates the bars."""
     data = dict(put_together(*sides, COSINES, parts).live.data)
     data["sum"] = {"lines": 0.25, "others": -0.1, "special": 0.45, "difference": "0"}

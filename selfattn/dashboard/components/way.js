@@ -184,7 +184,7 @@ function sentencesPart(view) {
   return { node, paint, layOut };
 }
 
-/** Set the largest letter size at which no sentence wraps, within bounds. */
+/** Set the largest letter size, within bounds, at which no sentence wraps. */
 function fit(node, sentences, beside) {
   const type = beside ? TYPE : STACKED;
   let size = type.largest;
