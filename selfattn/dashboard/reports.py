@@ -36,7 +36,7 @@ def stored_report(kind: type[T], encoder: Encoder) -> Stored[T] | None:
 
 
 def stoppable(encoder: Encoder, key: Any, title: str, make: Callable[[Progress], T]) -> T:
-    """Return the result of make(progress), cached. A click on Stop ends the page."""
+    """Return the result of make(progress), cached. A click on Stop ends this run of the page."""
     asked = (encoder_key(encoder), key)
     if session.STOPPED.get() == asked:
         st.text("Stopped.")
@@ -62,7 +62,7 @@ def stoppable(encoder: Encoder, key: Any, title: str, make: Callable[[Progress],
 
 
 def stored_or_made(kind: type[T], encoder: Encoder, title: str) -> tuple[T, Stored[T] | None]:
-    """Return the report, and the record in which the report was stored, or None."""
+    """Return the report and its `Stored` record. The record is None if the report wasn't stored."""
     name, kept = NAMES[kind], stored_report(kind, encoder)
     make: Any = partial(KINDS[name].make, encoder, KINDS[name].reads())
     return kept.report if kept else cached(encoder, name, make, title, costly=True), kept
