@@ -120,7 +120,7 @@ def hiding(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def senses(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Compare the noise level, and the effects of hiding words in labelled sentences, on this device and on the CPU."""
+    """Compare this device with the CPU: effects of hiding words in labelled sentences, and the noise level of these effects."""
     from selfattn.examples import labelled_sentences
     from selfattn.senses import hidden_words
 

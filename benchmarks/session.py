@@ -85,7 +85,7 @@ class Session:
         return self._read()
 
     def send(self, **values: object) -> None:
-        """Set widgets by key, without waiting."""
+        """Set widgets by key, without waiting for the page."""
         for key, value in values.items():
             self._values[key] = _state(value, key)
         self._ask()

@@ -45,7 +45,7 @@ def test_dry_run_of_gpu_check_passes_on_cpu(capsys, monkeypatch):
     assert kept.count("yes") >= 13 and {*kept} == {"yes", ""}  # rows about running times have no verdict
 
 
-def test_gpu_check_reports_wrong_numbers(encoder, monkeypatch):
+def test_gpu_check_fails_on_wrong_numbers(encoder, monkeypatch):
     def wrong(other, on_cpu, plan):
         yield gpu_check._most("largest", float("nan"), 1)
         yield gpu_check._most("small", 0.5, 1)

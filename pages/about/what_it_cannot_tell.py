@@ -86,7 +86,7 @@ SECTIONS: dict[str, Callable[[Encoder], Panel | str]] = {
     "A large weight doesn't mean a large effect": attention,
     "Other weights, the same result": other_weights,
     "Removing a head doesn't find the cause": removed_heads,
-    "A head can tell senses apart even if its attention doesn't find the sense": separated,
+    "A head can tell senses apart even if its attention weights don't help": separated,
     "Correct arithmetic doesn't prove what a head means": noise,
     "A head may pass a test by luck": lucky_head,
 }

@@ -110,7 +110,7 @@ class _Side:
         return (values[1:] - values[0]).float()
 
     def leader(self, share: Tensor) -> int | None:
-        """Return the index of the word with the largest share, punctuation excluded."""
+        """Return the index of the word for which `share` is largest, punctuation excluded."""
         named = [at for at, word in enumerate(self.words) if not word.is_punctuation and share[at].isfinite()]
         return max(named, key=lambda at: float(share[at]), default=None)
 
@@ -138,8 +138,9 @@ def hidden_pair(
     In a sentence with more than 32 other words, only the eight with the largest estimated effects are hidden.
     first, second: the chosen word in its two sentences, as a `PlacedWord` or (text, positions).
     control: the chosen word in a third sentence, where it has the same sense as in the first.
-    senses: labelled sentences (columns sentence, word, sense) or their `sense_means`, for the ways between the senses.
-    senses=None: each way leads to the chosen word's vector in the other sentence.
+    senses: labelled sentences (columns sentence, word, sense) or their `sense_means`.
+    With `senses`, moves are measured along the vector (the way) from the word's sense to its other sense.
+    senses=None: the way leads to the chosen word's vector in the other sentence.
     heads: False leaves `by_head` NaN, except in long sentences. `with_heads` can fill in `by_head` later.
     progress(done, total) counts sentences.
     changed, by_gradient: `Encoder.changed_vectors` and `hidden_by_head`, or cached versions.

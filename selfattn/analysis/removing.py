@@ -22,7 +22,7 @@ def removal_effect(
     progress: Progress = silent,
     heads: Sequence[Head | tuple[Head, ...]] | None = None,
 ) -> Tensor:
-    """Return how removing each head, one at a time, changes the cosine: (n_layers, n_heads).
+    """Return how removing each head, one at a time, changes the cosine of the words' vectors: (n_layers, n_heads).
 
     how ("zero" or "mean"): as in `Encoder.knock_out`. heads: remove only these, and return (len(heads),).
     progress(done, total) counts batches. Raises NotRecomputable, TextError.

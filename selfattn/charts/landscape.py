@@ -52,9 +52,10 @@ def landscape(
     sheet: Sheet, shown: Shown, y: float, width: float, starts: Mapping[int, Point], sides: Sequence[int] = (0, 1),
     stretch: float = 1,
 ) -> float:  # fmt: skip
-    """Draw the line, and the marks of the sentences `sides`. Return the y coordinate below the drawing.
+    """Draw the line between two senses or sentences, and the marks of the sentences `sides`. Return the y coordinate below.
 
-    starts: where each sentence's streams begin; empty for short streams. stretch: factor for heights.
+    starts: for each sentence, where the streams (bands) down to its marks begin; empty for short streams.
+    stretch: factor for heights.
     """
     way, pad = shown.data["way"], 2 * MARK
     place = scale_of(shown, *((pad, width - pad) if any(way["hills"]) or not starts else (EDGE, width - EDGE)))

@@ -211,7 +211,7 @@ def _say_not_offered(key: str, offered: Collection[str], shown: str, what: str, 
 
 
 def _not_had(key: str, other: str) -> str:
-    """Return the encoder's name in the link; "" once the name is used or dropped."""
+    """Return the encoder's name in the link; "" once the page has used or dropped the name."""
     return linked(other) if linked(key) == OTHER else linked(key)
 
 

@@ -54,12 +54,12 @@ class Page:
 
 
 def end_page() -> Page:
-    """Remove and return the `Page` of this run."""
+    """Remove the `Page` of this run from the session, and return it."""
     return st.session_state.pop(session.RECORD, None) or Page()
 
 
 def this_page() -> Page:
-    """Return the record of this run, or an empty record if app.py isn't running."""
+    """Return the `Page` of this run, or an empty `Page` if app.py isn't running."""
     return session.RECORD.get() or Page()
 
 

@@ -78,7 +78,7 @@ def errors_of(encoder: Encoder, sides: Sequence[PlacedWord[Encoding]], head: Hea
 def _choose(
     encoder: Encoder, sides: Sides, choose_above: Callable[[str, Any], object] | None, state: str, value: Any
 ) -> None:
-    """Store the choice if it is valid. A browser can send any value."""
+    """Store the clicked token's position, unless the browser sent an invalid value. Pass other states to `choose_above`."""
     if state != "query" and choose_above:
         choose_above(state, value)
     match state, value:

@@ -36,7 +36,7 @@ def stored_report(kind: type[T], encoder: Encoder) -> Stored[T] | None:
 
 
 def stoppable(encoder: Encoder, key: Any, title: str, make: Callable[[Progress], T]) -> T:
-    """Return the result of make(progress), cached. A click on Stop ends the page."""
+    """Return the result of make(progress), cached. A click on Stop ends this run of the page."""
     asked = (encoder_key(encoder), key)
     if session.STOPPED.get() == asked:
         st.text("Stopped.")

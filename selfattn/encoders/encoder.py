@@ -313,7 +313,7 @@ class Encoder(TextReader):
 
     @cached_property
     def joinable(self) -> bool:
-        """True if a copy can join the batch at the first layer that it changes."""
+        """True if a changed copy of a sentence can skip the layers before its first change."""
         recordings = self.encode(SAMPLE).recordings
         if self.dtype != "float32" or not recordings:  # in low precision, rounding depends on the batch
             return False

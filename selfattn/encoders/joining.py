@@ -62,7 +62,7 @@ def _join(layer: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -
 
 
 def _join_after(layer: nn.Module, args: tuple, kwargs: dict[str, Any], output: Any) -> Any:
-    """Run this layer again for the copies that begin here, only at the word's positions."""
+    """Run this layer again, only at the word's positions, for copies of the sentence whose first change is in this layer."""
     recorder = current_recorder()
     if (
         recorder is None

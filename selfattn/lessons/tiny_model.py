@@ -26,7 +26,7 @@ N_SAMPLES, BATCH = 8000, 32
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings that a visitor may change. The defaults are the source lesson's."""
+    """Settings that a visitor may change. The defaults are from the public lesson (the source above)."""
 
     seed: int = 0
     epochs: int = 10

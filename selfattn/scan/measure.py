@@ -165,7 +165,7 @@ def _table(
     if "sources" in wanted.names:
         moves = _moves(encoder, [placed for _, _, placed in occurrences], states[:, -1], limit)
         broken |= {occurrences[at][0] for at, one in enumerate(moves) if not all(math.isfinite(far) for far, _ in one)}
-        # Words with equal moves stay in the sentence's order.
+        # Words with equal effects stay in the order of the sentence.
         largest = [sorted(one, key=lambda move: -move[0])[:MOST_SOURCES] for one in moves]
         columns["sources"] = [[name for _, name in one] for one in largest]
         columns["source_moves"] = [[far for far, _ in one] for one in largest]

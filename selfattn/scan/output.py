@@ -32,7 +32,7 @@ class ScanError(ValueError):
 
 
 class Counts(NamedTuple):
-    """Counts of a part or of a complete scan."""
+    """Counts of one part of a scan, or of the complete scan."""
 
     n_rows: int = 0  # rows of the input
     n_rejected: int = 0

@@ -20,7 +20,7 @@ EACH_LINE = re.compile(rb"[^\r\n]*(?:\r\n?|\n|\Z)")
 
 
 def read_upload(data: bytes, suffix: str) -> list[Row]:
-    """Return the table's rows. Raises InputError, or TextError beyond a limit."""
+    """Return the table's rows. Raises InputError, or TextError for a table above the operator's limits."""
     if suffix not in TAKEN:
         raise InputError(
             f"Expected a table ending in {', '.join(TAKEN)}, got {suffix or 'none'}. Save the table as CSV, or {ELSEWHERE}, "

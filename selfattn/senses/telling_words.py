@@ -106,7 +106,7 @@ class HiddenWordsReport(OfTables):
 
     @cached_property
     def level(self) -> NoiseLevel:
-        """The smallest share that is more than noise (`noise_level`)."""
+        """The smallest share (see `words`) that is more than noise (`noise_level`)."""
         return noise_level(*self._extremes, RESAMPLES)
 
     @cached_property
@@ -222,7 +222,7 @@ def _judged(
     i: int,
     halves: Sequence[np.ndarray],
 ) -> _Judged:
-    """With each of ten halves of the other rows, pick a word of row i, and test this word with the remaining half.
+    """With each of ten random halves of the other rows, pick a word of row i, and test this word with the remaining half.
 
     units: (n_rows, d_model)
     """

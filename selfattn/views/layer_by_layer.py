@@ -14,7 +14,7 @@ NO_CONTROL = "Add a control sentence: a third sentence, in which the word has th
 
 
 def layer_by_layer(pair: HiddenPair) -> Panel:
-    """Make the panel of two curves of the cosine: with nothing hidden, and with two words hidden."""
+    """Make the panel: the cosine of the word's two vectors in each layer, with nothing and with two words hidden."""
     frame = cache(lambda: hidden_curves_frame(pair))
     finding, note = compared(pair), beside(pair)
     return Panel(

@@ -43,7 +43,7 @@ def near(actual, expected):
 
 
 @pytest.mark.parametrize("family", ["BERT", "RoBERTa", "MPNet"])
-def test_parts_match_plain_loops(family, tmp_path):
+def test_cosine_parts_match_plain_loops(family, tmp_path):
     encoder = load_encoder(str(embedder(save_tiny(FAMILIES[family], tmp_path / "mine"))))
     found = cosine_parts(encoder, A, B)
     parts, cosine = looped(encoder, found.a, found.b)

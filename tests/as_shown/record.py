@@ -179,7 +179,10 @@ def _mark(part: dict) -> str:
 
 
 def write(name: str, views: Record) -> None:
-    """Store a page's record. For a view similar to an earlier one (named in AS_IN), store only the differences."""
+    """Store what a page shows in each view (a state of the page).
+
+    If an item (figure, table or text) is similar in an earlier view, store that view's name (under AS_IN) and the differences.
+    """
     kept: dict[str, dict[str, dict[str, str | None]]] = {}
     for number, (view, items) in enumerate(views.items()):
         earlier = [*views][:number]

@@ -95,7 +95,7 @@ def test_narrow_figure_shows_share_in_label(open_way):
     expect(labels.last).to_have_text(f'without "loan": {percent(0.199)}, could be chance')
 
 
-def test_finding_has_colours_of_figure(open_way):
+def test_words_of_headline_have_colours_of_figure(open_way):
     page = open_way(VARIANTS["bank"])
     parts = page.locator(".finding span").evaluate_all("all => all.map(each => [each.className, each.textContent])")
     assert parts == [
@@ -160,7 +160,7 @@ def test_scale_bar_spans_distance_between_ends(open_way, name, ends, width):
     assert (b - a) / (at[1] - at[0]) == pytest.approx(whole, abs=1)
 
 
-def test_label_of_middle_needs_room(open_way):
+def test_label_at_middle_of_line_needs_room(open_way):
     border = "equally near"
     for name, width, shown in (("bank", 1100, 1), ("bank", 330, 0), ("sentences", 1100, 0)):
         page = open_way(VARIANTS[name], width)
@@ -172,7 +172,7 @@ def test_label_of_middle_needs_room(open_way):
             assert text["x"] + text["width"] / 2 == pytest.approx(rail["x"] + rail["width"] / 2, abs=1)
 
 
-def test_short_move_shows_noise_level(open_way):
+def test_noise_level_is_drawn_if_move_is_short(open_way):
     page, level = open_way(VARIANTS["star"]), VARIANTS["star"]["way"]["level"]
     whole = page.locator(".ruler").bounding_box()["width"]
     lengths = page.locator(".goal").evaluate_all("all => all.map(each => each.getBBox().width)")

@@ -238,7 +238,7 @@ def test_bar_heights_follow_weights(width, weights, printed):
     ("hidden", "first", "share", "exact"),
     [([None, None], (0, 6), 0.436, True), ([None, 0], (1, 0), 0.0401, False), ([4, 6], (1, 6), 0.199, True)],
 )
-def test_heads_are_shown_for_word_with_larger_share(hidden, first, share, exact):
+def test_head_map_is_for_word_with_larger_effect(hidden, first, share, exact):
     data = way_data()
     shown = Shown({**data, "chosen": {**data["chosen"], "hidden": hidden}})
     assert (shown.first, shown.share(*first), shown.exact, shown.answer) == (first, share, exact, (0, 6))
@@ -378,7 +378,7 @@ def test_picture_is_valid_vega_lite(panels, dark):
 
 
 @pytest.mark.slow
-def test_picture_to_share_has_positions_of_data(panels):
+def test_picture_to_share_places_dots_to_scale(panels):
     spec = panels["bank"].share(Look(dark=True))
     margins = spec["padding"]
     assert spec["width"] + margins["left"] + margins["right"] == 1200
@@ -406,7 +406,7 @@ def test_line_between_senses_marks_middle():
         assert colors == ([LIGHT.sentence_a, LIGHT.sentence_b] if middle else [LIGHT.muted] * 2)
 
 
-def test_hills_are_grey_for_one_sense():
+def test_density_curves_are_grey_for_one_sense():
     sets = way(VARIANTS["one sense"], LIGHT)["datasets"]
     assert {each["color"] for each in what(sets["points"], "dot")} == {Sheet(LIGHT).pale(LIGHT.muted, 0.65)}
     assert {each["color"] for each in what(sets["areas"], "hill 0")} == {LIGHT.muted}
@@ -419,7 +419,7 @@ def test_dots_do_not_overlap():
             assert all(abs(one["x"] - each["x"]) + abs(one["y"] - each["y"]) > 10 for each in dots[n + 1 :])
 
 
-def test_sense_name_is_under_average():
+def test_sense_name_is_centred_below_sense_mean():
     sets = way(way_data(), LIGHT)["datasets"]
     place = scale_of(Shown(way_data()), 28, 1100 - 28)
     for side, name in enumerate(("riverside", "finance")):

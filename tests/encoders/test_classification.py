@@ -155,7 +155,7 @@ def test_error_names_task_of_unsupported_head(architecture, name, task, tmp_path
     assert first_asked(encoder, gap=False) == "similarity"
 
 
-def test_pretraining_head_loads_as_masked_head(tmp_path):
+def test_pretraining_head_loads_as_masked_lm_head(tmp_path):
     encoder = saved_as("BertForPreTraining", "BERT", tmp_path / "tiny")
     with pytest.raises(NoHead, match=r"has a head for pretraining \(BertForPreTraining\)\. distilbert"):
         load_class_head(encoder)
@@ -209,7 +209,7 @@ def test_wrong_head_weights_are_refused(folder, weights, message):
         load_class_head(folder(weights=weights))
 
 
-def test_head_that_needs_more_inputs_is_refused(tmp_path):
+def test_head_with_inputs_besides_hidden_states_is_refused(tmp_path):
     encoder = load_encoder(str(save_tiny(FAMILIES["LUKE"], tmp_path / "luke", classes=CLASSES)))
     with pytest.raises(NoHead, match="luke's classification head needs more than the last hidden states"):
         load_class_head(encoder)

@@ -80,7 +80,7 @@ def folders(tmp_path_factory):
         ("masked-words", {"model": "gap", "a": "The bank of the river.", "gap": "river"}, 0, "opacity"),
     ],
 )  # fmt: skip
-def test_copied_lines_compute_numbers_of_page(page, query, figure, column, folders, copied):
+def test_copied_code_computes_numbers_of_page(page, query, figure, column, folders, copied):
     named = {key: folders.get(value, value) if key == "scan" else value for key, value in query.items()}
     for key, prefix in (("model", ""), ("second", "second_")):
         if key in named:
@@ -98,7 +98,7 @@ def test_copied_lines_draw_steps_inside_head(copied):
     assert all(copy[name] == drawn[name] for name in ("rects", "images", "right_plain")) and drawn["rects"]
 
 
-def test_lesson_figure_has_no_lines_to_copy(copied):
+def test_lesson_figure_has_no_code_to_copy(copied):
     shown, lines, _ = copied("from-scratch", {"stop": "causal-mask", "reveal": "yes"})
     assert shown and not lines
 

@@ -57,7 +57,7 @@ class Hiding:
 
 
 def attention(module, query, key, value, attention_mask, scaling, hiding=None, position_bias=None, **options):
-    """Compute softmax(Q K^T scale + bias + mask) V without the hidden edges."""
+    """Compute softmax(Q K^T scale + bias + mask) V without the query-key pairs in `hiding.edges`."""
     # In grouped-query attention, heads share keys and values.
     key, value = (each.repeat_interleave(query.shape[1] // each.shape[1], dim=1) for each in (key, value))
     scaled = query @ key.transpose(-1, -2) * scaling
@@ -165,7 +165,7 @@ def largest(row: Row, scores: np.ndarray) -> int:
 
 
 def cosines(a: Vectors, b: Vectors) -> np.ndarray:
-    """Return the cosines of u in a and u in b, with one word hidden in each: (m_A + 1, m_B + 1).
+    """Return the cosines of the word's vectors in a and b, with one other word hidden in each: (m_A + 1, m_B + 1).
 
     Row 0: nothing is hidden in a. Column 0: nothing is hidden in b.
     """

@@ -112,7 +112,10 @@ def hides(word):
 
 
 def extremes(units, moved, rows, labels):
-    """Return each row's largest and smallest share over its words, hidden one by one. The other label is the other sense."""
+    """Return each row's largest and smallest share, over its words hidden one by one.
+
+    A share is how far the row's vector moves toward the other label's mean, as a part of the distance between the means.
+    """
     found = []
     for at, row in enumerate(rows):
         axis = plain_hiding.axis_without(units[list(rows)], labels.tolist(), labels[at], at)

@@ -178,7 +178,7 @@ def test_ranking_of_heads_is_stable(whole):
     assert round(np.mean(correlations), 2) == 0.92
 
 
-def test_intervals_resample_words(whole):
+def test_intervals_are_bootstrapped_over_words(whole):
     for table, by, value in ((whole.accuracy, "what", "accuracy"), (whole.between, "senses", "named")):
         for _, lines in table.groupby(by):
             singly, every = lines[lines["word"] != "all"][value].to_numpy(), lines[lines["word"] == "all"].iloc[0]

@@ -19,7 +19,11 @@ HOOKED = ["DeBERTa", "DeBERTa-v2", "DeBERTa-v3", "MPNet", "RoFormer", "RemBERT",
 
 
 def ranked(encoder):
-    """Return "riverbank", the positions of each other word, the unit vector of "riverbank", and its changes by method."""
+    """Return (word, groups, unit, moves) for the word "riverbank".
+
+    groups: the token positions of each of the m other words. unit: the unit vector of "riverbank".
+    moves: for each method, the change of `unit` if a word loses its influence, (m, d_model).
+    """
     encoding = encoder.encode(TEXT)
     word = encoding.places("riverbank")[0]
     groups = [other.positions for other in encoding.words if other.positions != word.positions]

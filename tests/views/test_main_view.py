@@ -42,7 +42,7 @@ def reports(encoder):
 
 @pytest.fixture(scope="module")
 def made(encoder, reports):
-    """Return a function that measures a pair and makes its panel."""
+    """Return a function that hides words in two sentences, and returns the result and its panel."""
 
     @cache
     def of(word, *texts, senses=True, known=True):

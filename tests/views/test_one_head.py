@@ -32,7 +32,7 @@ def specs(panel):
 
 @pytest.fixture(scope="module")
 def maps(sides):
-    """Make both maps. B's weights are halved, so that B is paler."""
+    """Make the maps of sentences A and B. B's weights are halved, so that B is paler."""
     found = {name: word_map(s.encoding, s.encoding.weights(3, 7)) for name, s in sides.items()}
     return {**found, "B": replace(found["B"], matrix=found["B"].matrix / 2)}
 

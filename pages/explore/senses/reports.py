@@ -104,7 +104,7 @@ def open_pair(a: str, b: str, control: str, word: str) -> None:
 
 
 def show_opened() -> None:
-    """Open the sentences that `open_pair` stored. Call `show_opened` before anything is drawn."""
+    """Open the main view with the sentences that `open_pair` stored. Call `show_opened` before anything is drawn."""
     if opened := session.OPENED.get():
         session.OPENED.set(None)
         st.switch_page(ENTRIES[""].path, query_params=opened)

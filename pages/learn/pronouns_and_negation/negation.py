@@ -25,8 +25,8 @@ from selfattn.views.lesson import drawing
 from selfattn.words import split_words, to_groups
 
 OPTIONS = (
-    "yes, at most half the weight that “good” gives “not”",
-    "no, more than half the weight that “good” gives “not”",
+    "yes, “amazing” gives “not” at most half as much weight as “good” does",
+    "no, “amazing” gives “not” more than half as much weight as “good” does",
 )
 GOOD, AMAZING, NOT = 4, 10, 3  # indices of these words in MOVIE
 # The lesson's made-up weights of "good", one for each word of MOVIE

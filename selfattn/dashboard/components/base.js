@@ -163,7 +163,7 @@ function showIn(Kind, name, { data, parentElement, setStateValue, setTriggerValu
   views.set(parentElement, view);
   const call = (view.calls = (view.calls ?? 0) + 1);
   view.show(data, setStateValue, setTriggerValue);
-  // Streamlit also calls the clean-up functions of earlier calls: these must keep the view.
+  // An earlier call's clean-up function, which Streamlit also runs, must not remove the view.
   return () => {
     if (view.calls !== call) return;
     views.delete(parentElement);

@@ -73,7 +73,7 @@ class StageView extends View {
     return found;
   }
 
-  /** Move elements from their old positions. Fade in new elements. */
+  /** Animate moved elements from their old to their new positions. Fade in new elements. */
   move(before) {
     const shift = before.get("outline")?.top - this.places().get("outline").top; // the page above may have moved
     for (const node of this.body.querySelectorAll("[data-name]")) {

@@ -71,7 +71,7 @@ def beside(slug: str) -> list[str]:
 
 
 def neighbours(slug: str) -> tuple[str | None, str | None]:
-    """Return the previous and the next stop. For a core stop, return the previous and the next core stop."""
+    """Return the slugs of the previous and the next lesson page; for a core page, of the neighbouring core pages."""
     slugs = [None, *(CORE if slug in CORE else STOPS), None]
     place = slugs.index(slug)
     return slugs[place - 1], slugs[place + 1]

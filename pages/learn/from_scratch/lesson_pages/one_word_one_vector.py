@@ -140,7 +140,7 @@ def near(places: Places, marks: Places, stage: int) -> Tensor:
 
 
 def baselines(places: Places, senses: Sequence[str], others: Places, n_layers: int) -> pd.DataFrame:
-    """Return the mean cosine of pairs of vectors at each stage.
+    """Return the mean cosine of pairs of word vectors at each stage (embedding table, then hidden states).
 
     columns: stage, pairs ("same sense", "different senses", "two other words"), cosine
     """

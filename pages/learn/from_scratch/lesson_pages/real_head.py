@@ -48,7 +48,7 @@ def real_head_details() -> None:
 
 
 def _answer() -> Answer:
-    """Return the result of hiding words in the lesson's sentences. End the page if words can't be hidden."""
+    """Return the result of hiding words in the lesson's sentences. Stop the page's run if words can't be hidden."""
     encoder = current_encoder()
     if encoder.hide_reason:
         say(f"No word can be hidden in this encoder: {encoder.hide_reason}")

@@ -49,7 +49,10 @@ TEXTBOOK = [
 
 
 def drawn_numbers(picture, answered: bool) -> None:
-    """Draw the made-up weights, the mean over all heads, the head with the least distance, and the median head."""
+    """Draw the made-up weights, the mean over all heads, the nearest head, and the head at the median distance.
+
+    Distances are from the made-up weights.
+    """
     encoder = current_encoder()
     textbooks = {textbook.title: textbook for textbook in TEXTBOOK}
     textbook = textbooks[st.selectbox("Made-up numbers for", list(textbooks), key="drawn-numbers.which")]
