@@ -31,9 +31,7 @@ class Settings:
     model_dir: Path | None = _setting(None, "the only folder from which local encoders can be opened", "any")  # noqa: RUF009
     scan_dir: Path | None = _setting(None, "the only folder from which finished scans can be opened", "any")  # noqa: RUF009
     cache: Path | None = _setting(  # noqa: RUF009
-        None,
-        "the folder for measured results, at most 1 MB for each encoder",
-        "the user's cache folder",
+        None, "the folder for measured results, at most 1 MB for each encoder", "the user's cache folder"
     )
     offline: bool = _setting(False, "1, true, yes or on: never connect to the Hub", "0")
 

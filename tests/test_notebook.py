@@ -93,11 +93,7 @@ def test_chart_of_steps_draws_first_token_of_word(encoder):
 @pytest.mark.parametrize(
     ("first", "second", "says"),
     [
-        (
-            "We sat on the bank of the river.",
-            "We went to the bank for a loan.",
-            "(grey) could be chance.",
-        ),
+        ("We sat on the bank of the river.", "We went to the bank for a loan.", "(grey) could be chance."),
         # In the first sentence, "jam" is far from both labelled senses.
         ("The printer had a paper jam again.", "They ate toast with jam.", ": the distance between A and B"),
     ],

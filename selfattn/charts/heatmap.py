@@ -116,11 +116,7 @@ def heatmap(
 
 
 def token_axes(
-    rows: Sequence[str],
-    columns: Sequence[str],
-    names: tuple[str, str],
-    beside: Sequence[Sequence[str]],
-    letters: int,
+    rows: Sequence[str], columns: Sequence[str], names: tuple[str, str], beside: Sequence[Sequence[str]], letters: int
 ) -> dict[str, Spec]:
     """Return the Vega-Lite channels x and y of a map whose rows and columns are tokens."""
     most, wide = max(map(len, beside), default=0), max((len(text) for texts in beside for text in texts), default=0)

@@ -9,18 +9,7 @@ from selfattn.charts.flow import sentences
 from selfattn.charts.labels import isolated_words, text_width
 from selfattn.charts.landscape import landscape
 from selfattn.charts.many import many
-from selfattn.charts.moved_word import (
-    GAP,
-    NARROW,
-    SMALL,
-    TEXT,
-    Data,
-    Shown,
-    finding,
-    percent,
-    row,
-    wrapped,
-)
+from selfattn.charts.moved_word import GAP, NARROW, SMALL, TEXT, Data, Shown, finding, percent, row, wrapped
 from selfattn.charts.sheet import NONE, Sheet
 from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec

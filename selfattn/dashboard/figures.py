@@ -155,12 +155,7 @@ def _table(rows: Any) -> Any:
     try:
         names = dict.fromkeys(name for row in rows for name in row)
         return pa.table({name: [row.get(name) for row in rows] for name in names})
-    except (
-        pa.ArrowException,
-        AttributeError,
-        TypeError,
-        OverflowError,
-    ):  # no records, or a column with mixed types
+    except (pa.ArrowException, AttributeError, TypeError, OverflowError):  # no records, or a column with mixed types
         return rows
 
 

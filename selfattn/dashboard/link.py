@@ -10,10 +10,7 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.sources import BUNDLED_CONTENT, BUNDLED_DIGESTS, BUNDLED_NAME
 
 DIGITS = 8  # hexadecimal digits of an encoder's sha256
-OLDER = {
-    "content": "digest",
-    "second_content": "second_digest",
-}  # older parameters: digests of the weights alone
+OLDER = {"content": "digest", "second_content": "second_digest"}  # older parameters: digests of the weights alone
 REMEDY = "Choose another value, or ask the link's author."
 OLD_LINK = "This old link identifies the encoder only by the weights. The weights match: their sha256"
 LEFT_OPEN = "The configuration and the tokeniser may differ."

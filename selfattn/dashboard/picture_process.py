@@ -53,9 +53,7 @@ def _ask(how: str, what: Any, options: dict[str, Any]) -> Any:
 @contextmanager
 def drawn_elsewhere(still_wanted: Callable[[], None]) -> Iterator[None]:
     """Inside the `with`, draw pictures in the picture process."""
-    from selfattn.export.files import (
-        painter,
-    )  # the picture process doesn't import selfattn.export
+    from selfattn.export.files import painter  # the picture process doesn't import selfattn.export
 
     before = painter.set(Painter(still_wanted))
     try:

@@ -81,12 +81,7 @@ class Followed:
 
 
 def follow(
-    encoder: Encoder,
-    name: str,
-    word: PlacedWord[Encoding],
-    head: Head,
-    position: int | None = None,
-    **changes: Any,
+    encoder: Encoder, name: str, word: PlacedWord[Encoding], head: Head, position: int | None = None, **changes: Any
 ) -> Followed:
     """Return every step that a head computes for a token.
 

@@ -186,11 +186,7 @@ def _side(
     special, cells = _special(row), {name: texts for name, texts in _cells(row, places).items() if name in columns}
     return {
         "name": row.name,
-        "query": {
-            "at": row.query,
-            "text": row.asks,
-            "values": whole(row.of("query"), decimals["vectors"])[0],
-        },
+        "query": {"at": row.query, "text": row.asks, "values": whole(row.of("query"), decimals["vectors"])[0]},
         "rows": [
             {
                 "at": at,
@@ -275,12 +271,7 @@ def _lines(row: QueryRow, kept: Sequence[int], places: int) -> list[list[list[st
 
 
 def _line(
-    scale: tuple[str, float],
-    steps: Sequence[float],
-    added: Sequence[float],
-    largest: float,
-    total: float,
-    places: int,
+    scale: tuple[str, float], steps: Sequence[float], added: Sequence[float], largest: float, total: float, places: int
 ) -> list[list[str]]:
     """Return the printed arithmetic of one token: a list of [column, text].
 

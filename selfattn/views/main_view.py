@@ -8,14 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from selfattn.analysis.hiding import (
-    HeadsOfWord,
-    HiddenPair,
-    heads_of_word,
-    hidden_pair,
-    leading_head,
-    unmeasured_pair,
-)
+from selfattn.analysis.hiding import HeadsOfWord, HiddenPair, heads_of_word, hidden_pair, leading_head, unmeasured_pair
 from selfattn.analysis.sense_means import SenseMeans, sense_means
 from selfattn.analysis.word_map import Attended, attended
 from selfattn.charts import share

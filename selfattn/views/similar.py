@@ -216,10 +216,7 @@ def _data(
             "difference": numbers.error(parts.difference),
         }  # fmt: skip
     if unrelated:
-        data["unrelated"] = {
-            "cosines": _thousandths(unrelated.cosines.tolist()),
-            "median": round(unrelated.median, 3),
-        }
+        data["unrelated"] = {"cosines": _thousandths(unrelated.cosines.tolist()), "median": round(unrelated.median, 3)}
     return keyed(data)
 
 

@@ -495,11 +495,7 @@ def test_text_contrast(open_way, scheme, ink, paper):
     page = open_way(VARIANTS["bank"], 1100, scheme)
     colour = "node => getComputedStyle(node).color"
     assert page.locator(".finding").evaluate(colour) == f"rgb{ink}"
-    for part in (
-        ".much.named",
-        ".much >> nth=1",
-        ".small >> nth=0",
-    ):
+    for part in (".much.named", ".much >> nth=1", ".small >> nth=0"):
         text = tuple(map(int, re.findall(r"\d+", page.locator(part).first.evaluate(colour))[:3]))
         assert contrast(text, paper) >= 4.5, (part, text)
 

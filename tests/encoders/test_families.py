@@ -14,10 +14,7 @@ from selfattn.encoders.families import COMMON, FAMILIES, byte_tokenizer, fill
 pytestmark = pytest.mark.slow
 
 # Families whose attention is shown but not recomputed, with a part of the reason.
-SHOWN = {
-    "XLNet": "has its own attention code, with relative-position terms",
-    "LiLT": "the recomputed weights differ",
-}
+SHOWN = {"XLNet": "has its own attention code, with relative-position terms", "LiLT": "the recomputed weights differ"}
 PATCHABLE = ["LiLT"]  # heads' outputs can be replaced
 REFUSED = {"Longformer": "attend to windows or summaries", "Funnel": "pool tokens together"}
 RECOMPUTED = [name for name in FAMILIES if name not in {*SHOWN, *REFUSED}]

@@ -3,14 +3,7 @@
 import pytest
 import torch
 
-from pages.learn.from_scratch.lesson_pages import (
-    STOPS,
-    gradients,
-    kernel_source,
-    scores,
-    twelve_tokens,
-    word_order,
-)
+from pages.learn.from_scratch.lesson_pages import STOPS, gradients, kernel_source, scores, twelve_tokens, word_order
 from selfattn import kernel
 from selfattn.analysis.what_if import causal_mask, four_ways
 from selfattn.lessons import one_head_by_hand, worked_example

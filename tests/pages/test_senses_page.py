@@ -135,11 +135,7 @@ def test_measurement_can_be_stopped(few, monkeypatch):
 def test_missing_stored_report_is_looked_up_again(nothing_computed, encoder, monkeypatch):
     found = [None, "report"]
     monkeypatch.setattr(reports, "stored", lambda *_: found.pop(0))
-    assert [reports.stored_report(senses.HiddenWordsReport, encoder) for _ in range(3)] == [
-        None,
-        "report",
-        "report",
-    ]
+    assert [reports.stored_report(senses.HiddenWordsReport, encoder) for _ in range(3)] == [None, "report", "report"]
 
 
 def test_page_says_why_no_word_can_be_hidden(few, checkpoint, monkeypatch):

@@ -26,9 +26,7 @@ FRAME = pd.DataFrame(
      "nearer": [True, False]}
 )  # fmt: skip
 REPORT = CheckpointsReport(
-    heads=FRAME,
-    by_chance=pd.DataFrame({"shift": [1], "nearer": [0]}),
-    rejected=pd.DataFrame(columns=["row", "reason"]),
+    heads=FRAME, by_chance=pd.DataFrame({"shift": [1], "nearer": [0]}), rejected=pd.DataFrame(columns=["row", "reason"])
 )
 
 
