@@ -73,7 +73,7 @@ class Session:
         return self._read()
 
     def click_head(self, layer: int, head: int) -> Run:
-        """Click a head in the map, and wait."""
+        """Click a head in the map, and wait for the page."""
         held, part, n_heads, trigger = self.heads
         value = layer * n_heads + head
         if trigger:

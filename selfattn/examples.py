@@ -102,7 +102,7 @@ def labelled_sentences() -> pd.DataFrame:
 
 
 def other_sentences(frame: pd.DataFrame, row: Hashable) -> tuple[str, str]:
-    """Return two other sentences with the row's word: first in another sense, then in the row's sense."""
+    """Return two other sentences with the word of `row`: first in another sense, then in the sense of `row`."""
     word, sense = frame.loc[row, ["word", "sense"]]
     others = frame[(frame["word"] == word) & (frame.index != row)]
     same = others["sense"] == sense

@@ -50,7 +50,7 @@ def attention(
     """Draw one head's attention weights as a map. Row i has the weights of query token i.
 
     pair: a second text, read as the second segment
-    Limit: a large weight on a short vector has little effect.
+    Limit: a large weight on a short value vector has little effect.
     """
     encoding = encoder.encode(text, pair)
     weights = encoding.weights(layer, head).numpy()

@@ -271,7 +271,7 @@ def _hidden_now(names: Sequence[Sequence[str]]) -> list[int | None]:
 
 
 def _hide(panel: Panel, names: Sequence[Sequence[str]], _: str, given: Any) -> None:
-    """Store the hidden words in the URL. given: the figure's key, the hidden word's index in A, and in B."""
+    """Store the hidden words in the URL. given: the figure's key, and the hidden words' indices in texts A and B."""
     shown, *hidden = given if isinstance(given, list) and len(given) == 3 else [None]
     if panel.live is None or shown != panel.live.data["key"]:
         return

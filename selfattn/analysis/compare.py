@@ -122,7 +122,7 @@ def align(first: Sequence[object], second: Sequence[object], anchor: tuple[int, 
 
 
 def _common_words(first: Encoding, second: Encoding) -> tuple[list[Word], list[Word]]:
-    """Join adjacent words of an encoding that are one word in the other encoding."""
+    """Return both encodings' words. Adjacent words that are one word in the other encoding are joined."""
     found: tuple[list[Word], list[Word]] = [], []
     for segment in (0, 1):
         both = [encoding.words_of[segment] for encoding in (first, second)]

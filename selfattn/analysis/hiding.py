@@ -63,7 +63,7 @@ class HiddenPair:
 
     @property
     def other_words(self) -> float:
-        """The largest cosine after hiding, in each sentence, one word that is neither `top` nor punctuation."""
+        """The largest `cosine` with one word hidden in each sentence (never the `top` word or punctuation)."""
         i, j = (
             [at + 1 for at, word in enumerate(words) if at != top and not word.is_punctuation]
             for words, top in zip(self.words, self.top)

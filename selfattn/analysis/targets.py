@@ -67,7 +67,7 @@ class ClassScore:
     label: int
 
     def of(self, states: Tensor) -> Tensor:
-        """Compute the class's score from p last hidden states: (..., p, d_model) -> (...)."""
+        """Compute the class's score from the last hidden states at p positions: (..., p, d_model) -> (...)."""
         logits = self.head.logits(states)
         if not self.head.exclusive:
             return logits[..., self.label]
@@ -84,7 +84,7 @@ class GapWord:
     token: int
 
     def of(self, states: Tensor) -> Tensor:
-        """Compute the log probability: (..., 1, d_model) -> (...), at most 0."""
+        """Compute the log probability of `token`: (..., 1, d_model) -> (...), at most 0."""
         return self.head.log_probabilities(states[..., 0, :])[..., self.token]
 
 

@@ -35,7 +35,7 @@ class Shown:
         return f'"{next(word["text"] for word in self.sides[side]["words"] if word["at"] == at)}"'
 
     def share(self, side: int, at: int) -> float | None:
-        """Return how far hiding word `at` moves the chosen word, in lengths of the line; None if it was never hidden."""
+        """Return how far hiding word `at` moves the chosen word along the line (1: the whole line); None if never hidden."""
         return next(word["share"] for word in self.sides[side]["words"] if word["at"] == at)
 
     def hidden(self, side: int) -> int | None:

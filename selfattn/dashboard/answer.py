@@ -92,7 +92,7 @@ def panel_of(
     found, leading = answer.found, leading_words(answer.found)
     wanted = dict.fromkeys([*leading, *((side, at) for side, at in enumerate(hidden) if at is not None)])
     of_words = [_heads_of_word(encoder, answer, at, run=at not in leading) for at in wanted] if heads else None
-    # The stored report is about the built-in sentences: it doesn't belong beside the visitor's own.
+    # The stored report is about the built-in labelled sentences, so it isn't shown if the visitor's own are used.
     many = None if answer.labels.own else stored_report(HiddenWordsReport, encoder)
     profiles = stored_report(HeadProfiles, encoder)
     exact = of_words and tuple((at, each.exact) for at, each in zip(wanted, of_words))

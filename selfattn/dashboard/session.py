@@ -76,7 +76,7 @@ LINKED_TO = Key(
 )
 PAGE = Key("page", "the address of the page whose pickers were drawn last")
 
-# Kept by app.py for all pages.
+# Set by app.py, whichever page is open.
 RECORD = Key("page_record", "the current run's figures.Page")
 MENU = Key("menu", "the pages of the menu")
 
@@ -86,7 +86,7 @@ DOWNLOAD = Key("download", 'True while "Download" is open', False)
 WAY = Key("way", "the distance that counts as 100 %: between the two senses, or between the two sentences")
 HIDDEN = Key("hidden", "an answer's key, and the indices of the words hidden in sentences A and B", (None, None))
 HEADS = Key("heads", "the key of the answer whose map of heads is open")
-GUESS = Key("guessed", '"asked" while the page waits for a guess, then the guessed word, or False without a guess')
+GUESS = Key("guessed", '"asked" while the page waits for a guess; then the guessed word, or False if none was guessed')
 VIEW = Key("view", "the kind of weights in the maps (one_head.SOURCES); on page Pronouns, the open tab")
 
 # The kernel figure, which shows one token's row of attention weights.
@@ -125,7 +125,7 @@ PROOF = Key(
 )
 PROJECTOR = Key("projector", "page From scratch: True for larger type and no menu", False)
 STOP = Key("choice of stop", "page From scratch: the chosen stop (a page of the lesson)")
-RACE = Key("recurrence.race", "page Before attention: the device, and the times measured on this device")
+RACE = Key("recurrence.race", "page Before attention: the device, and the times of attention and recurrence on it")
 TRAINED = Key(
     "tiny.run",
     "page Train a tiny model: the settings of the last training run, and the model after each epoch",

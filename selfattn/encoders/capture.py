@@ -264,7 +264,7 @@ class Recorder:
 
 
 class _Reached(Exception):
-    """Ends a pass after the attention of the layer `Recorder.until`."""
+    """Ends a forward pass after the attention of layer number `Recorder.until`."""
 
 
 _recorder: ContextVar[Recorder | None] = ContextVar("recorder", default=None)

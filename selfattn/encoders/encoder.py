@@ -283,7 +283,7 @@ class Encoder(TextReader):
         return torch.stack([found[at] for at in range(count)])
 
     def in_copies(self, copies: Sequence[Copy], layers: bool = False) -> Tensor:
-        """Run sentences, changed as `copies` say, in one padded pass. Return their words' vectors: (copies, d_model).
+        """Run the copies, each with its changes, in one padded pass. Return the vector of each copy's word: (copies, d_model).
 
         Doesn't raise NotFinite.
         """

@@ -61,6 +61,7 @@ def carries(config, head: str) -> bool:
 def check_head(encoder: Encoder, head: str) -> None:
     """Raise NoHead if the checkpoint doesn't have this head."""
     if not carries(encoder.model.config, head):
+        # `_instead` returns the end of a sentence, with a full stop.
         raise NoHead(f"{encoder.title} has no {head}: {_instead(encoder.model.config)} {OWNERS[head]} have a {head}.")
 
 

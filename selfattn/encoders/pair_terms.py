@@ -39,7 +39,7 @@ class DistanceVectors:
     vectors: Tensor  # (n_heads, 2 n - 1, d_head), for query minus key position from 1 - n to n - 1
 
     def sentence(self, index: int, n: int) -> "DistanceVectors":
-        """Return only the vectors for distances that occur within n tokens."""
+        """Return a copy with only the vectors for distances in a sentence of n tokens."""
         middle = self.vectors.shape[1] // 2
         return replace(self, vectors=self.vectors[:, middle - n + 1 : middle + n])
 
@@ -77,7 +77,7 @@ def position_to_content(key: Tensor, positions: Tensor, distance: Tensor, scale:
 
 
 def mask_rows(mask: Tensor, sentence: Tensor, position: Tensor) -> Tensor:
-    """Return the mask for each query i, the token at position[i] of sentence[i]: (n_pieces, n_heads or 1, 1, n)."""
+    """Return the mask's row for each query i, which is token position[i] of sentence[i]: (n_pieces, n_heads or 1, 1, n)."""
     sentence = sentence if mask.shape[0] > 1 else torch.zeros_like(sentence)
     position = position if mask.shape[2] > 1 else torch.zeros_like(position)
     return mask[sentence, :, position][:, :, None]

@@ -21,6 +21,6 @@ def attend_precisely(
 
 
 def precision(query: Tensor, key: Tensor) -> torch.dtype:
-    """Return float64, or float32 if there are many attention weights."""
+    """Return float64, or float32 for more than MOST_IN_DOUBLE attention weights."""
     n_weights = math.prod(query.shape[:-1]) * key.shape[-2]
     return torch.float64 if n_weights <= MOST_IN_DOUBLE else torch.float32

@@ -172,7 +172,7 @@ def _read(around: Sequence[nn.Module], layer_input: Tensor) -> tuple[Tensor, Ten
 
 
 def apply(module: nn.Module, layer_input: Tensor):
-    """Copy a module, which threads share, and run the copy in float32 on the CPU."""
+    """Run a copy of the module in float32 on the CPU. Threads share the module itself."""
     with torch.no_grad():
         return copy.deepcopy(module).float().cpu()(layer_input)
 

@@ -48,7 +48,7 @@ def _by_the_module(recording: LayerRecording) -> Tensor:
 
 
 def _queries(mask: Tensor | None, rows: slice) -> Tensor | None:
-    """Return the rows of a mask or bias that belong to some queries."""
+    """Return the rows of a mask or bias for the queries `rows`. A single row for all queries is returned as it is."""
     return mask if mask is None or mask.shape[-2] == 1 else mask[..., rows, :]
 
 

@@ -74,7 +74,7 @@ def resolve(
 
 
 def is_operators_folder(name: str) -> bool:
-    """Return True for a folder inside the setting `model_dir`."""
+    """Return True for a folder inside the folder that the setting `model_dir` names."""
     base = Settings.read().model_dir
     folder = None if base is None or not name.isprintable() else inside(base, name)
     return folder is not None and os.path.isdir(folder)

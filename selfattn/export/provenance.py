@@ -75,7 +75,7 @@ class Provenance:
         return replace(self, **shown)
 
     def line(self) -> str:
-        """State encoder, layer, head, precision, device and the weights' error in one line."""
+        """State encoder, layer, head, precision, device and the attention weights' error in one line."""
         if not self.model:
             return "computed by selfattn, without a pretrained encoder"
         revision = f" @ {self.revision[:7]}" if self.revision else ""

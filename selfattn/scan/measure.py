@@ -215,7 +215,7 @@ def _moves(
         hidden = [(occurrences[at], Hide(occurrences[at].positions, word.positions)) for at, word in chunk]
         after = encoder.in_copies([Copy(placed, hidden=(hide,)) for placed, hide in hidden])
         before = plain[[at for at, _ in chunk]]
-        # half the squared distance of unit vectors: precise near 0, never negative
+        # 1 - cosine as half the squared distance of unit vectors: precise near 0, never negative
         return ((normalize(after.double()) - normalize(before.double())).square().sum(dim=1) / 2).tolist()
 
     moves: list[list[tuple[float, str]]] = [[] for _ in occurrences]

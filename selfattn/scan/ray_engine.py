@@ -37,7 +37,7 @@ def ray_engine(address: str | None = None, workers: int | None = None) -> Callab
 
 
 class PartWorker:
-    """A worker that loads the encoder once and scans parts."""
+    """A worker that loads the encoder once and scans parts of the input."""
 
     def __init__(self, job: Job):
         self._job = job

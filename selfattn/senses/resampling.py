@@ -22,7 +22,7 @@ def word_draws(n_words: int, size: int) -> np.ndarray:
 
 
 def percentiles(draws: np.ndarray) -> np.ndarray:
-    """Return the 2.5th and 97.5th percentiles: (size, ...) -> (2, ...)."""
+    """Return the 2.5th and 97.5th percentiles of the draws: (size, ...) -> (2, ...)."""
     return np.percentile(draws, [2.5, 97.5], axis=0) if len(draws) else np.full((2, *draws.shape[1:]), np.nan)
 
 

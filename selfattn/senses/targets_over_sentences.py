@@ -54,7 +54,8 @@ def over_sentences(
         `class_score(load_class_head(encoder), "POSITIVE")`
     progress(done, total): counts each sentence twice
     Raises ValueError for a missing column, or if no row can be used.
-    Limits: effects of single words don't add up. The first head's interval is slightly too narrow.
+    Limits: effects of single words don't add up. The interval of the head with the largest effect is slightly too
+        narrow, because the same sentences choose the eight heads.
     """
     if not isinstance(frame, pd.DataFrame):
         if isinstance(frame, str):

@@ -267,7 +267,7 @@ def _judged(
 
 
 def _by_head(rankings: WordRankings, placed: PlacedWord, at: int, axis: np.ndarray) -> np.ndarray:
-    """Estimate the target's move, in lengths of `axis`, if a single head hides word `at`: a number for each head."""
+    """Estimate, for each head, how far the target moves if word `at` is hidden in this head alone, in lengths of `axis`."""
     if "gradient" in rankings.reasons or axis @ axis < SAME**2:
         return np.full(len(rankings.encoder.all_heads), np.nan)
     (found,) = hidden_by_head(rankings.encoder, [placed], [Along(placed.positions, torch.from_numpy(axis))])
@@ -327,7 +327,10 @@ def _rank(numbers: np.ndarray, share: np.ndarray) -> float:
 
 
 def _named(moved: np.ndarray, ways: np.ndarray) -> np.ndarray:
-    """Return, for each row of `ways` (n_rows, d_model), whether one word moves far enough to be named (NAMED, CLEAR)."""
+    """Return, for each row of `ways`, whether hiding one word moves the target far (NAMED) and clearly furthest (CLEAR).
+
+    ways: (n_rows, d_model)
+    """
     length = (ways**2).sum(axis=1)
     second, first = np.sort(moved @ ways.T / np.where(length >= SAME**2, length, np.nan), axis=0)[-2:]
     return (first >= NAMED) & (first >= CLEAR * second)

@@ -53,7 +53,7 @@ class WordRankings:
 
     @property
     def blank(self) -> str:
-        """Name of the method that replaces a word by `blank_token`: that token, or "[MASK]" if the encoder has none."""
+        """Name of the method that replaces a word: the text of `blank_token`, or "[MASK]" if the encoder has no such token."""
         try:
             return blank_token(self.encoder)[0]
         except NotRecomputable:

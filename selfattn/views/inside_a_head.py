@@ -123,7 +123,7 @@ def _what_changes(side: Followed) -> str:
 
 
 def comes_in(sides: Sequence[Followed]) -> Iterator[Panel]:
-    """Yield a panel of the token's vectors from the layer's input to the value, and one that writes a query number as a sum."""
+    """Yield two panels: the token's input, query, key and value vectors; and one component of its query as a sum."""
     first = sides[0]
     rows = {step.name: [side.row(step.name) for side in sides] for step in first.steps.steps if step.name in TITLES}
     coming, largest = next(iter(rows.values())), int(first.row("query").abs().argmax())

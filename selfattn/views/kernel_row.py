@@ -39,7 +39,7 @@ class QueryRow:
         return self.text or self.tokens[self.query]
 
     def of(self, step: str) -> Tensor:
-        """Return the query's row of the tensor `step` of the trace: (d_head,) for "query", (n,) for "weights"."""
+        """Return the query's row of the trace's tensor named `step`: (d_head,) for "query", (n,) for "weights"."""
         return getattr(self.trace, step)[self.row]
 
     @property

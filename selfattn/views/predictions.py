@@ -65,7 +65,7 @@ def first_asked(encoder: Encoder, gap: bool) -> str:
 
 
 def class_question(head: ClassHead, sentence: Encoding, chosen: str | None = None, where: str = "") -> Question:
-    """Return the question about the class `chosen`, by default the likeliest class."""
+    """Return the question about the score of the class `chosen`, by default the likeliest class."""
     logits = head.logits(sentence.states[-1])
     named = f"{where.removeprefix(' in ').capitalize()}: " if where else ""
     number, table = _likeliest(head, logits, "class", chosen)
@@ -139,7 +139,7 @@ def similarity_questions(
     sides: Mapping[str, Encoding],
     whole: Mapping[str, Tokens] = MappingProxyType({}),
 ) -> list[Question]:
-    """Return two questions: how hiding a word of A changes the cosine, and how hiding a word of B does.
+    """Return two questions: how hiding a word of text A, and how hiding a word of text B, changes the texts' cosine.
 
     whole: the full text, where `sides` has a shortened one. Raises TextError for a text that would be cut.
     """

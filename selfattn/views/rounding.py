@@ -9,8 +9,8 @@ from selfattn import numbers
 NOISE = {"bfloat16": 0.006, "float16": 0.0007}
 # Noise of each column in a sentence pair's table of heads, as a multiple of NOISE.
 OF_PAIR = {"effect": 1.0, "control": 1.0, "effect_minus_control": 2.0}
-# Noise of a change of log probability, as a multiple of NOISE. The largest over 16 sentences was 9. The bundled encoder has no
-# language-model head, so input embeddings served as output layer.
+# Noise of a change of log probability, as a multiple of NOISE. The largest noise measured in 16 sentences was 9 times NOISE. The
+# bundled encoder has no language-model head, so its input embeddings served as output layer.
 OF_LOG_PROBABILITY = 13
 
 

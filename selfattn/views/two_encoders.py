@@ -39,7 +39,7 @@ def about(names: Sequence[str], partner: str) -> str:
 
 
 def one_sentence(compared: EncoderComparison, names: Sequence[str], heads: Sequence[Head]) -> Iterator[Panel]:
-    """Yield the panels of one sentence: the word that differs most, all words, each encoder's map."""
+    """Yield the panels of one sentence: the word whose weights differ most, all words, each encoder's map."""
     at = _most_different(compared)
     yield _row(compared, at, names, heads)
     yield _every_word(compared, at, names)

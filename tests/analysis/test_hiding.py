@@ -290,7 +290,7 @@ def test_hidden_pair_hides_words_of_second_segment(encoder):
     assert float(share) == pytest.approx(float(pair.share[0][3]), abs=1e-5)
 
 
-def test_heads_of_word_returns_effects_from_hidden_heads(encoder, pair_of):
+def test_heads_of_word_agrees_with_hidden_heads(encoder, pair_of):
     pair, calls = pair_of("bank", *NEW), []
     heads = heads_of_word(encoder, pair, 0, pair.top[0], exact=True, progress=lambda *done: calls.append(done))
     assert heads.exact and heads.word.text == "river" and calls

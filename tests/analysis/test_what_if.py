@@ -14,7 +14,7 @@ TEXT = "The bank of the river was muddy."
 
 @pytest.fixture(scope="module")
 def heads(encoder, encoder_of):
-    """Return traces: plain, with padding, with a position bias."""
+    """Return three attention traces: a plain one, one with padding, and one with a position bias."""
     plain, padded = (encoder.encode(TEXT, pad_to=pad_to).trace(1, 3) for pad_to in (None, 14))
     return plain, padded, encoder_of("T5 (encoder half)").encode(TEXT).trace(1, 2)
 

@@ -228,7 +228,7 @@ def differences(name: str, views: Record) -> list[str]:
 
 
 def changed(one: str | None, other: str | None) -> tuple[str | None, str | None]:
-    """Return only those columns of two lines that differ."""
+    """Return the two lines without the columns that are alike."""
     if one is None or other is None:
         return one, other
     first, second = one.split(BESIDE), other.split(BESIDE)

@@ -442,7 +442,7 @@ def test_scale_bar_spans_distance_between_ends(between, ends, width):
     assert (second - first) / (at[1] - at[0]) in [pytest.approx(bar, abs=0.1) for bar in bars]
 
 
-def test_picture_to_share_shows_sentence_of_named_word():
+def test_picture_for_sharing_shows_sentence_of_named_word():
     """If the finding names no word, the picture shows both sentences."""
     data = way_data()
     for sides, words, names in (

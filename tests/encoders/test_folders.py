@@ -232,7 +232,7 @@ def test_number_of_inner_folders_is_limited(tmp_path, monkeypatch):
     refused(tmp_path, "contains more than 3 folders. Give the path of a saved model")
 
 
-def test_link_out_of_folder_is_not_opened(template, tmp_path, monkeypatch):
+def test_symlink_out_of_model_dir_is_not_opened(template, tmp_path, monkeypatch):
     shelf = tmp_path / "shelf"
     (shelf / "mine").mkdir(parents=True)
     (shelf / "mine" / "door").symlink_to(template)

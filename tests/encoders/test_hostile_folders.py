@@ -118,7 +118,7 @@ def test_weights_changed_after_digest_are_refused(folder, monkeypatch):
 
 
 @pytest.mark.parametrize("digested", ["gone", "exchanged", "back"])
-def test_file_restored_during_loading_is_refused(folder, monkeypatch, digested):
+def test_file_exchanged_only_during_loading_is_detected(folder, monkeypatch, digested):
     file, aside, read = folder / "tokenizer.json", folder.parent / "aside", tokenizer.AutoTokenizer.from_pretrained
     reached, now, done, digest = threading.Event(), threading.Event(), threading.Event(), checkpoint.file_digest
 

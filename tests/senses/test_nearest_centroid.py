@@ -148,7 +148,7 @@ def test_score_is_divided_among_tied_senses():
     alike = torch.ones(4, 1, 3)  # four sentences with the same vector
     labels = torch.tensor([[0, 0, 1, 1]])
     assert score(centroid_cosines(cosines(alike), labels, 2), labels).tolist() == [[[0.5] * 4]]
-    # Centroids of six and of five equal vectors differ by rounding.
+    # The mean of six equal vectors differs from the mean of five by rounding.
     rounded = torch.randn(384, generator=torch.Generator().manual_seed(0)).expand(11, 1, 384)
     uneven = torch.tensor([[0] * 6 + [1] * 5])
     assert score(centroid_cosines(cosines(rounded), uneven, 2), uneven).tolist() == [[[0.5] * 11]]

@@ -19,7 +19,7 @@ TEXT = "We sat. It rained. She ran home."
 
 @pytest.fixture
 def hidden(encoder):
-    """Return an explanation in which only the first sentence's effect exceeds its noise level."""
+    """Return an explanation of three sentences: only the effect of hiding the first one exceeds the noise level."""
     tokens = encoder.tokenize(TEXT)
     parts = sentences_of(tokens)
     found = explained((0.1, -0.3, 0.2, -0.4, 0.05, 0.1, 0.0))

@@ -400,7 +400,7 @@ def test_line_of_hand_made_pair(senses, known, end, near, far, toward, at):
 
 
 def test_head_with_largest_weight_is_found():
-    """For each head, the largest weights in A and in B are added."""
+    """For each head, add the chosen word's largest weight on another word in sentence A and in sentence B."""
     weights = torch.tensor([[[0.9, 0.1, 0.0], [0.1, 0.5, 0.4]], [[0.0, 0.6, 0.1], [0.1, 0.45, 0.45]]])
     other = torch.tensor([[[1.0, 0.0, 0.0], [0.1, 0.9, 0.0]], [[1.0, 0.0, 0.0], [0.5, 0.25, 0.25]]])
     a, b = (SimpleNamespace(weights=own, others=[None, 0, 1]) for own in (weights, other))

@@ -70,7 +70,7 @@ def svg_width(spec):
 
 @pytest.mark.slow
 def test_maps_of_unequally_long_sentences_have_equal_cells():
-    """Maps of equal width shrink alike in a narrow window."""
+    """Both charts have the same width, so a narrow window shrinks their cells equally."""
     a, b = two_maps(A=40, B=3)
     for spec, n in ((a, 40), (b, 3)):
         cells = [item for item in drawn(spec, "rect") if "value" in item.get("description", "")]

@@ -113,8 +113,8 @@ def test_rows_show_how_far_word_moves(panels, report):
         ({"the_word_alone": 0.7, "the_word_hidden": 0.7}, "needed and not enough: the right sense is found in 70 of 100"),
         ({"the_word_alone": 0.59}, "No single word is enough: with only the most telling word, the right sense is found in 59 "),
         ({"as_it_is": 0.52}, "Even with all words, the encoder finds the right sense in only 52 of 100 sentences."),
-        # Exactly at the limits: an interval that begins at 0.5; two intervals that touch; of the accuracy above guessing,
-        # 80 % is left with the word alone, and 50 % without the word.
+        # Exactly at the limits: an interval that begins at 0.5; two intervals that touch; a gain over guessing that is
+        # 80 % (the word alone) and 50 % (the word hidden) of the gain with all words.
         ({"as_it_is": 0.53125}, "Even with all words, the encoder finds the right sense in only 53 of 100 sentences."),
         ({"the_word_alone": 0.75, "any_other_alone": 0.6875}, "No single word is enough: with only the most telling word"),
         ({"as_it_is": 1.0, "the_word_alone": 0.9, "the_word_hidden": 0.75}, "rarely needed and usually enough: the right sense"),

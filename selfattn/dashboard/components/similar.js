@@ -1,6 +1,6 @@
 /* Two texts with lines between words, and the texts' cosine (see similar.schema.json). */
 
-/** A click on a word sends the state "hidden": the data's key, and the index of the hidden word in each text. */
+/** A click on a word sends the state "hidden", a list: the data's key, and each text's hidden word (its index or null). */
 export default function similar(given) {
   return showIn(SimilarView, "similar", given);
 }
@@ -33,7 +33,7 @@ class SimilarView extends View {
     return this.data.sides[side].words[at];
   }
 
-  /** Return the cosine of A and B, with word a of A and word b of B hidden (null: none); null if no word is left. */
+  /** Return the cosine of texts A and B, with word a of A and word b of B hidden (null: none); null if no word is left. */
   cosine([a, b] = [null, null]) {
     return this.rows[a === null ? 0 : a + 1][b === null ? 0 : b + 1];
   }

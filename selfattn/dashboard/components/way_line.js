@@ -170,7 +170,7 @@ function linePart(view) {
     drawn.bar = foot + 18 + Math.max(...names.map((name) => name.offsetHeight));
   }
 
-  /** Return an end's CSS class; "" if A and B have the same sense. */
+  /** Return the CSS class of an end of the line (0 or 1); "" if the word has the same sense in sentences A and B. */
   function colour({ toward }, end) {
     return toward[0] === toward[1] ? "" : "ab"[end];
   }
