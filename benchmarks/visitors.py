@@ -237,7 +237,7 @@ def _look(sides: Sequence[Side], rounds: int, n: int, what: str) -> None:
 
 
 def _painted(page: Page, act: Callable[[], object], kind: str) -> tuple[float | None, float | None]:
-    """Call `act`, and return the seconds from its event (`kind`) to the first and the last new picture."""
+    """Call `act`, which causes the browser event `kind`. Return the seconds from it to the first and the last new picture."""
     wait_until_idle(page)
     page.evaluate("kind => window.begin(kind)", kind)
     act()

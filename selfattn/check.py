@@ -61,7 +61,8 @@ class RawCReport(OfTables):
 def raw_c(encoder: Encoder, pairs: pd.DataFrame) -> RawCReport:
     """Check an encoder on RAW-C, pairs of sentences that differ in one marked word.
 
-    pairs: the table raw-c.csv. Words are ranked only in pairs in which the target has two senses, at most once in a sentence.
+    pairs: the table raw-c.csv. Words are ranked only in pairs whose target has two senses. Each sentence is used in at most
+    one such pair.
     Raises ValueError if a column is missing or no sentence can be used, NotRecomputable if no word can be hidden.
     """
     encoder.check_hideable()
@@ -155,7 +156,7 @@ def coarse_wsd(encoder: Encoder, folder: Path, most: int | None = None) -> Coars
     folders = sorted(path.parent for path in folder.glob("*/test.data.txt"))
     if not folders:
         raise ValueError(
-            f"Expected a folder for each word inside {folder}, with train.data.txt, train.gold.txt, test.data.txt and "
+            f"Expected {folder} to contain a folder for each word, with train.data.txt, train.gold.txt, test.data.txt and "
             "test.gold.txt."
         )
     names, lines, rejected = ["embedding", *range(encoder.n_layers), LAST_FOUR], [], []

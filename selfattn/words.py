@@ -66,7 +66,7 @@ class Word:
 
     @property
     def label(self) -> str:
-        """The text, followed by `unknown` if there is one."""
+        """The text, followed by the field `unknown` if that isn't empty."""
         return f"{self.text} {self.unknown}" if self.unknown else self.text
 
     @property

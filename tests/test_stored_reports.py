@@ -168,7 +168,7 @@ def test_failed_write_keeps_stored_report(encoder, tmp_path, monkeypatch):
 
 
 def test_words_in_most_telling_are_sorted(encoder):
-    """The sort key is the accuracy with only the most telling word, minus the accuracy with only another word."""
+    """The sort key is the accuracy with only the most telling word visible, minus that with only another word visible."""
     accuracy = stored("hidden_words", encoder, labelled_sentences()).report.accuracy
     by_word = accuracy[accuracy["word"] != "all"].pivot(index="word", columns="what", values="accuracy")
     difference = by_word["the word alone"] - by_word["any other alone"]

@@ -56,7 +56,7 @@ def show_grid(page: Page, name: str, side: PlacedWord, rows: Sequence[int]) -> N
     encoder, pair = page.encoder, page.pair
     sides = {name: word for name, word in zip(("A", "B", "control"), pair) if word}
     compared = Compared(sides, partial(cached_effect, encoder))
-    # If A and B are one text, there is no second text to compare with.
+    # If the encoder reads A and B as one text, there is no second text to compare with.
     measures = offered(sides if side.sentence.pair is None and encoder.patchable else ())
     labels = {key: each.label for key, each in measures.items()}
     if (asked := linked(session.MEASURE)) in labels:  # a link from an older version

@@ -38,7 +38,10 @@ class Fit:
 
 
 def pattern_values(weights: Tensor, encoding: Encoding) -> dict[str, Tensor]:
-    """For each pattern, return each head's share of weight or of the largest entropy, 0 to 1. (..., n, n) -> (...)"""
+    """Return each head's value for each pattern, 0 to 1: (..., n, n) -> (...).
+
+    The value is the share of weight on the tokens that the pattern names; for "broad", entropy / largest possible entropy.
+    """
     rows, n = ordinary_rows(encoding), weights.shape[-1]
     marks = [p for word in encoding.words if word.is_punctuation for p in word.positions]
     found = row_measures(weights, encoding)

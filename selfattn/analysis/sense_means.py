@@ -127,7 +127,7 @@ def within_sense(
     word: PlacedWord,
     units: Callable[[Encoder, Sequence[PlacedWord]], Tensor] = last_units,
 ) -> tuple[str, Tensor] | None:
-    """Return a word's sense in its sentence, and the cosines (n,) of its vector there with its vectors in n other sentences.
+    """Return a word's sense in its sentence, and the cosines (n,) of this occurrence with the word in n other sentences.
 
     The n sentences are labelled with the same sense. Returns None if the word's sentence fits no sense.
     rows: from `rows_of`. units: `last_units`, or a cached version.

@@ -89,7 +89,7 @@ class GapWord:
 
 
 def class_score(head: ClassHead, label: str | int) -> Asked:
-    """Return a function from a sentence to its `Target`: the score of the class `label`.
+    """Return a function that takes a sentence and returns a `Target`: the score of the class `label`.
 
     Raises ValueError for an unknown label.
     """
@@ -98,7 +98,7 @@ def class_score(head: ClassHead, label: str | int) -> Asked:
 
 
 def tag_score(head: TagHead, word: Word, label: str | int) -> Asked:
-    """Return a function from a sentence to its `Target`: the score of the tag `label`.
+    """Return a function that takes a sentence and returns a `Target`: the score of the tag `label` of `word`.
 
     Raises ValueError for an unknown label.
     """
@@ -107,14 +107,14 @@ def tag_score(head: TagHead, word: Word, label: str | int) -> Asked:
 
 
 def similarity(encoder: Encoder, pooling: Pooling, other: str | Encoding) -> Asked:
-    """Return a function from a sentence to its `Target`: the cosine with the sentence `other`. Raises TextError."""
+    """Return a function that takes a sentence and returns a `Target`: the sentence's cosine with `other`. Raises TextError."""
     read = other if isinstance(other, Encoding) else encoder.encode(other)
     vector = read.vector(encoder.n_layers, pooling.positions(read))
     return lambda sentence: Cosine(pooling.positions(sentence), vector)
 
 
 def gap_word(head: MaskedHead, token: int) -> Asked:
-    """Return a function from a sentence to its `Target`: the log probability of `token` at the mask token."""
+    """Return a function that takes a sentence and returns a `Target`: the log probability of `token` at the mask token."""
     return lambda sentence: GapWord((head.place(sentence),), head, token)
 
 

@@ -69,7 +69,7 @@ class Sentence:
 def sentences(
     sheet: Sheet, shown: Shown, y: float, width: float, sides: Sequence[int] = (0, 1), largest: float = BESIDE[0]
 ) -> tuple[float, dict[int, Point]]:
-    """Draw the sentences. Return the y coordinate below them, and the points from which the streams to the marks start.
+    """Draw the sentences. Return the y coordinate below them, and for each sentence the point where its streams start.
 
     Sentences one above the other have no such points. largest: largest letter size in pixels.
     """
@@ -252,7 +252,7 @@ def streams(sheet: Sheet, move: Move, y: float, start: Point | None) -> None:
 
 
 def short_of(sheet: Sheet, level: float, move: Move, y: float, gate: float) -> None:
-    """If the sentence's mark moves less than the noise level, draw a line from the mark to that level (x = `gate`)."""
+    """If the word moves less than the noise level, draw a line from its mark to x = `gate`, where the noise level lies."""
     if move.share is None or move.covered or abs(move.share) >= level or abs(gate - move.end) <= 2 * MARK:
         return
     grey, edge = sheet.pale(sheet.theme.muted, 0.5), move.end if move.length > 0 else move.start

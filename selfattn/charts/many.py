@@ -15,7 +15,7 @@ LEAST = 260  # pixels: least width for text beside arrays
 
 
 def many(sheet: Sheet, data: Data, y: float, width: float) -> float:
-    """Draw the text, and 100 marks for each fraction in `bars`. Return the y coordinate below.
+    """Draw the text, and 100 marks for each fraction in `data["bars"]`. Return the y coordinate below the drawing.
 
     data: `beyond` of way.schema.json.
     """

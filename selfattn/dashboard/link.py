@@ -53,7 +53,7 @@ def say_what_is_missing(
 
 
 def _still_asked(key: str, possible: Collection[str], shown: str) -> str:
-    """Return the link's value if it needs a warning; else ""."""
+    """Return the link's value of `key` if the page must warn of it, else "". possible, shown: as in `say_what_is_missing`."""
     asked = linked(key)
     if asked and (asked in possible or session.INSTEAD.get().setdefault(key, shown) != shown):
         del session.LINK.get()[key]
@@ -70,7 +70,7 @@ def keep_in_address(key: str, default: str) -> None:
 
 
 def keep_identity(key: str) -> None:
-    """Copy the encoder's digest from the link into the address."""
+    """Copy the encoder's digest from the opened link into the page's address. key: "content" or "second_content"."""
     for each in (key, OLDER[key]):
         this_page().address[each] = linked(each) or None
 

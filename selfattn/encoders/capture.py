@@ -332,7 +332,7 @@ def eager_attention(module, query, key, value, attention_mask, **options):
 
 
 def added(mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
-    """Convert a bool mask to numbers to add to scores."""
+    """Convert a bool mask to a float mask, which is added to the scores. Return other masks unchanged."""
     if mask is None or mask.dtype != torch.bool:
         return mask
     return torch.zeros_like(mask, dtype=dtype).masked_fill(~mask, torch.finfo(dtype).min)

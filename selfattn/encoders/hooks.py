@@ -1,6 +1,7 @@
 """Record attention with hooks, in families with attention code of their own.
 
-Source of DeBERTa's terms: He et al. 2021, "DeBERTa: Decoding-enhanced BERT with Disentangled Attention", equation 4.
+Source of the terms that DeBERTa adds to the scores: He et al. 2021, "DeBERTa: Decoding-enhanced BERT with Disentangled
+Attention", equation 4.
 """
 
 import inspect

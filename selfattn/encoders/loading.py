@@ -132,7 +132,7 @@ def available_devices() -> list[str]:
 
 
 def choose_device(device: str) -> str:
-    """Return the device, or the fastest for "auto". Raises LoadError."""
+    """Return `device`, or for "auto" the fastest available device. Raises LoadError."""
     available = available_devices()
     if device == "auto":
         return available[0]

@@ -57,7 +57,7 @@ def check_model_type(name: str, config: dict) -> None:
 
 
 def ignores_interface(config) -> bool:
-    """Return True if the family doesn't use transformers' attention interface."""
+    """Return True if the model class of `config` doesn't use transformers' attention interface."""
     classes = MODEL_MAPPING.get(type(config), None)
     if classes is None:
         return True

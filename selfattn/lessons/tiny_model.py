@@ -35,7 +35,7 @@ class Settings:
 
 
 class Samples(NamedTuple):
-    """Sentences of numbers and their labels."""
+    """Sentences whose tokens are numbers, and the label of each sentence."""
 
     tokens: Tensor  # (N_SAMPLES, 7) int64, column 0 is [CLS] = 0
     labels: Tensor  # (N_SAMPLES,) float, 0 or 1

@@ -181,7 +181,8 @@ def _run(
     """Return weights (n_pieces, heads, n), hidden states, and the indices of sentences with NaN.
 
     A piece is a token of an occurrence.
-    wanted: the states: "all" (n_pieces, n_layers + 1, d_model), "last" (n_pieces, 1, d_model), None (n_pieces, 0, d_model)
+    wanted: which hidden states to return. "all": (n_pieces, n_layers + 1, d_model); "last": (n_pieces, 1, d_model);
+        None: none, (n_pieces, 0, d_model)
     """
     inputs, layers = encoder.inputs(batch), {at.layer for at in heads}
     with torch.no_grad(), encoder.pass_over(*inputs["input_ids"].shape):

@@ -1,4 +1,4 @@
-"""Scan parts with Ray, on many workers of a machine or cluster.
+"""Scan the parts of the input with Ray, on many workers of a machine or cluster.
 
 If a worker dies, Ray repeats the worker's part.
 """

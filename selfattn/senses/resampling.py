@@ -17,7 +17,7 @@ def interval(per_word: np.ndarray, size: int = DRAWS) -> np.ndarray:
 
 
 def word_draws(n_words: int, size: int) -> np.ndarray:
-    """Return resamples as weights of the words, which sum to 1: (size, n_words)."""
+    """Return `size` resamples of the words. Each is a row of weights that sum to 1: (size, n_words)."""
     return np.random.default_rng(SEED).multinomial(n_words, np.full(n_words, 1 / n_words), size=size) / n_words
 
 
@@ -47,7 +47,7 @@ def p_values(observed: np.ndarray, shuffled: np.ndarray) -> np.ndarray:
 
 
 def threshold(shuffled: np.ndarray) -> float:
-    """Return the accuracy to exceed for p < .05. shuffled: (heads, m)."""
+    """Return the accuracy that a head must exceed for p < .05. shuffled: as in `p_values`."""
     best = np.sort(shuffled.max(axis=0))
     allowed = int(np.ceil(0.05 * (1 + len(best)))) - 2  # the largest b with (1 + b) / (1 + m) < .05
     return float(best[len(best) - 1 - allowed]) if allowed >= 0 else 1.0

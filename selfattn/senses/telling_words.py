@@ -73,11 +73,11 @@ class HiddenWordsReport(OfTables):
     # n: number of pairs
     heads: pd.DataFrame
     # word, layer, head
-    # share, low, high: estimated share if only this head hides the leading word
+    # share, low, high: the leading word's estimated share if the word is hidden in this head only
     # leads: how often this head has the largest share, 0 to 1
     one_head: pd.DataFrame
     # word, row
-    # largest, smallest: the leading word's largest and smallest share if one head alone hides it
+    # largest, smallest: the leading word's largest and smallest share if the word is hidden in one head only
     rejected: pd.DataFrame  # the rejected rows, with the columns row and reason
     reason: str  # why a method of ranking words has no numbers, or ""
 
@@ -106,7 +106,7 @@ class HiddenWordsReport(OfTables):
 
     @cached_property
     def level(self) -> NoiseLevel:
-        """The smallest share (see `words`) that is more than noise (`noise_level`)."""
+        """The noise level: the smallest share (column of `words`) that is more than noise, from `noise_level`."""
         return noise_level(*self._extremes, RESAMPLES)
 
     @cached_property
@@ -281,7 +281,7 @@ def _groups(placed: PlacedWord) -> list[tuple[int, ...]]:
 def _with_hidden(
     encoder: Encoder, placed: PlacedWord, groups: Sequence[Sequence[int]]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the target's unit vectors with one other word hidden, and with only one other word visible.
+    """Hide words from the target: first each single word, then all words but one of `groups`. Return the target's unit vectors.
 
     The results are (n_words, d_model), and (m, d_model) for the m words of `groups`.
     """

@@ -1,4 +1,4 @@
-"""Rank words by their influence on a target word, with methods other than masking its attention to them.
+"""Rank words by their influence on a target word, with methods other than masking the target's attention to each word.
 
 m: number of words to rank. p: number of the target word's positions. A group is the token positions of one word.
 Sources: Kobayashi et al. 2020, "Attention is Not Only a Weight", section 3 (weights x V); Abnar and Zuidema 2020, "Quantifying

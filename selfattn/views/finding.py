@@ -26,7 +26,7 @@ NBSP = "\u00a0"
 
 
 def leading_words(pair: HiddenPair) -> list[tuple[int, int]]:
-    """Return (side, index in `pair.words`) of each sentence's word with the largest share.
+    """Return (side, index in `pair.words[side]`) of each sentence's word with the largest share.
 
     side: 0 for A, 1 for B. The larger share comes first.
     """
@@ -38,7 +38,7 @@ def named_words(pair: HiddenPair, level: float) -> tuple[list[int], list[int]]:
     """Return the indices of the words that the finding may name, in A and in B.
 
     If the pair has senses: words with a share of at least the noise level `level` (NaN: no word).
-    Else: the word with the largest share, if this share is at least 0.1 and 1.5 times the next share.
+    Else: the word with the largest share, if this share is at least 0.1, and at least 1.5 times the second largest share.
     """
     found = []
     for words, shares, top in zip(pair.words, pair.share, pair.top):

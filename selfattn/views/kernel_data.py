@@ -89,7 +89,7 @@ def _largest(sides: Sequence[dict[str, Any]]) -> dict[str, int]:
 
 
 def _ends(column: dict[str, Any], sides: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the ends of the scale of a column's bars, and the length of the column's longest text."""
+    """Return the ends of the scale for a column's bars, and the number of characters in the column's longest text."""
     rows = [row for side in sides for row in (*side["rows"], side["rest"]) if row and column["id"] in row["cells"]]
     texts = [row["cells"][column["id"]] for row in rows]
     finite = [value for value in map(read, texts) if math.isfinite(value)]

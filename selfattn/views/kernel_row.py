@@ -35,7 +35,7 @@ class QueryRow:
 
     @property
     def asks(self) -> str:
-        """The query's token, or its `text` if the query isn't a token."""
+        """The query's token, or the field `text` if the query isn't a token."""
         return self.text or self.tokens[self.query]
 
     def of(self, step: str) -> Tensor:

@@ -1,4 +1,4 @@
-"""Make the panels of four things that attention doesn't prove."""
+"""Make four panels, each about one thing that attention doesn't prove."""
 
 import math
 

@@ -35,7 +35,7 @@ def nearest_sentences(encoder: Encoder, word: str, stage: str, ranked: pd.DataFr
 
 
 def senses_of(stage: str, ranked: pd.DataFrame) -> str:
-    """State the senses of the three nearest sentences."""
+    """State the senses of the three sentences nearest to the word's vector."""
     first, rest = ranked.head(NEAREST), ranked.iloc[NEAREST:]
     senses = first["sense"].value_counts(sort=False)
     which = " and ".join(

@@ -48,7 +48,7 @@ def test_click_or_enter_opens_row(shown):
     expect(page.get_by_role("tooltip")).to_have_text("ferry: 43 % of the way")
 
 
-def test_word_tints_match_depths_of_data(shown):
+def test_tint_depths_equal_those_in_data(shown):
     page = shown(data(1))
     depths = page.locator(".word").evaluate_all(
         "all => all.map(e => [e.style.getPropertyValue('--depth'), e.className])"

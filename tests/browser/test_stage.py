@@ -132,7 +132,7 @@ def test_only_first_vector_of_sum_is_shown_before_answer(shown):
     assert cells.all_inner_texts()[3:] == ["−0.95", "0.95", "0.00", "0.05", "1.95", "0.00", "−0.68", "1.41", "−0.73"]
 
 
-def test_matrix_and_words_share_colour_scale(shown):
+def test_matrix_and_embeddings_share_colour_scale(shown):
     page = shown(data("projections"))
     depth = "e => e.style.getPropertyValue('--depth')"
     matrix, words = (page.locator(each).first for each in (".above .cell", "[data-name='embedding 1'] .cell"))

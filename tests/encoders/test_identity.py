@@ -24,7 +24,7 @@ def sentence_embedder(folder):
 
 
 @pytest.mark.slow
-def test_copy_of_encoder_has_same_content(encoder, tmp_path):
+def test_copy_of_encoder_folder_has_same_configuration(encoder, tmp_path):
     assert encoder.content == BUNDLED_CONTENT
     copy = shutil.copytree(resolve().folder, tmp_path / "snapshot")
     for file in (".gitattributes", "README.md", "data_config.json"):  # these files don't affect the numbers

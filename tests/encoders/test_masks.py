@@ -1,4 +1,4 @@
-"""Compare masked or biased attention to plain torch, and DeBERTa's terms to the paper's equation."""
+"""Compare masked or biased attention with plain torch, and the terms of DeBERTa's scores with the paper's equation."""
 
 import pytest
 import torch

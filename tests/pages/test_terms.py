@@ -1,4 +1,4 @@
-"""Test that no page defines a term in its own words."""
+"""Test that no page redefines a term of selfattn/lessons/terms.py."""
 
 import ast
 import re

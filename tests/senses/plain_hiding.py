@@ -5,7 +5,7 @@
     alone[w]    (m, d_model) u if the word sees only w, itself and special tokens
     way         vector along which a share is measured: ((u without w) - u) . way / |way|^2
 
-"Interpretation:" marks a choice that the definition leaves open.
+"Interpretation of the definition:" marks a choice that the definition leaves open.
 """
 
 import itertools
@@ -209,7 +209,7 @@ def taken_for(typed: np.ndarray, u: np.ndarray, senses: Sequence[str], i: int | 
     """Return the sense with the mean nearest to `typed`, the squared distance to this mean, and a quantile.
 
     The quantile is the 95 % quantile of the rows' squared distances from the means of their own senses.
-    Interpretation: the quantile is over all rows, row i too.
+    Interpretation of the definition: the quantile is over all rows, row i too.
     """
 
     def squared(vector, sense, left_out):
@@ -241,7 +241,7 @@ def judgements(rows: Sequence[Row], found: Sequence[Vectors], weight: Sequence[n
     way: vector between the picking half's sense means
     *WHAT: 1 if u is nearer to the row's own sense than to the other senses, else 0
     weight: attention to the other words, (m,) per row
-    Interpretation: the sense of a sentence is its label.
+    Interpretation of the definition: the sense of a sentence is its label.
     """
     senses, u = [row.sense for row in rows], np.stack([each.u for each in found])
     table = []
@@ -275,7 +275,7 @@ def between(rows: Sequence[Row], found: Sequence[Vectors]) -> dict[bool, float]:
     """Return the fraction of sentence pairs in which both sentences have a word that passes `is_named`.
 
     The key is True for pairs with the same sense, False for pairs with two senses.
-    Interpretation: all pairs count.
+    Interpretation of the definition: all pairs count.
     """
     named: dict[bool, list[bool]] = {False: [], True: []}
     for a, b in itertools.combinations(range(len(rows)), 2):

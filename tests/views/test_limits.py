@@ -22,7 +22,7 @@ def frame():
     return heads_frame(effect=EFFECTS, control=EFFECTS / 2)
 
 
-def test_removing_heads_singly_and_together():
+def test_finding_compares_removing_one_head_with_removing_all():
     panel = limits.removed_heads(frame(), 0.02, "float32")
     assert panel.finding == (
         f"Removing one head at a time changes the cosine by amounts that sum to {change(-0.013)}. Removing all heads together "

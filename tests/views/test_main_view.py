@@ -101,7 +101,7 @@ def test_comparison_without_senses_is_explained(made):
 
 
 def test_named_word_has_clearly_largest_share(made):
-    """The share must be at least 0.1 and 1.5 times the next share."""
+    """The share must be at least 0.1, and at least 1.5 times the second largest share."""
     pair, _ = made("bank", senses=False)
     first, second = sorted(pair.share[0].tolist(), reverse=True)[:2]
     assert named_words(pair, math.nan)[0] == [pair.top[0]] and first >= 1.5 * second
@@ -239,7 +239,7 @@ def test_runnable_is_false_without_masks_for_single_heads(encoder, made):
     assert data["chosen"]["head"] is None and not any(side["weights"] for side in data["sides"])
 
 
-def test_sentence_a_is_not_a_dot(made):
+def test_dots_leave_out_sentence_a(made):
     first = LABELLED[LABELLED["word"] == "bank"]["sentence"].iloc[0]
     _, panel = made("bank", first, EXAMPLES["bank"].second)
     counts = [end["count"] for end in panel.live.data["way"]["ends"]]
@@ -382,7 +382,7 @@ def test_alt_text_of_hand_made_pair():
         (("money", "money"), "money water boat", "its other senses", [0.1], [0.7, 0.5], 1, 0.4),
     ],
 )
-def test_line_of_hand_made_pair(senses, known, end, near, far, toward, at):
+def test_line_and_dots_match_hand_made_pair(senses, known, end, near, far, toward, at):
     known, pair = known.split(), hidden_pair_of(senses=senses, places=(0.2, 0.4))
     placed = [
         PlacedWord(SimpleNamespace(**vars(each.sentence), ids=(n,)), each.positions)
@@ -399,7 +399,7 @@ def test_line_of_hand_made_pair(senses, known, end, near, far, toward, at):
     assert ("more than two senses" in method(encoder, pair, means, None)) == ("boat" in known)
 
 
-def test_head_with_largest_weight_is_found():
+def test_head_that_attends_most_to_another_word_is_found():
     """For each head, add the chosen word's largest weight on another word in sentence A and in sentence B."""
     weights = torch.tensor([[[0.9, 0.1, 0.0], [0.1, 0.5, 0.4]], [[0.0, 0.6, 0.1], [0.1, 0.45, 0.45]]])
     other = torch.tensor([[[1.0, 0.0, 0.0], [0.1, 0.9, 0.0]], [[1.0, 0.0, 0.0], [0.5, 0.25, 0.25]]])

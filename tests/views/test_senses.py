@@ -66,7 +66,7 @@ def printed(panel):
     return [item["text"] for item in drawn(panel.picture(Look(width=700)), "text")]
 
 
-def test_method_compares_single_heads_with_all_heads(report, other):
+def test_method_text_compares_single_heads_with_all_heads(report, other):
     sums = []
     for own in (report, *other.values()):
         largest = own.named.groupby(["word", "row"])["share"].max().groupby("word").mean().mean()

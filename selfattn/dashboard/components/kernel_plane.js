@@ -3,7 +3,7 @@
 const PER_UNIT = 10; // a dragged query moves in steps of 1 / PER_UNIT
 const SIDE = 300; // units: side of a drawing
 
-/** Return both drawings. Dragging the query calls view.move(query). */
+/** Return the drawing of query and keys, and the drawing of the values. Dragging the query calls view.move(query). */
 function planePart(view) {
   const { plane, sides } = view.given;
   const names = sides[0].rows.map(({ text }) => text);

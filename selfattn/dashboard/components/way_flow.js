@@ -16,7 +16,7 @@ function stackRibbons({ found, sum }, scale) {
   return found.length ? Math.max(...room) + 4 : 0;
 }
 
-/** Return the ribbon from a word to the chosen word. */
+/** Return the SVG path of the ribbon (curved band) from a word to the chosen word. */
 function ribbon({ word, dx, width, height, end }, centre, top, named) {
   const [from, high] = [centre + dx, top - height * 1.34];
   const d = `M${from} ${top + 1} C${from} ${high} ${centre + end} ${high} ${centre + end} ${top + 1}`;

@@ -218,7 +218,7 @@ def meaning(made: Bank, start: Tensor, end: Tensor, was: str) -> Plane:
 
 
 def _real(encoder: Encoder) -> None:
-    """Show the length of the vector that a real head adds."""
+    """Show the length of the vector that a head of the encoder adds to the vector of "bank"."""
     encoding, head = cached_encode(encoder, teaching.REAL), Head(0, min(10, encoder.n_heads - 1))
     steps, place = head_steps(encoder, encoding, *head), encoding.words[1].start
     if "output" in steps:
