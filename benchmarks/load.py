@@ -43,7 +43,7 @@ print(*(clock() - start for clock, start in zip(clocks, before)))
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """Yield rows for BERT and MPNet. Each load runs in a new process."""
+    """Yield the results of loading BERT and of loading MPNet, as table rows. Each load runs in a new process."""
     sizes = {"num_hidden_layers": 2} if small else {}
     with tempfile.TemporaryDirectory() as root:
         for config in (BertConfig(**sizes), MPNetConfig(vocab_size=30_522, **sizes)):

@@ -46,7 +46,7 @@ class Session:
         # The clickable map of heads: widget id, fragment id, heads per layer, True if clicks are trigger values.
         self.heads: tuple[str, str, int, bool] | None = None
         self._reported_below = False
-        # Clicks to send once: widget id -> {field of WidgetState: value}.
+        # Clicks for the next message only: widget id -> {field of WidgetState: value}.
         self._picked: dict[str, dict[str, str]] = {}
         self._query, self._page, self._id = "", "", ""
 

@@ -33,7 +33,7 @@ from selfattn.words import to_groups
 
 # methods that rank the other words of a sentence by their influence on the target word
 WAYS = ("hiding", "most attended", "last layer", "largest single weight", "rollout", "gradient")
-LAST_FOUR = "sum of the last four"  # the word's vector in the CoarseWSD paper
+LAST_FOUR = "sum of the last four"  # layers; the word's vector in the CoarseWSD paper
 PUBLISHED = f"the paper's score for BERT-base is 0.940 (feature extraction, {LAST_FOUR} layers)"
 MEASURED = Path(__file__).with_name("data") / "raw_c.csv"
 BATCH = 64  # sentences in one batch
@@ -48,9 +48,9 @@ class RawCReport(OfTables):
 
     ways: pd.DataFrame
     # way: one of WAYS, or "chance" (1 / number of words)
-    # every: the part of all sentences in which the marked word ranks first, 0 to 1
-    # next: the same for the sentences in which the marked word is next to the target
-    # apart: the same for all other sentences
+    # every: the fraction (0 to 1) of all sentences whose marked word ranks first
+    # next: this fraction of the sentences whose marked word is next to the target
+    # apart: this fraction of all other sentences
     sentences: pd.DataFrame  # sentence, next, chance, and for each of WAYS: 1 if the marked word ranks first, else 0
     distances: pd.DataFrame
     # of: the model's name

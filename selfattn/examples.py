@@ -96,7 +96,7 @@ def labelled_sentences() -> pd.DataFrame:
     """Return the table data/senses.csv, with columns sentence, word and sense.
 
     Each word has two senses, with twelve sentences each.
-    In the bundled encoder's tokens, the word has the same positions in the sentences of one sense as in those of the other.
+    Sorted, the word's token positions (in the bundled encoder) are equal for both senses, so they don't tell the senses apart.
     """
     return _table("senses")
 

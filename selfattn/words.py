@@ -96,7 +96,10 @@ def split_words(text: str) -> tuple[str, ...]:
 
 
 def spans_in_runs(text: str, words: Collection[str]) -> Iterator[Span]:
-    """Yield the spans of `words` (folded, in a script without spaces) in the text. The longest match wins."""
+    """Yield the spans of `words` in the text. The longest match wins.
+
+    words: folded by `fold`; words of writing systems with spaces are ignored
+    """
     wanted = {word for word in words if IN_RUNS.search(word)}
     if not wanted:
         return

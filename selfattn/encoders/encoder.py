@@ -322,7 +322,7 @@ class Encoder(TextReader):
 
     @cached_property
     def narrowing(self) -> bool:
-        """True if the last layer can be computed at the word's positions alone."""
+        """True if the last layer can be computed at one word's positions alone."""
         return self._joins_as_it_runs(narrow=True)
 
     def _joins_as_it_runs(self, narrow: bool) -> bool:
@@ -430,7 +430,7 @@ class Encoder(TextReader):
 
     @contextmanager
     def pass_over(self, copies: int, n: int) -> Iterator[None]:
-        """Run the `with` block, a forward pass, inside `self.around`. Raises OutOfMemory."""
+        """Run the forward pass in the `with` block inside the context manager `self.around`. Raises OutOfMemory."""
         message = (
             f"{copies} text(s) of {n:,} tokens need more memory than {self.device} has left. Shorten the text, or "
             "choose another device, a lower precision or a smaller encoder."

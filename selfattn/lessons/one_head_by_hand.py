@@ -1,4 +1,4 @@
-"""Compute the hand-made attention head of the page From scratch."""
+"""Compute the hand-made attention head of the page "From scratch"."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ W_OUTPUT = _numbers(((0.5, 0, 0), (0, 0.5, 0)))
 
 @dataclass(frozen=True, eq=False)
 class Bank:
-    """All numbers of the head for one sentence."""
+    """What the hand-made head computes for one sentence, step by step."""
 
     words: tuple[str, ...]
     embeddings: Tensor  # (5, 3)

@@ -26,7 +26,7 @@ N_SAMPLES, BATCH = 8000, 32
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings that a visitor may change. The defaults are from the public lesson (the source above)."""
+    """Settings that a visitor may change. The defaults are from the public lesson cited at the top of this file."""
 
     seed: int = 0
     epochs: int = 10

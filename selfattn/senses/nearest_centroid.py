@@ -176,7 +176,7 @@ def centroid_cosines(between: Tensor, labels: Tensor, n_senses: int) -> Tensor:
 
 
 def each_left_out(between: Tensor, labels: Tensor, n_senses: int, starts: Tensor) -> Tensor:
-    """Score each sentence with centroids that leave out this sentence and one of each other sense: (features, n).
+    """Score each sentence with centroids that leave out this sentence and one sentence of each other sense: (features, n).
 
     between (features, n, n): from `cosines`. labels (n,).
     starts (n,): position of the word; sentences with similar positions are left out together

@@ -320,7 +320,7 @@ def quoted_word(pair: HiddenPair) -> str:
 
 
 def known_shares(share: Tensor) -> list[int]:
-    """Return the indices of the finite shares."""
+    """Return the indices of the words whose effect (`share`) was measured: it isn't NaN or infinite."""
     return share.isfinite().nonzero().flatten().tolist()
 
 

@@ -1,4 +1,4 @@
-"""Make the panels of the page Inside a head."""
+"""Make the panels of the page "Inside a head"."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -140,7 +140,7 @@ def comes_in(sides: Sequence[Followed]) -> Iterator[Panel]:
 
 
 def _written_out(side: Followed, dimension: int) -> Panel:
-    """Make the panel of one number of the query, written as a sum."""
+    """Make the panel that writes one component of the query vector as a sum of products."""
     terms, query_bias = _terms(side, dimension), side.projected.query_bias
     shown = terms.loc[terms["product"].abs().sort_values(ascending=False, kind="stable").index[:TERMS]]
     rest = float(terms["product"].sum() - shown["product"].sum())
@@ -160,7 +160,7 @@ def _written_out(side: Followed, dimension: int) -> Panel:
 
 
 def _terms(side: Followed, dimension: int) -> pd.DataFrame:
-    """Return the products that sum to one number of the query."""
+    """Return the products that sum to one component of the query vector."""
     first, second = side.projected.read[side.position], side.projected.query_weight[:, dimension]
     columns = {"first": first, "second": second, "product": first * second}
     return pd.DataFrame({"dimension": range(len(first)), **{name: each.tolist() for name, each in columns.items()}})

@@ -14,7 +14,10 @@ NO_CONTROL = "Add a control sentence: a third sentence, in which the word has th
 
 
 def layer_by_layer(pair: HiddenPair) -> Panel:
-    """Make the panel: the cosine of the word's two vectors in each layer, with nothing and with two words hidden."""
+    """Make the panel of the cosine between the word's two vectors, layer by layer.
+
+    It has two curves: one with nothing hidden, and one with two words hidden.
+    """
     frame = cache(lambda: hidden_curves_frame(pair))
     finding, note = compared(pair), beside(pair)
     return Panel(

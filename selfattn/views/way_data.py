@@ -179,7 +179,7 @@ def whole_numbers(rows: Tensor, parts: int) -> list[str]:
 
 
 def _close(words: Sequence[Word], share: Tensor, top: int | None) -> list[int]:
-    """Return the indices of the words whose share is almost as large as that of word `top`."""
+    """Return the indices of the other words whose effect (`share`) is almost as large as that of words[top]."""
     if top is None or share[top] < NAMED:
         return []
     near = share * CLEAR > share[top]

@@ -49,7 +49,7 @@ def test_align_returns_each_position_once():
         assert all(first[i] == second[j] for i, j in pairs if None not in (i, j))
 
 
-def test_align_matches_given_anchor():
+def test_align_includes_given_pair():
     assert (0, 3) not in align([*"xabc"], [*"abcx"]) and (0, 3) in align([*"xabc"], [*"abcx"], (0, 3))
 
 

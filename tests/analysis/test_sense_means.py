@@ -63,7 +63,7 @@ def test_labelled_sentences_are_nearest_to_own_sense(encoder):
         assert (sum(sides), len(sides)) == (24, 24), word
 
 
-def test_stored_places_of_sentences_equal_computed_ones(encoder):
+def test_stored_places_between_senses_equal_computed_ones(encoder):
     report = stored("sense_means", encoder, LABELLED).report
     kept, now = report.of("bark", encoder, LABELLED), sense_means(encoder, LABELLED, "bark")
     assert kept.rows.keys() == now.rows.keys()

@@ -30,7 +30,7 @@ WHITE, BLACK = "rgb(255, 255, 255)", "rgb(15, 19, 26)"
 
 @pytest.fixture(scope="module", params=[3, pytest.param(len(PAIRS), marks=pytest.mark.long)])
 def site(request, encoder, tmp_path_factory):
-    """Write a site and return its folder: with three static pages, and in `make test-long` again with all pages."""
+    """Write a static site and return its folder. It has three pages; `make test-long` also tests a site with all pages."""
     folder = tmp_path_factory.mktemp("web") / "site"
     write_site(encoder, PAIRS[: request.param], folder, lambda file: None)
     return folder

@@ -26,7 +26,7 @@ SAYING = "This figure was computed earlier"
 def opened(monkeypatch):
     """Return a function that opens the start page on a fresh server.
 
-    The function returns the page, and whether the page showed the stored figure.
+    The function returns the page, and True if the page first showed the figure in the file STORED.
     """
     monkeypatch.setattr(while_loading, "loaded", lambda: False)
     sent, enqueue = [], ScriptRunContext.enqueue

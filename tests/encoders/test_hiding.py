@@ -107,7 +107,7 @@ def test_hide_returns_vector_for_each_hidden_word(encoder):
     assert encoder.hide(text, 3, []).shape == (0, encoder.d_model)
 
 
-def test_hide_counts_positions_over_both_texts(encoder):
+def test_word_of_second_text_can_be_hidden(encoder):
     seen = []
     vectors = encoder.hide(
         "The bank.", "bank", ["river"], pair="A river.", progress=lambda done, of: seen.append((done, of))

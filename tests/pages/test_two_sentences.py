@@ -87,7 +87,7 @@ def test_list_of_examples_opens_chosen_example(main_view):
     assert at.selectbox(key="more").value is None
 
 
-def test_distance_is_between_senses_or_sentences(main_view, encoder):
+def test_visitor_chooses_line_between_senses_or_sentences(main_view, encoder):
     assert figure(main_view)["way"]["between"] == "senses"
     at = main_view.button_group(key="way").set_value("sentences").run()
     assert figure(at)["finding"] == finding_of(encoder, PAIRS[0], way="sentences")

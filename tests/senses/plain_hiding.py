@@ -48,7 +48,7 @@ class Vectors:
 
 @dataclass(frozen=True)
 class Hiding:
-    """What `attention` hides, and each layer's (weights, values)."""
+    """Which query-key pairs `attention` hides, and how. seen: each layer's (weights, values) before hiding."""
 
     edges: Tensor  # (copies, n_layers, n_heads, n, n), True: the query can't attend to the key
     strength: float  # 1: hidden; near 0: hidden a little, for derivatives
@@ -173,7 +173,7 @@ def cosines(a: Vectors, b: Vectors) -> np.ndarray:
 
 
 def both_hidden(a: Row, b: Row, cosine: np.ndarray, i: int, j: int):
-    """Return the cosine with words i of a and j of b hidden, and the largest cosine with two other words hidden."""
+    """Return the cosine with words i of a and j of b hidden, and the largest with another word of each hidden."""
     others = [cosine[v + 1, w + 1] for v in a.named for w in b.named if v != i and w != j]
     return cosine[i + 1, j + 1], max(others, default=np.nan)
 

@@ -225,7 +225,7 @@ def test_unusable_rows_are_rejected(encoder_of):
 
 @pytest.mark.slow
 def test_mean_over_one_word_has_no_interval(encoder_of):
-    """The only word is "all"; rows that hold means over words have the same label."""
+    """The table's only word is spelled "all", like the label of the rows with means over words."""
     report = hidden_words(encoder_of("BERT"), tiny_table("water", "money", words=["all"]))
     for lines in (report.accuracy, report.between):
         single, overall = lines.iloc[: len(lines) // 2], lines.iloc[len(lines) // 2 :]

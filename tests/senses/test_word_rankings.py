@@ -97,7 +97,7 @@ def test_ranking_by_weights_x_v_uses_output_matrix(encoder_of, name):
 
 
 def test_nan_does_not_disable_method(overflowing):
-    """After NaN in one sentence, a report rejects that sentence's row and keeps the method."""
+    """After NaN in one sentence, a report rejects that sentence's row, but keeps the ranking method."""
     encoder = load_encoder(str(overflowing))
     word = encoder.locate("The bank had a loan.", "bank")[0]
     nothing = torch.zeros(1, encoder.d_model, dtype=torch.float64)

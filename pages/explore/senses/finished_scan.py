@@ -1,4 +1,4 @@
-"""Show a finished scan on the page Senses."""
+"""Show a finished scan on the page "Senses"."""
 
 from functools import partial
 from pathlib import Path

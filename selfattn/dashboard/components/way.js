@@ -1,4 +1,4 @@
-/* The main view: how far hiding each word moves the chosen word. Data: way.schema.json. */
+/* The main view: how far hiding each other word moves the chosen word's vector. Data: way.schema.json. */
 
 const PRINTED = 0.05; // smallest printed number
 const TYPE = { largest: 38, smallest: 22, wrapped: 27 }; // pixels: sentences side by side
@@ -113,7 +113,7 @@ class WayView extends View {
     return true;
   }
 
-  /** Send a choice to Python. If the page has a figure of kernel.js, that figure sends the choice, to rerun less of the page. */
+  /** Send a choice to Python. A figure of kernel.js on the same page sends it instead, so that less of the page reruns. */
   choose(state, value) {
     const event = new CustomEvent("selfattn-choice", { detail: { state, value }, cancelable: true });
     if (dispatchEvent(event)) this.send(state, value);

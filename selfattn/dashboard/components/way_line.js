@@ -1,4 +1,4 @@
-/* The line between two senses or sentences, with density curves (hills), dots and marks. */
+/* The line between two senses or two sentences: density curves (hills), dots, and the marks of sentences A and B. */
 
 const MARK = 14; // radius
 const SPACE = 24; // pixels between labels
