@@ -35,7 +35,10 @@ class Shown:
         return f'"{next(word["text"] for word in self.sides[side]["words"] if word["at"] == at)}"'
 
     def share(self, side: int, at: int) -> float | None:
-        """Return how far hiding word `at` moves the chosen word, in lengths of the line; None if it was never hidden."""
+        """Return how far hiding word `at` moves the chosen word, or None if `at` was never hidden.
+
+        The unit is the length of the line between the two senses or sentences.
+        """
         return next(word["share"] for word in self.sides[side]["words"] if word["at"] == at)
 
     def hidden(self, side: int) -> int | None:
