@@ -40,7 +40,7 @@ def test_weights_frame_keeps_repeated_tokens():
 
 
 @pytest.mark.parametrize("positions", [[2], [1, 2]])
-def test_context_share_is_projection(positions):
+def test_context_share_is_projection_on_context(positions):
     """The context of a split word is the mean of its tokens' contexts."""
     torch.manual_seed(1)
     trace = attend(*torch.randn(3, 4, 5))

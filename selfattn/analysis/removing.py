@@ -1,6 +1,7 @@
 """Remove heads, and measure the cosine of a word's vectors in two sentences.
 
-A positive effect means that the head separates the vectors. The effects of several heads don't add up.
+A head's effect is the cosine without the head minus the cosine with it. If the effect is positive, the head makes the two
+vectors less similar. The effects of several heads don't add up.
 Source: Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section 2.
 """
 

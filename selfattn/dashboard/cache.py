@@ -236,7 +236,7 @@ def cached_error(encoder: Encoder, text: str, head: Head) -> float:
 
 
 def cached_separate_error(encoder: Encoder, text: str, head: Head) -> float | None:
-    """Return by how much selfattn's attention weights of a head differ at most from those of a separate pass in eager mode.
+    """Return the largest difference between selfattn's attention weights of a head and those of a separate eager pass.
 
     None: the attention maps don't fit in memory.
     """

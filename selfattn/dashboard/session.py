@@ -102,7 +102,8 @@ MEASURE = Key("measure", "page All heads: the measure that the bars show")
 ASKED = Key("asked", "page Predictions: the kind of prediction, such as a class, a similarity or a masked word")
 SIMILAR = Key("similar", "page Predictions: the example that the two texts come from")
 UNRELATED = Key(
-    "unrelated", "page Predictions: the cache key of the encoder that the visitor asked to run on unrelated pairs"
+    "unrelated",
+    "page Predictions: the cache key of the encoder that the visitor asked to run on unrelated pairs of texts",
 )
 DOCUMENT = Key("document", "page Predictions: a second document for the query, or an empty text")
 CLASS = Key("class", "page Predictions: the name of the class to explain")
@@ -114,7 +115,7 @@ TARGET = Key("target", "page Predictions: the index of the explained word in the
 STOPPED = Key("stopped", "the cache keys of the encoder and of the stopped computation")
 HIDDEN_ASKED = Key(
     "hidden_asked",
-    "page Senses: the cache keys of the encoder, and of the report on hiding words that is to be computed",
+    "page Senses: the cache keys of the encoder and of the report to compute, which tells the effects of hiding words",
 )
 OPENED = Key("opened", "page Senses: address parameters of the link to the main view")
 TABLE_READ = Key("table_read", "page Senses: the uploaded file's id, usable rows, broken rows and digest", (None, None))

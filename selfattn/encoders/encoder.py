@@ -300,7 +300,10 @@ class Encoder(TextReader):
         return vectors if layers else vectors[:, 0]
 
     def _joined(self, copies: Sequence[Copy], joins: Sequence[int], narrow: bool) -> Tensor:
-        """Run copies of a sentence, each from its layer in `joins` on. Return (copies, p, d_model), for the word's p tokens."""
+        """Run copies of a sentence; `joins` has each copy's first layer.
+
+        Returns the last hidden states of the word's p tokens: (copies, p, d_model).
+        """
         word, each = copies[0].word, [Copy(copies[0].word), *copies]  # the unchanged sentence comes first
         rows = list(word.positions)
         with torch.no_grad(), self.pass_over(len(each), len(word.sentence.ids)):

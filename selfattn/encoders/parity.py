@@ -25,7 +25,8 @@ QUERIES = 16  # compared in the long text
 
 # Differences that rounding explains: absolute for weights, relative for contexts and states.
 WEIGHTS, CONTEXTS, STATES = 1e-5, 1e-5, 1e-4
-# Rounding changes a score by about 1e-6 × |query| × |key| × scale. The limits grow if |query| × |key| × scale exceeds SCORE.
+# Rounding changes a score by about 1e-6 × |query| × |key| × scale.
+# If |query| × |key| × scale exceeds SCORE, larger differences than WEIGHTS and CONTEXTS are allowed.
 SCORE = 16
 PADDED = 1e-4  # above this, padding changes an encoder's numbers
 KERNEL = "the recomputed weights"
@@ -44,7 +45,7 @@ class EagerPass:
 
 
 def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
-    """Compare fast and eager attention. Return the encoder with its sizes and what it can't do.
+    """Compare fast and eager attention. Return the encoder with sizes (such as n_layers) and reasons for what it can't do.
 
     pinned: True for the bundled encoder, which needs only one eager pass
     Raises LoadError.

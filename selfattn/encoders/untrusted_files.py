@@ -66,7 +66,7 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    """Open a file without waiting for a pipe's writer."""
+    """Open a file. If the file is a named pipe, don't wait for a process that writes to the pipe."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 

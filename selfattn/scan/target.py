@@ -18,7 +18,7 @@ from selfattn.tidy_tables import csv_text
 
 
 def run_target(job: Job, target: str, progress: Progress) -> Counts:
-    """Measure all texts for --target, and write the tables into a new folder.
+    """Measure how words and heads change the score `target` of each text, and write tables into a new folder.
 
     progress(done, total) counts each text twice. Raises InputError, ScanError, LoadError.
     """

@@ -42,7 +42,7 @@ NAMED, CLEAR = 0.1, 1.5
 GUESS = 0.5  # accuracy of guessing
 ALL = "all"  # value of the column `word` in rows about all words
 PICKS = ("the word", "any other", "most attended", "nearest")
-# Conditions: nothing hidden; for each of PICKS, this word hidden, or only this word visible
+# Conditions: nothing is hidden; or, for each of PICKS, this word is hidden, or only this word is visible.
 WHAT = ("as it is", *(f"{pick} {how}" for how in ("hidden", "alone") for pick in PICKS))
 
 
@@ -69,7 +69,7 @@ class HiddenWordsReport(OfTables):
     between: pd.DataFrame
     # word
     # senses: "one" for pairs of sentences with the same sense, else "two"
-    # named, low, high: fraction of pairs in which both sentences have a word that passes NAMED and CLEAR
+    # named, low, high: fraction of pairs in which both sentences have a word with a share that passes the limits NAMED and CLEAR
     # n: number of pairs
     heads: pd.DataFrame
     # word, layer, head
@@ -101,7 +101,7 @@ class HiddenWordsReport(OfTables):
 
     @property
     def noise(self) -> pd.DataFrame:
-        """For each share of the distance between senses, how many sentences have a move at least that long (`noise_counts`)."""
+        """The number of sentences in which hiding some word moves the target by at least each share (`noise_counts`)."""
         return noise_counts(*self._extremes)
 
     @cached_property
@@ -236,7 +236,7 @@ def _judged(
     judge = np.arange(len(halves)) ^ 1  # for each half, the index of the remaining half
 
     def right(vectors: np.ndarray) -> np.ndarray:
-        """With each of the ten halves, return 1 if the right sense is the nearer one, else 0: (k, d_model) -> (10, k)."""
+        """Return 1 where, by each remaining half's means, the right sense is nearer, else 0: (k, d_model) -> (10, k)."""
         return (np.sign(np.einsum("hkd,hd->hk", middle[judge][:, None] - vectors, axes[judge])) + 1) / 2
 
     moved = hidden - unit

@@ -154,7 +154,7 @@ def test_explain_never_hides_word_of_target(encoder_of):
     assert found.together != found.together and found.effect.isfinite().all()
 
 
-def test_explain_hides_words_if_heads_cannot_be_removed(encoder_of):
+def test_words_are_hidden_even_if_heads_cannot_be_removed(encoder_of):
     encoder = replace(encoder_of("BERT"), patch_reason="a linear layer is missing")
     sentence = encoder.tokenize(TEXT)
     target = class_score(load_class_head(encoder), "POSITIVE")(sentence)

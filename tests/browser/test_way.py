@@ -426,7 +426,7 @@ def test_marks_do_not_overlap(open_way, name, rows):
     assert len(tops) == rows
 
 
-def test_last_cleanup_removes_figure(open_way):
+def test_figure_stays_until_last_clean_up_call(open_way):
     page = open_way(VARIANTS["bank"])
     page.evaluate("data => { window.first = show(data); window.second = show(data); first(); }", VARIANTS["bank"])
     assert page.locator(".selfattn").count() == 1

@@ -1,4 +1,7 @@
-"""List six links, each with a claim about the linked page. Two claims are about failures."""
+"""List six links, each with a claim about the linked page.
+
+The last two claims are about limits: no word is decisive, and the encoder misreads a word.
+"""
 
 from urllib.parse import urlencode
 

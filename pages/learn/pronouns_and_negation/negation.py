@@ -105,8 +105,9 @@ def _movie(movie: Encoding, head: Head, rows: Mapping[str, Tensor], answered: bo
 
 
 def negator_weights(negated: Encoding, plain: Encoding, pair: Negation) -> Tensor:
-    """Return the weights from the target word to its negator in `negated`, and to the word at that distance in `plain`.
+    """Return the weights from the target word to its negator in `negated`, and to the word in the same place in `plain`.
 
+    The same place: as many words before or after the target word as the negator.
     The result is (2, n_layers, n_heads). Raises ValueError if a word is missing.
     """
     target, negator = first_word(negated, pair.target_word), first_word(negated, pair.negator)

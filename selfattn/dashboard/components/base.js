@@ -79,7 +79,7 @@ function tint(node, depth) {
   flag(node, { away: depth < 0 });
 }
 
-/** Return a tinted word with its number: a button if `about` has "onclick". */
+/** Return a tinted word with `number` below it. The word is a button if `about` has "onclick". */
 function tintedWord({ text, kind, depth, number }, about) {
   const parts = [element("bdi", "ink", text), element("span", "number", number)];
   const button = about.onclick && { type: "button" };

@@ -5,7 +5,7 @@ const WIDE = 720; // pixels: the least width of a wide figure
 const MANY = 4; // columns of numbers: more are drawn smaller on a phone
 
 /**
- * Called by Streamlit. A click on a token sets the state "query" to [sentence, position].
+ * Called by Streamlit. A click on a token sets the state "query" to an array: [sentence (0 or 1), position].
  * The component also sends the choices made in the figure of way.js: the triggers "head" and "hidden".
  */
 export default function kernel(given) {

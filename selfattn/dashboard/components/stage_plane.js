@@ -51,7 +51,7 @@ function planePart(plane) {
   return { node, draw, name: plane.name };
 }
 
-/** Return a new mark before its movement: an arrow starts with length 0, a dot doesn't move. */
+/** Return the first state of a new mark: an arrow grows from length 0, a dot is in its place at once. */
 function entering(mark) {
   return { ...mark, at: mark.origin ?? mark.at };
 }
