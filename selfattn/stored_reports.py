@@ -150,7 +150,7 @@ def stored(name: str, encoder: Encoder, read: object, folder: Path | None = None
 
 
 def shipped_of_others(name: str, encoder: Encoder, read: object) -> dict[str, Any]:
-    """Return the shipped reports of this kind on other encoders, keyed by the encoder's title."""
+    """Return the shipped reports of the kind `name` on other encoders, keyed by the encoder's title."""
     found, identity = {}, _identity(name, encoder, read)
     for about in sorted(FOLDER.glob(f"*/{name}/about.json")):
         other = json.loads(about.read_text("utf-8"))

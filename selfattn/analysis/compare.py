@@ -134,7 +134,10 @@ def _common_words(first: Encoding, second: Encoding) -> tuple[list[Word], list[W
 
 
 def _characters(by_word: WordMap, encoding: Encoding, words: Sequence[Word]) -> list[tuple[object, object]]:
-    """Return a key for each row: (segment, index of the word's first character); (None, label) for a token outside words."""
+    """Return a key for each row of the map.
+
+    A key is (segment, index of the word's first character), or (None, label) for a token that is in none of `words`.
+    """
     at = {word.start: (encoding.segments[word.start], word.at) for word in words}
     return [at.get(group[0], (None, label)) for group, label in zip(by_word.groups, by_word.labels)]
 

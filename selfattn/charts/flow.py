@@ -91,7 +91,10 @@ def sentences(
 
 
 def _laid_out(shown: Shown, sides: Iterable[int], width: float, sizes: Sequence[float]) -> list[Sentence]:
-    """Place the words, in the largest letters that need no wrapping."""
+    """Place the words in the largest letters that need no wrapping. If no size fits, wrap.
+
+    sizes: font sizes: the largest and the smallest without wrapping, and the one with wrapping
+    """
     (largest, smallest, wrapping), width = sizes, width - INDENT
 
     def laid(size: float) -> list[Sentence]:

@@ -81,7 +81,7 @@ def note_identity(key: str, encoder: Encoder | None, asked_for: Callable[[], str
     key: "content" or "second_content".
     encoder: None if loading failed.
     asked_for: returns the encoder's name in the link, or "".
-    named: False to add the encoder's title to the address.
+    named: True if the address names the encoder elsewhere. If False, the title is added to the digest.
     """
     older = OLDER[key]
     by = older if linked(older) and not linked(key) else key

@@ -1,4 +1,7 @@
-"""Use undocumented parts of Streamlit 1.66 and 1.67 (GitHub issues as of 2026-11-26)."""
+"""Use undocumented parts of Streamlit 1.66 and 1.67.
+
+The GitHub issues were open or closed, as stated, on 2026-11-26.
+"""
 
 import itertools
 import threading

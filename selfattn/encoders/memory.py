@@ -12,7 +12,7 @@ from selfattn.encoders.errors import OutOfMemory
 
 T = TypeVar("T")
 
-# Parts of the error messages of CPU, cuBLAS, cuDNN, CUDA and Apple's MPS.
+# Parts of the out-of-memory messages of CPU, cuBLAS, cuDNN, CUDA and Apple's MPS.
 WORDS = (
     "can't allocate memory", "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED", "CUDA error: out of memory",
     "MPS backend out of memory", "Invalid buffer size",

@@ -32,7 +32,7 @@ class TextReader:
         if isinstance(text, Tokens):
             if text.reader != self.reader or text.padding or pair is not None:
                 raise ValueError(
-                    f"Expected tokens from {self.title}'s tokeniser, without padding and without pair. Give the text as a string."
+                    f"Expected tokens from {self.title}'s tokeniser, without padding, and no `pair`. Give the text as a string."
                 )
             self._check_indices(text)  # another encoder, with larger limits, may have made these tokens
             return text

@@ -9,7 +9,7 @@ from selfattn.export.files import View
 
 
 def zipped(view: View, scale: float, width: float | None) -> bytes:
-    """Return the view as a ZIP. scale, width: as for `files.png`."""
+    """Return the page's figures, tables and weights as a ZIP. scale, width: as for `files.png`."""
     parts: dict[str, str | bytes] = {"provenance.json": view.provenance.json(), "report.html": report.html(view, width)}
     for name, spec in view.pictures.items():
         parts[f"figures/{safe_name(name)}.png"] = files.png(spec, view.origin(name), scale, width)

@@ -91,7 +91,7 @@ def gated(vectors: Tensor, wanted: int, gain: float, gate: float) -> Tensor:
 def attention(vectors: Tensor, wanted: int, asking: float) -> Tensor:
     """Return each word's context. The word vectors serve as queries, keys and values.
 
-    asking: `asking` times the vector of word `wanted` is added to every query
+    asking: a factor; asking * vectors[wanted] is added to every query
     """
     query = vectors + asking * vectors[..., wanted, None, :].detach()
     return attend(query, vectors, vectors).context

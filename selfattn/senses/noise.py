@@ -1,4 +1,4 @@
-"""Compute the smallest move toward other senses that is more than noise.
+"""Compute the smallest move of a word's vector toward other senses that is more than noise.
 
 A share is a move as a fraction of the distance between the sense means.
 Source: Barber and Candès 2015, "Controlling the False Discovery Rate via Knockoffs".
@@ -28,7 +28,7 @@ class NoiseLevel(NamedTuple):
 
 
 def noise_counts(largest: np.ndarray, smallest: np.ndarray) -> pd.DataFrame:
-    """Count, for each share, the sentences in which hiding some word moves the target by at least this share.
+    """Count, for each share, the sentences in which hiding some word moves the labelled word at least this far.
 
     largest, smallest (n,): the extreme shares in each sentence
     toward, away: number of sentences with such a move toward, or away from, the other senses

@@ -55,8 +55,8 @@ class HiddenWordsReport(OfTables):
     """
 
     words: pd.DataFrame
-    # row: the table's index label
-    # word: the target
+    # row: the labelled sentence's index label in the input table
+    # word: the labelled word
     # start: position of the hidden word's first token
     # text: the hidden word
     # share: distance moved / distance between the senses

@@ -30,7 +30,7 @@ class QueryRow:
 
     @property
     def row(self) -> int:
-        """The index of the query's row in the trace."""
+        """The index of the query's row in `trace`."""
         return self.query - self.first
 
     @property

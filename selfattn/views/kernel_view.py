@@ -39,7 +39,7 @@ def kernel_panel(
 ) -> Panel:
     """Make the panel of one token's attention, in one sentence or two.
 
-    errors: largest differences between these weights and the model's own: for the same queries and keys, and in a second run.
+    errors: largest differences from the model's own weights: on the same queries and keys, and in a second run (or None).
     clicks: True if a click on a token makes that token the query. places: decimals of scores, e^x and weights.
     back: label of the button that undoes a drag of the query; "": no dragging. Only a query of two numbers can be dragged.
     """

@@ -44,7 +44,7 @@ def test_nearest_sense_is_own_if_place_below_half(encoder):
     assert {way.nearest == way.sense for way in ways} == {True, False}
 
 
-def test_way_equals_labelled_row_with_three_senses(encoder):
+def test_typed_labelled_sentence_keeps_place_with_three_senses(encoder):
     rows = LABELLED[LABELLED["word"] == "bank"].copy()
     money = rows.index[rows["sense"] == "finance"]
     rows.loc[money[:6], "sense"] = "a third"

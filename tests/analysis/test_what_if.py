@@ -67,7 +67,7 @@ def test_causal_mask_is_added_to_float_mask(heads):
     torch.testing.assert_close(change(real, causal=True).context, reference(real, added + later), atol=1e-5, rtol=1e-5)
 
 
-def test_uniform_weights_over_allowed_tokens(heads):
+def test_uniform_weights_cover_only_allowed_tokens(heads):
     for real in heads:
         n, changed = int((real.weights[0] > 0).sum()), change(real, uniform=True)
         torch.testing.assert_close(changed.context[0], real.value[:n].mean(0), atol=1e-5, rtol=1e-5)

@@ -9,7 +9,7 @@ KEYS = {name: each for name, each in vars(session).items() if isinstance(each, s
 NAMES = {*KEYS.values(), *session.AT.values()}
 FILES = [*(ROOT / "selfattn/dashboard").glob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]
 CODE = {str(path.relative_to(ROOT)): path.read_text("utf-8") for path in FILES if path.name != "session.py"}
-# Matches code that writes a session key as a string.
+# Matches code that spells out a session key instead of using its constant in session.py.
 SPELLED = re.compile(
     r'session_state(\["|\.\w+\("|\.(?!(get|setdefault|update|pop)\b)\w)|"\w+" (not )?in st\.session_state'
     rf'|\bkey="({"|".join(map(re.escape, NAMES))})"'

@@ -204,7 +204,7 @@ def with_nan(weights):
         (with_nan, "classification head of tiny computes NaN or infinity"),
     ],
 )
-def test_wrong_head_weights_are_refused(folder, weights, message):
+def test_wrong_weights_of_classification_head_are_refused(folder, weights, message):
     with pytest.raises(NoHead, match=message):
         load_class_head(folder(weights=weights))
 

@@ -209,7 +209,7 @@ def taken_for(typed: np.ndarray, u: np.ndarray, senses: Sequence[str], i: int | 
     """Return the sense with the mean nearest to `typed`, the squared distance to this mean, and a quantile.
 
     The quantile is the 95 % quantile of the rows' squared distances from the means of their own senses.
-    Interpretation of the definition: the quantile is over all rows, row i too.
+    Row i is left out of the means from which `typed` is measured, but the quantile is over all rows.
     """
 
     def squared(vector, sense, left_out):
@@ -341,7 +341,7 @@ def without_axis(model, row: Row) -> dict[str, np.ndarray]:
 
 
 def along_axis(model, row: Row, mask_id: int) -> dict[str, np.ndarray]:
-    """Return how the unit vector u changes without each other word, by three methods: (m, d_model) each."""
+    """Return how the word's unit vector u changes without one of the m other words, by three methods: (m, d_model) each."""
     u = without(model, row, [()])[0]
     masked = row.ids.repeat(len(row.others), 1)
     for copy, positions in enumerate(row.others):

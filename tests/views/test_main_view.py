@@ -117,7 +117,7 @@ def test_named_word_has_clearly_largest_share(made):
     )
 
 
-def test_without_report_finding_could_be_chance(made):
+def test_finding_could_be_chance_without_noise_level(made):
     _, panel = made("bank", known=False)
     data = panel.live.data
     assert plain(panel.finding) == UNKNOWN_NOISE
@@ -231,7 +231,7 @@ def test_finding_follows_nearest_mean_not_label(encoder, made):
     assert not any("several words" in line for line in panel.live.data["below"])
 
 
-def test_runnable_is_false_without_masks_for_single_heads(encoder, made):
+def test_hiding_in_one_head_needs_mask_per_head(encoder, made):
     pair, panel = made("bank", senses=False)
     together = replace(encoder, one_head_reason="All heads have one mask.")
     data = put_together(together, pair, None).live.data
@@ -460,7 +460,7 @@ def test_schema_refuses_wrong_data(made):
         Live("way", {**data, "sides": [side, data["sides"][1]]})
 
 
-def test_data_of_first_pair_are_small(made):
+def test_data_of_main_view_are_small(made):
     assert len(json.dumps(made("bank")[1].live.data)) < 40_000
 
 

@@ -146,7 +146,7 @@ def test_picture_shows_words_lines_and_cosine(sides, parts, width):
 
 
 def test_bar_of_summand_starts_where_previous_ends(sides, parts):
-    """The bar of a negative part goes left. A gap of one pixel separates the bars."""
+    """The bar of a negative summand goes left. A gap of one pixel separates the bars."""
     data = dict(put_together(*sides, COSINES, parts).live.data)
     data["sum"] = {"lines": 0.25, "others": -0.1, "special": 0.45, "difference": "0"}
     spec = picture(data, LIGHT, 1024)

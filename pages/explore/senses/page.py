@@ -78,7 +78,7 @@ def _others(asked: Labelled) -> dict[str, HiddenWordsReport]:
 
 
 def _open(report: HiddenWordsReport, frame: pd.DataFrame, word: str, state: str, at: Any) -> None:
-    """Open the sentence in row `at`, a sentence of another sense, and a control sentence."""
+    """Open the main view with the sentence in row `at`, a sentence of another sense, and a control sentence."""
     rows = views.opened(report, frame, word)
     if isinstance(at, int) and 0 <= at < len(rows):
         table = leading_words_frame(report, frame)

@@ -219,7 +219,7 @@ function linePart(view) {
     }
   }
 
-  /** Return a scale bar as long as the line between its ends (100 %). Set the picture's height. */
+  /** Return a scale bar. Its length is the distance between the line's two ends (100 %). Set the picture's height. */
   function scaleBar(way) {
     const [end, length] = [drawn.width, drawn.x(1) - drawn.x(0)];
     const about = { tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about };

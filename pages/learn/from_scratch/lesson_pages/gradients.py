@@ -55,6 +55,6 @@ def learn(target: int, n_steps: int, rate: float) -> tuple[Tensor, pd.DataFrame]
         weights = attend(vectors[:1], vectors[1:], vectors[1:]).weights[0]
         gradients += torch.autograd.grad(weights[target], vectors)
         rows += [(step, token, weight) for token, weight in zip(TOKENS, weights.tolist())]
-        # d log(weight) = d weight / weight; a weight of 0 has no gradient.
+        # d log(weight) = d weight / weight; log(0) has no gradient.
         vectors = vectors + rate * gradients[-1] / weights[target] if weights[target] > 0 else vectors
     return gradients[0], pd.DataFrame(rows, columns=["step", "token", "weight"])

@@ -1,6 +1,6 @@
 """Draw the lesson pages about attention scores.
 
-Source: Vaswani et al. 2017, section 3.2.1, footnote 4; a public lesson (for the long key).
+Sources: Vaswani et al. 2017, section 3.2.1, footnote 4; a public lesson (for the long key that outscores an aligned one).
 """
 
 import math
