@@ -77,7 +77,7 @@ class HiddenWordsReport(OfTables):
     # leads: how often this head has the largest share, 0 to 1
     one_head: pd.DataFrame
     # word, row
-    # largest, smallest: the leading word's largest and smallest share if one head alone hides it
+    # largest, smallest: over the heads, the leading word's share if only one head hides this word
     rejected: pd.DataFrame  # the rejected rows, with the columns row and reason
     reason: str  # why a method of ranking words has no numbers, or ""
 
