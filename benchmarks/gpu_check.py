@@ -104,7 +104,7 @@ def capture(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def removal(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Compare the effects of removing heads on this device and on the CPU."""
+    """Compare the effects of removing heads, computed on this device, with those computed on the CPU."""
     ours, theirs = (removal_effect(each, *_places(each)) for each in (encoder, on_cpu))
     apart = float((ours - theirs).abs().max())
     yield _most("effects of removing each head: largest difference from the CPU's", apart, SHARES)

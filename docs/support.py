@@ -117,7 +117,10 @@ def in_a_child(name: str, folder: Path) -> dict:
 
 
 def outcome_of(folder: Path) -> tuple[str, str, dict[str, float]]:
-    """Load a checkpoint. Return "right", "shown", "wrong" or "refused", the reason, and its differences from an eager pass."""
+    """Load a checkpoint. Return the outcome, the reason, and the differences from an eager pass.
+
+    The outcome is "right", "shown", "wrong" or "refused".
+    """
     from selfattn.encoders.errors import LoadError
     from selfattn.encoders.loading import load_source
     from selfattn.encoders.sources import Source

@@ -133,7 +133,7 @@ def test_fold_makes_equivalent_spellings_equal(same):
     assert len({fold(text) for text in same}) == 1
 
 
-def test_fold_keeps_words_different():
+def test_fold_keeps_different_words_apart():
     assert len({fold(text) for text in ("cafe", "café", "ı", "i", "x²", "x2", "its", "it's")}) == 8
 
 
@@ -199,7 +199,7 @@ def test_text_pieces_that_share_token_are_merged():
     ]  # fmt: skip
 
 
-def test_shared_words_order_and_spelling():
+def test_order_and_spelling_of_shared_words():
     first = [Word("The", 0, 1), Word("Bank", 1, 2), Word(",", 2, 3), Word("riverbank", 3, 5)]
     second = [Word("bank", 0, 1), Word(",", 1, 2), Word("THE", 2, 3)]
     assert shared_words(first, second) == ["Bank", "The"]  # a comma is no word

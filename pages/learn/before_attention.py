@@ -74,7 +74,7 @@ def show_path(words: tuple[str, ...], start: int, stop: int, signal: pd.DataFram
 
 
 def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
-    """Show how much of word `start` reaches each word up to `stop`."""
+    """Show how strongly word `start` affects the state at each word up to `stop`."""
     for key, value in PUBLISHED.items():
         st.session_state.setdefault(key, value)
     path = st.container()

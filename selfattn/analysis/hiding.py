@@ -243,7 +243,11 @@ def unmeasured_pair(
 def _ways(
     encoder: Encoder, a: _Side, b: _Side, senses: pd.DataFrame | SenseMeans | None
 ) -> tuple[tuple[Tensor, Tensor], tuple[WayBetweenSenses, WayBetweenSenses] | None, list[str]]:
-    """Return the vectors along which moves are measured (for A, for B), their `WayBetweenSenses` or None, and notes."""
+    """Return (vectors, ways, notes) for the moves of the word in A and B.
+
+    vectors: the directions along which the moves in A and in B are measured.
+    ways: the `WayBetweenSenses` of A and of B; None if the vectors lead from one sentence to the other.
+    """
     between = b.unit - a.unit, a.unit - b.unit
     if senses is None:
         return between, None, []

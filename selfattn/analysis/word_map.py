@@ -18,13 +18,13 @@ MOST = 256  # largest number of rows in a picture
 class Places(NamedTuple):
     """The m rows or columns of a map: their labels and tokens."""
 
-    labels: tuple[str, ...]  # m: words, and tokens outside words
+    labels: tuple[str, ...]  # m: words, and tokens that belong to no word
     groups: tuple[tuple[int, ...], ...]  # m: token positions
     special: tuple[bool, ...]  # m: True for a special token
 
 
 def places(encoding: Encoding, *, words: bool | Sequence[Word] = True) -> Places:
-    """Return the rows of a map: a text's words, and the tokens outside words. words=False: every token is a row."""
+    """Return the rows of a map: a text's words, and tokens that belong to no word. words=False: every token is a row."""
     chosen = encoding.words if words is True else words or ()
     groups = token_groups(len(encoding.tokens), chosen)
     spelled = {word.start: word.label for word in chosen}

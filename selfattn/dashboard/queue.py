@@ -18,7 +18,7 @@ from selfattn.dashboard.streamlit_internals import this_session
 
 LOOK = 0.25  # seconds between checks that a visitor is still there
 PATIENCE = 1.0  # seconds of waiting before the page shows WAITING
-# Seconds of waiting, so that a new visitor's browser can draw the first picture.
+# Seconds that a page waits, so that a new visitor's browser can draw the first picture.
 # With the wait, that picture appears after 0.6 s on two cores; without the wait, after 1.0 s.
 HEAD_START = 0.6
 WAITING = "Waiting for other visitors' computations ..."
@@ -130,7 +130,7 @@ def page_run(news: Any = None) -> Iterator[None]:
 
 @contextmanager
 def page_lent() -> Iterator[None]:
-    """Free this page's slot inside the `with`.
+    """Let another page use this page's slot while the `with` block runs.
 
     Afterwards the page takes a slot again without waiting, because waiting could deadlock.
     """

@@ -166,7 +166,7 @@ class LayerRecording:
         return rounded(self.attend(heads, rows), torch.float32)
 
     def weights(self, heads: int | slice = slice(None), rows: slice = slice(None)) -> Tensor:
-        """Recompute the attention, and round only its weights to float32, which is faster than `trace`."""
+        """Recompute the attention weights in float32. Faster than `trace`, which also rounds all other steps."""
         return self.attend(heads, rows).weights.float()
 
     def attend(self, heads: int | slice, rows: slice) -> AttentionTrace:

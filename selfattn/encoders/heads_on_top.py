@@ -59,7 +59,7 @@ def carries(config, head: str) -> bool:
 
 
 def check_head(encoder: Encoder, head: str) -> None:
-    """Raise NoHead if the checkpoint doesn't have this head."""
+    """Raise NoHead if the checkpoint lacks this output head (CLASSES, TAGS or MASKED)."""
     if not carries(encoder.model.config, head):
         # `_instead` returns the end of a sentence, with a full stop.
         raise NoHead(f"{encoder.title} has no {head}: {_instead(encoder.model.config)} {OWNERS[head]} have a {head}.")
@@ -128,7 +128,7 @@ def logits_of(encoder: Encoder, model: nn.Module, head: str, states: Tensor) -> 
 
 
 def take_encoder_out(model: nn.Module) -> nn.Module:
-    """Take the encoder out of a model, and return the encoder. The model's head then reads inputs_embeds."""
+    """Take the encoder out of a model, and return it. The model then passes inputs_embeds to its head unchanged."""
     body = getattr(model, model.base_model_prefix)
     setattr(model, model.base_model_prefix, _PassThrough(body))
     return body

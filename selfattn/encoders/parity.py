@@ -88,7 +88,7 @@ def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
 
 
 def differs_in_precision(encoder: Encoder, short: Tokens, allowed: float) -> str:
-    """Compare recomputed attention weights with those of a model in lower precision. Return how they differ, or "".
+    """In a lower-precision model, compare recomputed attention weights with the eager ones. Return how they differ, or "".
 
     Raises LoadError.
     """

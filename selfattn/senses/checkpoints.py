@@ -28,8 +28,8 @@ class CheckpointsReport(OfTables):
     # others: mean distance from the other heads of the counterpart's layer
     # nearer: True if `high` is less than `others`
     by_chance: pd.DataFrame
-    # shift: heads are compared with the head this many indices after the counterpart (cyclically)
-    # nearer: number of heads nearer to that head than to the other heads of the layer
+    # shift: each head is compared with the head `shift` indices after its counterpart (cyclically)
+    # nearer: number of heads that are nearer to this shifted head than to the layer's other heads
     rejected: pd.DataFrame  # row (index in `texts`, from 0), reason
 
 

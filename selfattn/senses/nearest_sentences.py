@@ -1,4 +1,4 @@
-"""Rank a word's labelled sentences by cosine with a vector."""
+"""Rank labelled sentences by the cosine between their word's vector and a given vector."""
 
 import pandas as pd
 from torch import Tensor
@@ -22,9 +22,9 @@ def labelled_vectors(encoder: Encoder, frame: pd.DataFrame) -> tuple[pd.DataFram
 
 
 def ranked_sentences(rows: pd.DataFrame, vectors: Tensor, vector: Tensor, but: str = "") -> pd.DataFrame:
-    """Sort the sentences by falling cosine with `vector`. At equal cosines, senses alternate.
+    """Sort sentences by the cosine of `vectors` with `vector`, largest first. At equal cosines, senses alternate.
 
-    vectors (len(rows), d): of the sentences' words. vector (d,). but: a sentence to leave out.
+    vectors (len(rows), d): the labelled word's vector in each sentence. vector (d,). but: a sentence to leave out.
     """
     found = rows[["sentence", "sense"]].assign(cosine=similarity(vectors, vector).tolist())
     found = found[found["sentence"] != but]

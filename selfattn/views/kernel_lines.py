@@ -20,6 +20,6 @@ def source(function: Callable) -> str:
 
 @cache
 def kernel_lines() -> dict[str, str]:
-    """Return the assignments of `kernel.attend`, keyed by variable."""
+    """Return the source of each assignment in `kernel.attend`, keyed by the assigned variable."""
     (attend,) = ast.parse(source(kernel.attend)).body
     return {line.targets[0].id: ast.unparse(line) for line in attend.body if isinstance(line, ast.Assign)}

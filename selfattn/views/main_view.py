@@ -40,7 +40,7 @@ def main_view(
     profiles: HeadProfiles | None = None,
     progress: Progress = silent,
 ) -> Iterator[Panel]:
-    """Yield the panel with effects of heads estimated by gradient, then with exact effects.
+    """Yield the panel twice: first with heads' effects estimated by gradient, then with the exact effects.
 
     senses: labelled sentences of the word, or their `sense_means`.
     over_many: the report on many sentences, with the noise level.

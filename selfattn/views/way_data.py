@@ -42,14 +42,14 @@ HABITS = {
 class Line:
     """The line onto which the chosen word's vectors are projected.
 
-    The line's ends, 0 and 1, are the averages of two senses, or the vectors in A and B.
+    The line's ends, 0 and 1, are the averages of two senses, or the word's vectors in sentences A and B.
     """
 
     between: str  # "senses" or "sentences"
     labels: tuple[str, str]  # of the ends
     dots: tuple[tuple[LabelledRow, ...], tuple[LabelledRow, ...]]  # labelled sentences of each end
-    at: tuple[float, float]  # places of A and B
-    toward: tuple[int, int]  # directions in which A and B move: 1 or -1
+    at: tuple[float, float]  # places on the line of the word's vectors in A and B
+    toward: tuple[int, int]  # directions in which these vectors move: 1 or -1
     about: str
 
 

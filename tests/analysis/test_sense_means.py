@@ -35,7 +35,7 @@ def test_places_of_vectors_between_senses_match_plain_loop(encoder):
         assert means.way(encoder.tokenize(row.sentence), vector).place == pytest.approx(row.place, abs=1e-6)
 
 
-def test_nearest_sense_is_own_if_place_below_half(encoder):
+def test_word_nearer_to_own_sense_has_place_below_half(encoder):
     means = sense_means(encoder, LABELLED, "wave")
     ways = [
         means.way(encoder.tokenize(row.sentence), unit(encoder, row.sentence, "wave")) for row in means.rows.values()

@@ -70,7 +70,7 @@ def folder(family: str) -> str:
 
 
 def views(address: str) -> dict[str, View]:
-    """Return sets of choices for a page, such as its sentences, by name."""
+    """Return the page's views, by name. A view sets choices, such as the sentences."""
     default, own, long = ({name: view} for name, view in (("default", {}), ("own", OWN), ("long", LONG)))
     match address:
         case "":

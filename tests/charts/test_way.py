@@ -103,7 +103,7 @@ def test_marks_lie_at_positions_of_data(panels, word, width):
 
 
 @pytest.mark.slow
-def test_short_move_shows_noise_level(panels):
+def test_noise_level_is_drawn_for_short_move(panels):
     for word, expected in (("star", [True, True]), ("bank", [False, False])):  # bank: B has no room for a tick
         _, sets = drawn(panels[word])
         line = panels[word].live.data["way"]
@@ -248,7 +248,7 @@ def test_head_map_shows_hidden_word_with_larger_effect(hidden, first, share, exa
 
 
 def test_words_are_tinted_by_share():
-    """Words that the finding may name are teal. In a sentence without such words, the strongest words are grey."""
+    """Words that the finding may name are teal. In a sentence without such words, those with the largest shares are grey."""
     data = copy.deepcopy(way_data(chosen={"hidden": [6, None], "head": 10, "open": False}))
     data["sides"][0]["named"], data["sides"][1]["close"] = [4, 6], [2]
     sets, sheet = way(data, LIGHT)["datasets"], Sheet(LIGHT)

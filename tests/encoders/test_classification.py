@@ -172,7 +172,7 @@ def test_pretraining_head_loads_as_masked_lm_head(tmp_path):
         (["BertMoodModel"], "names the architecture BertMoodModel, which transformers doesn't have"),
     ],
 )
-def test_error_without_head_quotes_architecture(folder, architectures, message):
+def test_error_about_missing_head_quotes_architecture(folder, architectures, message):
     with pytest.raises(NoHead, match=f"tiny has no classification head: .*{message}"):
         load_class_head(folder({"architectures": architectures}))
 

@@ -186,7 +186,7 @@ def test_link_changed_during_loading_is_refused(folder, monkeypatch, of):
     refused(folder, "changed during loading")
 
 
-def test_masked_head_of_changed_files_is_refused(tmp_path):
+def test_masked_language_head_is_refused_if_files_changed(tmp_path):
     encoder = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path / "mine", masked_head=True)))
     for file in ("tokenizer.json", "config.json", "model.safetensors"):
         assert encoder.files[file] == file_digest(tmp_path / "mine" / file)
@@ -316,7 +316,7 @@ def test_dangling_symlink_is_accepted(folder):
 
 @pytest.mark.parametrize("file", ["config.json", "tokenizer_config.json"])
 def test_code_of_known_family_is_not_run(folder, tmp_path, file):
-    """EuroBERT and others point to code that transformers doesn't need."""
+    """The config of EuroBERT, for example, names Python code (auto_map) that transformers doesn't need."""
     canary = tmp_path / "canary"
     (folder / "theirs.py").write_text(f"open({str(canary)!r}, 'w')\n")
     auto_map = {"AutoModel": "theirs.Model", "AutoConfig": "theirs.Config", "AutoTokenizer": ["theirs.T", None]}

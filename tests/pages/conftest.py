@@ -112,5 +112,5 @@ def main_view() -> AppTest:
 
 @pytest.fixture
 def started_with(monkeypatch):
-    """Return a function that sets the option `--model`."""
+    """Return a function that sets the dashboard's option `--model` to an encoder."""
     return lambda model: monkeypatch.setattr(sys, "argv", ["app.py", *(["--model", str(model)] if model else [])])

@@ -222,7 +222,7 @@ def test_unknown_word_in_link_is_replaced():
     assert at.selectbox(key="word").value == "行"
 
 
-def test_word_in_link_stays_in_address():
+def test_word_from_link_stays_chosen():
     query = {"example": "your own", "a": "They approved of the bank.", "b": "We approved the bank."}
     at = open_link(**query)
     assert (at.selectbox(key="word").value, "word" in at.query_params) == ("bank", False)  # "bank" is the default

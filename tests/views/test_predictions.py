@@ -26,7 +26,7 @@ def asked(where="", answers=None):
 
 @pytest.fixture
 def found(encoder):
-    """In "We sat .", the word with the largest effect is "sat"."""
+    """Return the effects of hiding each word of "We sat ."; "sat" has the largest effect."""
     sentence = encoder.tokenize("We sat .")
     return replace(explained(), sentence=sentence, words=sentence.words, target=SimpleNamespace(positions=()))
 

@@ -38,7 +38,7 @@ def over(report=REPORT, partner="counterpart"):
     return list(two_encoders.over_many(report, Head(0, 0), 8, partner))
 
 
-def test_bars_show_largest_difference():
+def test_bar_of_largest_difference_has_bold_label():
     row = one_sentence()[0]
     assert row.finding == 'In head 1 of layer 0 of one, "bank" gives "the (2)" 0.60 more weight than in other.'
     assert row.note == (
