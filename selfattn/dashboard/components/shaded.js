@@ -1,6 +1,6 @@
 /* Sentences with tinted words, or a long text with tinted sentences (see shaded.schema.json). */
 
-/** A click sets a Streamlit state: "open" (index of the row), "word" (of the word) or "opened" (of row and sentence). */
+/** A click sets a Streamlit state: "open" to a row's index, "word" to a word's, or "opened" to those of row and sentence. */
 export default function shaded(given) {
   return showIn(ShadedView, "shaded", given);
 }
