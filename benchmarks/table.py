@@ -58,7 +58,7 @@ def compare(
 def paired(
     what: str, pairs: Sequence[tuple[float, float]], shown: Callable[[float], str], bound: float | None = None
 ) -> Row:
-    """Return a row of medians. pairs: (ours, theirs) of each round."""
+    """Return a row of medians. pairs: selfattn's and the reference's value in each round."""
     ours, theirs = (statistics.median(side) for side in zip(*pairs))
     ratio = statistics.median(first / second for first, second in pairs)
     return Row(what, shown(ours), shown(theirs), ratio, len(pairs), bound)

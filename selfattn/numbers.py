@@ -82,7 +82,7 @@ def percent(value: float) -> str:
 
 
 def fitting(maximum: float, kind: str = CHANGE) -> str:
-    """Return a d3 format with enough decimals to tell apart the ticks from -maximum to maximum.
+    """Return a d3 format with enough decimals to distinguish all ticks between -maximum and maximum.
 
     kind: CHANGE or SHARE
     """

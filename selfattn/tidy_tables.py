@@ -121,7 +121,7 @@ def hidden_heads_frame(pair: HiddenPair, run: Mapping[tuple[str, int], Tensor] |
 
 
 def hidden_curves_frame(pair: HiddenPair) -> pd.DataFrame:
-    """Return the cosine of the chosen word's vectors in A and B, at the embedding and after each layer.
+    """Return the cosine of the chosen word's vectors in sentences A and B, at the embedding and after each layer.
 
     depth: 0 for the embedding, l + 1 after layer l.
     """

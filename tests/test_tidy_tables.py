@@ -99,13 +99,13 @@ def test_explanation_tables_list_words_and_heads(encoder):
     assert words["effect"].tolist() == pytest.approx([0.1, float("nan"), float("nan"), 0.2], nan_ok=True)
 
 
-def test_tables_about_hiding_in_one_word_sentences():
+def test_tables_have_no_effects_if_sentences_have_one_word():
     nothing = {"words": ((), ()), "share": (torch.zeros(0),) * 2, "by_head": (torch.zeros(0, 2, 3),) * 2}
     pair = hidden_pair_of(top=(None, None), **nothing)
     assert hidden_curves_frame(pair)["curve"].unique().tolist() == ["as they are"] and hidden_heads_frame(pair).empty
 
 
-def test_tables_about_hiding_in_two_known_sentences():
+def test_tables_have_effects_of_hiding_each_word():
     """The full stop has the largest share, but `leads` is never True for punctuation."""
     words = hidden_words_frame(hidden_pair_of())
     assert list(words) == ["sentence", "place", "text", "share", "chosen", "leads", "punctuation"]

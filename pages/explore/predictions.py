@@ -281,7 +281,7 @@ def _hide(panel: Panel, names: Sequence[Sequence[str]], _: str, given: Any) -> N
 
 
 def show_words(panel: Panel) -> None:
-    """Show the effect of hiding each word, or each sentence of a long text."""
+    """Show how hiding each word, or each sentence of a long text, changes the prediction."""
     rows = panel.live.data["rows"] if panel.live else []
     places = [[n, at] for n, row in enumerate(rows) for at in range(len(row["words"])) if "read" in row]
     named = [f"{n + 1}.{at + 1}" for n, at in places]

@@ -344,7 +344,7 @@ def hidden_heads(
 
 @dataclass(frozen=True, eq=False)
 class HeadsOfWord:
-    """How far the chosen word moves if another word is hidden from it, in one head at a time."""
+    """How far the chosen word's vector moves if another word is hidden from it, in one head at a time."""
 
     side: int  # 0: in A, 1: in B
     at: int  # index in `pair.words[side]`
@@ -363,7 +363,7 @@ def heads_of_word(
     progress: Progress = silent,
     changed: Callable[..., Tensor] = Encoder.changed_vectors,
 ) -> HeadsOfWord:
-    """Return how far the chosen word moves if another word is hidden from it, in one head at a time.
+    """Return how far the chosen word's vector moves if another word is hidden from it, in one head at a time.
 
     side: 0 for A, 1 for B. at: the other word's index. exact: False returns the estimates by gradient.
     progress, changed: as in `hidden_heads`. Raises NotRecomputable.

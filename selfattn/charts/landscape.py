@@ -39,7 +39,7 @@ class Label:
 
 
 def scale_of(shown: Shown, left: float, right: float) -> Scale:
-    """Return a scale that fits everything on the line."""
+    """Return a scale that covers all positions on the line between the two senses or sentences."""
     way = shown.data["way"]
     every = [0.0, 1.0, *way["at"], *(dot["x"] for dots in way["dots"] for dot in dots)]
     every += [at for hill in way["hills"] for at, _ in hill]

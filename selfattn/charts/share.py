@@ -16,7 +16,7 @@ STRETCH = (1.3, 1.15, 1.0, 0.85, 0.7, 0.55, 0.4)  # height factors: the first th
 
 
 def share(data: Data, theme: Theme) -> Spec:
-    """Draw the picture to share. data: see way.schema.json."""
+    """Draw the picture that visitors can download and share. data: see way.schema.json."""
     for stretch in STRETCH:
         sheet = Sheet(theme, ZOOM)
         if _draw(sheet, Shown(data), stretch) <= DOWN - SMALL - 14:

@@ -1,6 +1,6 @@
 """Define the colours and the font of every chart.
 
-Source of the sentences' colours: ColorBrewer's PuOr, which is safe for the colour-blind.
+Source of the colours of sentences A and B: ColorBrewer's PuOr, which is safe for the colour-blind.
 """
 
 from dataclasses import dataclass

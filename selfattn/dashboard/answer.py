@@ -45,7 +45,7 @@ class Labels(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """How far the chosen word moves, in both sentences, if one other word at a time is hidden from it."""
+    """How far the chosen word's vector moves, in each sentence, if one other word at a time is hidden from it."""
 
     pair: Pair
     way: str  # SENSES or SENTENCES
@@ -56,7 +56,7 @@ class Answer:
 
 
 def answer_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> Answer:
-    """Measure how far the chosen word moves, in both sentences, if one other word at a time is hidden from it."""
+    """Measure how far the chosen word's vector moves, in each sentence, if one other word at a time is hidden from it."""
     labels = labels_of(pair.word)
     means = means_of_senses(encoder, labels) if way == SENSES else None
     key = ("hidden", pair.key, means and labels.key)
@@ -87,7 +87,7 @@ def panel_of(
     """Return the main view's panel.
 
     heads: True for a panel with the map of heads. guess: True to let the visitor guess the answer.
-    hidden: the words hidden in A and in B. The effects of hiding these words in one head at a time must be exact.
+    hidden: the words hidden in sentences A and B. The effects of hiding these words in one head at a time must be exact.
     """
     found, leading = answer.found, leading_words(answer.found)
     wanted = dict.fromkeys([*leading, *((side, at) for side, at in enumerate(hidden) if at is not None)])

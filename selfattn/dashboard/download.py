@@ -32,7 +32,7 @@ ENCODER = ("model", "other", "revision", "content", "digest")  # parameters of t
 def view_link(encoder: Encoder | None = None, /, **parameters: Any) -> str:
     """Return the page's address with this encoder and these parameters."""
     named = {} if encoder is None else link_to(encoder)
-    # Leave out the parameters ENCODER, which may name a different encoder.
+    # Leave out the parameters listed in ENCODER: they may name a different encoder.
     query = named | {key: value for key, value in parameters.items() if value not in (None, "") and key not in ENCODER}
     address = (st.context.url or "").split("?")[0]
     return f"{address}?{urlencode(query)}" if query else address

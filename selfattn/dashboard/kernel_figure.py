@@ -38,7 +38,7 @@ def queries_now(encoder: Encoder, sides: Sides) -> dict[str, int]:
 
 
 def kernel_of(encoder: Encoder, sides: Sides, head: Head, queries: Mapping[str, int]) -> Panel:
-    """Return the kernel figure's panel, with the rows of the tokens at `queries`."""
+    """Return the panel that shows one head's attention step by step, for the tokens at `queries`."""
 
     def make(_: object) -> Panel:
         rows = [word_row(side, head, name, query=queries[name]) for name, side in sides.items()]
@@ -63,7 +63,7 @@ def show_kernel(
 
 
 def errors_of(encoder: Encoder, sides: Sequence[PlacedWord[Encoding]], head: Head) -> tuple[float, float | None]:
-    """Return the largest differences between the kernel's and the model's attention weights.
+    """Return the largest differences between the weights of our attention code (the kernel) and the model's weights.
 
     In the first number, the model's weights come from the same queries and keys as the kernel's. In the second number, the
     model's weights come from a separate forward pass; None without such a pass.

@@ -106,7 +106,7 @@ def _wait(take: Callable[[float], bool], news: Callable[[], Any]) -> Any:
 
 @contextmanager
 def page_run(news: Any = None) -> Iterator[None]:
-    """Hold a slot for a page inside the `with`. news: container for the message while the page waits."""
+    """Wait until this page may run; inside the `with`, it counts as running. news: container for the message about waiting."""
     if getattr(_mine, "page", False):
         yield
         return

@@ -97,7 +97,7 @@ QUERIES = Key("queries", "the chosen token's position, for each encoder, sentenc
 BY_WORDS = Key("words", "True to join word pieces", False)
 HIDE_SPECIAL = Key("hide", "True to leave out special tokens", False)
 
-# Keys of single pages.
+# Keys that only one page uses.
 MEASURE = Key("measure", "page All heads: the measure that the bars show")
 ASKED = Key("asked", "page Predictions: the kind of prediction, such as a class, a similarity or a masked word")
 SIMILAR = Key("similar", "page Predictions: the example that the two texts come from")
@@ -134,6 +134,6 @@ TRAINED = Key(
 )
 # Templates: each lesson page ("stop") has its own keys, with its name in place of `{}`.
 REAL_HEAD = Key("{}.head", "the name of the head that the visitor chose")
-REVEALED = Key("{}.shown", "True if the visitor saw the answer without a guess", False)
+REVEALED = Key("{}.shown", "True if the visitor saw the answer without guessing first", False)
 ASKING = Key("{}.asking", "the position of the token whose row of attention weights is shown")
 PUBLISHED = Key("{}.published", "the published numbers with which an example fills the lesson page's fields")

@@ -269,7 +269,7 @@ def _cannot_patch(encoder: Encoder, alone: EagerPass) -> str:
 
 
 def _fast(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[list[LayerRecording]], list[list[Tensor]]]:
-    """Run a fast pass. Return each sentence's recordings and states."""
+    """Run the encoder with its fast attention. Return each sentence's recordings and states."""
     recorder = Recorder(hidden=[each.hidden for each in passes])
     with torch.no_grad():
         inputs = encoder.inputs([each.tokens for each in passes])

@@ -56,7 +56,7 @@ def eager_twin(model: nn.Module) -> nn.Module:
     """Return an eager copy of the model, with the same parameters."""
     shared = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
     twin = copy.deepcopy(model, shared)
-    # Unlike "eager", EAGER hides the tokens that a Recorder hides.
+    # Unlike transformers' "eager", our EAGER hides the tokens that a Recorder hides.
     twin.set_attn_implementation(EAGER if twin.config._attn_implementation == IMPLEMENTATION else "eager")
     return twin
 

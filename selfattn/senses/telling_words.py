@@ -123,7 +123,7 @@ class HiddenWordsReport(OfTables):
 
     @cached_property
     def _extremes(self) -> tuple[np.ndarray, np.ndarray]:
-        """The largest and the smallest share in each sentence, without NaN."""
+        """The largest and the smallest value of the column `share` in each sentence. NaN is left out."""
         shares = self.named.dropna(subset="share").groupby(["word", "row"])["share"]
         return shares.max().to_numpy(), shares.min().to_numpy()
 
@@ -146,7 +146,7 @@ class _Judged:
 def hidden_words(encoder: Encoder, frame: pd.DataFrame, progress: Progress = silent) -> HiddenWordsReport:
     """Measure how far hiding each other word moves a labelled word's vector.
 
-    frame: columns sentence, word, sense; a word needs two senses with four rows each, a sentence two other words
+    frame: columns sentence, word, sense; a word needs two senses with four rows each, and a sentence needs two other words
     progress(done, total): called after each sentence; may raise, to stop
     Raises ValueError for a missing column or if no row can be used, NotRecomputable if no word can be hidden.
     Limit: other words still pass on information from the hidden word.
@@ -222,7 +222,7 @@ def _judged(
     i: int,
     halves: Sequence[np.ndarray],
 ) -> _Judged:
-    """With each of ten random halves of the other rows, pick a word of row i, and test this word with the remaining half.
+    """For ten random halves of the other rows: the half's sense means pick a word of row i, and the remaining half's test it.
 
     units: (n_rows, d_model)
     """

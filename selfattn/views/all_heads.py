@@ -113,7 +113,7 @@ def _removals(frame: pd.DataFrame, measure: Measure, compared: Compared) -> tupl
 
 
 def habit(encoder: Encoder, report: HeadProfiles, frame: pd.DataFrame, head: Head) -> Panel:
-    """Make the panel of what one head attends to over many sentences."""
+    """Make the panel that shows what one head attends to over many sentences."""
     patterns, weighted = (_of_head(table, head) for table in (report.patterns, report.sentences))
     rows, joined, said, headings = [], [], {}, {}
     for rank, row, to, weight in weighted[["rank", "row", "to", "weight"]].itertuples(index=False):

@@ -76,7 +76,7 @@ def _plane(row: QueryRow, back: str) -> dict[str, Any]:
 
 
 def _largest(sides: Sequence[dict[str, Any]]) -> dict[str, int]:
-    """Return the largest absolute integer of each kind of vector."""
+    """Return the largest absolute value among each kind's vectors, which are written as integers."""
     rows = [row for side in sides for row in side["rows"]]
     strips = {
         "vectors": [side["query"]["values"] for side in sides],
@@ -98,7 +98,7 @@ def _ends(column: dict[str, Any], sides: Sequence[dict[str, Any]]) -> dict[str, 
 
 
 def _decimals(rows: Sequence[QueryRow], places: int) -> dict[str, int]:
-    """Return the number of decimals of each kind of vector."""
+    """Return how many decimals to write for each kind of vector: vectors, products, handed."""
     most = {"vectors": VECTORS, "products": places, "handed": max(HANDED, places)}
     if all(max(row.trace.key.shape[-1], row.trace.value.shape[-1]) > FEW for row in rows):
         return most

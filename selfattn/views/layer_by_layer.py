@@ -34,7 +34,7 @@ def layer_by_layer(pair: HiddenPair) -> Panel:
 
 
 def compared(pair: HiddenPair) -> str:
-    """State the cosine of the word's last vectors in A and B, with nothing hidden and with two words hidden."""
+    """State the cosine of the word's last vectors in sentences A and B, with nothing hidden and with two words hidden."""
     text = f'The two vectors of "{pair.placed[0].word.text}" have cosine {numbers.cosine(float(pair.cosine[0, 0]))}'
     hidden = [f'"{words[at].label}"' for words, at in zip(pair.words, pair.top) if at is not None]
     return f"{text}; with {' and '.join(hidden)} hidden, {numbers.cosine(pair.both_hidden)}." if hidden else f"{text}."

@@ -95,7 +95,7 @@ def put_together(
     guess: hide the answer and ask for a guess.
     """
     if pair.senses is not None and means is None:
-        raise ValueError("Expected the means of the pair's senses, got None.")
+        raise ValueError("Expected the mean vectors of the pair's senses, got None.")
     level = math.nan if over_many is None or pair.senses is None else over_many.level.level
     named = named_words(pair, level)
     bars = None if heads is None else _bars(pair)

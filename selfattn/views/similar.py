@@ -1,4 +1,4 @@
-"""Make the panel of which words make two texts similar."""
+"""Make the panel that shows which words make two texts similar."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -221,7 +221,7 @@ def _data(
 
 
 def _lines(parts: CosineParts | None, **of: int) -> list[list[float]]:
-    """Return the lines that join words: [index in A, index in B, part of the cosine, interaction]."""
+    """Return, for each line that joins two words: [index in text A, index in text B, part of the cosine, interaction]."""
     if parts is None:
         return []
     return [

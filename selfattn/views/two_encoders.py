@@ -29,7 +29,7 @@ LISTED = 12  # words, or word pairs, with a bar
 def about(names: Sequence[str], partner: str) -> str:
     """Return the sentence that introduces the page.
 
-    partner: "counterpart" or "untrained twin", the name for the second encoder's same head; "" if heads don't correspond.
+    partner: "counterpart" or "untrained twin", the name for the same head in the second encoder; "" if heads don't correspond.
     """
     if not partner:
         return f"Compare a head of {names[0]} with a head of {names[1]} on one sentence."

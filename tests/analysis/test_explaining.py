@@ -140,8 +140,8 @@ def test_effects_on_masked_word_match_plain_transformers(tmp_path):
     assert found.together == pytest.approx(log_probability(*every) - before, abs=1e-4)
 
 
-def test_explain_never_hides_word_of_target(encoder_of):
-    """`together`, the effect of hiding all words, is NaN if the target has no position left."""
+def test_explain_never_hides_word_that_target_is_about(encoder_of):
+    """`together`, the effect of hiding all words, is NaN if hiding them leaves the target no position."""
     encoder = encoder_of("BERT")
     sentence = encoder.tokenize(TEXT)
     (word,) = sentence.places("muddy")

@@ -71,7 +71,7 @@ def test_stored_places_between_senses_equal_computed_ones(encoder):
         assert kept.rows[ids][:2] == row[:2] and kept.rows[ids].place == pytest.approx(row.place, abs=1e-4)
 
 
-def test_place_plus_share_equals_place_after_hiding(encoder):
+def test_place_moves_by_share_if_word_is_hidden(encoder):
     means = sense_means(encoder, LABELLED, "bank")
     pair = hidden_pair(encoder, *((text, "bank") for text in PAIRS[0].sentences[:2]), senses=means)
     for side in (0, 1):
@@ -83,6 +83,6 @@ def test_place_plus_share_equals_place_after_hiding(encoder):
     assert pair.nearest == pair.senses
 
 
-def test_pair_without_senses_has_no_places(encoder):
+def test_places_between_senses_are_nan_without_senses(encoder):
     pair = hidden_pair(encoder, *((text, "bank") for text in PAIRS[0].sentences[:2]))
     assert pair.nearest is None and all(place != place for place in pair.places)

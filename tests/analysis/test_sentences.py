@@ -117,7 +117,7 @@ def test_single_sentence_has_no_noise_level(encoder):
 
 
 @pytest.mark.slow
-def test_hiding_sentence_never_hides_word_of_target(encoder):
+def test_word_that_target_is_about_stays_in_hidden_sentence(encoder):
     tokens = encoder.tokenize(SMALL)
     parts = sentences_of(tokens)
     word = parts[1].words[0]

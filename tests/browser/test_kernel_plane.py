@@ -174,7 +174,7 @@ def test_query_stays_where_dragged_until_example_changes(open_plane):
     expect(handle(page)).to_have_count(0)
 
 
-def test_texts_fit(open_plane):
+def test_texts_are_neither_cut_nor_overlapping(open_plane):
     for name, places in {"it": [(3, 1), (0.8, 3.2), (-1, -1)], "bank": [(1, 1), (0, 0), (-1, 3)]}.items():
         page = open_plane(data_of(name), face="")
         for x, y in places:

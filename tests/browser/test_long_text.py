@@ -104,7 +104,7 @@ def test_keyboard_opens_sentence(shown):
 
 
 @pytest.mark.parametrize(("direction", "times"), [("ltr", 1), ("rtl", 9)])
-def test_texts_fit(shown, direction, times):
+def test_texts_are_neither_cut_nor_overlapping(shown, direction, times):
     page = shown(data(direction=direction, times=times))
     settle(page)
     assert not cut_or_overlapping(page, ".finding, .small, .said, .ink, .number", [360, 400, 800, 1440])

@@ -70,7 +70,7 @@ def test_clicked_word_keeps_focus(shown):
 
 
 @pytest.mark.parametrize("direction", ["ltr", "rtl"])
-def test_texts_fit(shown, direction):
+def test_texts_are_neither_cut_nor_overlapping(shown, direction):
     page = shown(data(open="", direction=direction))
     assert not cut_or_overlapping(page, ".said, .ink, .number", [360, 400, 800, 1440])
     assert page.get_by_role("button", name="riverside").count() == 0

@@ -105,7 +105,7 @@ def test_words_of_headline_have_colours_of_figure(open_way):
     assert page.locator(".finding span").count() == 0
 
 
-def test_each_rate_has_100_marks(open_way):
+def test_each_rate_is_drawn_as_100_marks(open_way):
     page, beyond = open_way(VARIANTS["bank"]), VARIANTS["bank"]["beyond"]
     expect(page.locator(".limit")).to_have_text(f"{beyond['text']} {beyond['link']['text']}")
     expect(page.locator(".beyond a")).to_have_attribute("href", beyond["link"]["href"])
@@ -474,7 +474,7 @@ def test_share_near_noise_level_has_decimal(open_way):
     expect(open_way(data, 1100).locator(".much").last).to_have_text("21.0\u00a0%")
 
 
-def test_only_line_of_chosen_word_has_ribbons(open_way):
+def test_only_words_on_chosen_words_line_have_ribbons(open_way):
     page, sides = open_way(VARIANTS["64 words"], 1100), VARIANTS["64 words"]["sides"]
     top = "each => each.getBoundingClientRect().top"
     for side, name in enumerate("ab"):

@@ -61,7 +61,7 @@ def test_loading_reports_steps(folder, capfd):
 
 
 @pytest.mark.parametrize("trusted", [True, False])
-def test_removed_argument_trusted_is_refused(folder, trusted):
+def test_argument_named_trusted_is_refused(folder, trusted):
     with pytest.raises(TypeError, match=r"no longer has the option trusted.* Leave trusted out"):
         load_encoder(str(folder), trusted=trusted)
 

@@ -12,7 +12,7 @@ LONG = ("A man is eating food, slowly and with great pleasure.", "Somebody eats.
 
 
 @pytest.mark.parametrize("name", ["BERT", "RoBERTa"])
-def test_vectors_and_weights_of_pair_equal_transformers(encoder_of, name):
+def test_vectors_and_weights_of_text_pair_match_transformers(encoder_of, name):
     encoder, texts, pairs = encoder_of(name), [PREMISE, LONG[0], PREMISE], [HYPOTHESIS, LONG[1], None]
     tokenizer = AutoTokenizer.from_pretrained(resolve(encoder.name).folder)
     for text, pair, batched in zip(texts, pairs, encoder.encode_batch(list(map(encoder.tokenize, texts, pairs)))):

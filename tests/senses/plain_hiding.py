@@ -235,7 +235,7 @@ def deals(senses: Sequence[str]) -> Iterator[tuple[int, list[int], list[int]]]:
 
 
 def judgements(rows: Sequence[Row], found: Sequence[Vectors], weight: Sequence[np.ndarray]) -> pd.DataFrame:
-    """Return ten judgements per row: a word is picked with half of the other rows, and judged with the rest.
+    """Return ten judgements per row: the sense means of half of the other rows pick a word, and those of the rest judge it.
 
     picked: index in `others` of the word with the largest share
     way: vector between the picking half's sense means
@@ -286,12 +286,12 @@ def between(rows: Sequence[Row], found: Sequence[Vectors]) -> dict[bool, float]:
 
 
 def moves(largest: Sequence[float], smallest: Sequence[float], t: float) -> tuple[int, int]:
-    """Count the largest shares of at least t, and the smallest shares of at most -t."""
+    """Count the values of `largest` that are at least t, and the values of `smallest` that are at most -t."""
     return sum(share >= t for share in largest), sum(share <= -t for share in smallest)
 
 
 def noise_level(largest: Sequence[float], smallest: Sequence[float]) -> float:
-    """Return the smallest t of .01, .02 ... at and above which away <= toward / 8.
+    """Return the smallest t of .01, .02 ... for which away <= toward / 8 holds at t and at every larger t.
 
     toward, away = moves(largest, smallest, t). Only t with toward >= 20 count.
     """

@@ -101,7 +101,7 @@ def test_different_architectures_are_refused(encoders):
         (f"{SNAPSHOTS}/{'a' * 40}", f"{SNAPSHOTS}/{'b' * 40}", ("some/bert aaaaaaa", "some/bert bbbbbbb")),
     ],
 )
-def test_shortest_names_tell_two_encoders_apart(encoders, first, second, names, monkeypatch):
+def test_names_are_shortened_but_stay_distinct(encoders, first, second, names, monkeypatch):
     assert told_apart(*(replace(encoders["before"], name=name) for name in (first, second))) == names
     both = [replace(encoders["before"], name="some/bert", revision=letter * 40) for letter in "ab"]
     assert told_apart(*both) == ("some/bert aaaaaaa", "some/bert bbbbbbb")

@@ -67,7 +67,7 @@ def small(encoder, labelled):
 
 
 def beyond_baselines_loop(scores, baselines, senses):
-    """From each sentence's score, subtract its score by the baseline that is better in the other half of the sentences."""
+    """Subtract from each sentence's score the score of the baseline that is better in the other half of the sentences."""
     seen, halves = {}, []
     for sense in senses:
         seen[sense] = seen.get(sense, 0) + 1

@@ -35,7 +35,7 @@ def ranked(encoder):
 
 
 def plainly(model, inputs, word, group=()):
-    """Set the word's attention weights to `group` to 0, and return the word's unit vector after the last layer."""
+    """Zero the word's attention weights on the positions `group`, and return the word's unit vector after the last layer."""
     softmax = torch.Tensor.softmax
 
     def zeroing(scores, *args, **options):

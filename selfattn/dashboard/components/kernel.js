@@ -5,8 +5,8 @@ const WIDE = 720; // pixels: the least width of a wide figure
 const MANY = 4; // columns of numbers: more are drawn smaller on a phone
 
 /**
- * Called by Streamlit. A click on a token sets the state "query" to an array: [sentence (0 or 1), position].
- * The component also sends the choices made in the figure of way.js: the triggers "head" and "hidden".
+ * Called by Streamlit. A click on a token sets the state "query" to a pair: the sentence's index and the token's position.
+ * A head or hidden word chosen in the figure of way.js is sent on, as the trigger "head" or "hidden".
  */
 export default function kernel(given) {
   return showIn(KernelView, "kernel", given);
@@ -195,7 +195,7 @@ function cellsOf(view, cells, strips) {
   });
 }
 
-/** Return a token's row. A dimension marked in the row is also marked in `beside`: query and context, drawn as strips. */
+/** Return a token's row. A dimension marked in the row is also marked in the strips of `beside`: query and context. */
 function tokenRow(view, side, row, beside) {
   const { at, text, special, word, hidden, cells, fine, steps } = row;
   const { query } = view.data.sides[side];

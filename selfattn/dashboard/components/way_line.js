@@ -105,7 +105,7 @@ function linePart(view) {
     return [0, ...words.map((word) => word.share)].map((share) => at[side] + toward[side] * share);
   }
 
-  /** Return where each sentence's streams down to the line begin; null if the sentences are one above the other. */
+  /** Return the points where the sentences' streams to the line start; null if the sentences are one above the other. */
   function sources() {
     const inks = [...view.body.querySelectorAll(".sentence .chosen .ink")].map((ink) => ink.getBoundingClientRect());
     const around = svg.getBoundingClientRect();
