@@ -20,9 +20,9 @@ _run_each: ContextVar[bool] = ContextVar("run_each", default=False)
 
 
 def rejecting_what_breaks_down(report: Callable[P, T]) -> Callable[P, T]:
-    """Decorate a function that makes a report, so that it rejects rows for whose text the encoder returns NaN.
+    """Decorate a function that makes a report. It then rejects rows whose text gives NaN in the encoder.
 
-    Only if a text gives NaN does the function run a second time and check each text.
+    If a text gives NaN, the decorated function runs a second time, and checks each text.
     """
 
     @wraps(report)

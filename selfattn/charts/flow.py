@@ -1,7 +1,7 @@
 """Draw the sentences of the main view, with ribbons and streams.
 
 A ribbon runs from a word to the chosen word; its width is the effect of hiding that word. Two streams run from the chosen word
-down to its marks on the line. Browser version: dashboard/components/way_flow.js.
+down to its marks on the line between two senses (or two sentences). Browser version: dashboard/components/way_flow.js.
 """
 
 import math
@@ -184,7 +184,7 @@ def _word(sheet: Sheet, shown: Shown, own: Sentence, n: int, left: float, base: 
 
 @dataclass(frozen=True)
 class Move:
-    """How far the mark of A or B moves, in pixels, on the line between two senses or sentences if a word is hidden."""
+    """How the mark of sentence A or B moves along the line if a word is hidden. start, end: in pixels."""
 
     side: int
     word: int | None

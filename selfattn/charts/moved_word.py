@@ -164,7 +164,7 @@ def _leading(shown: Shown, side: int) -> float:
     return -1.0 if leader is None else shown.share(side, leader) or 0.0
 
 
-# The sentences
+# Placing the sentences' words
 
 
 @dataclass(frozen=True)

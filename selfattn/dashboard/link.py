@@ -24,7 +24,7 @@ def remember_link() -> None:
 
 
 def spell(key: str, name: str) -> None:
-    """Set `key` to `name` in the link and in the address, and rerun the page. Call this before drawing the widget `key`."""
+    """Set the parameter `key` to `name` in session.LINK and in the address, and rerun. Call before drawing the widget `key`."""
     if linked(key) != name:
         session.LINK.get()[key] = st.query_params[key] = name
         st.rerun()  # this run's widgets still read the old address

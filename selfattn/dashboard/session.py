@@ -72,7 +72,8 @@ LINK = Key("link", "parameters of the session's first address that aren't used y
 INSTEAD = Key("instead", "for each unusable value of the link, the value shown instead")
 DEFAULT_OF = Key("default of {}", "the default of the widget {} in the previous run")
 LINKED_TO = Key(
-    "{} linked to", "the encoder and revision that only the link names; None if selfattn may load without asking"
+    "{} linked to",
+    "an encoder and revision named by a link, not chosen by the visitor; None if selfattn may load without asking",
 )
 PAGE = Key("page", "the address of the page whose pickers were drawn last")
 

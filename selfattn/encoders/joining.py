@@ -62,7 +62,7 @@ def _join(layer: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -
 
 
 def _join_after(layer: nn.Module, args: tuple, kwargs: dict[str, Any], output: Any) -> Any:
-    """Run this layer again, only at the word's positions, for copies of the sentence whose first change is in this layer."""
+    """For copies whose first change is in this layer, run the layer again, at the word's positions only."""
     recorder = current_recorder()
     if (
         recorder is None

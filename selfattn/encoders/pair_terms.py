@@ -19,7 +19,7 @@ class PositionBias:
     name: str = "position bias"
 
     def sentence(self, index: int, n: int) -> "PositionBias":
-        """Return one sentence of the batch, cut to n tokens."""
+        """Return the bias of one sentence of the batch, cut to n tokens."""
         return replace(self, values=of_sentence(self.values, index, n))
 
     def term(self, query: Tensor, key: Tensor, scale: float, heads: int | slice, rows: slice) -> Term:

@@ -178,7 +178,7 @@ def apply(module: nn.Module, layer_input: Tensor):
 
 
 def _angles(model: nn.Module, around: Sequence[nn.Module], like: Tensor):
-    """Return rotary cosines and sines, (n, d_head) each, or None."""
+    """Return rotary cosines and sines, (n, d_head) each; None for a model without `rotary_emb`."""
     rotary = getattr(model, "rotary_emb", None)
     if rotary is None:
         return None

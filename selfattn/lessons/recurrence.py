@@ -43,7 +43,7 @@ def signal(words: Sequence[str], start: int, stop: int, gain: float, gate: float
     """Follow the signal of word `start` as far as word `stop` (both counted from 1) through three networks.
 
     gain, gate: as in `gated`. asking: as in `attention`. Columns of the result:
-    gradient: effect of a small change of word `start` on the state (norm of the Jacobian / square root of the width)
+    gradient: effect of a small change of word `start` on each word's state (norm of the Jacobian / square root of the width)
     share: effect of setting word `start` to 0, divided by the sum of all words' effects
     """
     source = start - 1

@@ -17,7 +17,7 @@ CHANCE = 8  # least number of moves toward the other senses for each move away
 
 
 class NoiseLevel(NamedTuple):
-    """The smallest share that is more than noise, with a 95 % interval.
+    """The shortest move that is more than noise, as a share of the distance between senses, with a 95 % interval.
 
     All numbers are NaN if no share is more than noise.
     """

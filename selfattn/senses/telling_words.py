@@ -1,7 +1,7 @@
-"""Find the word that gives a target word its sense, over labelled sentences.
+"""Find the word that gives a target word its sense, in each of many labelled sentences.
 
 The picked word is the word whose hiding moves the target farthest toward the mean of the target's other senses.
-A share is such a move as a fraction of the distance between the sense means.
+A share is the move toward the other senses, as a fraction of the distance between the sense means.
 Sources: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5;
 DeYoung et al. 2020, "ERASER", section 4.
 """
@@ -307,7 +307,7 @@ def _halves(senses: np.ndarray, i: int, generator: np.random.Generator) -> list[
 
 
 def _means(units: np.ndarray, senses: np.ndarray, i: int, among: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the means of row i's sense and of other senses, (d_model,) each."""
+    """Return the mean vector of row i's sense, and the mean over the other senses' means: (d_model,) each."""
     means = {sense: units[among & (senses == sense)].mean(axis=0) for sense in np.unique(senses)}
     return means.pop(senses[i]), np.mean(list(means.values()), axis=0)
 

@@ -160,7 +160,7 @@ def _written_out(side: Followed, dimension: int) -> Panel:
 
 
 def _terms(side: Followed, dimension: int) -> pd.DataFrame:
-    """Return the products that sum to one component of the query vector."""
+    """Return the products whose sum is one component of the query vector (before the bias)."""
     first, second = side.projected.read[side.position], side.projected.query_weight[:, dimension]
     columns = {"first": first, "second": second, "product": first * second}
     return pd.DataFrame({"dimension": range(len(first)), **{name: each.tolist() for name, each in columns.items()}})

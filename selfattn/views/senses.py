@@ -83,7 +83,7 @@ def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, 
     elif many >= ROWS:
         finding = f'Hiding a single word never moves "{word}" further than chance.'
         note, level = (
-            "There is no noise level, because too many moves of every length go away from the other sense.",
+            "There is no noise level, because at every length, too many moves go away from the other sense.",
             math.inf,
         )
     else:
@@ -276,7 +276,7 @@ def layers(report: SeparationReport) -> Panel:
 
 
 def adds(report: SeparationReport, head: Head) -> Panel:
-    """Make the panel of what each head's attention adds to the accuracy in telling senses apart."""
+    """Make the panel of each head's accuracy in telling senses apart, minus the better baseline's."""
     table = report.heads.assign(name=_names(report.heads))
     n, best = len(table), table.loc[table["adds"].idxmax()]
     most = f"Attention adds most in {best['name']}: {numbers.effect(best['adds'])}"

@@ -180,7 +180,7 @@ def stage_data(scene: Scene | None, outline: Sequence[Mapping[str, Any]], stop: 
 
 
 def stage_panel(scene: Scene, outline: Sequence[Mapping[str, Any]], stop: str) -> Panel:
-    """Make the panel of a lesson page after the visitor's answer. stop: the page's name."""
+    """Make the figure that a lesson page shows once the visitor has answered. stop: the page's name."""
     charts: dict[str, Drawing] = {column.title: column.chart(scene.words) for column in scene.columns}
     charts |= {column.title: column.chart([""]) for column in scene.sum}
     charts |= {plane.title: plane.chart for plane in scene.planes}

@@ -237,7 +237,7 @@ def _words(
 
 
 def chance(over_many: HiddenWordsReport, share: float) -> str:
-    """Say how often moves about as long as `share` go away from the other sense.
+    """Say how often a move of about this length (`share`) goes away from the other sense.
 
     Returns "" if the share isn't positive or the report has no such moves.
     """

@@ -186,7 +186,7 @@ def test_click_makes_token_the_query(open_kernel):
     assert page.locator(".token button").count() == 0
 
 
-def test_choices_in_component_way_are_sent_as_triggers(open_kernel):
+def test_choice_events_are_sent_as_triggers(open_kernel):
     page = open_kernel(VARIANTS["bank"])
     choose = """detail => !dispatchEvent(new CustomEvent("selfattn-choice", { detail, cancelable: true }))"""
     head, hidden = {"state": "head", "value": 29}, {"state": "hidden", "value": [6, None]}

@@ -150,7 +150,7 @@ def test_short_move_has_no_hollow_mark(open_way):
 
 @pytest.mark.parametrize("width", [1100, 330])
 @pytest.mark.parametrize(("name", "ends"), [("bank", "the averages"), ("sentences", "A and B")])
-def test_scale_bar_spans_distance_between_ends(open_way, name, ends, width):
+def test_scale_bar_is_as_long_as_labelled_distance(open_way, name, ends, width):
     page = open_way(VARIANTS[name], width)
     expect(page.locator(".line [tabindex]").first).to_have_text(f"100\u00a0%: the distance between {ends}")
     settle(page)
@@ -160,7 +160,7 @@ def test_scale_bar_spans_distance_between_ends(open_way, name, ends, width):
     assert (b - a) / (at[1] - at[0]) == pytest.approx(whole, abs=1)
 
 
-def test_label_at_middle_of_line_needs_room(open_way):
+def test_middle_label_is_left_out_without_room(open_way):
     border = "equally near"
     for name, width, shown in (("bank", 1100, 1), ("bank", 330, 0), ("sentences", 1100, 0)):
         page = open_way(VARIANTS[name], width)

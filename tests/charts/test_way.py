@@ -431,7 +431,7 @@ def test_sense_name_is_centred_below_sense_mean():
 
 @pytest.mark.parametrize("width", [1100, 330])
 @pytest.mark.parametrize(("between", "ends"), [("senses", "the averages"), ("sentences", "A and B")])
-def test_scale_bar_spans_distance_between_ends(between, ends, width):
+def test_scale_bar_is_as_long_as_labelled_distance(between, ends, width):
     data = way_data(between=between)
     sets = way(data, LIGHT, width)["datasets"]
     assert f"100\u00a0%: the distance between {ends}" in texts_of(sets)

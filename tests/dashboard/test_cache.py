@@ -160,7 +160,7 @@ def test_cache_key_includes_encoder_text_and_word(encoder, results, monkeypatch)
     assert cached(Thing(encoder.name), ("encoding", "The bank.", None), lambda progress: "its own") == "its own"
 
 
-def test_error_of_weights_is_absolute_difference(encoder, results, monkeypatch):
+def test_error_is_difference_from_models_weights(encoder, results, monkeypatch):
     own = encoder.encode("The bank.").weights(0, 1)
     monkeypatch.setattr(Encoding, "own_weights", lambda self, layer, head: own + 0.5)
     assert cached_error(encoder, "The bank.", Head(0, 1)) == pytest.approx(0.5)

@@ -426,7 +426,7 @@ def test_attention_steps_show_results_of_typed_numbers(slug, typed, expected):
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_attention_map_lacks_row_of_answer_before_guess(causal):
+def test_attention_map_hides_answer_row_before_guess(causal):
     at = stop("twelve-tokens", **{"causal 0": causal}, **NOT_GOOD)
     assert same(matrix(charts(at)[0]), OF_12[causal], 1e-5)
     assert len(mark(charts(stop("twelve-tokens", reveal=False))[0], "rect").records) == 11 * 12

@@ -155,7 +155,7 @@ WITH_SOURCES = [
 
 
 def moves_one_by_one(encoder, text, word):
-    """For each occurrence of `word`, hide each other word, and yield a list of (1 - cosine, hidden word's label)."""
+    """For each occurrence of `word`, hide each other word. Yield a list of (1 - cosine of before and after, hidden label)."""
     plain = encoder.encode(text)
     for place in plain.places(word):
         at = list(place.positions)

@@ -248,7 +248,7 @@ def test_padding_token_replaces_missing_mask_token():
         word_rankings.blank_token(encoder)
 
 
-def test_numbers_of_unavailable_method_are_nan(encoder_of, monkeypatch):
+def test_ranking_methods_that_fail_give_nan(encoder_of, monkeypatch):
     bare = dataclasses.replace(encoder_of("BERT"), patch_reason="It wasn't found.")
     wordless = dataclasses.replace(bare, tokenizer=Mock(mask_token=None, pad_token=None, unk_token=None))
     blank_token = word_rankings.blank_token

@@ -131,7 +131,7 @@ def test_two_documents_are_compared(encoder):
     assert predictions.words(level).finding == "Both documents have the same score."
 
 
-def test_each_word_has_tag(encoder):
+def test_words_outside_entities_show_no_tag(encoder):
     sentence = encoder.encode("Anna sat .")
     found = pd.DataFrame({"word": ["Anna", "sat", "."], "tag": ["B-PER", "O", "O"], "probability": [0.9, 0.8, 0.99]})
     panel = predictions.tags(sentence, found, chosen=1)
