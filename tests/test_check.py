@@ -171,4 +171,4 @@ def test_command_prints_errors(monkeypatch, tmp_path, encoder_of, capsys):
     monkeypatch.setattr("selfattn.load_encoder", Mock(side_effect=LoadError("There is none.")))
     assert check.main(["rawc", "pairs.csv"]) == 2
     printed = capsys.readouterr().err
-    assert "Expected a folder for each word" in printed and "none.csv" in printed and "There is none." in printed
+    assert "to contain a folder for each word" in printed and "none.csv" in printed and "There is none." in printed
