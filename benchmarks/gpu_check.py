@@ -49,7 +49,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Plan:
-    """How much the checks measure."""
+    """The amount of work of the checks."""
 
     lengths: tuple[int, ...] = (16, 128, 512)
     rounds: int = 30

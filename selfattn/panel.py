@@ -20,7 +20,7 @@ COMPONENTS = files("selfattn") / "dashboard" / "components"
 
 @dataclass(frozen=True)
 class Look:
-    """How to draw a picture: dark or light, and how large."""
+    """The look of a picture: dark or light, and its size."""
 
     dark: bool = False
     width: int | None = None  # pixels; None: the picture's default

@@ -26,7 +26,7 @@ NONE = torch.zeros(0)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Explained:
-    """How much a target, such as a logit, changes if a word is hidden or a head is removed."""
+    """The change of a target, such as a logit, if a word is hidden or a head is removed."""
 
     sentence: Tokens
     target: Target

@@ -344,7 +344,7 @@ def hidden_heads(
 
 @dataclass(frozen=True, eq=False)
 class HeadsOfWord:
-    """How far the chosen word's vector moves if another word is hidden from it, in one head at a time."""
+    """The moves of the chosen word's vector if another word is hidden from the chosen word, in one head at a time."""
 
     side: int  # 0: in A, 1: in B
     at: int  # index in `pair.words[side]`

@@ -184,7 +184,7 @@ def _word(sheet: Sheet, shown: Shown, own: Sentence, n: int, left: float, base: 
 
 @dataclass(frozen=True)
 class Move:
-    """How the mark of sentence A or B moves along the line if a word is hidden. start, end: in pixels."""
+    """The move of A's or B's mark along the line if a word is hidden. start, end: in pixels."""
 
     side: int
     word: int | None

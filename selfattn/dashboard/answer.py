@@ -45,7 +45,7 @@ class Labels(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """How far the chosen word's vector moves, in each sentence, if one other word at a time is hidden from it."""
+    """The moves of the chosen word's vector in A and B, if one other word at a time is hidden from the chosen word."""
 
     pair: Pair
     way: str  # SENSES or SENTENCES

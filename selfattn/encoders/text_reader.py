@@ -93,7 +93,7 @@ class TextReader:
 
     @cached_property
     def _segments(self) -> int | None:
-        """How many segment ids have an embedding, or None for a model without segment ids."""
+        """The number of segment ids that have an embedding, or None for a model without segment ids."""
         tables = [m for name, m in self.model.named_modules() if name.endswith("token_type_embeddings")]
         takes_segments = tables and "token_type_ids" in self.tokenizer.model_input_names
         return min(table.weight.shape[0] for table in tables) if takes_segments else None

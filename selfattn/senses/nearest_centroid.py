@@ -29,7 +29,7 @@ BLOCK = 4_000_000  # most tensor elements in memory while labels are shuffled
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SeparationReport(OfTables):
-    """How often the nearest centroid gives the right sense (0 to 1), with 95 % intervals (low, high) over words."""
+    """The accuracy of the nearest centroid (0 to 1; 1 = always the right sense), with 95 % intervals (low, high) over words."""
 
     layers: pd.DataFrame
     # layer: "embedding", or the index of the layer
