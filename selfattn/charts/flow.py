@@ -179,7 +179,7 @@ def _word(sheet: Sheet, shown: Shown, own: Sentence, n: int, left: float, base: 
         sheet.text(left + one.middle, base + 0.36 * size + 14, number, TEXT, hue, align="center", bold=True)
 
 
-# Streams: bands down to the marks before and after a word is hidden
+# Bands ("streams") from the chosen word down to its marks on the axis
 
 
 @dataclass(frozen=True)

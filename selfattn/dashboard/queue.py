@@ -1,6 +1,6 @@
 """Limit the pages, costly computations and PyTorch threads that run at once.
 
-Costly work takes seconds, such as the effect of every head. Pages don't wait for costly work.
+Costly work, such as computing the effect of every head, takes seconds. Pages don't wait for costly work.
 """
 
 import threading

@@ -152,7 +152,7 @@ class PlacedWord(NamedTuple, Generic[Sentence]):
 
     @property
     def number(self) -> int:
-        """Which occurrence of the word in the sentence this is, from 1."""
+        """1 for the word's first occurrence in the sentence, 2 for the second, and so on."""
         return 1 + self.sentence.places(self.word.text).index(self)
 
     @property

@@ -32,7 +32,7 @@ W_OUTPUT = _numbers(((0.5, 0, 0), (0, 0.5, 0)))
 
 @dataclass(frozen=True, eq=False)
 class Bank:
-    """The steps that the hand-made head computes for one sentence."""
+    """Inputs and results of the hand-made head for one sentence."""
 
     words: tuple[str, ...]
     embeddings: Tensor  # (5, 3)

@@ -132,7 +132,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
         "--part-rows",
         type=_positive,
         default=PART_ROWS,
-        help=f"rows per output file, all in memory at once (default: {PART_ROWS:,})",
+        help=f"rows per output file; memory must hold all rows of one file (default: {PART_ROWS:,})",
     )
     add(
         "--batch-tokens",

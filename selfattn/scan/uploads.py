@@ -27,7 +27,7 @@ def read_upload(data: bytes, suffix: str) -> list[Row]:
             "which reads Parquet."
         )
     most = LINE * Settings.read().max_characters
-    # Check lengths before parsing: empty lists, parsed, take 23 times the memory of their text.
+    # Check lengths before parsing: parsed empty lists take 23 times as much memory as their text.
     for number, line in enumerate(EACH_LINE.finditer(data), start=1):
         if line.end() - line.start() > most:
             raise _beyond(f"bytes in a line (line {number:,})", most)

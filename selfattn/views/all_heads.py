@@ -104,10 +104,10 @@ def _removals(frame: pd.DataFrame, measure: Measure, compared: Compared) -> tupl
         return finding, "Add a control sentence to see whether the effect has to do with the word's meaning."
     rival = frame.loc[frame[control[0]].abs().idxmax()]
     beaten = abs(top[effect]) > abs(rival[control[0]])
-    larger = "larger" if beaten else "not larger, and so may have nothing to do with the meaning"
+    larger = "larger than this" if beaten else "not larger than this, and so may have nothing to do with the meaning"
     note = (
         f"In the control sentence, {rival['name']} has the largest effect: {numbers.effect(rival[control[0]])}. "
-        f"The effect of {top['name']} is {larger}. In other sentences, other heads may have the largest effect."
+        f"In A and B, the effect of {top['name']} is {larger}. In other sentences, other heads may have the largest effect."
     )
     return finding, note
 

@@ -1,4 +1,4 @@
-"""Make the panel of every number that a head computes for a token."""
+"""Make the panel that shows every number a head computes for a token."""
 
 import hashlib
 import math

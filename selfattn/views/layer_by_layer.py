@@ -34,14 +34,14 @@ def layer_by_layer(pair: HiddenPair) -> Panel:
 
 
 def compared(pair: HiddenPair) -> str:
-    """State the cosine of the word's last vectors in sentences A and B, with nothing hidden and with two words hidden."""
+    """State the cosine of the word's last-layer vectors in A and B, before and after hiding a word in each sentence."""
     text = f'The two vectors of "{pair.placed[0].word.text}" have cosine {numbers.cosine(float(pair.cosine[0, 0]))}'
     hidden = [f'"{words[at].label}"' for words, at in zip(pair.words, pair.top) if at is not None]
     return f"{text}; with {' and '.join(hidden)} hidden, {numbers.cosine(pair.both_hidden)}." if hidden else f"{text}."
 
 
 def beside(pair: HiddenPair) -> str:
-    """State the cosine `pair.other_words`, and the cosine of A and the control sentence."""
+    """State the cosine with words other than `pair.top` hidden, and the cosine of A and the control sentence."""
     parts = []
     if (others := pair.other_words) == others:
         parts.append(

@@ -201,8 +201,9 @@ def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) ->
     )
     if {zeroed, masked} <= {*ways.index}:
         method += (
-            f" Two other methods check the result of hiding. Setting each word's value vectors to zero ranks the same word first "
-            f"in {_hits(ways.loc[zeroed])} of 100 sentences, and replacing each word with {masked} in {_hits(ways.loc[masked])}."
+            f" Two other methods check the result of hiding. Setting each word's value vectors to zero ranks the most telling "
+            f"word first in {_hits(ways.loc[zeroed])} of 100 sentences; replacing each word with {masked} ranks it first in "
+            f"{_hits(ways.loc[masked])} of 100."
         )
     if made_up:
         method += (
@@ -276,7 +277,7 @@ def layers(report: SeparationReport) -> Panel:
 
 
 def adds(report: SeparationReport, head: Head) -> Panel:
-    """Make the panel of each head's accuracy in telling senses apart, minus the better baseline's."""
+    """Make the panel of each head's accuracy minus the accuracy of the better of two baselines."""
     table = report.heads.assign(name=_names(report.heads))
     n, best = len(table), table.loc[table["adds"].idxmax()]
     most = f"Attention adds most in {best['name']}: {numbers.effect(best['adds'])}"

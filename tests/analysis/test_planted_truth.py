@@ -210,7 +210,7 @@ def of_nouns(tokenizer, inputs, logits, examples):
 
 
 def judged(task: Task, folder: str) -> Counter:
-    """Count how often hiding words, attention weights and chance rank the decisive word first."""
+    """Count the right answers, and how often each method ranks the decisive word first."""
     encoder = load_encoder(folder, device="cpu")
     head = (load_tag_head if task.draw is tagged else load_class_head)(encoder)
     rng, found = np.random.default_rng(1), Counter()

@@ -130,7 +130,7 @@ def forget() -> None:
 
 
 def shown(address: str) -> dict[str, dict[str, Lines]]:
-    """Open a page in each state of `views`, and return by state what the page shows."""
+    """Open a page in each state of `views`. Return what the page shows, keyed by the state's name."""
     return {name: _shown(address, dict(view)) for name, view in views(address).items()}
 
 

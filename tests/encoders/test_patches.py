@@ -12,7 +12,7 @@ TEXT = "She sat by the river."
 
 
 def calls_of_w_o(encoder, text):
-    """For each layer, return the module W_O, and which call of this module (from 1) is the layer's."""
+    """Return each layer's module W_O and the index (from 1) of the layer's call to it. Layers may share one module."""
     seen, counts = [], {}
 
     def watch(module, given):

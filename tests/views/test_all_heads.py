@@ -52,9 +52,12 @@ def test_finding_names_heads_at_both_extremes():
     [
         (
             [0.01, 0.05],
-            "In the control sentence, L0 H1 has the largest effect: +0.050. The effect of L0 H1 is not larger, and so may have",
+            "In the control sentence, L0 H1 has the largest effect: +0.050. In A and B, the effect of L0 H1 is not larger than",
         ),
-        ([-0.05, 0.0], "In the control sentence, L0 H0 has the largest effect: −0.050. The effect of L0 H1 is larger."),
+        (
+            [-0.05, 0.0],
+            "In the control sentence, L0 H0 has the largest effect: −0.050. In A and B, the effect of L0 H1 is larger than this.",
+        ),
         (None, "Add a control sentence to see whether the effect has to do with the word's meaning."),
     ],
 )

@@ -11,7 +11,7 @@ VIEWS = {"pronouns": pronouns, "negation": negation, "heads": many_heads}
 heading("Pronouns and negation")
 teaching.prose(
     'Which word does "it" attend to? Does "good" attend to "not"? Famous examples suggest that one head answers such a question. '
-    "Here we test all heads on many sentences. We compare them with luck, and with a rule that knows only word positions."
+    "Here we test all heads on many sentences. We compare them with guessing, and with a rule that knows only word positions."
 )
 teaching.explain("encoder", "token", "weight", "head", "layer")
 encoder = current_encoder()
@@ -22,5 +22,5 @@ VIEWS[view].show(encoder)
 if teaching.answered({"heads": "many-heads"}.get(view, view)):
     teaching.take(
         "A head that attends where we expect is only a hint. Test the head on sentences that weren't used to choose the head. "
-        "Compare the head with luck, and with a rule that knows only the distance between the words."
+        "Compare the head with guessing, and with a rule that knows only the distance between the words."
     )
