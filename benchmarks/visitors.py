@@ -237,7 +237,7 @@ def _look(sides: Sequence[Side], rounds: int, n: int, what: str) -> None:
 
 
 def _painted(page: Page, act: Callable[[], object], kind: str) -> tuple[float | None, float | None]:
-    """Call `act`, which causes the browser event `kind`. Return the seconds from it to the first and the last new picture."""
+    """Return the seconds from the browser event `kind`, which `act` causes, to the first and the last new picture."""
     wait_until_idle(page)
     page.evaluate("kind => window.begin(kind)", kind)
     act()

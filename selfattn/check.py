@@ -47,7 +47,7 @@ class RawCReport(OfTables):
     """
 
     ways: pd.DataFrame
-    # way: one of WAYS, or "chance" (1 / number of words)
+    # way: a method of ranking words (one of WAYS), or "chance" (1 / number of words)
     # every: the fraction (0 to 1) of all sentences whose marked word ranks first
     # next: this fraction of the sentences whose marked word is next to the target
     # apart: this fraction of all other sentences

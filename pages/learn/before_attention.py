@@ -78,11 +78,11 @@ def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
     for key, value in PUBLISHED.items():
         st.session_state.setdefault(key, value)
     path = st.container()
-    st.markdown("#### How much of the first word reaches the second?")
+    st.markdown("#### How much of the first chosen word reaches the second?")
     teaching.prose(
         "Three small networks read your sentence: a plain recurrence, a gated recurrence and attention. At each word, the "
         "plain recurrence multiplies its state by the **gain** and adds the word. In the gated recurrence, the **gate** says "
-        "how much of this change is made; at the first word, all of it is made.\n\n"
+        "how much of this change is made; at the first chosen word, all of it is made.\n\n"
         "The **gradient** says how much a state would move if the first word moved. The **share** says how much of a state "
         "comes from the first word. The share shrinks even at a gain of 1, because other words are added.\n\n"
         "A real network would learn the gate and attention's query; here you set them. If the query doesn't ask for the first "

@@ -25,7 +25,7 @@ PATTERNS = {
 
 @dataclass(frozen=True)
 class Fit:
-    """A head's value for a pattern, and the pattern's threshold."""
+    """A head's fit to a pattern: the measured value, and the threshold that it must reach."""
 
     name: str
     meaning: str

@@ -104,7 +104,7 @@ ASKED = Key("asked", "page Predictions: the kind of prediction, such as a class,
 SIMILAR = Key("similar", "page Predictions: the example that the two texts come from")
 UNRELATED = Key(
     "unrelated",
-    "page Predictions: the cache key of the encoder that the visitor asked to run on unrelated pairs of texts",
+    "page Predictions: the cache key of the encoder for which the visitor asked to compare unrelated pairs of texts",
 )
 DOCUMENT = Key("document", "page Predictions: a second document for the query, or an empty text")
 CLASS = Key("class", "page Predictions: the name of the class to explain")
@@ -119,7 +119,11 @@ HIDDEN_ASKED = Key(
     "page Senses: the cache keys of the encoder and of the report to compute, which tells the effects of hiding words",
 )
 OPENED = Key("opened", "page Senses: address parameters of the link to the main view")
-TABLE_READ = Key("table_read", "page Senses: the uploaded file's id, usable rows, broken rows and digest", (None, None))
+TABLE_READ = Key(
+    "table_read",
+    "page Senses: (id, usable rows, broken rows, digest) of the uploaded file; (None, None) before an upload",
+    (None, None),
+)
 PROOF = Key(
     "proof",
     "page Models and proof: the encoder's key and the text, and the proof for this encoder and text",

@@ -122,7 +122,8 @@ def _csv_rows(stream: BinaryIO, file: Path, columns: Sequence[str]) -> Iterator[
         except csv.Error as error:  # the reader continues at the next line
             first = reader.line_num - len(lines) + 1
             problem = (
-                f"The CSV is invalid from line {first:,} ({error}). Check that quotation marks are closed and doubled."
+                f"The CSV is invalid from line {first:,} ({error}). Close each quotation, "
+                "and double the quotation marks inside it."
             )
             for number, line in enumerate(lines, first):
                 yield number, {"sentence": line} if line.strip() else None, problem

@@ -222,9 +222,9 @@ def _judged(
     i: int,
     halves: Sequence[np.ndarray],
 ) -> _Judged:
-    """For ten random halves of the other rows: the half's sense means pick a word of row i, and the remaining half's test it.
+    """Pick a word of row i with sense means of half of the other rows, and test the word with the remaining half.
 
-    units: (n_rows, d_model)
+    halves: ten random halves, as masks (n_rows,). units: (n_rows, d_model).
     """
     encoder, words, unit = rankings.encoder, placed.others, units[i]
     named = [at for at, word in enumerate(words) if not word.is_punctuation]  # the m words to pick from

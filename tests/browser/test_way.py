@@ -160,7 +160,7 @@ def test_scale_bar_is_as_long_as_labelled_distance(open_way, name, ends, width):
     assert (b - a) / (at[1] - at[0]) == pytest.approx(whole, abs=1)
 
 
-def test_middle_label_is_left_out_without_room(open_way):
+def test_narrow_line_leaves_out_middle_label(open_way):
     border = "equally near"
     for name, width, shown in (("bank", 1100, 1), ("bank", 330, 0), ("sentences", 1100, 0)):
         page = open_way(VARIANTS[name], width)

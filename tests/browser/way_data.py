@@ -24,7 +24,7 @@ def _side(
     """Make the data of one sentence.
 
     shares: how far the chosen word moves, keyed by the word that is hidden from it.
-    run: how many words have a share: those with the largest shares; the other shares are None (run=None: all words).
+    run: None keeps all shares. A number n keeps only the n largest shares, and sets the others to None.
     """
     draw = random.Random(text)
     pieces, words, at = list(re.finditer(r"<[^>]+>|\w+|[^\w\s]", text)), [], 0

@@ -44,7 +44,7 @@ def at_spaces(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def by_characters(tmp_path_factory):
-    """Return a `TextReader` whose tokens are single characters, 银行 and 在银."""
+    """Return a `TextReader` whose tokens are the single characters and the two pairs 银行 and 在银."""
     letters = "abcdefghijklmnopqrstuvwxyzT[]@<>/1,.我去取钱银行在河边中国很大ธนาครฉไปน"
     model = models.BPE(vocabulary(*letters, "银行", "在银"), [("银", "行"), ("在", "银")], unk_token="[UNK]")
     return reader_of(tmp_path_factory.mktemp("characters"), model, normalizers.Replace("\u200b", ""))

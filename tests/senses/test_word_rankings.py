@@ -96,7 +96,7 @@ def test_ranking_by_weights_x_v_uses_output_matrix(encoder_of, name):
     assert float(WordRankings(encoder).by_attention(word, [group])["weights x V"]) == pytest.approx(total, rel=1e-5)
 
 
-def test_nan_does_not_disable_method(overflowing):
+def test_nan_does_not_disable_ranking_method(overflowing):
     """After NaN in one sentence, a report rejects that sentence's row, but keeps the ranking method."""
     encoder = load_encoder(str(overflowing))
     word = encoder.locate("The bank had a loan.", "bank")[0]

@@ -200,8 +200,8 @@ def residual() -> Scene:
         asks=BANK,
         lit=LAST,
         lines=_handed(made),
-        note="The three numbers of a vector are money, water and glue. W_O halves the context and adds a 0 for glue. Layer norm "
-        f"subtracts the mean, {decimal(mean)}, so numbers below the mean become negative. Then it divides by the standard "
+        note="The three numbers of a vector stand for money, water and glue. W_O halves the context and adds a 0 for glue. Layer "
+        f"norm subtracts the mean, {decimal(mean)}, so numbers below the mean become negative. Then it divides by the standard "
         f"deviation, {decimal(spread)}.",
     )  # fmt: skip
 
