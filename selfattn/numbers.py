@@ -98,7 +98,7 @@ def fitting(maximum: float, kind: str = CHANGE) -> str:
 def error(value: float) -> str:
     """Write an upper bound of an error: "0.02", "0.0000002", "3 × 10⁻¹⁶".
 
-    The bound is rounded up to one significant digit, or to two decimals from 0.01 on.
+    The bound is rounded up: to two decimals if it is at least 0.01, else to one significant digit.
     """
     value = abs(value)
     if value == 0 or not math.isfinite(value):

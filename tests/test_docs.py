@@ -119,7 +119,7 @@ def check_queries(names, encoder):
 
 
 def run(command: list[str], started: list) -> None:
-    """Run a snippet's command. Of `make`, `pip` and scans of absent files, only check the arguments."""
+    """Run a snippet's command. For `make`, `pip` and scans of absent files, only check the arguments."""
     while command and "=" in command[0]:
         command = command[1:]
     match command:

@@ -97,9 +97,9 @@ def _pick(label: str, options: Sequence[Any], first: int, key: str, **more: Any)
 
 
 def _linked(key: session.Key, options: Sequence[str], shown: str, missing: str) -> int | None:
-    """Return the index of the URL's option, or None.
+    """Return the index of the option that the URL names; None if there is no such option.
 
-    shown: the option that the page shows if the URL's option doesn't exist
+    shown: the option that the page shows if the option in the URL doesn't exist
     missing: the warning that the page then shows
     """
     named = st.query_params.get(key, "")

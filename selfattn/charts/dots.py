@@ -75,7 +75,7 @@ def dots(
 def dot_rows(
     labels: Iterable[str], frame: pd.DataFrame, value: str, *, group: str | Sequence[str] = "", series: str = ""
 ) -> pd.DataFrame:
-    """Return rows for `dots`. frame: the column that `value` names and, for intervals, the columns low and high."""
+    """Return rows for `dots`. frame: has the column that `value` names and, for intervals, the columns low and high."""
     rows = pd.DataFrame({"group": group, "label": list(labels), "series": series})
     known = frame.rename(columns={value: "value"}).reindex(columns=["value", "low", "high"]).astype(float)
     return rows.join(known.reset_index(drop=True))

@@ -77,7 +77,7 @@ def drawable(text: str) -> str:
 
 
 def drawable_spec(spec: Any, key: str = "") -> Any:
-    """Return a Vega-Lite spec with every string made `drawable`."""
+    """Return a Vega-Lite spec in which every string is replaced by its `drawable` form."""
     if isinstance(spec, dict):
         return {drawable(name): drawable_spec(value, name) for name, value in spec.items()}
     if isinstance(spec, list | tuple):

@@ -1,4 +1,4 @@
-"""Read the main view's data (way.schema.json), place its words, and write its finding."""
+"""Read the main view's data (way.schema.json), place the sentences' words, and draw the finding."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -82,7 +82,7 @@ class Shown:
 
     @cached_property
     def cells(self) -> list[float | None]:
-        """For each head: the effect of hiding the word `first` in that head only."""
+        """The effects of hiding the word `first` in one head at a time."""
         if self.first is None:
             return []
         side, at = self.first

@@ -182,7 +182,7 @@ def vectors(
     width: int = 150,
     check: Callable[..., object] | None = None,
 ) -> dict[str, Tensor]:
-    """Draw a field for each vector (d,); return the vectors in float64.
+    """Draw a text field for each vector (d,); return the vectors in float64.
 
     check: raises ValueError if the vectors don't fit together. In that case, the published vectors are returned.
     """

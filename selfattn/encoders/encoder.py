@@ -433,7 +433,7 @@ class Encoder(TextReader):
 
     @contextmanager
     def pass_over(self, copies: int, n: int) -> Iterator[None]:
-        """Run the forward pass in the `with` block inside the context manager `self.around`. Raises OutOfMemory."""
+        """Run the `with` block's forward pass inside the context manager `self.around`. Raises OutOfMemory."""
         message = (
             f"{copies} text(s) of {n:,} tokens need more memory than {self.device} has left. Shorten the text, or "
             "choose another device, a lower precision or a smaller encoder."

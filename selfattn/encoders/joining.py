@@ -62,7 +62,10 @@ def _join(layer: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -
 
 
 def _join_after(layer: nn.Module, args: tuple, kwargs: dict[str, Any], output: Any) -> Any:
-    """For copies whose first change is in this layer, run the layer again, at the word's positions only."""
+    """Run the layer again for the sentence's copies whose changes begin at this layer.
+
+    Only the positions `recorder.rows` are computed again.
+    """
     recorder = current_recorder()
     if (
         recorder is None

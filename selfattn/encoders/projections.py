@@ -172,7 +172,7 @@ def _read(around: Sequence[nn.Module], layer_input: Tensor) -> tuple[Tensor, Ten
 
 
 def apply(module: nn.Module, layer_input: Tensor):
-    """Run a copy of the module in float32 on the CPU. Threads share the module itself."""
+    """Run a float32 copy of the module on the CPU. The module itself stays unchanged for other threads."""
     with torch.no_grad():
         return copy.deepcopy(module).float().cpu()(layer_input)
 

@@ -1,4 +1,4 @@
-"""Make panels of dots with intervals, and of a map of all heads."""
+"""Make panels with dots and their intervals, and panels with a map of all heads."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,7 +24,7 @@ def dots_panel(
     tables: Mapping[str, pd.DataFrame] | None = None,
     **parts: Any,
 ) -> Panel:
-    """Make a panel with the chart `dots` of the frame `drawn`.
+    """Make a panel with a chart of dots, one for each row of the table `drawn`.
 
     marked: labels of the dots to draw in teal (None: the first).
     """

@@ -320,7 +320,7 @@ def quoted_word(pair: HiddenPair) -> str:
 
 
 def known_shares(share: Tensor) -> list[int]:
-    """Return the indices of the words whose effect (`share`) was measured: it isn't NaN or infinite."""
+    """Return the indices of the words with a measured effect: their number in `share` is finite."""
     return share.isfinite().nonzero().flatten().tolist()
 
 

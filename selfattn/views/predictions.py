@@ -84,7 +84,7 @@ def class_question(head: ClassHead, sentence: Encoding, chosen: str | None = Non
 
 
 def tag_question(head: TagHead, sentence: Encoding, at: int, chosen: str | None = None) -> Question:
-    """Return the question about the tag `chosen` of a word, by default the word's likeliest tag."""
+    """Return the question about one tag of a word: `chosen`, or else the likeliest tag."""
     word = sentence.words[at]
     number, table = _likeliest(head, head.logits(sentence.states[-1][list(word.positions)]), "tag", chosen)
     python = _python(f"tag_score(load_tag_head(encoder), sentence.words[{at}], {number})", "classification")
@@ -344,7 +344,7 @@ def _together(question: Question, found: Explained) -> str:
 
 
 def heads(question: Question, found: Explained, chosen: str, precision: str) -> Panel:
-    """Make the map of how removing each head changes `question.what`, such as the score.
+    """Make a map that shows how removing each head changes `question.what`, such as the score.
 
     Raises ValueError if no head can be removed.
     """

@@ -1,4 +1,4 @@
-"""Test the effects of removing heads against plain hooks."""
+"""Test the effects of removing heads by a comparison with plain hooks."""
 
 import pytest
 import torch

@@ -118,7 +118,7 @@ def test_plain_picture_has_no_title(n, provenance):
     assert pixels[0, 0].tolist() == [255, 255, 255]
 
 
-def test_subtitle_names_encoder_head_and_error(encoder, provenance):
+def test_subtitle_names_encoder_and_head_and_error(encoder, provenance):
     sentence, *_, line = files.titled({}, provenance, 900)["title"]["subtitle"]
     assert sentence == "A: The bank of the river." and encoder.revision[:7] in line
     assert "layer 3, head 7" in line and line.endswith(" 0.00000003")

@@ -43,7 +43,7 @@ def test_page_counts_steps_through_recurrence():
         assert f"Expected 2 to 60 words in the sentence, got {n}" in words(at)
 
 
-def test_charts_of_before_attention_show_computed_numbers(monkeypatch):
+def test_charts_on_recurrence_show_computed_numbers(monkeypatch):
     race, timed = recurrence.race, []
     monkeypatch.setattr(
         recurrence, "race", lambda repeats, device: timed.append(race(repeats=1, device=device)) or timed[0]

@@ -292,7 +292,7 @@ def test_default_head_has_largest_weight_if_hiding_is_impossible(checkpoint, fam
     assert chosen_head(at) == str(shown.all_heads[int(most.argmax())])
 
 
-def test_nearest_sentences_to_three_vectors_of_word(encoder):
+def test_page_lists_sentences_nearest_to_chosen_vector(encoder):
     frame = labelled_sentences().query("word == 'bank'")
     (word,), (river,) = (encoder.encode(PAIRS[0].first).places(each) for each in ("bank", "river"))
     hidden = encoder.encode(PAIRS[0].first, hidden=[Hide(word.positions, river.positions)])

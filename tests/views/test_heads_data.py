@@ -25,7 +25,7 @@ def frame_of(values, name="effect", **more):
         ([3.15, 0.5, 0, 1], "entropy", {"kind": "weights", "unit": "bits"}, "100,16,0,32", ["3.15 bits"], ("0", "3.15 bits")),
     ],
 )  # fmt: skip
-def test_heads_data_formats_and_scales_numbers(values, measure, looks, depths, expected, ends):
+def test_heads_data_holds_formatted_and_scaled_numbers(values, measure, looks, depths, expected, ends):
     data = heads_data(frame_of(values, measure), measure, Head(1, 0), title="change", **looks)
     assert Live("heads", data).data["depths"] == depths and data["said"][: len(expected)] == expected
     assert data["scale"] == {"low": ends[0], "high": ends[1], "about": "change"}

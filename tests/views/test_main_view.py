@@ -212,7 +212,7 @@ def test_labelled_sentences_are_placed_on_line(encoder, made):
     assert places['B without "loan"'] == pytest.approx(places["B"] - float(pair.share[1][pair.top[1]]))
 
 
-def test_average_dot_lies_between_sense_mean_and_middle(encoder):
+def test_average_place_lies_between_sense_mean_and_middle(encoder):
     """Each sentence's place is computed with sense means that leave this sentence out."""
     for word in LABELLED["word"].unique():
         rows = [*stored("sense_means", encoder, LABELLED).report.of(word, encoder, LABELLED).rows.values()]

@@ -181,7 +181,7 @@ def test_answers_are_drawn_as_bars():
     assert scores.finding == '"POSITIVE" has the largest score: 0.90.'
 
 
-def test_question_about_mask_names_chosen_word(monkeypatch):
+def test_question_names_word_chosen_for_mask(monkeypatch):
     columns = {"id": [7, 5, 9, 2], "text": ["river", "sea", "lake", "pond"], "probability": [0.5, 0.25, 0.125, 0.0625]}
     head = SimpleNamespace(predictions=lambda masked, most: pd.DataFrame(columns))
     monkeypatch.setattr(predictions, "gap_word", lambda head, token: token)
