@@ -316,7 +316,7 @@ class Encoder(TextReader):
 
     @cached_property
     def joinable(self) -> bool:
-        """True if a changed copy of a sentence can skip the layers before its first change."""
+        """True if a changed copy of a sentence can skip all layers before the first layer that it changes."""
         recordings = self.encode(SAMPLE).recordings
         if self.dtype != "float32" or not recordings:  # in low precision, rounding depends on the batch
             return False
@@ -448,7 +448,7 @@ class Encoder(TextReader):
     def check_hideable(self, one_head: bool = False) -> None:
         """Raise NotRecomputable if tokens can't be hidden.
 
-        one_head: True raises also if tokens can be hidden only in all heads at once
+        one_head: True if it must also be possible to hide tokens in one head only
         """
         if reason := self.hide_reason or (self.one_head_reason if one_head else ""):
             where = "only some heads of " if not self.hide_reason else ""

@@ -62,7 +62,7 @@ class NoPooling(RuntimeError):
 
 @dataclass(frozen=True)
 class Pooling:
-    """Which last hidden states to average for a sentence's vector."""
+    """A rule for averaging last hidden states into a sentence's vector."""
 
     mode: str  # one of POOLED
     max_tokens: int | None  # longer texts are cut

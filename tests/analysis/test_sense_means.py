@@ -83,6 +83,6 @@ def test_place_moves_by_share_if_word_is_hidden(encoder):
     assert pair.nearest == pair.senses
 
 
-def test_places_between_senses_are_nan_without_senses(encoder):
+def test_places_are_nan_without_labelled_senses(encoder):
     pair = hidden_pair(encoder, *((text, "bank") for text in PAIRS[0].sentences[:2]))
     assert pair.nearest is None and all(place != place for place in pair.places)

@@ -474,7 +474,7 @@ def test_share_near_noise_level_has_decimal(open_way):
     expect(open_way(data, 1100).locator(".much").last).to_have_text("21.0\u00a0%")
 
 
-def test_only_words_on_chosen_words_line_have_ribbons(open_way):
+def test_words_on_other_lines_have_no_ribbons(open_way):
     page, sides = open_way(VARIANTS["64 words"], 1100), VARIANTS["64 words"]["sides"]
     top = "each => each.getBoundingClientRect().top"
     for side, name in enumerate("ab"):

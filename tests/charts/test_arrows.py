@@ -51,7 +51,7 @@ def test_arrow_runs_from_start_to_end_of_move():
     assert {"A, C", "B"} <= {item["text"] for item in drawn(both, "text")}
 
 
-def test_hop_width_shows_information_left():
+def test_hops_narrow_as_information_is_lost():
     spec = hops(["a", "b", "c", "d"], 1, 3, [1.0, 0.5], LIGHT)
     sets, across = spec["datasets"], spec["layer"][0]["encoding"]
     assert {row["hop"]: row["width"] for row in sets["hops"]} == {1: 8, 2: 4.5}

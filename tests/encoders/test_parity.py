@@ -96,7 +96,7 @@ CASES = [*product(["BERT"], PASSES, [1.01]), ("BERT", "padded", float("nan")), *
 
 @pytest.mark.parametrize(("name", "when", "factor"), CASES)
 @pytest.mark.slow
-def test_contexts_wrong_in_some_forward_passes_are_found(checkpoint, monkeypatch, name, when, factor):
+def test_encoder_with_wrong_contexts_is_not_recomputable(checkpoint, monkeypatch, name, when, factor):
     off(monkeypatch, PASSES[when], lambda context: context * factor)
     encoder = load_encoder(name and str(checkpoint(name)), device="cpu")
     assert not encoder.recomputable

@@ -15,7 +15,7 @@ from tests.dashboard.test_choices import State
         ("a", {"a": "A bat.", "b": "A bat!", "c": "Bats.", "typed": ("Bats.", "")}, "A bat.", "A bat!", "Bats."),
     ],
 )
-def test_typing_before_fields_are_drawn_keeps_other_sentences(monkeypatch, edited, drawn, a, b, c):
+def test_typing_in_one_field_keeps_other_sentences(monkeypatch, edited, drawn, a, b, c):
     state = State(drawn)
     monkeypatch.setattr(pickers.st, "session_state", state)
     pickers._typed(edited)

@@ -222,7 +222,7 @@ def taken_for(typed: np.ndarray, u: np.ndarray, senses: Sequence[str], i: int | 
 
 
 def deals(senses: Sequence[str]) -> Iterator[tuple[int, list[int], list[int]]]:
-    """Yield each row five times, with random halves of the other rows."""
+    """Yield each row's index five times, each time with a random split of the other rows into halves."""
     generator = np.random.default_rng(0)
     for i in range(len(senses)):
         for _ in range(5):

@@ -117,7 +117,7 @@ def test_named_word_has_clearly_largest_share(made):
     )
 
 
-def test_finding_could_be_chance_without_noise_level(made):
+def test_panel_without_noise_level_warns_of_chance(made):
     _, panel = made("bank", known=False)
     data = panel.live.data
     assert plain(panel.finding) == UNKNOWN_NOISE

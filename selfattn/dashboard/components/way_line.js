@@ -105,7 +105,7 @@ function linePart(view) {
     return [0, ...words.map((word) => word.share)].map((share) => at[side] + toward[side] * share);
   }
 
-  /** Return the points where the sentences' streams to the line start; null if the sentences are one above the other. */
+  /** Return the point where each sentence's stream begins; null if the sentences are one above the other. */
   function sources() {
     const inks = [...view.body.querySelectorAll(".sentence .chosen .ink")].map((ink) => ink.getBoundingClientRect());
     const around = svg.getBoundingClientRect();
