@@ -84,7 +84,7 @@ def noise(_: Encoder) -> Panel:
 OF_ANY = attention, noise  # the sections for encoders whose attention can't be recomputed
 SECTIONS: dict[str, Callable[[Encoder], Panel | str]] = {
     "A large weight doesn't mean a large effect": attention,
-    "Other weights, the same result": other_weights,
+    "Other weights can give the same result": other_weights,
     "Removing a head doesn't find the cause": removed_heads,
     "A head can tell senses apart even if its attention weights don't help": separated,
     "Correct arithmetic doesn't prove what a head means": noise,

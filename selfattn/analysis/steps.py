@@ -91,7 +91,7 @@ def head_steps(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> H
 def _projected_steps(projected: Projected, recorded: AttentionTrace) -> list[Step]:
     steps = [Step("input", projected.layer_input, None, AS_IT_IS)]
     if projected.read_note:
-        steps.append(Step("read", projected.read, None, "computed by the model's module"))
+        steps.append(Step("read", projected.read, None, "computed by the model's own normalisation or bottleneck"))
     turned, after = ("query", "key") if projected.rotary else (), "compared after the rotation"
     for name, target in (("query", "query_flat"), ("key", "key_flat"), ("value", "value")):
         own, own_from = (None, after) if name in turned else (getattr(recorded, name), RECEIVED)

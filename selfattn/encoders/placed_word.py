@@ -70,7 +70,7 @@ class Tokens:
         return found
 
     def _positions(self, segment: int, start: int, stop: int) -> tuple[int, ...]:
-        """Return the token positions of the words that overlap characters start to stop - 1 of the segment."""
+        """Return the token positions of the words that overlap the slice [start:stop] of the segment's text."""
         words = self.words_of[segment]
         first = bisect_right(words, start, key=lambda word: word.span[1])
         last = bisect_left(words, stop, key=lambda word: word.at)

@@ -49,7 +49,7 @@ def shaded_data(
 
 
 def _words(rows: Sequence[tuple[str, bool, str, float]], tint: Tint) -> list[dict[str, Any]]:
-    """Return a sentence's words. If every word's number is below the tint's level, only the largest number is printed."""
+    """Return a sentence's words. If every word's number is below `tint.level`, only the largest number is printed."""
     largest = max((value for *_, kind, value in rows if kind == "word" and value == value), default=math.inf)
     words = []
     for text, gap, kind, value in rows:

@@ -133,7 +133,7 @@ def test_density_curves_equal_data(open_way):
     assert open_way(VARIANTS["sentences"]).locator(".ridge").count() == 0
 
 
-def test_short_move_has_no_hollow_mark(open_way):
+def test_hollow_mark_is_hidden_if_word_hardly_moves(open_way):
     data = way_data()
     for each in data["sides"][1]["words"]:
         each["share"] = 0.01 if each["text"] == "loan" else 0.0 if each["kind"] == "word" else None

@@ -398,7 +398,7 @@ def test_shared_picture_places_dots_to_scale(panels):
         assert [name for name in "AB" if what(found, name)] == list(sides), word
 
 
-def test_middle_is_marked_only_between_senses():
+def test_only_line_between_senses_has_marked_midpoint():
     for between, middle in (("senses", 1), ("sentences", 0)):
         sets = way(way_data(between=between), LIGHT)["datasets"]
         assert sum("nearer to riverside" in text for text in texts_of(sets)[1:]) - 1 == middle

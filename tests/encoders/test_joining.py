@@ -46,7 +46,7 @@ def test_skipping_layers_gives_same_vectors(encoder_of, monkeypatch, name):
 
 
 def test_copies_compute_only_needed_positions(encoder, monkeypatch):
-    """Each copy of the sentence has one changed head. In that head's layer, it computes only the measured word's position."""
+    """Each copy has one changed head. In this head's layer, the encoder computes only the copy's vector of the measured word."""
     batches, receive = [], encoder.model.encoder.layer[0].output.dense.forward.__func__
     for layer in encoder.model.encoder.layer:
         dense = layer.output.dense

@@ -187,7 +187,7 @@ def by_head(model, row: Row, word: int, way: np.ndarray, **how) -> np.ndarray:
 
 
 def is_named(row: Row, share: np.ndarray) -> bool:
-    """Return True if one share is large and clearly the largest."""
+    """Return True if hiding one word moves the vector far, and clearly farther than hiding any other word."""
     first = largest(row, share)
     runner_up = max((share[w] for w in row.named if w != first), default=-np.inf)
     return share[first] >= max(0.1, 1.5 * runner_up)

@@ -42,7 +42,10 @@ def test_input_vectors_match_trace(encoder, sides, words):
             assert vector(panel.table, name, side.name) == near(values[side.position])
     a, b = (words[name].sentence.hidden[2][words[name].positions[0]] for name in "AB")
     cosine = numbers.cosine(float(torch.cosine_similarity(a, b, dim=0)))
-    assert panel.finding == f'The layer\'s input for "bank" has 384 numbers, with cosine {cosine} between A and B.'
+    assert (
+        panel.finding
+        == f'The layer\'s input for "bank" has 384 numbers. The cosine is {cosine} between the vectors in A and B.'
+    )
     errors = panel.tables["largest differences to the model's own"]
     assert errors["error"].max() < 1e-4
     for step, of_step in errors.dropna().groupby("step"):

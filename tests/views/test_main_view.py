@@ -175,7 +175,7 @@ def test_main_view_yields_estimates_then_exact_effects(encoder, reports):
 
 
 @pytest.mark.parametrize("word", ["bank", "wave", "jam"])
-def test_figure_data_have_numbers_of_pair(encoder, made, word):
+def test_figure_data_equal_measured_numbers(encoder, made, word):
     pair, panel = made(word)
     sides = panel.live.data["sides"]
     for side, own in enumerate(sides):

@@ -58,13 +58,13 @@ def show(encoder: Encoder) -> None:
         teaching.prose(
             f"A model that only counts words finds {positive} positive words, *good* and *amazing*, and {negative} negative "
             "words. It misses *not*, so it calls the film good. Attention could link *not* to *good* only. "
-            "One published lesson prints made-up weights, in which *good* gives *not* .55."
+            "One published lesson prints made-up weights, in which *good* gives *not* the weight .55."
         )
         question = (
             f"Of all heads, {best} links negated words most clearly to their negators. In this head, does *amazing* give "
             "*not* far less weight than *good* does?"
         )
-        measured = f"*good* gives *not* the weight {good:.2f}, *amazing* gives *not* {amazing:.2f}."
+        measured = f"The weight from *good* to *not* is {good:.2f}, and from *amazing* to *not* {amazing:.2f}."
         answered = teaching.predict("negation", question, OPTIONS, OPTIONS[amazing > 0.5 * good], measured)
     with picture:
         _movie(movie, best, rows, answered)

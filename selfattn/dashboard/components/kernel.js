@@ -195,7 +195,7 @@ function cellsOf(view, cells, strips) {
   });
 }
 
-/** Return a token's row. A dimension marked in the row is also marked in the strips of `beside`: query and context. */
+/** Return a token's row. A dimension under the pointer is also marked in `beside`, the drawings of query and context. */
 function tokenRow(view, side, row, beside) {
   const { at, text, special, word, hidden, cells, fine, steps } = row;
   const { query } = view.data.sides[side];

@@ -52,7 +52,7 @@ class WayView extends View {
     for (const part of this.parts) if (!heads || part.heads) part.paint?.();
   }
 
-  /** Lay out the parts from top to bottom, because lower drawings start at words of the upper parts. */
+  /** Lay out the parts from top to bottom, because a part can draw lines from words of a part above it. */
   layOut() {
     if (this.root.clientWidth) for (const part of this.parts) part.layOut?.();
   }

@@ -56,7 +56,7 @@ function sideMarks(name) {
   };
 }
 
-/** Stack dots without overlaps: add `at` (x in pixels) and `level`. */
+/** Stack the dots without overlaps: return each dot with `at` (x in pixels) and `level` (its row, from 0). */
 function swarm(ends, x) {
   const last = []; // by level
   return ends

@@ -106,7 +106,7 @@ def not_symmetric(picture, answered: bool) -> None:
     )
     scores = weight(float((trace.scores - trace.scores.T).abs().max()))
     with picture:
-        note = f"In every pair of tokens, the two scores differ by at most {scores}."
+        note = f"In every pair of tokens, the scores in the two directions differ by at most {scores}."
         teaching.steps("forth and back", finding, charts, note=note, answered=answered)
 
 
