@@ -53,7 +53,7 @@ class RawCReport(OfTables):
     # apart: this fraction of all other sentences
     sentences: pd.DataFrame  # sentence, next, chance, and for each of WAYS: 1 if the marked word ranks first, else 0
     distances: pd.DataFrame
-    # of: the model's name
+    # of: the name of the model that computes the distances
     # correlation: Spearman's, between cosine distance and human rating
     rejected: pd.DataFrame  # sentence, reason
 
@@ -61,8 +61,8 @@ class RawCReport(OfTables):
 def raw_c(encoder: Encoder, pairs: pd.DataFrame) -> RawCReport:
     """Check an encoder on RAW-C, pairs of sentences that differ in one marked word.
 
-    pairs: the table raw-c.csv. Words are ranked only in pairs whose target has two senses. Each sentence is used in at most
-    one such pair.
+    pairs: the table raw-c.csv. Words are ranked only in pairs in which the ambiguous word (column string) has two
+    senses. Each sentence is used in at most one such pair.
     Raises ValueError if a column is missing or no sentence can be used, NotRecomputable if no word can be hidden.
     """
     encoder.check_hideable()

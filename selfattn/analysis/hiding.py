@@ -105,7 +105,7 @@ class _Side:
         self.states[[at + 1 for at in wanted]] = states
 
     def share(self, way: Tensor) -> Tensor:
-        """Return how far hiding each of the n other words moves the chosen word along `way`: (n,), in lengths of `way`."""
+        """Return the chosen word's move along `way` for each hidden word: (n,), as a fraction of the length of `way`."""
         values = Along(self.word.positions, way).of(self.states[:, None, -1].double())
         return (values[1:] - values[0]).float()
 

@@ -156,8 +156,8 @@ MEASURES = {measure.name: measure for measure in (
     ),
     Measure(
         "control", "effect", "word", lambda compared: compared.effect("control"),
-        f"{REMOVED}. The sentences are A and a control sentence with A's sense.", "effect of removing it, in the control",
-        ("effect", "control"), needs_control=True,
+        f"{REMOVED}. The sentences are A and a control sentence with A's sense.",
+        "effect of removing it, in the control sentence", ("effect", "control"), needs_control=True,
     ),
 )}  # fmt: skip
 

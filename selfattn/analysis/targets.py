@@ -34,7 +34,7 @@ Asked = Callable[[Tokens], Any]  # makes a sentence's target
 
 @dataclass(frozen=True, eq=False)
 class Along:
-    """The projection of a word's unit vector on `way`, in lengths of `way`."""
+    """The projection of a word's unit vector on `way`, divided by the length of `way`."""
 
     positions: tuple[int, ...]
     way: Tensor  # (d_model,)

@@ -52,9 +52,10 @@ def landscape(
     sheet: Sheet, shown: Shown, y: float, width: float, starts: Mapping[int, Point], sides: Sequence[int] = (0, 1),
     stretch: float = 1,
 ) -> float:  # fmt: skip
-    """Draw the line between two senses or sentences, and the marks of the sentences `sides`. Return the y coordinate below.
+    """Draw the line between two senses or sentences, with marks for the chosen word. Return the y coordinate below the drawing.
 
-    starts: for each sentence, where the streams (bands) down to its marks begin; empty for short streams.
+    starts: for each sentence, the point from which two bands fall to its marks; empty for short bands.
+    sides: the sentences that get marks (0: A, 1: B).
     stretch: factor for heights.
     """
     way, pad = shown.data["way"], 2 * MARK

@@ -62,7 +62,7 @@ def _still_asked(key: str, possible: Collection[str], shown: str) -> str:
 
 
 def keep_in_address(key: str, default: str) -> None:
-    """Write a widget's value into the address if `default` isn't the widget's previous default."""
+    """Write a widget's value into the address again if the widget's default has changed to `default`."""
     before = session.DEFAULT_OF.of(key)
     if key in st.session_state and before.get() not in (None, default):
         st.session_state[key] = st.session_state[key]

@@ -119,7 +119,7 @@ def _linears(
     if output is None or (names is None and not is_linear(module, FUSED)):
         raise ProjectionsUnknown(
             f"selfattn can't find the query, key, value and output matrices of {encoder.family} ({type(module).__name__}). "
-            "The steps start from the recorded query, key and value instead."
+            "The head's steps start from the recorded query, key and value instead."
         )
     if names is not None:
         return [(getattr(module, name).weight, getattr(module, name).bias) for name in names], output
@@ -196,6 +196,6 @@ def _check(encoder: Encoder, recording: LayerRecording, head: int, computed: Seq
         error = float((ours.float() - theirs).abs().max())
         if not error <= allowed:
             raise ProjectionsUnknown(
-                f"The matrices of {encoder.family} don't reproduce the recorded {name} (difference {error:.1e}). The steps start "
-                "from the recorded query, key and value instead."
+                f"The matrices of {encoder.family} don't reproduce the recorded {name} (difference {error:.1e}). "
+                "The head's steps start from the recorded query, key and value instead."
             )

@@ -102,7 +102,7 @@ def _lines(stream: BinaryIO, file: Path) -> Iterator[str]:
 
 
 def _csv_rows(stream: BinaryIO, file: Path, columns: Sequence[str]) -> Iterator[tuple]:
-    """Yield rows of CSV. An unclosed quotation mark spoils few rows."""
+    """Yield rows of CSV, and go on after an unclosed quotation mark."""
     rest = _lines(stream, file)
     first = next(rest, "")
     named = NAMED_DELIMITER.match(first)

@@ -111,7 +111,7 @@ class HiddenWordsReport(OfTables):
 
     @cached_property
     def head_level(self) -> NoiseLevel:
-        """The noise level (as in `level`) of moves when the leading word is hidden in only one head."""
+        """The noise level, as in `level`, of the target's moves if the word with the largest share is hidden in only one head."""
         known = self.one_head.dropna()
         return noise_level(known["largest"].to_numpy(), known["smallest"].to_numpy(), RESAMPLES)
 
@@ -281,7 +281,7 @@ def _groups(placed: PlacedWord) -> list[tuple[int, ...]]:
 def _with_hidden(
     encoder: Encoder, placed: PlacedWord, groups: Sequence[Sequence[int]]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Hide words from the target: first each single word, then all words but one of `groups`. Return the target's unit vectors.
+    """Return the target's unit vectors: with each single word hidden, and with each of `groups` as the only word not hidden.
 
     The results are (n_words, d_model), and (m, d_model) for the m words of `groups`.
     """

@@ -159,8 +159,8 @@ def moved_word(report: HiddenWordsReport, head: Head) -> Panel:
     return replace(
         panel,
         name="moved word",
-        finding=f"In each sentence, the word with the largest effect is hidden only in {head}. The labelled word then moves "
-        f"{share}\u00a0% of the distance to its other sense.",
+        finding="In each sentence, the word with the largest effect on the labelled word is hidden only in "
+        f"{head}. The labelled word then moves {share}\u00a0% of the distance to its other sense.",
         note=note,
     )
 

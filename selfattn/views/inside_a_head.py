@@ -93,7 +93,7 @@ def follow(
 
 
 def computed(sides: Sequence[Followed], head: Head, errors: tuple[float, float | None]) -> Panel:
-    """Make the panel of every step from scores to context. errors: as in `kernel_panel`."""
+    """Make the panel that shows all steps from scores to context. errors: as in `kernel_panel`."""
     rows = [word_row(side.word, head, side.name, query=side.position, trace=side.trace) for side in sides]
     changed = any(side.changed for side in sides)
     panel = kernel_panel(rows, head=head, errors=None if changed else errors)

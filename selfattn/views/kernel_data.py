@@ -98,7 +98,7 @@ def _ends(column: dict[str, Any], sides: Sequence[dict[str, Any]]) -> dict[str, 
 
 
 def _decimals(rows: Sequence[QueryRow], places: int) -> dict[str, int]:
-    """Return how many decimals to write for each kind of vector: vectors, products, handed."""
+    """Return how many decimals to write for "vectors" (queries, keys, values), "products" and "handed" (weight x value)."""
     most = {"vectors": VECTORS, "products": places, "handed": max(HANDED, places)}
     if all(max(row.trace.key.shape[-1], row.trace.value.shape[-1]) > FEW for row in rows):
         return most

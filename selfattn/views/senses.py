@@ -68,7 +68,7 @@ def separation_panels(report: SeparationReport, head: Head) -> Iterator[Panel]:
 
 
 def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, word: str) -> Panel:
-    """Make the panel of the sentences of `word`. Tints show how far hiding each other word moves `word`."""
+    """Make the panel of the sentences with `word`. A word's tint shows how far `word` moves if that word is hidden."""
     rows, level = opened(report, frame, word), report.level.level
     largest = report.named.groupby(["word", "row"])["share"].max()
     n, many = len(largest[word]), len(largest)

@@ -117,7 +117,7 @@ def test_single_sentence_has_no_noise_level(encoder):
 
 
 @pytest.mark.slow
-def test_word_that_target_is_about_stays_in_hidden_sentence(encoder):
+def test_hiding_sentence_does_not_hide_target_word(encoder):
     tokens = encoder.tokenize(SMALL)
     parts = sentences_of(tokens)
     word = parts[1].words[0]

@@ -491,7 +491,7 @@ def test_words_on_other_lines_have_no_ribbons(open_way):
 @pytest.mark.parametrize(
     "scheme, ink, paper", [("light", (27, 35, 48), (255,) * 3), ("dark", (238, 241, 246), (15, 19, 26))]
 )
-def test_text_contrast(open_way, scheme, ink, paper):
+def test_text_has_enough_contrast(open_way, scheme, ink, paper):
     page = open_way(VARIANTS["bank"], 1100, scheme)
     colour = "node => getComputedStyle(node).color"
     assert page.locator(".finding").evaluate(colour) == f"rgb{ink}"

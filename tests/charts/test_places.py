@@ -113,7 +113,7 @@ def intervals():
 
 
 def differences():
-    """Draw three differences, the largest of which is negative."""
+    """Draw two positive differences, and a negative difference with the longest bar."""
     frame = pd.DataFrame({"label": FEW, "first": [0.5, 0.1, 0.4], "second": [0.3, 0.7, 0.0]})
     frame["difference"] = frame["first"] - frame["second"]
     spec = draw.difference_bars(frame, LIGHT, ["one", "other"], title="", places=2, width=600)

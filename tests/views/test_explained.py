@@ -1,4 +1,4 @@
-"""Test the panel of the effects of hiding sentences and words of a long text."""
+"""Test the panel that shows the effects of hiding a long text's sentences and words."""
 
 from dataclasses import replace
 from types import SimpleNamespace

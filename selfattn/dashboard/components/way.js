@@ -57,7 +57,7 @@ class WayView extends View {
     if (this.root.clientWidth) for (const part of this.parts) part.layOut?.();
   }
 
-  /** Return the word (`at`) that the visitor hides, else the word with the largest effect. */
+  /** Return the index of the word that the visitor hides, else of the word with the largest effect. */
   drawn(side) {
     return this.hidden[side] ?? this.data.sides[side].leader;
   }

@@ -1,4 +1,4 @@
-"""Draw the last core page of the lesson, with a real encoder."""
+"""Draw the lesson's last page that isn't optional. The page uses a real encoder."""
 
 from collections.abc import Sequence
 from dataclasses import replace
