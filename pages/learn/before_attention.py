@@ -104,7 +104,6 @@ def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
             ("gradient", "Gradient: how much each state depends on the first word", {"log": log}),
             ("share", "Share: how much of each state comes from the first word", {"domain": (0, 1)}),
         ):
-            # The values at the second chosen word.
             ends = ", ".join(f"{name} {value:.2f}" for name, value in last[column].items())
             chart = {
                 title: drawing(

@@ -100,9 +100,9 @@ def show_result(settings: Settings, states: Sequence[EpochState]) -> None:
         for label, weights in (("positives", last.weights), ("negatives", last.negative_weights)):
             st.metric(f"[CLS] on 4: {label}", f"{float(weights[0, 4]):.2f}", width="content")
     teaching.prose(
-        "Some lessons say that [CLS] learns to give position 4 *nearly all* of its attention. In this run, it gives position 4 "
-        f"**{last.target_weight:.2f}** on positives. That is enough, because the magic number has a long value vector. "
-        "Without this one weight, the model can't decide."
+        "Some lessons say that [CLS] learns to give position 4 *nearly all* of its attention. In this run, position 4 gets "
+        f"a weight of **{last.target_weight:.2f}** on positives. That is enough, because the magic number has a long value "
+        "vector. Without this one weight, the model can't decide."
     )
     try_it(last, data)
 

@@ -78,7 +78,7 @@ def _map(sheet: Sheet, shown: Shown, y: float, width: float) -> float:
     lines = [f"Hidden in all {len(shown.cells)} heads at once: {percent(shown.share(side, at) or 0.0)} of the way."]
     if min((share for share in shown.cells if share is not None), default=0.0) <= -VISIBLE:
         other = "sense" if (shown.data["way"] or {}).get("between") == "senses" else "sentence"
-        lines.append(f"Brown: away from the other {other}.")
+        lines.append(f"Brown: the word moves away from the other {other}.")
     text = wrapped(" ".join(lines).strip(), width, TEXT)
     return sheet.lines(0, top + heads["layers"] * down + 22, text, TEXT, theme.muted)
 

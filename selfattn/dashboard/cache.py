@@ -131,7 +131,7 @@ _gone: weakref.WeakSet[Encoder] = weakref.WeakSet()  # encoders dropped to make 
 
 
 def encoder_key(encoder: Encoder) -> tuple[str | None, ...]:
-    """Return the encoder's cache key. It contains the name and revision, because results print them."""
+    """Return the encoder's cache key. It contains the name and revision, because results contain them."""
     return (encoder.name, encoder.revision, encoder.content, encoder.device, encoder.dtype)
 
 

@@ -137,7 +137,7 @@ TRAINED = Key(
     "page Train a tiny model: the settings of the last training run, and the model after each epoch",
     (None, ()),
 )
-# Templates: each lesson page ("stop") has its own keys, with its name in place of `{}`.
+# Templates of keys: on each lesson page ("stop"), the page's name replaces `{}`.
 REAL_HEAD = Key("{}.head", "the name of the head that the visitor chose")
 REVEALED = Key("{}.shown", "True if the visitor saw the answer without guessing first", False)
 ASKING = Key("{}.asking", "the position of the token whose row of attention weights is shown")

@@ -242,7 +242,7 @@ def _distances(report: CheckpointsReport, frame: pd.DataFrame, head: Head, n_tex
     return heads_panel(
         "counterparts", f"Over {n} sentence{'s' * (n != 1)}, {finding}.",
         frame.drop(columns="n"), "distance", head,
-        look_of={"kind": "weights", "title": "share of the weight that goes to different tokens"},
+        look_of={"kind": "weights", "title": "share of the weight that the two heads give to different tokens"},
         note=" ".join(notes),
         method=f"A head's {partner} is the head with the same layer and number in the second encoder. The distance is the share "
         "of the weight that the two heads give to different tokens, on average over the sentences.",

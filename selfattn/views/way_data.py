@@ -31,7 +31,7 @@ PRINTED = 100  # the browser prints hundredths
 HABITS = {
     "previous token": "mostly reads the token before, whatever it is",
     "next token": "mostly reads the next token, whatever it is",
-    "itself": "mostly reads the token itself",
+    "itself": "mostly reads the query token itself",
     "special tokens": "mostly reads special tokens",
     "punctuation": "mostly reads punctuation",
     "broad": "reads all tokens about alike",

@@ -211,7 +211,7 @@ def test_cells_show_effects_of_heads(exact, opacities, printed, brown):
     said = " ".join(texts_of(sets)).replace("\u00a0", " ")
     assert (
         "Hidden in all 6 heads at once: 44 % of the way." in said
-        and ("Brown: away from the other sense." in said) == brown
+        and ("Brown: the word moves away from the other sense." in said) == brown
     )
 
 
@@ -349,7 +349,7 @@ def test_texts_of_unusual_pairs_do_not_overlap(name, width):
     check_room(way({**data, "sides": [{**side, "weights": []} for side in data["sides"]]}, LIGHT, width), width)
 
 
-def test_texts_of_picture_to_share_do_not_overlap():
+def test_texts_of_share_picture_do_not_overlap():
     for name in ("bank", "star", "one sense", "sentences", "hebrew", "split"):
         check_room(share(VARIANTS[name], LIGHT), 1080)
 

@@ -173,7 +173,10 @@ def cosines(a: Vectors, b: Vectors) -> np.ndarray:
 
 
 def both_hidden(a: Row, b: Row, cosine: np.ndarray, i: int, j: int):
-    """Return the cosine with words i of a and j of b hidden, and the largest with another word of each hidden."""
+    """Return the cosine with word i of a and word j of b hidden, and the largest cosine with two other words hidden.
+
+    The two other words are one word of a, not i, and one word of b, not j.
+    """
     others = [cosine[v + 1, w + 1] for v in a.named for w in b.named if v != i and w != j]
     return cosine[i + 1, j + 1], max(others, default=np.nan)
 
@@ -308,7 +311,7 @@ def first_order_by_head(model, row: Row, word: int, way: np.ndarray) -> np.ndarr
 
 
 def mean_over_senses(values: np.ndarray, senses: Sequence[str]) -> np.ndarray:
-    """Return the mean over the senses' means."""
+    """Average the values of each sense, then average these means over the senses."""
     of_sense = [np.mean([v for v, own in zip(values, senses) if own == each], axis=0) for each in sorted(set(senses))]
     return np.mean(of_sense, axis=0)
 

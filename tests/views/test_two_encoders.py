@@ -132,7 +132,7 @@ def test_finding_names_most_different_head():
         "95 % intervals: 0.30 to 0.60 for head 1 of layer 0; 0.05 to 0.20 for the chosen head. 1 of 8 "
         "sentences are left out. The first is sentence 3: too long."
     )  # fmt: skip
-    assert heads.live.data["scale"]["about"] == "share of the weight that goes to different tokens"
+    assert heads.live.data["scale"]["about"] == "share of the weight that the two heads give to different tokens"
 
 
 @pytest.mark.parametrize(
