@@ -24,7 +24,7 @@ ROUNDS = 3
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """Yield rows with the wall and CPU time of hiding each word from the encoder, and of drawing the main view."""
+    """Yield rows with the wall and CPU time of hiding each word, and of drawing the main view."""
     with tempfile.TemporaryDirectory() as folder:
         base_size("sdpa", small).save_pretrained(folder)
         copy_tokenizer(Path(folder))

@@ -40,7 +40,10 @@ class Along:
     way: Tensor  # (d_model,)
 
     def of(self, states: Tensor) -> Tensor:
-        """Average the p states, and project the unit vector: (..., p, d_model) -> (...). NaN if `way` is shorter than 1e-6."""
+        """Average the p states, and project the normalised mean on `way`: (..., p, d_model) -> (...).
+
+        NaN if `way` is shorter than 1e-6.
+        """
         way = self.way.to(states)
         length = way.square().sum()
         return normalize(states.mean(dim=-2), dim=-1) @ way / (length if length >= SAME**2 else length * torch.nan)

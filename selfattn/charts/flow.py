@@ -32,7 +32,7 @@ class Ribbon:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence, with the positions of its words."""
+    """A sentence, with the places of its words in the drawing."""
 
     side: int
     words: Sequence[Placed]

@@ -87,7 +87,7 @@ def landscape(
 
 
 def _apart(moves: Sequence[Move]) -> bool:
-    """Return True if all marks fit in one row."""
+    """Return True if the moves are far enough apart to be drawn in one row."""
     (first, end), (second, last) = (sorted((move.start, move.end)) for move in (moves[0], moves[-1]))
     return end + NEAR < second or last + NEAR < first
 

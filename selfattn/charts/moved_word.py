@@ -21,7 +21,7 @@ Data = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Shown:
-    """The main view's data, with derived values."""
+    """The main view's data, with methods that read and format them."""
 
     data: Data
 

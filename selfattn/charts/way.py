@@ -57,7 +57,7 @@ def _map(sheet: Sheet, shown: Shown, y: float, width: float) -> float:
         return sheet.lines(0, y + TITLE + 24, wrapped(f"Not known: {reason}", width, TEXT), TEXT, theme.muted)
     side, at = shown.first
     word = shown.label(side, at)
-    title, how = f"Hide {word} in one head alone", f'a cell: part of the way that "{shown.data["word"]}" then moves'
+    title, how = f"Hide {word} in one head alone", f'a cell: how much of the way "{shown.data["word"]}" then moves'
     base = sheet.lines(0, y + TITLE, wrapped(title, width, TITLE, True), TITLE, bold=True)
     base = sheet.lines(0, base - 2, [how if shown.exact else f"{how}, by gradient"], SMALL, theme.muted)
     columns, margin = heads["heads"], 28

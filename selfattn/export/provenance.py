@@ -49,7 +49,7 @@ class Provenance:
         error: float | None = None,
         link: str = "",
     ) -> "Provenance":
-        """Return the provenance of a figure. encodings: by name ("A", "B")."""
+        """Return the provenance of a figure. encodings: keyed by the sentence's name ("A", "B")."""
         facts = {name: getattr(encoder, name) for name in ("revision", "digest", "content", "device", "dtype")}
         return cls(
             title=title, link=link, layer=layer, head=head, error=error, model=encoder.title, recomputed=encoder.recomputable,

@@ -33,7 +33,7 @@ def sources(encoder: Encoder, table: pd.DataFrame) -> Panel:
     tint = Tint(
         "share",
         numbers.share,
-        f'when hidden, moves "{word}" farthest in {{}} of the occurrences',
+        f'hiding this word moves "{word}" farthest in {{}} of the occurrences',
         float(first["share"]),
     )
     open = OPEN if len(set(table["sentence"])) > 1 else ""

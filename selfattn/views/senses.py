@@ -97,7 +97,7 @@ def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, 
     tint = Tint(
         "share",
         numbers.percent,
-        "when hidden, moves the chosen word {} of the distance to the other sense",
+        "hiding this word moves the chosen word {} of the distance to the other sense",
         DEEPEST,
         level,
     )

@@ -99,7 +99,7 @@ def put_together(
 
 
 def hidden_frame(sides: Sequence[Encoding], cosines: Tensor) -> pd.DataFrame:
-    """Return the effect of hiding each word of both texts.
+    """Return how much hiding each word of both texts changes their cosine.
 
     place: the word's index. gap: True if a space precedes the word.
     """

@@ -262,10 +262,11 @@ def _chance(report: CheckpointsReport, frame: pd.DataFrame, head: Head, partner:
         by.assign(**{HOW: spans}) if known else by, "nearer by", head,
         look_of={"title": f"how much nearer to its own {what} than to other heads' {what}s"},
         note=f"Heads that are nearer to their own {what} are coloured. {'Tooltips show the 95 % interval in brackets. ' * known}"
-        f"For the number by chance, each head is paired with another head's {what}.",
+        f"To count how many heads would be nearer by chance, each head is paired with another head's {what}.",
         method=f"A head counts as nearer if its distance from its own {what}, even at the upper end of its 95 % interval over "
-        f"sentences, is less than its mean distance from the {what}s of the layer's other heads. For the number by chance, "
-        f"each head is paired with the {what} of the next head in the layer, then of the head after that, and so on."
+        f"sentences, is less than its mean distance from the {what}s of the layer's other heads. To count how many heads "
+        f"would be nearer by chance, each head is paired with the {what} of the next head in the layer, then of the head after "
+        "that, and so on."
         + (" The untrained twin has the encoder's architecture and new random parameters. What the encoder and the twin have in "
            "common need not come from training. The encoder's training didn't start from the twin's parameters, so more heads "
            "than by chance would point to a fault in the test. Another twin gives other numbers.") * (what == "twin"),

@@ -105,11 +105,11 @@ def test_opening_map_of_heads_computes_exact_effects(page, server):
     expect(said).to_have_text("Running the heads ...")
     page.locator(".heads summary").click()
     expect(said).to_have_text(
-        re.compile('^A cell: part of the way that "bank" then moves\\.')
+        re.compile('^A cell: how much of the way "bank" then moves\\.')
     )  # otherwise "by gradient"
     word(page, "on").click()
     expect(page.get_by_text('Hide "on" in one head alone')).to_be_visible()
-    expect(said).to_have_text(re.compile('^A cell: part of the way that "bank" then moves\\.'))
+    expect(said).to_have_text(re.compile('^A cell: how much of the way "bank" then moves\\.'))
 
 
 @pytest.mark.parametrize("width", [1440, 800, 390])

@@ -210,8 +210,8 @@ def test_effects_and_weights_of_heads_are_shown(open_way):
     printed = [percent(one) if abs(one) >= 0.05 else "" for one in effects]
     assert cells.all_text_contents() == printed and any(printed)
     expect(page.locator(".effects .small")).to_have_text(
-        f'A cell: part of the way that "bank" then moves. Grey: under {percent(0.06)}, too small to tell from noise of one head. '
-        "Single heads don't add up to all 72 together."
+        f'A cell: how much of the way "bank" then moves. Grey: under {percent(0.06)}, too small to tell from noise of one '
+        "head. Single heads don't add up to all 72 together."
     )
     for head in (10, 41):
         cells.nth(head).hover()

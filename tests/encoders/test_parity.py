@@ -34,7 +34,7 @@ def test_is_causal_is_read_from_argument_or_module(is_causal, causal):
     assert (other - context).abs().max() > 0.1  # the argument of the call overrides the module
 
 
-def test_default_scale_is_recorded():
+def test_default_scaling_of_scores_is_recorded():
     query, key, value = torch.randn(3, 1, 2, 5, 4, generator=torch.Generator().manual_seed(0))
     recorder, inputs = Recorder(), {"module": nn.Module(), "attention_mask": None}
     context, _ = run(recorded_attention, inputs, recorder, query=query, key=key, value=value)

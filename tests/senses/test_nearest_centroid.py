@@ -109,7 +109,7 @@ def test_accuracies_agree_with_plain_loops(encoder, small):
         assert [row.adds, row.adds_low, row.adds_high] == pytest.approx([np.mean(added), low[0], high[0]], abs=1e-9)
 
 
-def test_scores_beyond_baselines_agree_with_plain_loop():
+def test_scores_minus_better_baseline_match_plain_loop():
     labels = [0, 0, 1, 0, 1, 1, 0, 1, 0]
     generator = np.random.default_rng(2)
     head_scores, *baselines = generator.choice([0.0, 0.5, 1.0], size=(3, 40, 9))

@@ -40,7 +40,7 @@ def in_float64(encoder: Encoder) -> Encoder:
 
 @torch.no_grad()
 def assert_agrees(report, encoder: Encoder, folder, frame, rounding=EXACT, heads=True):
-    """Compare the report with plain loops."""
+    """Check that the report has the numbers that plain loops compute."""
     model, blank = plain_hiding.load(folder), encoder.tokenizer.mask_token_id
     accuracy, ways, through = {}, {}, {}
     for word, group in frame.groupby("word"):

@@ -392,7 +392,7 @@ def test_printed_arithmetic_of_extreme_scores_is_correct(trace: AttentionTrace):
         (0.123456, "× 0.123456"), (-0.5, "× −0.5"), (0.0, "× 0"),
     ],
 )  # fmt: skip
-def test_factor_writes_scale_as_text(scale, expected):
+def test_scale_is_formatted_as_text(scale, expected):
     assert factor(SimpleNamespace(query=torch.zeros(1, 32), scale=scale)) == (expected, pytest.approx(scale))
 
 

@@ -161,7 +161,9 @@ def test_finding_counts_heads_nearer_to_own_twin(nearer, by_chance, finding):
     chance = pd.DataFrame({"shift": range(1, 1 + len(by_chance)), "nearer": by_chance})
     panel = over(replace(REPORT, heads=FRAME.assign(nearer=nearer), by_chance=chance), "twin")[1]
     assert panel.finding == finding
-    assert panel.note.endswith("For the number by chance, each head is paired with another head's twin.")
+    assert panel.note.endswith(
+        "To count how many heads would be nearer by chance, each head is paired with another head's twin."
+    )
     coloured = [bool(depth) for depth in panel.live.data["depths"].split(",")]
     assert coloured == nearer and len(panel.picture(Look())["datasets"]["heads"]) == 2
 
@@ -192,7 +194,7 @@ def test_results_for_one_sentence_have_no_interval():
     )
 
 
-def test_similarity_names_most_different_word_pair(encoder):
+def test_finding_names_word_pair_that_differs_most(encoder):
     a, b = encoder.encode("We sat"), encoder.encode("She .")
     tables = torch.zeros(2, 3, 3, dtype=torch.float64)
     tables[0, 0, 1], tables[1, 0, 1], tables[1, 2, 2] = 0.3, 0.1, 0.9  # last row and column: special tokens

@@ -47,7 +47,7 @@ function percent(value) {
   return `${decimal(100 * value, 0)}\u00a0%`;
 }
 
-/** Format an attention weight, with more decimals under 0.005. */
+/** Format an attention weight with two decimals, or with one significant digit if it's under 0.005. */
 function weight(value) {
   if (value > 0 && value < 0.0001) return "under 0.0001";
   return decimal(value, value > 0 && value < 0.005 ? -Math.floor(Math.log10(value)) : 2);

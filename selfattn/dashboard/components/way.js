@@ -302,7 +302,7 @@ function headsPart(view) {
   function key(values, share, gradient) {
     const { word, heads: about, way } = view.data;
     const noise = about.level ?? 0;
-    const parts = [`A cell: part of the way that ${quoted(word)} then moves${gradient ? ", by gradient" : ""}.`];
+    const parts = [`A cell: how much of the way ${quoted(word)} then moves${gradient ? ", by gradient" : ""}.`];
     if (way?.level && share < way.level) parts.push("All of it is noise.");
     else if (noise) parts.push(`Grey: under ${percent(noise)}, too small to tell from noise of one head.`);
     else if (way?.level) parts.push("Small moves may be noise.");

@@ -38,7 +38,7 @@ def soft_lookup() -> Scene:
         "| | filing cabinet | library | in attention |\n|---|---|---|---|\n| I look for | sticky note | question | query |\n"
         "| filed under | label | spine | key |\n| hands over | contents | book | value |"
     )
-    name = "Temperature T (low: one drawer, high: all evenly)"
+    name = "Temperature T (low: one drawer gets all the weight, high: all get the same)"
     temperature = st.select_slider(name, TEMPERATURES, 1.0, key="soft-lookup.t")
     query, *keys = teaching.own_numbers(
         "soft-lookup", {"query": made.query[BANK], **by_place(drawers, made.key)}
@@ -154,7 +154,8 @@ def mix() -> Scene:
         asks=BANK,
         lit=LAST,
         lines=_handed(made),
-        note="Thick arrows have a large score or weight. Red arrows have a score below 0. Dashed arrows add weight × value.",
+        note="Thick arrows have a large score or weight. Red arrows have a score below 0. Each dashed arrow is a word's "
+        "weight × value.",
     )  # fmt: skip
 
 
