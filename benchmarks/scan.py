@@ -71,7 +71,7 @@ def scanned(encoder: Encoder, path: Path, sources: bool = False) -> None:
 
 
 def _peak(rows: int) -> Row:
-    """Return the memory and time of a scan."""
+    """Scan `rows` rows, and return the peak memory and the time."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "table.csv")
         write_table(path, rows)

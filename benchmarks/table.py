@@ -121,7 +121,7 @@ def show(name: str, title: str, columns: tuple[str, str], rows: Iterable[Row], c
 
 
 def made_by(command: str) -> str:
-    """Return the command, date, machine and package versions."""
+    """Return a line with the command, the date, the machine and the packages' versions."""
     today = datetime.now(UTC).date().isoformat()
     machine = f"{torch.get_num_threads()} threads on {platform.system()} {platform.machine()}"
     found = [f"Python {platform.python_version()}"]

@@ -96,7 +96,7 @@ def labelled_sentences() -> pd.DataFrame:
     """Return the table data/senses.csv, with columns sentence, word and sense.
 
     Each word has two senses, with twelve sentences each.
-    Sorted, the word's token positions (in the bundled encoder) are equal for both senses, so they don't tell the senses apart.
+    In the bundled encoder, the word's sorted token positions are equal for both senses, so a position doesn't reveal the sense.
     """
     return _table("senses")
 

@@ -42,7 +42,7 @@ T = TypeVar("T")
 FOLDER = Path(str(files("selfattn") / "data" / "reports"))
 LIBRARIES = ("torch", "transformers", "numpy", "pandas")
 DIGITS = "%.7g"
-# In the order of `measured`: first the words whose sense can best be told from one other word.
+# `measured` takes the words in this order: first those whose sense is revealed best by one other word.
 MOST_TELLING = (
     "trunk", "pitch", "seal", "light", "pitcher", "palm", "board", "star", "cabinet", "match", "temple",
     "bat", "bank", "spring", "ruler", "note", "fan", "jam", "organ", "port", "cell", "mouse",

@@ -59,7 +59,7 @@ def test_labelled_sentences_are_distinct(senses):
             assert not {word + "s", word + "es", word + "'s"} & set(lower(sentence)), sentence
 
 
-def test_senses_of_word_have_comparable_sentences(senses):
+def test_both_senses_have_similar_sentence_lengths_and_word_positions(senses):
     for word, by_sense in senses.items():
         every = [sentence for sentences in by_sense.values() for sentence in sentences]
         assert not [pair for pair in combinations(every, 2) if share(*pair) > 0.6]

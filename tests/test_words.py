@@ -103,7 +103,7 @@ def test_token_words_group_tokens_of_any_text(kind, text):
         assert len(owners) == bool(characters)
         assert all(characters <= {*range(*word.span)} for word in owners)
         read |= characters
-    # Each match lies in one word, or in none if no token covers it.
+    # Each match of UNITS lies in one word, or in none if no token covers the match.
     for start, stop in (unit.span() for unit in UNITS.finditer(text)):
         holders = [word for word in words if word.at <= start and stop <= word.span[1]]
         assert len(holders) == (not read.isdisjoint(range(start, stop)))

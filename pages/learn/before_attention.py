@@ -128,8 +128,8 @@ def show_costs() -> None:
             "With its four projections, attention needs more multiplications than a recurrence: twice as many for a few words, "
             "and four times as many for 1024 words.",
             {"Multiplications in one layer, d = 512": drawing(lines, counts, "words", "multiplications", **looks)},
-            note="Without its projections, attention needs fewer multiplications than a recurrence, for fewer than d = 512 "
-            "words. Attention takes 1 sequential step. A recurrence takes one step for each word.",
+            note="For fewer than d = 512 words, attention without its projections needs fewer multiplications than a "
+            "recurrence. Attention takes 1 sequential step. A recurrence takes one step for each word.",
             width=470,
         )
         with st.container(width=470):

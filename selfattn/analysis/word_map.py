@@ -63,7 +63,10 @@ class WordMap:
         return replace(self, matrix=self.matrix - other.matrix)
 
     def binned(self, most: int = MOST) -> "WordMap":
-        """Shrink the map to at most `most` rows and columns. Each new cell keeps the weight with the largest absolute value."""
+        """Shrink the map to at most `most` rows and columns.
+
+        Each new cell keeps the weight with the largest absolute value among the cells that it replaces.
+        """
         n = len(self.labels)
         step = -(-n // most)
         if step == 1:

@@ -69,9 +69,9 @@ class Sentence:
 def sentences(
     sheet: Sheet, shown: Shown, y: float, width: float, sides: Sequence[int] = (0, 1), largest: float = BESIDE[0]
 ) -> tuple[float, dict[int, Point]]:
-    """Draw the sentences. Return the y coordinate below them, and for each sentence the point where its streams start.
+    """Draw the sentences. Return the y coordinate below them, and the point under each chosen word.
 
-    Sentences one above the other have no such points. largest: largest letter size in pixels.
+    No points are returned if the sentences are drawn one above the other. largest: largest letter size in pixels.
     """
     beside = width >= NARROW
     column = (width - GAP) / 2 if beside and len(sides) == 2 else width
@@ -218,7 +218,7 @@ class Move:
 
 
 def move_of(shown: Shown, side: int, place: Scale) -> Move:
-    """Return the move of the mark of A (side 0) or B (side 1)."""
+    """Return where hiding a word moves the chosen word of sentence A (side 0) or B (side 1)."""
     at, moved, here = shown.hidden(side), shown.moved(side), shown.data["way"]["at"][side]
     share = None if at is None else shown.share(side, at)
     return Move(

@@ -188,7 +188,7 @@ def beside_its_sense(encoder: Encoder, answer: Answer) -> tuple[str, Tensor] | N
             encoder,
             key,
             lambda _: last_units(encoder, words),
-            "Encoding sentences labelled with the word's sense in A ...",
+            "Encoding labelled sentences in which the word has the same sense as in A ...",
             True,
             news,
         )

@@ -80,7 +80,7 @@ def carry_choice(page: str) -> None:
 
 
 def note_in_address(noted: Mapping[str, str | None]) -> None:
-    """Write parameters into the page's address; the value None removes a parameter. Call this function last."""
+    """Write parameters into the page's address; the value None removes a parameter. Call this function after drawing the page."""
     for key, value in noted.items():
         if value is None:
             st.query_params.pop(key, None)

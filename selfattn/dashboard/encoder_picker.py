@@ -105,7 +105,7 @@ def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
         raise LoadError(for_visitors(str(error), name)) from None
 
 
-# Not st.cache_resource, which can't show progress (CacheReplayClosureError).
+# st.cache_resource isn't used here, because it can't show progress (CacheReplayClosureError).
 _encoders: Cache[Encoder] = Cache(Settings.read().max_models, lambda _: 1, forget)
 _loading = threading.Lock()  # two loads at once could fill the memory
 

@@ -107,9 +107,9 @@ def pick_head(encoder: Encoder, head: Head, label: str, key: session.Key = sessi
 
 
 def pick_pair(encoder: Encoder) -> tuple[Pair, Any, Any]:
-    """Draw the examples and the fields for other sentences.
+    """Draw the buttons of the examples, and a popover with fields for the visitor's own sentences.
 
-    Returns the pair, the row of buttons and the popover.
+    Returns the chosen pair, the row of buttons and the popover.
     """
     asked = st.query_params
     has_sentences = session.A in asked or session.B in asked

@@ -147,7 +147,7 @@ def heads_chart(values: Tensor, **looks: Any) -> Drawing:
 
 
 def choose_sentence(stop: str, sentence: str, encoder: Encoder | None = None) -> tuple[Encoder, Encoding]:
-    """Draw a field for a sentence; return encoder and encoding, or end the page."""
+    """Draw a field for a sentence. Return encoder and encoding, or stop the page's run with a message."""
     encoder = encoder or current_encoder()
     key = f"{stop}.sentence"
     st.session_state.setdefault(key, sentence)

@@ -108,8 +108,9 @@ def _choose(encoder: Encoder, answer: Answer, state: str, value: Any) -> None:
 def keep_choice(encoder: Encoder, answer: Answer, state: str, value: Any) -> bool:
     """Store a choice in the session and the address. Return False if the choice is invalid.
 
-    state: "head", "hidden" or "heads".
-    value: for "head", an index into encoder.all_heads; else the index of the hidden word in A and in B (None: no word).
+    state: "head" (the visitor chose a head), "hidden" (changed the hidden words) or "heads" (opened the heads' map).
+    value: for "head", an index into encoder.all_heads; otherwise a list of two indices, of the hidden words in A and B.
+    None instead of an index: no word is hidden.
     """
     if state == "head" and type(value) is int and 0 <= value < len(encoder.all_heads):
         head = encoder.all_heads[value]

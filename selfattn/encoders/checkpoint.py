@@ -136,8 +136,9 @@ def _check_tokenizer(folder: Path, config: dict) -> None:
     if strange or leading:  # transformers would accept any class, even a model
         what = f"its tokenizer_class {str(strange[0])[:80]!r} is not a tokeniser" if strange else ""
         raise LoadError(
-            f"{folder.name}/tokenizer_config.json can't be used: {what or f'{leading[0]} can load another file'}. Save the "
-            "tokeniser again, or choose another encoder."
+            f"{folder.name}/tokenizer_config.json can't be used: "
+            f"{what or f'{leading[0]} can make transformers load another file'}. "
+            "Save the tokeniser again, or choose another encoder."
         )
     if BYTES not in classes and not any(next(folder.glob(pattern), None) for pattern in VOCABULARIES):
         raise LoadError(

@@ -65,7 +65,7 @@ class Tokenizer:
     def check(self, name: str) -> None:
         """Raise LoadError if the tokeniser fails, or returns different tokens for the same text."""
         with failing_as(
-            lambda reason: LoadError(f"{name}'s tokeniser can't read {SAMPLE!r}: {reason}. Save it again.")
+            lambda reason: LoadError(f"{name}'s tokeniser can't read {SAMPLE!r}: {reason}. Save the tokeniser again.")
         ):
             one, other = (self.read(f"{SAMPLE} " * 40).ids for _ in range(2))
         if one != other:

@@ -34,7 +34,7 @@ class TargetReport(OfTables):
     # effect, low, high: of removing the head; known for eight heads
     # by_gradient: estimated effect
     sentences: pd.DataFrame
-    # row: the table's index label
+    # row: the sentence's index label in the input table
     # sentence, pair: the texts
     # number: the target's value
     # sum: sum of the effects of single words

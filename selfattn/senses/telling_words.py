@@ -106,7 +106,7 @@ class HiddenWordsReport(OfTables):
 
     @cached_property
     def level(self) -> NoiseLevel:
-        """The noise level: the smallest share (column of `words`) that is more than noise, from `noise_level`."""
+        """The noise level: a share (column of `words`) counts as more than noise if it is at least this large."""
         return noise_level(*self._extremes, RESAMPLES)
 
     @cached_property
@@ -163,7 +163,7 @@ def hidden_words(encoder: Encoder, frame: pd.DataFrame, progress: Progress = sil
 
 
 def over_words(reports: Sequence[HiddenWordsReport], rejected: pd.DataFrame, reason: str = "") -> HiddenWordsReport:
-    """Join the reports of single target words."""
+    """Join reports, each about one target word, into one report."""
     keys = {"accuracy": ["what"], "between": ["senses"], "heads": ["layer", "head"]}
     by_word = {name: [getattr(each, name).drop_duplicates(key) for each in reports] for name, key in keys.items()}
     right = np.stack([each["accuracy"] for each in by_word["accuracy"]])

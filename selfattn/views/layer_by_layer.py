@@ -53,7 +53,8 @@ def beside(pair: HiddenPair) -> str:
     control = f"A and the control sentence have cosine {numbers.cosine(pair.control_cosine)}"
     if pair.control_hidden == pair.control_hidden:
         control += (
-            f"; if the word with the largest effect is hidden in each sentence, {numbers.cosine(pair.control_hidden)}"
+            "; if the word with the largest effect is hidden in each sentence, the cosine is "
+            f"{numbers.cosine(pair.control_hidden)}"
         )
     return " ".join([*parts, f"{control}."])
 

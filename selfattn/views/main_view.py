@@ -186,7 +186,7 @@ def first_head(encoder: Encoder, pair: HiddenPair, heads: Sequence[HeadsOfWord])
 
 
 def _most_to_another(sides: Sequence[Attended]) -> Head:
-    """Return the head in which the chosen word attends most to one other word, summed over A and B."""
+    """Return the head with the largest weight from the chosen word to one other word, summed over A and B."""
     most = []
     for side in sides:
         others = [place for place, at in enumerate(side.others) if at is not None]

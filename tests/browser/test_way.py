@@ -359,7 +359,7 @@ def test_hover_sends_nothing_to_server(open_way):
     assert page.evaluate("sent") == []
 
 
-def test_keyboard_reaches_every_part(open_way):
+def test_keyboard_reaches_every_part_of_figure(open_way):
     page = open_way(VARIANTS["bank"])
     for _ in range(7):
         page.keyboard.press("Tab")

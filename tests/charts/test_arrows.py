@@ -1,4 +1,4 @@
-"""Test the charts of arrows, and of hops from word to word."""
+"""Test the charts of arrows, and of the steps from one word to another."""
 
 import numpy as np
 import pandas as pd

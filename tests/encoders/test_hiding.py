@@ -1,4 +1,4 @@
-"""Hiding a token has the effect of a score of minus infinity in plain transformers."""
+"""Test that hiding a token equals setting its scores to minus infinity in transformers' own code."""
 
 from collections.abc import Callable
 from functools import partialmethod

@@ -45,7 +45,7 @@ def test_worked_examples_match_published_numbers():
     assert rounded(trace.context[1], 4) == [0.3061, 0.8210]
 
 
-def test_word_good_attends_to_words_not_and_amazing():
+def test_word_good_attends_only_to_two_words():
     trace = twelve_tokens.compute()
     assert rounded(trace.weights[4]) == [0, 0, 0, 0.67, 0, 0, 0, 0, 0, 0, 0.33, 0]
     assert rounded(trace.context[4], 8) == [0.99999467, 0.33023767]

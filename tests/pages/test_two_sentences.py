@@ -81,7 +81,7 @@ def test_chosen_head_is_shown_instead_of_default(main_view, encoder):
     assert at.query_params["head"] == "L3 H7"
 
 
-def test_list_of_examples_opens_chosen_example(main_view):
+def test_example_chosen_in_list_is_shown(main_view):
     at = main_view.selectbox(key="more").set_value("bat").run()
     assert sentences(at) == example("bat").sentences and at.button_group(key="example").value == "bat"
     assert at.selectbox(key="more").value is None

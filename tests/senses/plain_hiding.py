@@ -48,7 +48,7 @@ class Vectors:
 
 @dataclass(frozen=True)
 class Hiding:
-    """Which query-key pairs `attention` hides, and how. seen: each layer's (weights, values) before hiding."""
+    """The query-key pairs that the function `attention` hides. seen: each layer's (weights, values) before hiding."""
 
     edges: Tensor  # (copies, n_layers, n_heads, n, n), True: the query can't attend to the key
     strength: float  # 1: hidden; near 0: hidden a little, for derivatives
@@ -238,11 +238,11 @@ def deals(senses: Sequence[str]) -> Iterator[tuple[int, list[int], list[int]]]:
 
 
 def judgements(rows: Sequence[Row], found: Sequence[Vectors], weight: Sequence[np.ndarray]) -> pd.DataFrame:
-    """Return ten judgements per row: the sense means of half of the other rows pick a word, and those of the rest judge it.
+    """Return ten judgements per row. The other rows are divided into a picking half and a judging half.
 
-    picked: index in `others` of the word with the largest share
-    way: vector between the picking half's sense means
-    *WHAT: 1 if u is nearer to the row's own sense than to the other senses, else 0
+    picked: index in `others` of the word with the largest share, measured with the sense means of the picking half
+    way: vector between the sense means of the picking half
+    *WHAT: 1 if u is nearer to the row's own sense than to the other senses (means of the judging half), else 0
     weight: attention to the other words, (m,) per row
     Interpretation of the definition: the sense of a sentence is its label.
     """

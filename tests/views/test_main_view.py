@@ -221,7 +221,7 @@ def test_average_place_lies_between_sense_mean_and_middle(encoder):
             assert 0 < sum(places) / len(places) < 0.5, (word, sense)
 
 
-def test_finding_follows_nearest_mean_not_label(encoder, made):
+def test_finding_names_sense_with_nearest_mean_not_labelled_sense(encoder, made):
     rows = sense_means(encoder, LABELLED, "wave").rows.values()
     strayed = next(row for row in rows if row.sense == "hand greeting" and row.place > 0.5)
     pair, panel = made("wave", EXAMPLES["wave"].first, strayed.sentence)
@@ -256,7 +256,7 @@ def test_only_positive_shares_have_text_about_chance(made, reports):
     assert negative and all("chance" not in word for word in negative)
 
 
-def test_texts_state_numbers_of_report(made, reports):
+def test_panel_states_rates_of_hidden_words_report(made, reports):
     _, panel = made("bank")
     chance = "Moves under 21 % (grey) could be chance."
     assert [*map(plain, panel.live.data["below"])] == [f"Even then it stays nearer to riverside. {chance}"]
@@ -408,7 +408,7 @@ def test_head_that_attends_most_to_another_word_is_found():
     assert (_most_to_another([a, alone]), _most_to_another([a, b])) == (Head(1, 0), Head(0, 1))
 
 
-def test_usual_behaviour_is_named_for_heads_with_pattern(made, reports):
+def test_only_heads_that_fit_a_pattern_are_described(made, reports):
     habits, table = made("bank")[1].live.data["heads"]["habits"], reports["head_profiles"].patterns
     row = table[(table["layer"] == 0) & (table["head"] == 2)].iloc[0]
     assert row["previous token"] >= 0.5 and habits["2"] == "mostly reads the token before, whatever it is"

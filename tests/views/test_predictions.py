@@ -48,7 +48,7 @@ def test_finding_names_word_with_largest_effect(found):
     assert words[1]["tip"] == "sat: the margin changes by −0.30"
 
 
-def test_small_changes_are_pale(found):
+def test_words_with_small_effects_are_pale(found):
     both = {asked(" in A"): replace(found, number=-8.0), asked(" in B"): found}
     words = predictions.words(both).live.data["rows"][0]["words"]
     assert [word["depth"] for word in words] == [2, -38, -50]  # percent of 0.8, a tenth of the margin

@@ -1,6 +1,6 @@
 """Test whether a negated word attends to its negator, such as "not".
 
-Source: a published lesson (ILLUSTRATIVE_ROW).
+The weights in ILLUSTRATIVE_ROW are from a published lesson.
 """
 
 import math
