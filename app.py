@@ -22,7 +22,7 @@ LOGO = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 176 32" font-fami
 
 
 def show() -> None:
-    """Draw what all pages share, then the page."""
+    """Draw the parts that all pages share, then the chosen page."""
     st.set_page_config(page_title="selfattn", page_icon="🔎", layout="wide", initial_sidebar_state=230)
     one_entry_a_page(
         # Remove Streamlit's empty space (6 rem) above the first line.

@@ -98,7 +98,7 @@ def test_chart_of_steps_draws_first_token_of_word(encoder):
         ("The printer had a paper jam again.", "They ate toast with jam.", ": the distance between A and B"),
     ],
 )
-def test_chart_of_hiding_words_explains_percentages(encoder, first, second, says):
+def test_hidden_words_chart_says_what_percentages_mean(encoder, first, second, says):
     chart = notebook.hidden_words(encoder, first, second, senses=labelled_sentences())
     assert says in texts_of(chart)
 

@@ -58,7 +58,8 @@ def gradients(
 ) -> list[ContextGradients]:
     """Differentiate the m numbers that `numbers` returns, with respect to each head's context vectors.
 
-    numbers: takes a list with each word's last hidden states, (p, d_model). Raises NotRecomputable.
+    numbers: takes a list with each word's last hidden states, (p, d_model)
+    Raises NotRecomputable if heads can't be replaced or gradients can't be computed.
     """
     encoder.check_patchable()
     tokens, at = zip(*(encoder.placed(word) for word in words))

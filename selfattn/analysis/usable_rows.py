@@ -15,7 +15,7 @@ from selfattn.words import fold
 PER_SENSE = 2  # if one sentence is left out, another one must have its sense
 
 P, T = ParamSpec("P"), TypeVar("T")
-# True: encode each row's text, and reject rows whose text gives NaN.
+# If True, each row's text is encoded, and rows whose text gives NaN are rejected.
 _run_each: ContextVar[bool] = ContextVar("run_each", default=False)
 
 

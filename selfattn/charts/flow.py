@@ -91,9 +91,9 @@ def sentences(
 
 
 def _laid_out(shown: Shown, sides: Iterable[int], width: float, sizes: Sequence[float]) -> list[Sentence]:
-    """Place the words in the largest letters that need no wrapping. If no size fits, wrap.
+    """Place each sentence on one line, in the largest font size that fits. If no size fits, wrap the sentences.
 
-    sizes: font sizes: the largest and the smallest without wrapping, and the one with wrapping
+    sizes: the largest and the smallest font size for one line, and the font size for wrapped sentences
     """
     (largest, smallest, wrapping), width = sizes, width - INDENT
 
@@ -210,7 +210,7 @@ class Move:
 
     @property
     def letters(self) -> float:
-        """Letter size of `text`, or 0 if there is no room."""
+        """Font size of `text` in pixels, or 0 if the text doesn't fit on the arrow."""
         room = -1 if self.covered else self.length - MARK
         return next(
             (size for size in (42, 30, 23)[0 if self.named else 2 :] if text_width(self.text, size, True) < room), 0

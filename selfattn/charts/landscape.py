@@ -96,7 +96,7 @@ def _apart(moves: Sequence[Move]) -> bool:
 
 
 def _labels(sheet: Sheet, shown: Shown, move: Move, wide: bool, width: float) -> list[Label]:
-    """Return the labels of a sentence's mark: 'without "river"' and, if `wide`, 'with "river"'."""
+    """Return the labels of a sentence's arrow: 'without "river"' and, if `wide`, 'with "river"'."""
     if move.word is None:
         return []
     ink, level, word = sheet.theme.ink, shown.data["way"]["level"] or 0.0, shown.label(move.side, move.word)

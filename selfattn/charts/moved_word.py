@@ -39,7 +39,7 @@ class Shown:
         return next(word["share"] for word in self.sides[side]["words"] if word["at"] == at)
 
     def hidden(self, side: int) -> int | None:
-        """Return the index of the word that the visitor hides, else of the word with the largest effect."""
+        """Return the index of the word that the visitor hides, or else of the word with the largest effect."""
         chosen = self.data["chosen"]["hidden"][side]
         return self.sides[side]["leader"] if chosen is None else chosen
 

@@ -53,8 +53,8 @@ AT = {
     for name in "AB"
 }
 CHOICE = (EXAMPLE, A, B, C, WORD, *AT.values())
-MODEL = Key("model", "the encoder chosen in the sidebar, or `another ...`")
-SECOND = Key("second", "page Two encoders: the second encoder, or `another ...`")
+MODEL = Key("model", "the encoder chosen in the sidebar, or the menu entry `another ...`")
+SECOND = Key("second", "page Two encoders: the second encoder, or the menu entry `another ...`")
 SENTENCE = Key("sentence", "page All heads: the sentences shown (A, B or both)", "A")
 SENTENCES = Key("sentences", "page Two encoders: the sentences for comparing two checkpoints, one per line")
 

@@ -267,7 +267,7 @@ _digests: dict[tuple, str] = {}  # keyed by `_state`
 
 
 def file_digest(path: Path) -> str:
-    """Return a file's sha256. Raises LoadError."""
+    """Return a file's sha256. Raises LoadError if the file can't be read."""
     with open_plain(path) as file, reading(path):
         state = _state(os.fstat(file.fileno()))  # of the open file: a link may lead elsewhere by now
         if state not in _digests:

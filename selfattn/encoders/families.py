@@ -92,7 +92,7 @@ def save_tiny(
 ) -> Path:
     """Save a tiny model and its tokeniser.
 
-    masked_head: add a masked-language head
+    masked_head: add a head for masked language modelling
     classes: add a classification head for texts, with these classes
     tags: add a classification head for tokens, with these tags
     """

@@ -62,7 +62,9 @@ def fetch(name: str, revision: str | None, report: Callable[[str], None]) -> tup
             f"{name} is gated. Accept the terms on its Hub page. Then log in with `hf auth login`, or set HF_TOKEN."
         ) from None
     except RevisionNotFoundError:
-        raise LoadError(f"{name} has no revision {revision!r}. Leave the revision empty for the newest.") from None
+        raise LoadError(
+            f"{name} has no revision {revision!r}. Leave the revision empty to load the newest one."
+        ) from None
     except RepositoryNotFoundError:
         raise LoadError(f"The Hub has no public model {name!r}. Check the spelling (owner/name).") from None
 
@@ -79,7 +81,7 @@ def _check_id(name: str, revision: str | None) -> None:
     if len(revision) > LONGEST_REVISION or ".." in revision or not REVISION.fullmatch(revision):
         raise LoadError(
             f"Expected a branch, tag, commit or refs/pr/1 as revision, got {revision[:LONGEST_REVISION]!r}. Leave the "
-            "revision empty for the newest."
+            "revision empty to load the newest one."
         )
 
 

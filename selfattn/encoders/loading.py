@@ -266,7 +266,10 @@ def _joined(*notes: str) -> str:
 
 
 def _max_tokens(source: Source, model: nn.Module, tokenizer) -> int:
-    """Return the smallest token limit of tokeniser, position tables and config. Raises LoadError."""
+    """Return the smallest token limit of tokeniser, position tables and config.
+
+    Raises LoadError if model_max_length isn't a number of at least 1.
+    """
     longest = tokenizer.model_max_length
     if not isinstance(longest, int | float) or not longest >= 1:  # also True for NaN
         raise LoadError(

@@ -129,7 +129,7 @@ def _linears(
 
 
 def _slices(recording: LayerRecording, linears, head: int, rotary: bool, shared: int) -> dict[str, Any]:
-    """Return one head's slices of W_Q, W_K, W_V and W_O, and a note about the family."""
+    """Return one head's slices of W_Q, W_K, W_V and W_O, and a note on how the family differs from BERT."""
     three, output = linears
     n_heads, d_head = recording.query.shape[1], recording.query.shape[-1]
     parts: dict[str, Any] = {}

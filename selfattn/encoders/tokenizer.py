@@ -13,7 +13,10 @@ CAPITALISED = re.compile("[A-Z][a-z]*")
 
 
 class Tokenizer:
-    """A fast tokeniser, with attributes as in transformers. Raises LoadError."""
+    """A fast tokeniser, with attributes named as in transformers.
+
+    Raises LoadError if the tokeniser can't be loaded or has no fast version.
+    """
 
     def __init__(self, folder: Path, name: str):
         with failing_as(

@@ -75,7 +75,7 @@ def _placed(encoder: Encoder, example: Example) -> dict[str, PlacedWord[Encoding
 
 
 def _error(encoding: Encoding) -> float:
-    """Return the largest difference between recomputed and the model's own attention weights, over all heads."""
+    """Return the largest difference between the recomputed attention weights and the model's own, over all heads."""
     layers = range(encoding.n_layers)
     return max(float((encoding.weights(layer) - encoding.own_weights(layer)).abs().max()) for layer in layers)
 

@@ -67,16 +67,16 @@ class HiddenWordsReport(OfTables):
     # agreement, low, high: how often the method ranks the picked word first, 0 to 1
     # rank: mean rank correlation with the shares
     between: pd.DataFrame
-    # word
+    # columns of between: word
     # senses: "one" for pairs of sentences with the same sense, else "two"
     # named, low, high: fraction of pairs in which both sentences have a word with a share that passes the limits NAMED and CLEAR
     # n: number of pairs
     heads: pd.DataFrame
-    # word, layer, head
+    # columns of heads: word, layer, head
     # share, low, high: the leading word's estimated share if the word is hidden in this head only
     # leads: how often this head has the largest share, 0 to 1
     one_head: pd.DataFrame
-    # word, row
+    # columns of one_head: word, row
     # largest, smallest: the leading word's largest and smallest share if the word is hidden in one head only
     rejected: pd.DataFrame  # the rejected rows, with the columns row and reason
     reason: str  # why a method of ranking words has no numbers, or ""

@@ -138,7 +138,7 @@ class WordRankings:
 
 
 class _ValueZeroing(Recorder):
-    """In copy i of a sentence, subtracts weight × value of the tokens in group i from the heads' outputs."""
+    """A recorder that subtracts weight × value of group i's tokens from the heads' outputs, in copy i of a sentence."""
 
     def __init__(self, word: PlacedWord, groups: Groups):
         super().__init__()

@@ -16,7 +16,7 @@ BATCH = 64  # sentences in one batch
 
 @dataclass(frozen=True, eq=False)
 class WordVectors:
-    """A word's vectors in n sentences, CPU float32.
+    """A word's vectors in n sentences, as float32 tensors on the CPU.
 
     If the tokeniser splits the word, its vector is the mean over the tokens.
     If heads can't be read, the last three fields have the shape (n, 0, n_heads, 0).

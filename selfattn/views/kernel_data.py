@@ -300,7 +300,7 @@ def _line(
 
 
 def _division(exponential: float, total: float, weight: float, places: int) -> tuple[str, str, str]:
-    """Return e^x, total and weight as texts: the first divided by the second, and rounded, gives the third."""
+    """Return e^x, total and weight as texts, with enough decimals that the printed division is correct."""
     write = _share(places)
     share, text = write(weight), write(exponential)
     first = max(places, _places(text))

@@ -106,7 +106,7 @@ def _python(asked: str, module: str) -> str:
 
 
 def most_certain(tags: pd.DataFrame) -> int:
-    """Return the index of the word whose tag is most probable; if there are entities, only they count."""
+    """Return the index of the word with the most probable tag, among the entities if there are any."""
     named = tags[tags["tag"] != OUTSIDE]
     return int((named if len(named) else tags)["probability"].idxmax())
 

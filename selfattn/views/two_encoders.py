@@ -251,7 +251,7 @@ def _distances(report: CheckpointsReport, frame: pd.DataFrame, head: Head, n_tex
 
 
 def _chance(report: CheckpointsReport, frame: pd.DataFrame, head: Head, partner: str) -> Panel:
-    """Make the map of the heads that are nearer to their own counterpart than to other heads' counterparts."""
+    """Make the map of heads that are nearer to their counterparts in the second encoder than to its other heads."""
     nearer, wrong, what = frame["nearer"], report.by_chance["nearer"], partner.split()[-1]
     by = frame.assign(**{"nearer by": (frame["others"] - frame["distance"]).where(nearer)})
     ends = zip(frame["others"] - frame["high"], frame["others"] - frame["low"])

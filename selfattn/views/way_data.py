@@ -263,10 +263,10 @@ def _way(line: Line, level: float) -> dict[str, Any]:
 
 
 def hills_of(ends: Sequence[Sequence[float]]) -> list[list[list[float]]]:
-    """Return a density curve of the dots at each end of the line, as points [place, height]. The largest height is 1.
+    """Return for each end of the line the density curve of its dots, as points [place, height]. The largest height is 1.
 
-    Gaussian kernel. Bandwidth: Silverman's rule of thumb, (4 / 3n)^(1/5) standard deviations (Density Estimation, 1986, section
-    3.4.2). An end whose dots have fewer than three different places has no hill.
+    The kernel is Gaussian. The bandwidth is Silverman's rule of thumb, (4 / 3n)^(1/5) standard deviations (Density
+    Estimation, 1986, section 3.4.2). The curve is empty for dots with fewer than three different places.
     """
     hills = []
     for dots in ends:

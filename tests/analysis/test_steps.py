@@ -32,7 +32,7 @@ def test_every_step_has_small_error(encoder, pad_to):
     assert table["size"]["weights"] == steps["weights"].size and math.isnan(table["error"]["input"])
 
 
-def test_error_is_largest_difference(encoder, encoding):
+def test_step_error_is_largest_difference_from_model(encoder, encoding):
     step = head_steps(encoder, encoding, 0, 0)["weights"]
     shifted = step.own.clone()
     shifted[2, 3] += 0.25

@@ -301,7 +301,7 @@ def test_section_of_heads_is_folded_at_first(open_way):
     expect(cell).to_be_visible()
 
 
-def test_only_open_map_of_heads_requests_effects(open_way):
+def test_map_of_heads_requests_effects_only_while_open(open_way):
     data = way_data()
     data["chosen"] = {**data["chosen"], "open": False}
     page = open_way(data)

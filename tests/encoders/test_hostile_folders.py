@@ -206,7 +206,7 @@ def test_digest_depends_on_content(tmp_path):
     assert file_digest(file) != first
 
 
-def test_xmod_without_language_is_refused(tmp_path):
+def test_xmod_without_default_language_is_refused(tmp_path):
     config = AutoConfig.for_model(
         "xmod", vocab_size=120, hidden_size=32, num_hidden_layers=1, num_attention_heads=4, intermediate_size=48,
         max_position_embeddings=64, languages=["en_XX", "de_DE"]

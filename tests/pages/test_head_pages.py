@@ -134,7 +134,7 @@ def test_rollout_link_of_older_version_shows_note():
     assert "map_of" not in at.query_params
 
 
-def test_entry_in_measures_adds_measure_to_page(encoder, monkeypatch):
+def test_page_offers_measure_that_was_added(encoder, monkeypatch):
     made = Measure(
         "a new one", "slugs", "text", lambda weights, encoding: weights.amax((-2, -1)), "What it means.", "a new one"
     )

@@ -536,7 +536,7 @@ def test_figure_shows_effects_of_hiding_each_word(encoder):
         drawn = [word for word in side["words"] if word["kind"] == "word"]
         assert [word["text"] for word in drawn] == [word.label for word in others]
         assert [word["share"] for word in drawn] == pytest.approx(share.tolist(), abs=1e-4)
-    # The text also states the effects of deleting "river" and of masking it for all tokens.
+    # The page's second expander states the effects of deleting "river" and of masking it for all tokens.
     ids, river = torch.tensor([a.sentence.ids]), list(a.sentence.places("river")[0].positions)
     seen = torch.ones_like(ids).index_fill(1, torch.tensor(river), 0)
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Test typing before the page has drawn all fields."""
+"""Test the effect of a visitor's typing before the page has drawn all fields."""
 
 import pytest
 

@@ -269,7 +269,7 @@ def test_changed_encoder_is_refused(tmp_path, capsys):
     assert "another scan: its content is '" in capsys.readouterr().err
 
 
-def test_read_scan_accepts_older_digests(tmp_path, encoder):
+def test_scan_by_older_version_is_read(tmp_path, encoder):
     assert scan(write(tmp_path / "table.csv", 2), tmp_path / "scan") == 0
     about = json.loads((tmp_path / "scan/scan.json").read_text())
     assert about.pop("content") == encoder.content

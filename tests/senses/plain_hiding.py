@@ -197,7 +197,7 @@ def is_named(row: Row, share: np.ndarray) -> bool:
 
 
 def own_and_other(u: np.ndarray, senses: Sequence[str], sense: str, among: Collection[int]):
-    """Return the mean of `sense`, and the mean of the other senses' means."""
+    """Return the mean vector of the rows with `sense`, and the mean of the other senses' mean vectors."""
     mean = {each: np.mean([u[j] for j in among if senses[j] == each], axis=0) for each in sorted(set(senses))}
     return mean[sense], np.mean([mean[each] for each in mean if each != sense], axis=0)
 
@@ -209,10 +209,10 @@ def axis_without(u: np.ndarray, senses: Sequence[str], sense: str, i: int | None
 
 
 def taken_for(typed: np.ndarray, u: np.ndarray, senses: Sequence[str], i: int | None):
-    """Return the sense with the mean nearest to `typed`, the squared distance to this mean, and a quantile.
+    """Return the sense with the mean nearest to the vector `typed`, the squared distance to this mean, and a quantile.
 
-    The quantile is the 95 % quantile of the rows' squared distances from the means of their own senses.
-    Row i is left out of the means from which `typed` is measured, but the quantile is over all rows.
+    The means that are compared with `typed` are computed without row i of `u`.
+    The quantile is the 95 % quantile of the squared distances of all rows from the means of their own senses.
     """
 
     def squared(vector, sense, left_out):

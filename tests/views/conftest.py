@@ -1,3 +1,3 @@
-"""Use the fixtures of tests/charts."""
+"""Let the tests in this folder use a fixture of tests/charts."""
 
 from tests.charts.conftest import sides as sides

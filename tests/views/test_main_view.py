@@ -77,7 +77,7 @@ def test_finding_of_word_with_labelled_senses(made, word, expected):
     assert plain(made(word)[1].finding) == expected
 
 
-def test_unknown_sense_gives_line_between_sentences(made):
+def test_line_runs_between_sentences_if_sense_is_unknown(made):
     pair, panel = made("jam")
     assert (
         pair.senses is None and plain(panel.finding).startswith("Hide ") and panel.finding.endswith("of the distance.")

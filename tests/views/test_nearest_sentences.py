@@ -32,7 +32,7 @@ def test_word_is_underlined_in_nearest_sentences(encoder):
         ((0.9, 0.8, 1.1e-4, 0.0, 0.0), ""),
     ],
 )
-def test_sentences_as_near_as_third_nearest_are_counted(cosines, more):
+def test_finding_counts_sentences_tied_with_third_nearest(cosines, more):
     assert senses_of("now", ranked(*cosines, senses=["river"] * 5)) == (
         f"Of the three sentences nearest to the word now, all have the sense river{more}."
     )
