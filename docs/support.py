@@ -119,7 +119,7 @@ def in_a_child(name: str, folder: Path) -> dict:
 def outcome_of(folder: Path) -> tuple[str, str, dict[str, float]]:
     """Load a checkpoint. Return the outcome, the reason, and the differences from an eager pass.
 
-    The outcome is "right", "shown", "wrong" or "refused".
+    The outcome is "right" (the attention can be recomputed), "shown" (it can't), "wrong" or "refused".
     """
     from selfattn.encoders.errors import LoadError
     from selfattn.encoders.loading import load_source

@@ -79,7 +79,7 @@ def explained_heads_frame(found: Explained) -> pd.DataFrame:
 
 
 def context_share(trace: AttentionTrace, positions: Sequence[int]) -> Tensor:
-    """Return each token's part of a word's context vector: (n,). The parts sum to 1; some may be negative."""
+    """Return each token's share of a word's context vector: (n,). The shares sum to 1; some may be negative."""
     weights = trace.weights[list(positions)].mean(0)
     context = weights @ trace.value
     parts = (weights[:, None] * trace.value) @ context

@@ -243,10 +243,10 @@ def unmeasured_pair(
 def _ways(
     encoder: Encoder, a: _Side, b: _Side, senses: pd.DataFrame | SenseMeans | None
 ) -> tuple[tuple[Tensor, Tensor], tuple[WayBetweenSenses, WayBetweenSenses] | None, list[str]]:
-    """Return (vectors, ways, notes) for the moves of the word in A and B.
+    """Choose the directions along which moves of the word's vector are measured. Return (vectors, ways, notes).
 
-    vectors: the directions along which the moves in A and in B are measured.
-    ways: the `WayBetweenSenses` of A and of B; None if the vectors lead from one sentence to the other.
+    vectors: the direction in A and the direction in B.
+    ways: the `WayBetweenSenses` of A and of B; None if each direction leads to the word's vector in the other sentence.
     """
     between = b.unit - a.unit, a.unit - b.unit
     if senses is None:

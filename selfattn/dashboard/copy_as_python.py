@@ -1,4 +1,4 @@
-"""Write the Python code of "Copy as Python"."""
+"""Write the Python code that visitors find under "Copy as Python"."""
 
 from pathlib import Path
 

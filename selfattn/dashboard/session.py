@@ -12,7 +12,7 @@ import streamlit as st
 
 
 class Key(str):
-    """A key of the session state. With `{}` in the name: a template for several keys."""
+    """A key of the session state. A key with `{}` in its name is a template for several keys."""
 
     meaning: str
     first: Any  # what `get` returns until a value is set
@@ -68,7 +68,7 @@ CONTROL_TYPED = Key("typed", "the control sentence that the visitor typed, and s
 WORD_MISSED = Key("word_missed", "the visitor's last word that isn't in both sentences", "")
 
 # Links and the page's address.
-LINK = Key("link", "parameters of the session's first address that aren't used yet", MappingProxyType({}))
+LINK = Key("link", "the URL parameters that the session began with, except those already used", MappingProxyType({}))
 INSTEAD = Key("instead", "for each unusable value of the link, the value shown instead")
 DEFAULT_OF = Key("default of {}", "the default of the widget {} in the previous run")
 LINKED_TO = Key(

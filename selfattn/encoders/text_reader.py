@@ -119,7 +119,7 @@ class TextReader:
             raise TextError(reason)
         places, parts = tokens.places(word, *more), len(character_spans(word))
         if parts != 1 and not tokens.places(word):  # several parts that share a token are one word
-            raise TextError(f"Expected one word, got {word[:80]!r} ({parts} words or signs). Choose one.")
+            raise TextError(f"Expected one word, got {word[:80]!r} ({parts} words or symbols). Choose one.")
         if not places:
             raise TextError(
                 f"{word!r} is not a word of the sentence. Spell it as in the sentence; letter case doesn't matter."

@@ -88,8 +88,8 @@ def _introduction(encoder: Encoder) -> list[str]:
             "heads that matter."
         ),
         report.paragraph(
-            f"Encoder: {encoder.title}. selfattn recomputes every head's weights. Each page shows the largest difference to the "
-            "model's own weights. One pair of sentences proves little: in other sentences, other heads may matter most. Layers "
-            "and heads count from 0."
+            f"Encoder: {encoder.title}. selfattn recomputes every head's weights. Each page shows the largest difference between "
+            "these weights and the model's own. One pair of sentences proves little: in other sentences, other heads may matter "
+            "most. Layers and heads count from 0."
         ),
     ]

@@ -111,7 +111,7 @@ def words_to_find(words: Sequence[str]) -> tuple[str, ...]:
     """Fold and sort the words to search for. Raises InputError."""
     for word in words:
         if (n := len(character_spans(word))) != 1:
-            raise InputError(f"Expected one word to search for, got {word[:80]!r} ({n} words or signs).")
+            raise InputError(f"Expected one word to search for, got {word[:80]!r} ({n} words or symbols).")
     return tuple(sorted({fold(word.strip()) for word in words}))
 
 

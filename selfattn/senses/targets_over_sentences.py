@@ -31,7 +31,7 @@ class TargetReport(OfTables):
     # text: "sentence" or "pair" (only with two texts)
     heads: pd.DataFrame
     # layer, head, n
-    # effect, low, high: of removing the head; known for eight heads
+    # effect, low, high: mean effect of removing the head, and its interval; measured for eight heads
     # by_gradient: estimated effect
     sentences: pd.DataFrame
     # row: the sentence's index label in the input table

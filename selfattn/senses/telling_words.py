@@ -144,7 +144,7 @@ class _Judged:
 
 @rejecting_what_breaks_down
 def hidden_words(encoder: Encoder, frame: pd.DataFrame, progress: Progress = silent) -> HiddenWordsReport:
-    """Measure how far hiding each other word moves a labelled word's vector.
+    """Measure how far a labelled word's vector moves if one other word of its sentence is hidden.
 
     frame: columns sentence, word, sense; a word needs two senses with four rows each, and a sentence needs two other words
     progress(done, total): called after each sentence; may raise, to stop
@@ -236,7 +236,7 @@ def _judged(
     judge = np.arange(len(halves)) ^ 1  # for each half, the index of the remaining half
 
     def right(vectors: np.ndarray) -> np.ndarray:
-        """Return 1 where, by each remaining half's means, the right sense is nearer, else 0: (k, d_model) -> (10, k)."""
+        """For each half in `judge`, return 1 if a vector is nearer to the right sense's mean, else 0: (k, d_model) -> (10, k)."""
         return (np.sign(np.einsum("hkd,hd->hk", middle[judge][:, None] - vectors, axes[judge])) + 1) / 2
 
     moved = hidden - unit

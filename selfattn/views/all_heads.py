@@ -54,7 +54,7 @@ def every_head(
 ) -> Panel:
     """Make the panel of all heads: small maps, and a large map of the chosen head.
 
-    maps: from `small_maps`, with the rows to outline and the sentence's name. noise: a remark about rounding errors.
+    maps: the result of `small_maps`, plus the rows to outline and the sentence's name. noise: a remark about rounding errors.
     compared: sentences A and B, if the measure is an effect.
     """
     note = ""

@@ -19,7 +19,7 @@ def noise_floor(
 ) -> tuple[pd.DataFrame, str]:
     """Set effects below the precision's rounding noise to 0, and state how many there are.
 
-    columns: columns with effects, and their noise as a multiple of NOISE.
+    columns: for each column of effects, the noise as a multiple of NOISE.
     """
     if precision not in NOISE:
         return frame, ""

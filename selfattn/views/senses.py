@@ -281,7 +281,7 @@ def adds(report: SeparationReport, head: Head) -> Panel:
     """Make the panel of each head's accuracy minus the accuracy of the better of two baselines."""
     table = report.heads.assign(name=_names(report.heads))
     n, best = len(table), table.loc[table["adds"].idxmax()]
-    most = f"Attention adds most in {best['name']}: {numbers.effect(best['adds'])}"
+    most = f"Attention adds most accuracy in {best['name']}: {numbers.effect(best['adds'])}"
     if best["adds_low"] == best["adds_low"]:
         sure, below = (table["adds_low"] > 0).sum(), (table["adds_high"] < 0).sum()
         chance = round(0.025 * n)

@@ -284,7 +284,7 @@ def hills_of(ends: Sequence[Sequence[float]]) -> list[list[list[float]]]:
 
 @lru_cache(8)  # cached profiles
 def _habits(profiles: HeadProfiles | None) -> dict[str, str]:
-    """Return a text about the usual behaviour of each head that fits a pattern."""
+    """Return, for each head that fits a pattern, a text about the head's usual behaviour."""
     if profiles is None:
         return {}
     first = (nearest_first(row)[0] for row in profiles.patterns[list(PATTERNS)].to_dict("records"))

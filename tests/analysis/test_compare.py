@@ -53,7 +53,7 @@ def test_align_includes_given_pair():
     assert (0, 3) not in align([*"xabc"], [*"abcx"]) and (0, 3) in align([*"xabc"], [*"abcx"], (0, 3))
 
 
-def test_compare_leaves_out_words_of_only_one_encoder():
+def test_compare_leaves_out_words_that_one_encoder_lacks():
     first = cut("a b c", ["a", "b", "c"], [[0.25] * 4] * 4)
     second = cut("a b c", ["a", "c"], [[0.0, 0.2, 0.8], [0.5, 0.1, 0.4], [0.5, 0.3, 0.2]])
     found = compare_encoders(first, (0, 0), second, (0, 0))

@@ -139,7 +139,7 @@ def test_explain_names_sentence_that_answers_query(encoder):
     assert float(found.by_sentence[7]) < -0.1
 
 
-def test_long_text_needs_65_tokens_and_three_sentences(encoder):
+def test_65_tokens_and_three_sentences_make_text_long(encoder):
     assert is_long(encoder.tokenize(TEXT)) and is_long(encoder.tokenize("Who?", TEXT))
     assert not is_long(encoder.tokenize("bank " * 100)) and not is_long(encoder.tokenize("One. Two. Three. Four."))
     parts = [encoder.tokenize(f"One. Two. {'Bank ' * (n - 8)}three.") for n in (64, 65)]

@@ -238,7 +238,7 @@ def test_bar_heights_follow_weights(width, weights, printed):
     ("hidden", "first", "share", "exact"),
     [([None, None], (0, 6), 0.436, True), ([None, 0], (1, 0), 0.0401, False), ([4, 6], (1, 6), 0.199, True)],
 )
-def test_head_map_shows_hidden_word_with_larger_effect(hidden, first, share, exact):
+def test_head_map_belongs_to_hidden_word_with_larger_effect(hidden, first, share, exact):
     data = way_data()
     shown = Shown({**data, "chosen": {**data["chosen"], "hidden": hidden}})
     assert (shown.first, shown.share(*first), shown.exact, shown.answer) == (first, share, exact, (0, 6))

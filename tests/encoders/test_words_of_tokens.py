@@ -60,7 +60,7 @@ def test_several_words_in_one_token_are_found(at_spaces):
     assert [place.word.text for place in at_spaces.locate(WHOLE, "river")] == ["/river", "river"]
     assert [place.word.at for place in at_spaces.locate(WHOLE, "/river")] == [WHOLE.index("/river")]
     assert not tokens.places("the bank") and not tokens.places("iver")
-    with pytest.raises(TextError, match=r"Expected one word, got '\$6' \(2 words or signs\)"):
+    with pytest.raises(TextError, match=r"Expected one word, got '\$6' \(2 words or symbols\)"):
         at_spaces.locate(WHOLE, "$6")
 
 

@@ -87,7 +87,7 @@ def test_example_chosen_in_list_is_shown(main_view):
     assert at.selectbox(key="more").value is None
 
 
-def test_visitor_chooses_line_between_senses_or_sentences(main_view, encoder):
+def test_visitor_chooses_senses_or_sentences_as_line_ends(main_view, encoder):
     assert figure(main_view)["way"]["between"] == "senses"
     at = main_view.button_group(key="way").set_value("sentences").run()
     assert figure(at)["finding"] == finding_of(encoder, PAIRS[0], way="sentences")
@@ -327,7 +327,7 @@ MINT = {
 }  # fmt: skip
 
 
-def test_distance_is_between_senses_of_uploaded_table(encoder):
+def test_line_ends_are_senses_of_uploaded_table(encoder):
     a, b = "They brought the metal to the mint for new coins.", "We cut some mint for a cup of tea."
     at = open_link(a=a, b=b, word="mint")
     assert not any(button.key == "way" for button in at.button_group)

@@ -146,7 +146,7 @@ def test_wrong_option_writes_nothing(tmp_path, capsys):
         (table, out, "--heads 5.10", "Expected a head such as L5H10, got '5.10'"),
         (table, out, "--heads L6H0,L0H1", "has no L6 H0: its heads are L0 H0 to L5 H11. Change --heads."),
         (table, out, "--heads L0H12", "has no L0 H12"),
-        (table, out, "--word bank.", "Expected one word to search for, got 'bank.' (2 words or signs)"),
+        (table, out, "--word bank.", "Expected one word to search for, got 'bank.' (2 words or symbols)"),
         (table, out, f"--words {empty}", "has no words"),
         (table, out, f"--words {latin}", "latin.txt is not valid UTF-8. Save it as UTF-8."),
     ]:

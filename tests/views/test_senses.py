@@ -113,8 +113,8 @@ def test_rows_show_how_far_word_moves(panels, report):
         ({"the_word_alone": 0.7, "the_word_hidden": 0.7}, "needed and not enough: the right sense is found in 70 of 100"),
         ({"the_word_alone": 0.59}, "No single word is enough: with only the most telling word, the right sense is found in 59 "),
         ({"as_it_is": 0.52}, "Even with all words, the encoder finds the right sense in only 52 of 100 sentences."),
-        # Exactly at the limits: an interval that begins at 0.5; two intervals that touch; a gain over guessing that is
-        # 80 % (the word alone) and 50 % (the word hidden) of the gain with all words.
+        # Each of these cases is exactly at a limit: an interval begins at 0.5; two intervals touch; the gains over guessing
+        # are 80 % (the word alone) and 50 % (the word hidden) of the gain with all words.
         ({"as_it_is": 0.53125}, "Even with all words, the encoder finds the right sense in only 53 of 100 sentences."),
         ({"the_word_alone": 0.75, "any_other_alone": 0.6875}, "No single word is enough: with only the most telling word"),
         ({"as_it_is": 1.0, "the_word_alone": 0.9, "the_word_hidden": 0.75}, "rarely needed and usually enough: the right sense"),
@@ -231,7 +231,7 @@ def test_finding_counts_heads_whose_attention_helps(separated):
     span = numbers.span(best["adds_low"], best["adds_high"], numbers.effect)
     assert (
         panel.note
-        == f"Attention adds most in {Head(int(best['layer']), int(best['head']))}: {numbers.effect(best['adds'])} "
+        == f"Attention adds most accuracy in {Head(int(best['layer']), int(best['head']))}: {numbers.effect(best['adds'])} "
         f"(95 % interval {span})."
     )
 

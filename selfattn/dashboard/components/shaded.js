@@ -7,7 +7,6 @@ export default function shaded(given) {
 
 const TALL = 36; // pixels: largest effect in the chart of a long text
 
-/** Knows the data, and which sentence is opened or hovered. */
 class ShadedView extends View {
   show(data, send) {
     this.send = send;

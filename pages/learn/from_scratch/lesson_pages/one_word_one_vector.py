@@ -47,7 +47,7 @@ def one_vector() -> Scene:
         st.session_state.setdefault(key, value)
     with st.expander("Your own word and sentences"):
         st.text_input("Word", key=WORD, max_chars=40)
-        st.text_input("Two words to compare with", key=LANDMARKS, max_chars=80)
+        st.text_input("Two words to compare the word with", key=LANDMARKS, max_chars=80)
         hint = "Type two to eight sentences with the word, one per line. You can add the word's sense after a bar (|)."
         st.text_area("Sentences | sense", key=TEXT, height=200, max_chars=3000, help=hint)
         teaching.reset("one-vector", PUBLISHED, "Reset the sentences")
