@@ -73,7 +73,7 @@ def checks(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def parity(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Compare weights with eager attention, and hidden states with those on the CPU."""
+    """Compare attention weights with those of eager attention, and hidden states with those on the CPU."""
     precision = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("highest")  # TF32 would round each mantissa to ten bits
     try:

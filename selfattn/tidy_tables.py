@@ -106,7 +106,7 @@ def hidden_words_frame(pair: HiddenPair) -> pd.DataFrame:
 def hidden_heads_frame(pair: HiddenPair, run: Mapping[tuple[str, int], Tensor] | None = None) -> pd.DataFrame:
     """Return the effect of hiding each word in one head at a time.
 
-    run: exact effects of some words, (n_layers, n_heads) each, keyed by (sentence, place).
+    run: exact effects of some words, (n_layers, n_heads) each, keyed by (sentence, position of the word's first token).
     The effects of all other words are estimated by gradient.
     """
     tables = []
@@ -138,7 +138,8 @@ def leading_words_frame(report: HiddenWordsReport, frame: pd.DataFrame) -> pd.Da
     """Return a row for each labelled sentence, with the two words that, when hidden, have the largest effects.
 
     Rows are sorted by the largest effect.
-    share (next): how far hiding the first (second) word moves the labelled word, as a part of the distance to its other senses.
+    share, next: how far hiding `first` and hiding `second` moves the labelled word, as a part of the distance to its
+        other senses.
     """
     words = report.named.sort_values("share", ascending=False, kind="stable")
     places = words.groupby("row", sort=False).cumcount()

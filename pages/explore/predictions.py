@@ -75,7 +75,7 @@ def _field(label: str, first: str, key: session.Key) -> str:
 
 
 def _load_or_stop(encoder: Encoder, what: str, load: Callable[[Encoder], T]) -> T:
-    """Load a task head or the pooling. End the page if the encoder has none."""
+    """Load a task head or the pooling. If the encoder has none, say so and stop the page's run."""
 
     def make(_: object) -> T | str:
         try:

@@ -212,7 +212,7 @@ def _scale_bar(sheet: Sheet, shown: Shown, length: float, y: float, width: float
 
 
 def _name(sheet: Sheet, end: Data, hue: str, width: float) -> list[list[Piece]]:
-    """Return the lines of text at one end of the drawn line: the end's name, and how many labelled sentences it has."""
+    """Return the text at one end of the drawn line: the end's name, and its number of labelled sentences."""
     lines = wrapped(end["label"], width, NAME, bold=True)
     letters = min(NAME, NAME * width / max(text_width(line, NAME, bold=True) for line in lines))
     ink = sheet.theme.ink if hue == sheet.theme.muted else hue

@@ -56,13 +56,13 @@ class Shown:
         return f"{numbers.decimal(100 * share, 1)}{NBSP}%" if same else percent(share)
 
     def end_color(self, theme: Theme, end: int) -> str:
-        """Return the colour of an end of the line: grey if A and B have the same sense."""
+        """Return the colour of an end of the line: its sentence's colour, or grey if A and B have the same sense."""
         toward = self.data["way"]["toward"]
         return theme.muted if toward[0] == toward[1] else theme.sentence("AB"[end])
 
     @cached_property
     def first(self) -> tuple[int, int] | None:
-        """Sentence (0: A, 1: B) and index of the word whose effects in single heads the map shows."""
+        """Sentence (0: A, 1: B) and index of the hidden word that the map of heads is about."""
         chosen = [(side, at) for side, at in enumerate(self.data["chosen"]["hidden"]) if at is not None]
         leading = [(side, own["leader"]) for side, own in enumerate(self.sides) if own["leader"] is not None]
         return max(chosen or leading, key=lambda one: self.share(*one) or 0.0, default=None)

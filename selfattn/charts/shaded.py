@@ -62,7 +62,10 @@ def _words(sentence: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def tinted_word(sheet: Sheet, ramp: Sequence[str], one: Placed, x: float, y: float, size: float, number: float) -> None:
-    """Draw a word with its baseline at y, and its number with the baseline at `number`. ramp: five colours, from low to high."""
+    """Draw a word with its baseline at y, and its number with the baseline at y = `number`.
+
+    ramp: five colours, from low to high
+    """
     theme, word, depth = sheet.theme, one.word, one.word["depth"] / 100
     chosen = word["kind"] == "chosen"
     if depth or word["kind"] == "leader":

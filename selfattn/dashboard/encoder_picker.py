@@ -162,7 +162,7 @@ def _settle() -> None:
 
 
 def pick_encoder() -> tuple[str, str, str, str]:
-    """Draw the sidebar's pickers; return name, revision, device and dtype."""
+    """Draw the sidebar's pickers. Return the encoder's name, revision, device and dtype."""
     known, others = offered_encoders()
     options = [*known, OTHER] if others else known
     remember_link()

@@ -300,7 +300,7 @@ class Encoder(TextReader):
         return vectors if layers else vectors[:, 0]
 
     def _joined(self, copies: Sequence[Copy], joins: Sequence[int], narrow: bool) -> Tensor:
-        """Run copies of a sentence; `joins` has each copy's first layer.
+        """Run changed copies of a sentence, copy i from layer joins[i] on.
 
         Returns the last hidden states of the word's p tokens: (copies, p, d_model).
         """

@@ -33,7 +33,7 @@ class MaskedHead:
         return logits.float().cpu().log_softmax(-1).reshape(*states.shape[:-1], -1)
 
     def place(self, encoding: Tokens) -> int:
-        """Return the position of the only mask. Raises TextError."""
+        """Return the position of the only mask token. Raises TextError."""
         places = [position for position, token in enumerate(encoding.ids) if token == self.mask_id]
         if len(places) != 1:
             raise TextError(f"Expected exactly one {self.mask_token} in the text, got {len(places)}. Mask one word.")

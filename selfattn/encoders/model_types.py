@@ -10,7 +10,7 @@ from transformers.models.auto.modeling_auto import (
 
 from selfattn.encoders.errors import LoadError
 
-# Types of transformers 5.23 that read plain text and have an attention weight for each pair of tokens.
+# Model types in transformers 5.23 that read plain text and have an attention weight for each pair of tokens.
 # MRA and YOSO are left out: they download code.
 TEXT_ENCODERS = frozenset((
     "albert", "bert", "bert-generation", "big_bird", "camembert", "convbert", "data2vec-text", "deberta",

@@ -69,8 +69,8 @@ class DistanceVectors:
 def content_to_position(query: Tensor, positions: Tensor, distance: Tensor, scale: float) -> Tensor:
     """Compute result[i, j] = scale * query[i] . positions[distance[i, j]].
 
-    query (..., n_query, d_head), positions (..., n_distances, d_head), distance (..., n_query, n_key) from 0
-    -> (..., n_query, n_key)
+    query (..., n_query, d_head), positions (..., n_distances, d_head), distance (..., n_query, n_key)
+    -> (..., n_query, n_key). The entries of `distance` are indices of `positions`, from 0.
     """
     products = query @ positions.transpose(-2, -1)  # (..., n_query, n_distances)
     return products.gather(-1, distance.expand(*products.shape[:-2], *distance.shape[-2:])) * scale

@@ -68,7 +68,7 @@ class Pooling:
     max_tokens: int | None  # longer texts are cut
 
     def read(self, encoder: Encoder, text: str) -> tuple[Tokens, Tokens]:
-        """Return the tokens of the text cut to the allowed length, and of the complete text."""
+        """Return the tokens of the text, cut to the allowed length, and the tokens of the uncut text."""
         uncut = encoder.uncut(text)
         return encoder.tokenize(uncut.cut(min(self.max_tokens or encoder.max_tokens, encoder.max_tokens))), uncut
 

@@ -159,7 +159,7 @@ def cosines(vectors: Tensor) -> Tensor:
 
 
 def centroid_cosines(between: Tensor, labels: Tensor, n_senses: int) -> Tensor:
-    """Return each sentence's cosine with each sense's centroid, computed from the other sentences.
+    """Return each sentence's cosine with each sense's centroid over the other sentences.
 
     between (features, n, n): from `cosines`; a feature is a layer or a head
     labels (labellings, n): index of each sentence's sense

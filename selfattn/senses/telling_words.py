@@ -101,7 +101,7 @@ class HiddenWordsReport(OfTables):
 
     @property
     def noise(self) -> pd.DataFrame:
-        """The number of sentences in which hiding some word moves the target by at least each share (`noise_counts`)."""
+        """For each share, the number of sentences in which hiding some word moves the labelled word at least that far."""
         return noise_counts(*self._extremes)
 
     @cached_property

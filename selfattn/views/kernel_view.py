@@ -39,7 +39,7 @@ def kernel_panel(
 ) -> Panel:
     """Make the panel of one token's attention, in one sentence or two.
 
-    errors: largest differences from the model's own weights: on the same queries and keys, and in a second run (or None).
+    errors: two largest differences from the model's own weights, for the same inputs and for a second run (or None).
     clicks: True if a click on a token makes that token the query. places: decimals of scores, e^x and weights.
     back: label of the button that undoes a drag of the query; "": no dragging. Only a query of two numbers can be dragged.
     """
@@ -104,7 +104,7 @@ def steps_frame(rows: Sequence[QueryRow]) -> pd.DataFrame:
     """Return a row for each token, with every step in computing the token's weight.
 
     masked: the score with all added terms; minus infinity for hidden tokens. shifted: masked minus the row's maximum.
-    share: the token's part of the context vector. The parts sum to 1, and some may be negative.
+    share: the fraction of the context vector's length that the token adds. The fractions sum to 1; some may be negative.
     """
     tables = []
     for row in rows:

@@ -339,7 +339,10 @@ def _together(question: Question, found: Explained) -> str:
     )
     if question.what == "the score" and abs(found.together) < FLOOR * float(found.effect.abs().max()):
         score = numbers.decimal(found.number + found.together)
-        said += f" Without any word, the score is still about {score}. Hiding a single word changes the score more."
+        said += (
+            f" Without any word, the score is still about {score}. Hiding a single word changes the score more than hiding all "
+            "words does."
+        )
     return said
 
 

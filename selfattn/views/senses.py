@@ -83,7 +83,7 @@ def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, 
     elif many >= ROWS:
         finding = f'Hiding a single word never moves "{word}" further than chance.'
         note, level = (
-            "There is no noise level, because at every length, too many moves go away from the other sense.",
+            "There is no noise level, because too many moves of every length go away from the other sense.",
             math.inf,
         )
     else:

@@ -79,5 +79,5 @@ def shaded_picture(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def keyed(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Add the field `key`, a digest. The browser redraws for a new key."""
+    """Add the field `key`, a digest of the data. If the key changes, the browser draws the figure again."""
     return {**data, "key": hashlib.sha256(json.dumps(data).encode()).hexdigest()[:16]}

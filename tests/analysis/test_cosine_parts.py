@@ -1,4 +1,4 @@
-"""Test the parts of a cosine against plain loops."""
+"""Compare the terms of a cosine, one for each pair of words, with plain loops."""
 
 import math
 

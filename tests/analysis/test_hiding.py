@@ -177,7 +177,7 @@ def test_only_eight_words_of_long_sentence_are_hidden(encoder):
     assert not math.isnan(pair.other_words) and not math.isnan(pair.control_hidden)
 
 
-def test_with_heads_adds_effects_of_heads(encoder, pair_of):
+def test_function_with_heads_adds_their_effects(encoder, pair_of):
     whole, words = pair_of("bank", *NEW[:2]), [(sentence, "bank") for sentence in NEW[:2]]
     passes = []
     pair = hidden_pair(encoder, *words, heads=False, by_gradient=lambda *given: passes.append(given[1]) or [])
@@ -244,7 +244,7 @@ def test_sentence_without_other_words_has_no_top_word(encoder):
 
 
 @pytest.mark.parametrize("name", ["T5 (encoder half)", "DeBERTa", "XLM"])
-def test_effects_match_encoder_hide_in_other_families(encoder_of, name):
+def test_effects_match_method_hide_in_other_families(encoder_of, name):
     encoder = encoder_of(name)
     first, second = ("She sat by the river bank.", "bank"), ("The bank lent him the money.", "bank")
     pair, positions = hidden_pair(encoder, first, second), encoder.placed(first).positions

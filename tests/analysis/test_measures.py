@@ -49,7 +49,7 @@ def test_measures_match_plain_loops(special):
                 assert float(found[name][a, b]) == pytest.approx(value, abs=1e-5), name
 
 
-def test_head_measures_indexed_by_layer_and_head(encoder, encoding):
+def test_head_measures_are_indexed_by_layer_and_head(encoder, encoding):
     found = head_measures(encoding)
     assert all(values.shape == (encoder.n_layers, encoder.n_heads) for values in found.values())
     for name, value in loops(encoding.weights(4)[9], encoding.special).items():

@@ -54,7 +54,7 @@ def test_every_word_is_in_one_sentence(encoder_of):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ENTERING)
-def test_sentence_effects_match_plain_transformers(name, tmp_path, monkeypatch):
+def test_effects_of_hiding_sentences_match_plain_transformers(name, tmp_path, monkeypatch):
     monkeypatch.setattr(explaining, "OPENED", 2)
     monkeypatch.setattr(sentences, "DRAWS", 2)
     encoder = load_encoder(embedder(save_tiny(FAMILIES[name], tmp_path / "tiny", classes=CLASSES)))

@@ -77,7 +77,7 @@ def test_error_names_unknown_word(encoder):
     assert 3 not in usable.index and re.search(reason, rejected["reason"][3]) and len(rejected) == 1
 
 
-def test_others_include_second_occurrence_of_word(encoder):
+def test_other_words_include_second_occurrence_of_word(encoder):
     bank, again = encoder.tokenize("The bank, a bank.").places("bank")
     assert [(word.text, word.start) for word in bank.others] == [("The", 1), (",", 3), ("a", 4), ("bank", 5), (".", 6)]
     assert [word.start for word in again.others] == [1, 2, 3, 4, 6]

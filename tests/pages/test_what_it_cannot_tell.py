@@ -72,7 +72,7 @@ def test_page_omits_counterexamples_if_hiding_is_impossible(checkpoint, monkeypa
 
 
 @pytest.mark.parametrize(("most", "without"), [(64, 2), (16, 5)])
-def test_encoder_that_reads_few_tokens_is_reported(tmp_path, monkeypatch, most, without):
+def test_page_says_if_example_exceeds_token_limit(tmp_path, monkeypatch, most, without):
     family = FAMILIES["BERT"]
     folder = save_tiny(replace(family, settings={**family.settings, "max_position_embeddings": most}), tmp_path)
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(folder))

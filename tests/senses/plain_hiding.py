@@ -278,7 +278,7 @@ def between(rows: Sequence[Row], found: Sequence[Vectors]) -> dict[bool, float]:
     """Return the fraction of sentence pairs in which both sentences have a word that passes `is_named`.
 
     The key is True for pairs with the same sense, False for pairs with two senses.
-    Interpretation of the definition: all pairs count.
+    Interpretation of the definition: the fraction is over all pairs of sentences.
     """
     named: dict[bool, list[bool]] = {False: [], True: []}
     for a, b in itertools.combinations(range(len(rows)), 2):
@@ -329,7 +329,7 @@ def attended(model, row: Row) -> np.ndarray:
 
 
 def without_axis(model, row: Row) -> dict[str, np.ndarray]:
-    """Score the other words, (m,), by methods that don't use the vector `way`. Only for BERT."""
+    """Score the other words, (m,), by methods that don't use the vector along which shares are measured. Only for BERT."""
     _, hiding = run(model, row.ids, edges_of(model, row, [()]))
     norm, rollout = np.zeros(len(row.others)), torch.eye(len(row.ids), dtype=torch.float64)
     for layer, (weights, values) in enumerate(hiding.seen):

@@ -39,7 +39,7 @@ def mean_and_interval(values):
     return [len(values), np.mean(values), *np.quantile(means, [0.025, 0.975])]
 
 
-def test_tables_agree_with_explain_on_each_sentence(classifier, asked):
+def test_tables_agree_with_function_explain_on_each_sentence(classifier, asked):
     frame = pd.DataFrame({"sentence": [*TEXTS, "", TEXTS[0]]}, index=list("abcdef"))
     report = over_sentences(classifier, frame, asked)
     found = [explain(classifier, s, asked(s), heads=classifier.all_heads) for s in map(classifier.tokenize, TEXTS)]

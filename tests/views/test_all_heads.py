@@ -61,7 +61,7 @@ def test_finding_names_heads_at_both_extremes():
         (None, "Add a control sentence to see whether the effect has to do with the word's meaning."),
     ],
 )
-def test_note_compares_effect_with_control_sentence(control, expected):
+def test_note_compares_effect_with_that_in_control_sentence(control, expected):
     own = panel(
         "effect",
         Head(0, 0),

@@ -125,7 +125,10 @@ def test_two_documents_are_compared(encoder):
     assert predictions.words(ahead).finding == "The score is 0.50 higher for document 1."
     for together, low in ((0.05, True), (0.31, False)):  # the largest effect is 3
         floor = {question: replace(each, together=together) for question, each in found.items()}
-        said = f"Without any word, the score is still about {2 + together:.2f}. Hiding a single word changes the score more."
+        said = (
+            f"Without any word, the score is still about {2 + together:.2f}. "
+            "Hiding a single word changes the score more than hiding all words does."
+        )
         assert (said in predictions.words(floor).note) == low
     level = {question: replace(each, number=1.0) for question, each in found.items()}
     assert predictions.words(level).finding == "Both documents have the same score."

@@ -204,7 +204,7 @@ function arrowPaths([x0, y0], [x, y], thick) {
   ];
 }
 
-/** Estimate a label's width in pixels. Measuring is slow. */
+/** Estimate a label's width in pixels, because measuring the width is slow. */
 function widthOf(text) {
   return 8.6 * text.length;
 }
