@@ -27,7 +27,10 @@ class PositionBias:
         return Term(self.name, self.values[0, heads][..., rows, :].to(query))
 
     def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
-        """Compute the term, where query i is the token at position[i] of sentence[i]: (n_pieces, n_heads, 1, n)."""
+        """Compute the term to add to the scaled scores of n_pieces queries: (n_pieces, n_heads, 1, n).
+
+        sentence, position: the index of each query's sentence in the batch, and the position of the query's token
+        """
         return Term(self.name, mask_rows(self.values, sentence, position).to(query))
 
 
@@ -49,7 +52,10 @@ class DistanceVectors:
         return self._products(query, key, scale, places[rows, None] - places, heads)
 
     def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
-        """Compute the term, where query i is the token at position[i] of sentence[i]: (n_pieces, n_heads, 1, n)."""
+        """Compute the term to add to the scaled scores of n_pieces queries: (n_pieces, n_heads, 1, n).
+
+        sentence, position: the index of each query's sentence in the batch, and the position of the query's token
+        """
         places = torch.arange(key.shape[-2], device=key.device)
         return self._products(query, key, scale, position[:, None, None, None] - places, slice(None))
 
