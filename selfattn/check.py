@@ -106,7 +106,10 @@ def raw_c(encoder: Encoder, pairs: pd.DataFrame) -> RawCReport:
 
 
 def raw_c_measured(content: str) -> dict[str, float]:
-    """Return how often each of WAYS ranks the marked word first, 0 to 1. content: `Encoder.content`."""
+    """Return how often (0 to 1) each method in WAYS ranks a sentence's marked word first.
+
+    content: `Encoder.content`. The marked word decides the sense of the target word.
+    """
     table = pd.read_csv(MEASURED)
     return table[table["content"] == content].set_index("way")["named"].to_dict()
 

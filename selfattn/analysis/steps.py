@@ -28,7 +28,7 @@ class Step:
 
     @property
     def error(self) -> float | None:
-        """The largest absolute difference from the model's numbers."""
+        """The largest absolute difference between the step's values and the model's numbers."""
         return None if self.own is None else float((self.values.double() - self.own.double()).abs().max())
 
     @property

@@ -20,9 +20,9 @@ _run_each: ContextVar[bool] = ContextVar("run_each", default=False)
 
 
 def rejecting_what_breaks_down(report: Callable[P, T]) -> Callable[P, T]:
-    """Decorate a function that makes a report. It then rejects rows whose text gives NaN in the encoder.
+    """Return the function `report`, changed to reject rows whose text gives NaN in the encoder.
 
-    If a text gives NaN, the decorated function runs a second time, and checks each text.
+    If a text gives NaN, `report` runs a second time, and checks each text.
     """
 
     @wraps(report)

@@ -268,7 +268,7 @@ def short_of(sheet: Sheet, level: float, move: Move, y: float, gate: float) -> N
 
 
 def marks(sheet: Sheet, shown: Shown, move: Move, y: float) -> None:
-    """Draw a sentence's marks on the line: before and after `move.word` is hidden."""
+    """Mark the chosen word's place on the line, before and after `move.word` is hidden."""
     name, theme = "AB"[move.side], sheet.theme
     word = "" if move.word is None else shown.label(move.side, move.word)
     found = [(name, move.start, shown.data["way"]["at"][move.side], f"{name} with {word}" if word else name)]

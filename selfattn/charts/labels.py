@@ -88,7 +88,7 @@ def drawable_spec(spec: Any, key: str = "") -> Any:
     return text + " " if key in _TITLES and text in TAKEN_FOR_NAMES else text
 
 
-# Unicode isolates keep a number beside a Hebrew word in place.
+# Unicode's isolate characters keep a number in its place beside a Hebrew word.
 # https://www.w3.org/TR/string-meta/, UAX #9
 
 _RIGHT = r"[\p{Bidi_Class=R}\p{Bidi_Class=AL}]"

@@ -168,7 +168,7 @@ def _dots(sheet: Sheet, shown: Shown, place: Scale, axis: float, width: float) -
 
 
 def _names(sheet: Sheet, shown: Shown, place: Scale, heights: tuple[float, float], width: float) -> float:
-    """Write the names of the line's two ends. Return the y coordinate below them."""
+    """Write the names of the positions 0 and 1 below the axis. Return the y coordinate below the names."""
     axis, y = heights
     names = [
         _name(sheet, end, shown.end_color(sheet.theme, n), 0.48 * width)

@@ -1,4 +1,4 @@
-"""Draw how often the encoder finds the right sense, as 100 marks for each rate.
+"""Draw the fractions of sentences in which the encoder finds the right sense, each as 100 marks.
 
 Browser version: dashboard/components/way_many.js.
 """
@@ -43,7 +43,7 @@ def _heading(bar: Data) -> float:
 
 
 def _array(sheet: Sheet, data: Data, bar: Data, x: float, y: float) -> None:
-    """Draw one bar's rate of right answers as 100 marks."""
+    """Draw a fraction of right answers as 100 marks."""
     theme, tick, rate, first = sheet.theme, data["tick"], bar["value"], data["bars"][0]["value"]
     count = numbers.decimal(100 * rate, 0)
     sheet.text(x, y + 14, f"{count} of 100", COUNT, bold=True)

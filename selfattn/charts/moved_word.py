@@ -209,12 +209,9 @@ def pads(words: Sequence[Placed], n: int, direction: str, pad: float) -> tuple[f
     return (after, before) if direction == "rtl" else (before, after)
 
 
-# The line onto which the chosen word's vectors are projected
-
-
 @dataclass(frozen=True)
 class Scale:
-    """A linear scale from positions on the line (ends: 0 and 1) to pixels."""
+    """A linear scale from positions on the line between two vectors (ends: 0 and 1) to pixels."""
 
     low: float
     high: float

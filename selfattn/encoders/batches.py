@@ -35,7 +35,7 @@ def length_batches(items: Sequence, length: Callable, limit: int, equal: bool = 
 def in_passes(
     run: Callable[[Sequence[T]], list[Found]], copies: Sequence[T], n: int, progress: Callable[[int, int], None]
 ) -> list[Found]:
-    """Run copies of a sentence of n tokens in batches. Each copy has its own hidden tokens or changed heads."""
+    """Run copies of one sentence (n tokens) in batches. Each copy has its own hidden tokens or changed heads."""
     size, found = max(1, COPIED_TOKENS // n), list[Found]()
     passes = [copies[start : start + size] for start in range(0, len(copies), size)]
     for done, some in enumerate(passes, start=1):

@@ -116,7 +116,7 @@ def read_head(encoder: Encoder, head: str) -> nn.Module:
 def logits_of(encoder: Encoder, model: nn.Module, head: str, states: Tensor) -> Tensor:
     """Compute logits from last hidden states (batch, n, d_model). Raises NotFinite.
 
-    model: a model without its encoder
+    model: a model whose encoder was removed by `take_encoder_out`
     """
     logits = model(inputs_embeds=states.to(encoder.device, DTYPES[encoder.dtype])).logits
     if not logits.isfinite().all():

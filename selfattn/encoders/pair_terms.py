@@ -27,9 +27,9 @@ class PositionBias:
         return Term(self.name, self.values[0, heads][..., rows, :].to(query))
 
     def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
-        """Compute the term for single tokens: (n_pieces, n_heads, 1, n).
+        """Compute the term to add to the scaled scores of n_pieces queries: (n_pieces, n_heads, 1, n).
 
-        sentence, position (n_pieces,): index of each token's sentence, and of the token in this sentence
+        sentence, position (n_pieces,): the index of each query's sentence, and of its token in this sentence
         """
         return Term(self.name, mask_rows(self.values, sentence, position).to(query))
 
@@ -52,9 +52,9 @@ class DistanceVectors:
         return self._products(query, key, scale, places[rows, None] - places, heads)
 
     def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
-        """Compute the term for single tokens: (n_pieces, n_heads, 1, n).
+        """Compute the term to add to the scaled scores of n_pieces queries: (n_pieces, n_heads, 1, n).
 
-        sentence, position (n_pieces,): index of each token's sentence, and of the token in this sentence
+        sentence, position (n_pieces,): the index of each query's sentence, and of its token in this sentence
         """
         places = torch.arange(key.shape[-2], device=key.device)
         return self._products(query, key, scale, position[:, None, None, None] - places, slice(None))

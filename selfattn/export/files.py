@@ -209,7 +209,7 @@ def _with_texts(raw: bytes, texts: Mapping[str, str]) -> bytes:
 
 
 def csv(frame: pd.DataFrame, provenance: Provenance) -> str:
-    """Return a table as CSV, with columns for model, revision, layer, head and error.
+    """Return a table as CSV, with columns for model, revision, layer, head and the weights' error.
 
     Existing columns stay unchanged. Texts that a spreadsheet would run as formulas are escaped.
     """

@@ -50,7 +50,7 @@ WHAT = ("as it is", *(f"{pick} {how}" for how in ("hidden", "alone") for pick in
 class HiddenWordsReport(OfTables):
     """The result of `hidden_words`. Rows with "all" in the column `word` are means over words.
 
-    low, high: 95 % interval over resamples of sentences, or of words for means over words
+    low, high: 95 % interval, from resampled sentences; for means over words, from resampled words
     The leading word of a labelled sentence is the word with the largest share.
     """
 

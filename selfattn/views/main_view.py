@@ -146,7 +146,7 @@ def chosen(
 
     hidden: the hidden words of A and B, as indices in `pair.words`.
     head: an index in `Encoder.all_heads`. None: the head with the largest effect.
-    guessed: the guess as (side, index).
+    guessed: the guessed word, as (side, index of the word); side 0 is A, side 1 is B.
     """
     if panel.live is None or panel.live.data["guess"]:
         return panel

@@ -87,7 +87,8 @@ def largest_difference(view: WordMap, name: str) -> str:
     row, column = divmod(int(view.matrix.abs().argmax()), len(view.labels))
     error = numbers.error(view.matrix[row, column])
     return (
-        f'Largest difference in {name}: {error}, for the weight from "{view.labels[row]}" to "{view.labels[column]}".'
+        f"In {name}, the recomputed weights differ from the model's by at most {error} "
+        f'(the weight from "{view.labels[row]}" to "{view.labels[column]}").'
     )
 
 

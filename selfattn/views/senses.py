@@ -74,16 +74,17 @@ def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, 
     n, many = len(largest[word]), len(largest)
     if level == level:
         finding = (
-            f'In {(largest[word] >= level).sum()} of {n} sentences, hiding one word moves "{word}" further than chance.'
+            f"In {(largest[word] >= level).sum()} of {n} sentences, "
+            f'hiding one word moves "{word}" further than chance could.'
         )
         note = (
             f'The number below a word says how far "{word}" moves toward its other sense when that word is hidden. Moves '
             f"under {share(level)} could be chance."
         )
     elif many >= ROWS:
-        finding = f'Hiding a single word never moves "{word}" further than chance.'
+        finding = f'Hiding a single word never moves "{word}" further than chance could.'
         note, level = (
-            "There is no noise level, because too many moves of every length go away from the other sense.",
+            "There is no noise level, because among moves of every length, too many go away from the other sense.",
             math.inf,
         )
     else:

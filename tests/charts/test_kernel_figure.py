@@ -64,7 +64,7 @@ def test_picture_prints_every_number(name, width):
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
-def test_bars_and_strips_show_numbers(theme):
+def test_bars_and_strips_show_values_in_data(theme):
     data = VARIANTS["bank"]
     spec = kernel_figure(data, theme)
     rects, rooms = spec["datasets"]["rects"], []

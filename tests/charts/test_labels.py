@@ -16,7 +16,7 @@ def test_right_to_left_words_get_unicode_isolates():
     assert report.paragraph("נהר 0.44") == '<p class="quiet">\u2068נהר\u2069 0.44</p>'
 
 
-def test_first_letter_decides_direction():
+def test_first_letter_decides_writing_direction():
     assert isolated("הבנק, 5 bank.") == "\u2068הבנק, 5 bank.\u2069" and isolated("The בנק.") == "The בנק."
     assert isolated_words(f"0.31  {isolated('הבנק, 5 שקל.')} (money)") == "0.31  \u2068הבנק, 5 שקל.\u2069 (money)"
     assert [right_to_left(text) for text in ("12 הבנק", "a הבנק", "5 % …", "")] == [True, False, False, False]

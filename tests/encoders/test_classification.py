@@ -177,7 +177,7 @@ def test_error_about_missing_head_quotes_architecture(folder, architectures, mes
         load_class_head(folder({"architectures": architectures}))
 
 
-def test_encoder_without_head_is_refused(encoder, tmp_path):
+def test_encoder_without_classification_head_is_refused(encoder, tmp_path):
     for each in (encoder, load_encoder(save_tiny(FAMILIES["T5 (encoder half)"], tmp_path))):
         with pytest.raises(NoHead, match=r"no classification head: its checkpoint has only the encoder\. distilbert"):
             load_class_head(each)

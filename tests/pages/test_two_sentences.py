@@ -398,7 +398,7 @@ def test_picker_lists_occurrences_of_frequent_word():
     assert [word["kind"] for word in figure(at)["sides"][0]["words"]].index("chosen") == 11
 
 
-def test_chinese_word_of_several_tokens():
+def test_chinese_word_of_several_tokens_can_be_chosen():
     at = open_link(a="我中国大", b="大中国人", word="中国")
     word = at.selectbox(key="word")
     assert not at.exception and word.value == "中国" and word.options[-1] == "中国" and {"中", "国"} <= {*word.options}

@@ -122,7 +122,7 @@ def test_exit_status_depends_on_rejected_rows(tmp_path, capsys):
     assert counted in capsys.readouterr().err
 
 
-def test_wrong_option_writes_nothing(tmp_path, capsys):
+def test_nothing_is_written_if_option_is_wrong(tmp_path, capsys):
     folder, out = tmp_path / "folder", tmp_path / "out"
     for name in ("thesis.docx", ".hidden", "parts"):  # a user's files, each in a separate folder
         (tmp_path / f"with {name}").mkdir()

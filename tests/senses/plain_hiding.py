@@ -154,7 +154,7 @@ def vectors(model, row: Row) -> Vectors:
 
 
 def shares(u: np.ndarray, u_without: np.ndarray, way: np.ndarray) -> np.ndarray:
-    """Return how far each of `u_without` lies from `u` along `way`, in lengths of `way`."""
+    """Return how far each of `u_without` lies from `u` along `way`, in units of the length of `way`."""
     length = np.linalg.norm(way)
     return (u_without - u) @ way / length**2 if length >= 1e-6 else np.full(len(u_without), np.nan)
 

@@ -118,7 +118,7 @@ def rank_correlation(first, second) -> float:
 
 
 @pytest.mark.slow
-def test_report_on_tiny_encoder_agrees_with_plain_loops(encoder_of, checkpoint):
+def test_tiny_encoder_gives_same_report_as_plain_loops(encoder_of, checkpoint):
     encoder = in_float64(encoder_of("BERT"))
     assert_agrees(hidden_words(encoder, tiny_table()), encoder, checkpoint("BERT"), tiny_table())
 
@@ -126,7 +126,7 @@ def test_report_on_tiny_encoder_agrees_with_plain_loops(encoder_of, checkpoint):
 @pytest.mark.long
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("words", [["bank", "pitcher"], None], ids=["two words live", "every word, stored"])
-def test_report_on_built_in_sentences_matches_plain_loops(whole, encoder, words):
+def test_built_in_sentences_give_same_report_as_plain_loops(whole, encoder, words):
     table = labelled_sentences()
     table = table if words is None else table[table["word"].isin(words)]
     live = whole if words is None else hidden_words(in_float64(encoder), table)

@@ -146,7 +146,7 @@ def test_panels_show_vectors_of_each_encoder_family(encoder_of, family, vectors,
         assert panel.picture(Look(dark=True))["layer"] and len(panel.table)
 
 
-def test_panels_omit_input_and_output_without_projections(encoder, words, monkeypatch):
+def test_input_and_output_are_omitted_if_projections_are_unknown(encoder, words, monkeypatch):
     monkeypatch.setattr("selfattn.encoders.projections.output_layer", lambda module, around: None)
     side = follow(encoder, "A", words["A"], HEAD)
     (panel,) = comes_in([side])

@@ -109,7 +109,7 @@ def test_map_is_described_in_sentences():
     assert surest_word(replace(view, special=(True, True, True)), "in A") == "There is no word in A."
     errors = a_map([[0.0, 1e-7, 0.0], [0.0, -2.9e-7, 0.0], [0.0, 0.0, 0.0]])
     assert largest_difference(errors, "B") == (
-        'Largest difference in B: 0.0000003, for the weight from "beam" to "beam".'
+        'In B, the recomputed weights differ from the model\'s by at most 0.0000003 (the weight from "beam" to "beam").'
     )
     assert left_out(view) == ""
     assert left_out(replace(view, hidden=0.314, step=2)) == (

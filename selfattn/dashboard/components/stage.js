@@ -50,7 +50,7 @@ class StageView extends View {
     return [element("div", about, [this.finding, side, ...sum, element("p", "small note", data.note)])];
   }
 
-  /** Highlight the row of a word, and write the row's arithmetic below the table. */
+  /** Highlight row number `this.row`, and write this row's arithmetic below the table. */
   paint() {
     const { data, row } = this;
     for (const node of this.body.querySelectorAll("[data-row]")) flag(node, { lit: Number(node.dataset.row) === row });
