@@ -49,7 +49,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Plan:
-    """The amount of work of the checks."""
+    """The text lengths, rounds, rows and words that the checks use."""
 
     lengths: tuple[int, ...] = (16, 128, 512)
     rounds: int = 30

@@ -26,7 +26,7 @@ class Target(Protocol):
     positions: tuple[int, ...]
 
     def of(self, states: Tensor) -> Tensor:
-        """Compute the number from the hidden states at `positions`: (..., p, d_model) -> (...)."""
+        """Compute the target's value from the hidden states at its p `positions`: (..., p, d_model) -> (...)."""
 
 
 Asked = Callable[[Tokens], Any]  # makes a sentence's target

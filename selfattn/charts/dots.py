@@ -23,7 +23,7 @@ def dots(
     marked: Sequence[str] = (),
     width: int | None = None,
 ) -> Spec:
-    """Draw a dot with interval and number for each row.
+    """Draw each row as a dot with its interval and its number.
 
     frame: columns group (the heading above a row), label, series, value, low, high (0 to 1; NaN: no interval).
     guess: name and value of a dashed line. marked: the labels whose dots are teal.

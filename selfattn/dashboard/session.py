@@ -65,7 +65,7 @@ SECOND_HEAD = Key("head2", "page Two encoders: the second encoder's head, if the
 # Who chose the word and the control sentence.
 WORD_CHOSEN = Key("word_chosen", "True if the visitor chose the word, False if the example did", False)
 CONTROL_TYPED = Key("typed", "the control sentence that the visitor typed, and sentence A at that time", ("", ""))
-WORD_MISSED = Key("word_missed", "the visitor's last word that isn't in both sentences", "")
+WORD_MISSED = Key("word_missed", "the word that was chosen before the visitor typed a sentence without it", "")
 
 # Links and the page's address.
 LINK = Key("link", "the URL parameters that the session began with, except those already used", MappingProxyType({}))
@@ -83,7 +83,7 @@ MENU = Key("menu", "the pages of the menu")
 
 DOWNLOAD = Key("download", 'True while "Download" is open', False)
 
-# The main view. An answer (answer.Answer) has the effects of hiding words.
+# Keys of the main view. An `answer.Answer` holds the effects of hiding words.
 WAY = Key("way", "the distance that counts as 100 %: between the two senses, or between the two sentences")
 HIDDEN = Key("hidden", "an answer's key, and the indices of the words hidden in sentences A and B", (None, None))
 HEADS = Key("heads", "the key of the answer whose map of heads is open")

@@ -1,6 +1,6 @@
 """Use undocumented parts of Streamlit 1.66 and 1.67.
 
-The GitHub issues were open or closed, as stated, on 2026-11-26.
+The docstrings below say which GitHub issues were open and which were closed on 2026-11-26.
 """
 
 import itertools

@@ -1,6 +1,6 @@
 """Compute the worked example: "it" attends to three words.
 
-Source: a public lesson, which prints no values.
+The example comes from a public lesson, which gives no value vectors.
 """
 
 from collections.abc import Sequence

@@ -180,7 +180,7 @@ def _run(
 ) -> tuple[Tensor, Tensor, set[int]]:
     """Return weights (n_pieces, heads, n), hidden states, and the indices of sentences with NaN.
 
-    A piece is a token of an occurrence.
+    A piece is one token of an occurrence of a measured word.
     wanted: which hidden states to return. "all": (n_pieces, n_layers + 1, d_model); "last": (n_pieces, 1, d_model);
         None: none, (n_pieces, 0, d_model)
     """

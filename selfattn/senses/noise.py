@@ -38,7 +38,7 @@ def noise_counts(largest: np.ndarray, smallest: np.ndarray) -> pd.DataFrame:
 
 
 def noise_level(largest: np.ndarray, smallest: np.ndarray, resamples: int) -> NoiseLevel:
-    """Return the noise level: from this share on, moves toward other senses outnumber moves away at least eight to one.
+    """Return the noise level: from this share on, at least 8 moves go toward the other senses for each move away from them.
 
     largest, smallest (n,): as in `noise_counts`. NaN for fewer than 300 sentences.
     """

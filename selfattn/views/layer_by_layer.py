@@ -67,6 +67,7 @@ def beside_its_sense(pair: HiddenPair, sense: str, cosines: Tensor) -> str:
     )
     span = numbers.span(float(cosines.min()), float(cosines.max()), numbers.cosine)
     return (
-        f'"{pair.placed[0].word.text}" in A and in {len(cosines)} labelled sentences of the same sense ({sense}) have '
-        f"cosine {numbers.cosine(float(cosines.mean()))} on average ({span}). {as_far} than the cosine of A and B."
+        f'"{pair.placed[0].word.text}" in A, compared with the same word in {len(cosines)} labelled sentences of the same '
+        f"sense ({sense}), has cosine {numbers.cosine(float(cosines.mean()))} on average ({span}). {as_far} than "
+        "the cosine of A and B."
     )

@@ -61,7 +61,7 @@ def hidden_words_panels(
 
 
 def separation_panels(report: SeparationReport, head: Head) -> Iterator[Panel]:
-    """Yield the panels of how well layers and heads tell senses apart."""
+    """Yield the panels that show how well layers and heads tell senses apart."""
     yield layers(report)
     if len(report.heads):
         yield adds(report, head)

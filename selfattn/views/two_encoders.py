@@ -105,7 +105,7 @@ def _row(compared: EncoderComparison, at: int, names: Sequence[str], heads: Sequ
 
 
 def _heads(names: Sequence[str], heads: Sequence[Head]) -> tuple[str, str]:
-    """Return phrases for the two compared sides, such as "head 2 of layer 1" and an encoder's name."""
+    """Return the phrases after "In" and "than in" in a finding, such as "head 2 of layer 1 of BERT" and "RoBERTa"."""
     first, second = heads
     if first == second:
         return f"{_named(*first)} of {names[0]}", names[1]

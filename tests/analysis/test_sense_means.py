@@ -18,7 +18,7 @@ def unit(encoder, sentence, word):
     return normalize(encoding.vector(encoder.n_layers, placed.positions).double(), dim=0)
 
 
-def test_places_of_vectors_between_senses_match_plain_loop(encoder):
+def test_place_of_each_sentence_matches_plain_loop(encoder):
     rows = LABELLED[LABELLED["word"] == "bank"]
     means = sense_means(encoder, rows, "bank")
     units = {row.sentence: (row.sense, unit(encoder, row.sentence, "bank")) for row in rows.itertuples()}
@@ -63,7 +63,7 @@ def test_labelled_sentences_are_nearest_to_own_sense(encoder):
         assert (sum(sides), len(sides)) == (24, 24), word
 
 
-def test_stored_places_between_senses_equal_computed_ones(encoder):
+def test_stored_place_of_each_sentence_equals_computed_place(encoder):
     report = stored("sense_means", encoder, LABELLED).report
     kept, now = report.of("bark", encoder, LABELLED), sense_means(encoder, LABELLED, "bark")
     assert kept.rows.keys() == now.rows.keys()

@@ -213,7 +213,7 @@ def read(name: str) -> Record:
 
 
 def differences(name: str, views: Record) -> list[str]:
-    """Return a message for each difference from the stored record."""
+    """Return a message for each difference between `views` and the stored record."""
     kept = read(name)
     told = [f"{view}: no such view {'now' if view in kept else 'before'}" for view in kept.keys() ^ views.keys()]
     for view in kept.keys() & views.keys():

@@ -50,7 +50,7 @@ def test_numbers_are_formatted_as_in_python(open_way):
     assert written == [[numbers.decimal(one), percent(one), numbers.weight(one)] for one in values]
 
 
-def test_option_alone_shows_only_sentences_and_line(open_way):
+def test_only_sentences_and_line_are_shown_if_alone_is_set(open_way):
     data = {**VARIANTS["bank"], "alone": True}
     page = open_way({**asking(data, "Where does it go?"), "way": {**data["way"], "level": None}})
     expect(page.locator("svg.line .solid")).to_have_count(2)
@@ -426,7 +426,7 @@ def test_marks_do_not_overlap(open_way, name, rows):
     assert len(tops) == rows
 
 
-def test_figure_stays_until_last_clean_up_call(open_way):
+def test_figure_stays_until_last_caller_removes_it(open_way):
     page = open_way(VARIANTS["bank"])
     page.evaluate("data => { window.first = show(data); window.second = show(data); first(); }", VARIANTS["bank"])
     assert page.locator(".selfattn").count() == 1

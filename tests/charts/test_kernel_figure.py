@@ -114,7 +114,7 @@ def test_row_of_largest_weight_is_highlighted():
 
 @pytest.mark.parametrize("name", FITTING)
 @pytest.mark.parametrize("width", [None, 400])
-def test_texts_fit(name, width):
+def test_texts_neither_overlap_nor_leave_figure(name, width):
     spec = kernel_figure(VARIANTS[name], LIGHT, width)
     found = boxes(spec)
     inside = (width or 1100) + 17

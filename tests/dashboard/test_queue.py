@@ -141,7 +141,7 @@ def test_wait_for_browser_ends_if_run_is_superseded(monkeypatch):
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_waiting_costly_work_shows_message(monkeypatch, fails):
+def test_costly_work_shows_message_while_waiting(monkeypatch, fails):
     """fails: True if the run ends while it removes the message."""
     messages = []
     empty = Mock(side_effect=Superseded) if fails else lambda: messages.append("gone")

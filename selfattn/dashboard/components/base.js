@@ -63,7 +63,7 @@ function quoted(text) {
   return /[\u0590-\u08ff\ufb1d-\ufefc]/.test(text) ? `"\u2068${text}\u2069"` : `"${text}"`;
 }
 
-/** Append the words' nodes to `text`, with blanks. No line breaks between a word and its punctuation. */
+/** Append the words' nodes and the spaces between them to `text`. A word stays on one line with its punctuation. */
 function appendWords(text, words, nodes) {
   let glued = null;
   words.forEach((word, i) => {

@@ -74,8 +74,8 @@ def drawn_numbers(picture, answered: bool) -> None:
     )
     kept = float(mean.sum(-1).mean())
     note = (
-        f"The first made-up row sums to {sum(textbook.weights[0]):.2f}. On average, a head gives {kept:.2f} of its weight to the "
-        "words of the columns."
+        f"The first row of the made-up weights sums to {sum(textbook.weights[0]):.2f}. On average, a head gives {kept:.2f} of "
+        "its weight to the words of the columns."
     )
     with picture:
         charts = {
