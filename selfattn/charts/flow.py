@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from selfattn.charts.labels import text_width
-from selfattn.charts.moved_word import GAP, NARROW, SMALL, TEXT, Placed, Scale, Shown, pads, percent, placed_words
+from selfattn.charts.moved_word import GAP, NARROW, TEXT, Placed, Scale, Shown, pads, percent, placed_words
 from selfattn.charts.sheet import Point, Sheet
 
 BESIDE, STACKED = (34, 20, 24), (24, 17, 22)  # letters in pixels: largest and smallest on one line; wrapped
@@ -252,19 +252,6 @@ def streams(sheet: Sheet, move: Move, y: float, start: Point | None) -> None:
         middle, base = (move.start + move.end) / 2, y - MARK - 6
         color = teal if move.named else theme.muted
         sheet.text(middle, base, move.text, move.letters, color, align="center", bold=True)
-
-
-def short_of(sheet: Sheet, level: float, move: Move, y: float, gate: float) -> None:
-    """If the word moves less than the noise level, draw a line from its mark to x = `gate`, where the noise level lies."""
-    if move.share is None or move.covered or abs(move.share) >= level or abs(gate - move.end) <= 2 * MARK:
-        return
-    grey, edge = sheet.pale(sheet.theme.muted, 0.5), move.end if move.length > 0 else move.start
-    sheet.rule(edge, y, gate, y, grey, 2)
-    sheet.rule(gate, y - MARK, gate, y + MARK, grey, 2)
-    sheet.text(
-        gate - 6 * move.sign, y - MARK - 6, f"chance up to {percent(level)}", SMALL, sheet.theme.muted,
-        align="left" if move.sign > 0 else "right",
-    )  # fmt: skip
 
 
 def marks(sheet: Sheet, shown: Shown, move: Move, y: float) -> None:

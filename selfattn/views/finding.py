@@ -122,7 +122,11 @@ def below(
     first = (
         _then(pair, *found) if found else "" if _alike(pair) else "Its meaning may come from several words together."
     )
-    grey = "" if math.isnan(level) else f"Moves under {percent(level)} (grey) could be chance."
+    grey = (
+        ""
+        if math.isnan(level)
+        else f"Moves under {percent(level)} (grey) could be chance: too many moves that short go away from the other sense."
+    )
     lines = [*filter(None, [f"{first} {grey}".strip()]), *_notes(pair)]
     if over_many is None and found:
         lines.append("This could be chance: the noise level of this encoder is not measured yet.")
@@ -142,8 +146,8 @@ def hint(encoder: Encoder, pair: HiddenPair) -> str:
         return ""
     word = quoted_word(pair)
     return (
-        f"Click a word to hide it: {word} then can't attend to it in any head of {_name(encoder)}. The wider its ribbon, the "
-        f"further {word} moves without it."
+        f"Click a word to hide it: {word} then can't attend to it in any head of {_name(encoder)}. The wider a word's ribbon, "
+        f"the further {word} moves without that word."
     )
 
 
@@ -194,14 +198,11 @@ def _in_general(over_many: HiddenWordsReport, senses: bool) -> dict[str, Any]:
     shown = (
         ("hiding nothing", "as it is"),
         ("hiding a random word", "any other hidden"),
-        ("hiding the word that moves it most", "the word hidden"),
+        ("hiding the word with the widest ribbon", "the word hidden"),
     )
     bars = [{"label": label, "value": round(float(own[what]), 4)} for label, what in shown]
-    first, *_, last = (int(numbers.decimal(100 * bar["value"], 0)) for bar in bars)
-    lost = f", hiding the strongest word loses the right sense in {first - last} of 100."
     return {
-        "text": f"Over {n} sentences of {words} ambiguous words"
-        f"{lost if last < first else ': how often does this encoder find the right sense?'}",
+        "text": f"How often this encoder finds the right sense in {n} other sentences with {words} ambiguous words",
         "bars": bars,
         "tick": {"label": "by guessing", "value": GUESS},
         "link": link,
@@ -234,15 +235,15 @@ def method(encoder: Encoder, pair: HiddenPair, means: SenseMeans | None, over_ma
         parts.append(
             f"100{NBSP}% is the distance from the average vector of {word} in one sense to its average vector in the other "
             f"senses ({counts}). Each dot is a labelled sentence, placed with averages that leave this sentence out. So the dots "
-            "lie nearer to the middle. The hills are the density of the dots (Gaussian kernel, Silverman's rule)."
+            "lie nearer to the middle."
         )
         if len(means.senses) > 2:
             parts.append("The word has more than two senses. The line runs between the senses of A and B.")
         parts += _noise(pair, over_many)
         if over_many is not None:
             parts.append(
-                "Over many sentences, the strongest word is the word that moves the chosen word most. It is picked with one half "
-                "of the labelled sentences, and tested with the other half."
+                "Over many sentences, the word with the widest ribbon is the word that moves the chosen word most. It is picked "
+                "with one half of the labelled sentences, and tested with the other half."
             )
     else:
         parts.append(

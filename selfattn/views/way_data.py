@@ -26,15 +26,14 @@ from selfattn.words import Word
 
 VERSION = 2
 SHARES, WEIGHTS = 10_000, 1000  # factors that make shares and weights integers
-STEPS = 60  # straight pieces of a hill
 PRINTED = 100  # the browser prints hundredths
 HABITS = {
-    "previous token": "mostly reads the token before, whatever it is",
+    "previous token": "mostly reads the previous token, whatever it is",
     "next token": "mostly reads the next token, whatever it is",
     "itself": "mostly reads the query token itself",
     "special tokens": "mostly reads special tokens",
     "punctuation": "mostly reads punctuation",
-    "broad": "reads all tokens about alike",
+    "broad": "reads all tokens about equally",
 }
 
 
@@ -254,32 +253,11 @@ def _way(line: Line, level: float) -> dict[str, Any]:
         "between": line.between,
         "ends": [{"label": label, "count": len(dots)} for label, dots in zip(line.labels, line.dots)],
         "dots": [[{"x": round(row.place, 4), "text": row.sentence} for row in dots] for dots in line.dots],
-        "hills": hills_of([[row.place for row in dots] for dots in line.dots]),
         "at": [round(place, 4) for place in line.at],
         "toward": list(line.toward),
         "level": None if math.isnan(level) else level,
         "about": line.about,
     }
-
-
-def hills_of(ends: Sequence[Sequence[float]]) -> list[list[list[float]]]:
-    """Return for each end of the line the density curve of its dots, as points [place, height]. The largest height is 1.
-
-    The kernel is Gaussian. The bandwidth is Silverman's rule of thumb, (4 / 3n)^(1/5) standard deviations (Density
-    Estimation, 1986, section 3.4.2). The curve is empty for dots with fewer than three different places.
-    """
-    hills = []
-    for dots in ends:
-        places = np.array(dots)
-        if len({*dots}) < 3:
-            hills.append(np.empty((0, 2)))
-            continue
-        width = places.std(ddof=1) * (4 / (3 * len(dots))) ** 0.2
-        x = np.linspace(places.min() - 2 * width, places.max() + 2 * width, STEPS + 1)
-        density = np.exp(-0.5 * ((x[:, None] - places) / width) ** 2).mean(axis=1) / width
-        hills.append(np.column_stack([x, density]))
-    top = max((hill[:, 1].max() for hill in hills if len(hill)), default=1.0)
-    return [(hill / [1, top]).round(4).tolist() for hill in hills]
 
 
 @lru_cache(8)  # cached profiles

@@ -1,5 +1,6 @@
 """Test the main figure, the component `way`, in Chromium."""
 
+import math
 import random
 import re
 from functools import partial
@@ -121,18 +122,6 @@ def test_each_rate_is_drawn_as_100_marks(open_way):
     assert ticks == pytest.approx([0.5, 0.5])
 
 
-def test_density_curves_equal_data(open_way):
-    page = open_way(VARIANTS["bank"])
-    boxes = "all => all.map(each => each.getBBox()).map(({x, width, height}) => ({x, width, height}))"
-    *ridges, shore, _, ruler = page.locator(".ridge, .shore, .ruler").evaluate_all(boxes)
-    zero = shore["x"] + shore["width"] - ruler["width"] / 2
-    for ridge, hill in zip(ridges, VARIANTS["bank"]["way"]["hills"], strict=True):
-        ends = [ridge["x"], ridge["x"] + ridge["width"]]
-        assert [(x - zero) / ruler["width"] for x in ends] == pytest.approx([hill[0][0], hill[-1][0]], abs=0.005)
-    assert ridges[1]["height"] / ridges[0]["height"] == pytest.approx(0.8, abs=0.01)
-    assert open_way(VARIANTS["sentences"]).locator(".ridge").count() == 0
-
-
 def test_hollow_mark_is_hidden_if_word_hardly_moves(open_way):
     data = way_data()
     for each in data["sides"][1]["words"]:
@@ -149,37 +138,31 @@ def test_hollow_mark_is_hidden_if_word_hardly_moves(open_way):
 
 
 @pytest.mark.parametrize("width", [1100, 330])
-@pytest.mark.parametrize(("name", "ends"), [("bank", "the averages"), ("sentences", "A and B")])
-def test_scale_bar_is_as_long_as_labelled_distance(open_way, name, ends, width):
+@pytest.mark.parametrize("name", ["bank", "sentences"])
+def test_ends_of_line_lie_at_0_and_100_percent(open_way, name, width):
     page = open_way(VARIANTS[name], width)
-    expect(page.locator(".line [tabindex]").first).to_have_text(f"100\u00a0%: the distance between {ends}")
     settle(page)
     a, b = (page.locator(f".mark.{side}.solid circle").bounding_box()["x"] for side in "ab")
     at = VARIANTS[name]["way"]["at"]
-    whole = page.locator(".ruler").evaluate("each => each.getBBox().width")
+    first, second = page.locator(".shore").evaluate_all(
+        "all => all.map(each => each.getBBox()).map(({x, width}) => ({x, width}))"
+    )
+    assert first["x"] + first["width"] == pytest.approx(second["x"])  # the halves meet
+    assert first["width"] == pytest.approx(second["width"])
+    whole = first["width"] + second["width"]
     assert (b - a) / (at[1] - at[0]) == pytest.approx(whole, abs=1)
+    count = "● average of 12 other sentences: " if name == "bank" else ""
+    expect(page.locator(".ends .count")).to_have_text([f"{count}{percent(end)}" for end in (0, 1)])
 
 
 def test_narrow_line_leaves_out_middle_label(open_way):
-    border = "equally near"
-    for name, width, shown in (("bank", 1100, 1), ("bank", 330, 0), ("sentences", 1100, 0)):
+    for name, width, shown in (("bank", 1100, 1), ("bank", 330, 0), ("sentences", 330, 1)):
         page = open_way(VARIANTS[name], width)
-        expect(page.get_by_text(border, exact=True)).to_have_count(shown)
+        expect(page.get_by_text(percent(0.5), exact=True)).to_have_count(shown)
         if shown:
-            text, rail = (
-                page.locator(each).bounding_box() for each in (f'text:text-is("{border}")', ".rail:not(.ruler)")
-            )
-            assert text["x"] + text["width"] / 2 == pytest.approx(rail["x"] + rail["width"] / 2, abs=1)
-
-
-def test_noise_level_is_drawn_if_move_is_short(open_way):
-    page, level = open_way(VARIANTS["star"]), VARIANTS["star"]["way"]["level"]
-    whole = page.locator(".ruler").bounding_box()["width"]
-    lengths = page.locator(".goal").evaluate_all("all => all.map(each => each.getBBox().width)")
-    assert [length / whole for length in lengths] == pytest.approx([level, level], abs=0.005)
-    expect(page.locator("svg.line > .note:not(:empty)")).to_have_text([f"chance up to {percent(level)}"] * 2)
-    page = open_way(VARIANTS["bank"])  # A moves further, B has no room for a line
-    assert page.locator(".goal").evaluate_all("all => all.map(each => each.getBBox().width)") == [0, 0]
+            box = "each => { const {x, width} = each.getBBox(); return [x, x + width]; }"
+            left, right = page.locator("svg.line > g > .note").evaluate(box)
+            assert (left + right) / 2 == pytest.approx(page.locator(".shore").first.evaluate(box)[1], abs=1)
 
 
 def test_ribbon_width_is_proportional_to_share(open_way):
@@ -227,14 +210,14 @@ def test_effects_and_weights_of_heads_are_shown(open_way):
 
 
 def along(page):
-    """Return a function that gives a locator's position on the line (middle: 0.5)."""
+    """Return a function that gives a locator's position on the line (0 and 1: its ends)."""
     shapes = "all => all.map(each => each.getBBox()).map(({x, width}) => [x, width])"
-    (_, border), _, (_, length) = page.locator(".shore, .ruler").evaluate_all(shapes)
+    (start, half), _ = page.locator(".shore").evaluate_all(shapes)
     left = page.locator("svg.line").bounding_box()["x"]
 
     def position(locator):
         box = locator.evaluate("each => each.getBoundingClientRect().toJSON()")
-        return 0.5 + (box["left"] + box["width"] / 2 - left - border) / length
+        return (box["left"] + box["width"] / 2 - left - start) / (2 * half)
 
     return position
 
@@ -255,6 +238,18 @@ def test_marks_lie_where_data_place_them(open_way, name, width):
         page.locator(f'[data-id="word {side} {data["sides"][side]["leader"]}"]').click()
         settle(page)
         assert [position(solid), position(hollow)] == pytest.approx([at + toward * share, at], abs=0.005)
+
+
+@pytest.mark.parametrize("width", [360, 1100])
+def test_dots_do_not_overlap(open_way, width):
+    page = open_way(VARIANTS["bank"], width)
+    circles = page.locator(".dot").evaluate_all(
+        "all => all.map(each => ['cx', 'cy', 'r'].map(name => Number(each.getAttribute(name))))"
+    )
+    axis = page.locator(".shore").first.evaluate("each => each.getBBox().y + each.getBBox().height / 2")
+    for n, (x, y, r) in enumerate(circles):
+        assert y + r < axis
+        assert all(math.dist((x, y), other[:2]) >= 2 * r for other in circles[n + 1 :])
 
 
 def test_click_hides_or_shows_word(open_way):

@@ -82,10 +82,6 @@ def _effects(draw: random.Random, share: float, n: int) -> list[float]:
     return [share * part / sum(parts) for part in parts]
 
 
-def _hill(places: tuple[float, ...], height: float) -> list[list[float]]:
-    return [[places[0] - 0.2, 0], [places[5], height], [places[-1] + 0.2, 0]] if places else []
-
-
 def way_data(
     sentences: tuple[str, str] = BANK, word: str = "bank",
     shares: tuple[dict[str, float], dict[str, float]] = ({"river": 0.436, "of": 0.16}, {"loan": 0.199, "to": 0.07}),
@@ -117,7 +113,6 @@ def way_data(
             "dots": [
                 [{"x": x, "text": f"Sentence {i} of {name}."} for i, x in enumerate(each)] for name, each in zip(names, dots)
             ],
-            "hills": [_hill(each, 1 - 0.2 * end) for end, each in enumerate(dots)],
             "at": list(at), "toward": list(toward), "level": level if between == "senses" else None,
             "about": f'Every "{word}" projected onto the line from the mean of {names[0]} to the mean of {names[1]}.',
         },

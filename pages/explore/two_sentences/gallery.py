@@ -10,7 +10,7 @@ GALLERY = (
     ("Hide one word, \"river\", and \"bank\" moves nearly half the way to its other sense.", "", {"example": "bank"}),
     ("Hide \"elephant\", and \"trunk\" moves half the way from an elephant's trunk to a car's trunk.", "",
      {"example": "trunk"}),
-    ("A head that attends to the token before, whatever token it is.", "all-heads", {"head": "L0 H2"}),
+    ("A head that attends to the previous token, whatever token it is.", "all-heads", {"head": "L0 H2"}),
     ("A head that gives nearly all its weight to [CLS] and [SEP].", "all-heads", {"head": "L4 H5"}),
     ("No single word is decisive: hide any word, and \"star\" in A moves at most 5 % of the way to its other sense.",
      "", {"example": "star"}),

@@ -306,7 +306,7 @@ function headsPart(view) {
     if (way?.level && share < way.level) parts.push("All of it is noise.");
     else if (noise) parts.push(`Grey: under ${percent(noise)}, too small to tell from noise of one head.`);
     else if (way?.level) parts.push("Small moves may be noise.");
-    if (values.some((value) => value < 0 && -value >= noise)) parts.push("Brown: away.");
+    if (values.some((value) => value < 0 && -value >= noise)) parts.push("Brown: the word moves away.");
     return `${parts.join(" ")} Single heads don't add up to all ${layers * heads} together.`;
   }
 

@@ -1,14 +1,14 @@
-/* The line between two senses or two sentences: density curves (hills), dots, and the marks of sentences A and B. */
+/* The line between two senses or two sentences: its ends, dots, and the marks of sentences A and B. */
 
 const MARK = 14; // radius
 const SPACE = 24; // pixels between labels
 const DOT = 5.5; // radius
 const FALL = { long: 112, short: 72 }; // pixels from sentences to marks
 const ROW = 82; // pixels between A's and B's rows
-const NEAR = 150; // pixels: nearer marks get separate rows
-const HILL = { one: 90, two: 62 }; // pixels: height of the higher hill, with one or two rows of marks
-const CLEAR = 42; // pixels between marks and hills
-const EDGE = 74; // pixels for outer labels, without hills
+const NEAR = 120; // pixels: nearer marks get separate rows
+const CLEAR = 58; // pixels between marks and dots
+const END = 15; // pixels: half the height of the line's ends
+const EDGE = 74; // pixels for outer labels
 const STREAM = 17; // pixels between a word's middle and a stream
 
 /** Place labels side by side between 0 and `width`. */
@@ -45,8 +45,6 @@ function sideMarks(name) {
     landing: path("stem"),
     shaft: shape("rect", { class: "moved", y: -5, width: 1, height: 10 }),
     head: shape("path", { class: "moved", d: "M0 0 l-18 -12 v24 z" }),
-    goal: path("goal"), // line to the noise level
-    beyond: shape("text", "note"),
     hollow: dot("hollow"),
     ghost: dot("ghost"),
     solid: dot("solid"),
@@ -71,28 +69,13 @@ function swarm(ends, x) {
 }
 
 function linePart(view) {
-  const still = shape("g"); // hills and axis
-  const front = shape("g"); // dots and scale bar
+  const front = shape("g"); // axis and dots
   const marks = view.data.sides.map(({ name }) => sideMarks(name));
   const parts = (...names) => marks.flatMap((each) => names.map((name) => each[name]));
   const svg = shape("svg", { class: "line", width: "100%", role: "group" }, [
-    still,
     ...parts("fan", "pale", "full", "faint"),
     front,
-    ...parts(
-      "stem",
-      "landing",
-      "goal",
-      "shaft",
-      "head",
-      "hollow",
-      "ghost",
-      "solid",
-      "much",
-      "before",
-      "after",
-      "beyond",
-    ),
+    ...parts("stem", "landing", "shaft", "head", "hollow", "ghost", "solid", "much", "before", "after"),
   ]);
   const names = [0, 1].map(() => element("div", "name"));
   const ends = element("div", "ends", names);
@@ -118,14 +101,12 @@ function linePart(view) {
   function layOut() {
     const { way } = view.data;
     const width = svg.clientWidth;
-    const hills = way.hills.flat();
-    const places = [...way.dots.flat().map((dot) => dot.x), ...hills.map(([place]) => place)];
-    const gates = way.at.map((at, side) => at + way.toward[side] * (way.level ?? 0));
-    const values = [0, 1, ...places, ...gates, ...positions(0), ...positions(1)];
+    const places = way.dots.flat().map((dot) => dot.x);
+    const values = [0, 1, ...places, ...positions(0), ...positions(1)];
     const from = sources();
     const of = JSON.stringify([way, width, values, from]);
     if (of === drawn?.of) return paint(); // keeps the focus
-    const [low, high, pad] = [Math.min(...values), Math.max(...values), hills.length || !from ? 2 * MARK : EDGE];
+    const [low, high, pad] = [Math.min(...values), Math.max(...values), from ? EDGE : 2 * MARK];
     const x = (value) => pad + ((value - low) / (high - low)) * (width - 2 * pad);
     const [a, b] = [0, 1].map((side) => positions(side).map(x));
     const apart = Math.max(...a) + NEAR < Math.min(...b) || Math.max(...b) + NEAR < Math.min(...a);
@@ -133,21 +114,14 @@ function linePart(view) {
     const rows = [first, apart ? first : first + ROW];
     way.ends.forEach(({ label, count }, end) => {
       assign(names[end], "class", `name ${colour(way, end)}`);
-      names[end].replaceChildren(
-        element("bdi", {}, label),
-        " ",
-        element(
-          "span",
-          "count",
-          count ? [element("span", { "aria-hidden": "true" }, "● "), `${count} other sentences`] : [],
-        ),
-      );
+      assign(names[end], "data-tip", way.about);
+      const dot = element("span", { "aria-hidden": "true" }, "● ");
+      const about = count ? [dot, `average of ${count} other sentences: ${percent(end)}`] : percent(end);
+      names[end].replaceChildren(element("bdi", {}, label), element("div", "count", about));
     });
     const dots = swarm(way.dots, x);
-    const tall = hills.length ? HILL[apart ? "one" : "two"] : 0;
-    const axis = rows[1] + CLEAR + tall;
-    const foot = axis + 14 + 2 * DOT * Math.max(0, ...dots.map((dot) => dot.level + 1));
-    drawn = { x, axis, high: tall, foot, width, of, dots, from, rows };
+    const axis = rows[1] + CLEAR + 2 * DOT * Math.max(0, ...dots.map((dot) => dot.level + 1));
+    drawn = { x, axis, width, of, dots, from, rows };
     placeNames();
     assign(svg, "aria-label", way.about);
     drawLand(way);
@@ -155,19 +129,19 @@ function linePart(view) {
     requestAnimationFrame(() => flag(svg, { moves: true }));
   }
 
-  /** Place the names of the line's ends. Set the scale bar's y. */
+  /** Place the names of the line's ends. Set the picture's height. */
   function placeNames() {
-    const { x, foot, width } = drawn;
+    const { x, axis, width } = drawn;
     const sizes = names.map((name) => name.offsetWidth);
     const [left, right] = [x(0) - sizes[0] / 2, x(1) - sizes[1] / 2];
     const over = Math.max(0, left + sizes[0] + 2 * SPACE - right) / 2;
     const lefts = [clamp(left - over, width - sizes[0]), clamp(right + over, width - sizes[1])];
     names.forEach((name, end) => {
       name.style.left = `${lefts[end]}px`;
-      name.style.top = `${foot + 4}px`;
+      name.style.top = `${axis + END + 4}px`;
     });
     drawn.between = [lefts[0] + sizes[0], lefts[1]];
-    drawn.bar = foot + 18 + Math.max(...names.map((name) => name.offsetHeight));
+    assign(svg, "height", axis + END + 4 + Math.max(...names.map((name) => name.offsetHeight)));
   }
 
   /** Return the CSS class of an end of the line (0 or 1); "" if the word has the same sense in sentences A and B. */
@@ -175,11 +149,12 @@ function linePart(view) {
     return toward[0] === toward[1] ? "" : "ab"[end];
   }
 
+  /** Draw the axis with a tick every 10 % from end to end, and a dot for each labelled sentence. */
   function drawLand(way) {
-    const { x, width, axis, high, foot } = drawn;
+    const { x, width, axis, between } = drawn;
     const middle = x(0.5);
     const dots = drawn.dots.map(({ at, level, text, end }) => {
-      const place = { cx: at.toFixed(1), cy: axis + DOT + 5 + 2 * DOT * level, r: DOT - 0.5 };
+      const place = { cx: at.toFixed(1), cy: axis - DOT - 3 - 2 * DOT * level, r: DOT - 0.5 };
       return shape("circle", {
         class: `dot ${colour(way, end)}`,
         ...place,
@@ -188,68 +163,18 @@ function linePart(view) {
         "data-tip": text,
       });
     });
-    const between = way.between === "senses";
-    const shores = [`M0 ${axis} H${middle}`, `M${middle} ${axis} H${width}`];
-    still.replaceChildren(
-      ...way.hills.flatMap((points, end) => (points.length ? hill(points, end, colour(way, end)) : [])),
-      ...shores.map((d, end) => shape("path", { class: `shore ${between ? colour(way, end) : ""}`, d })),
-    );
-    front.replaceChildren(...scaleBar(way), ...dots);
-    addArrowKeys(dots, dots.length);
-    if (!between) return;
-    const border = shape("text", { class: "note", x: middle, y: foot + 21, "text-anchor": "middle" }, "equally near");
-    front.append(border); // to be measured
-    const { x: start, width: size } = border.getBBox();
-    const fits = start > drawn.between[0] + 12 && start + size < drawn.between[1] - 12;
-    if (!fits) border.remove();
-    const rail = `M${middle} ${axis - high} V${fits ? foot + 6 : axis + 6}`;
-    still.append(shape("path", { class: "rail", "stroke-dasharray": "2 4", d: rail }));
-    const nearer = way.ends.map(({ label }, end) => {
-      const place = { x: end ? width : 0, y: axis + 19, "text-anchor": end ? "end" : "start" };
-      return shape("text", { class: `note nearer ${colour(way, end)}`, ...place }, `nearer to ${label}`);
+    const halves = [0, 1].map((end) => {
+      const d = `M${middle} ${axis} H${x(end)} M${x(end)} ${axis - END} v${2 * END}`;
+      return shape("path", { class: `shore ${colour(way, end)}`, d });
     });
-    front.append(...nearer);
-    for (const text of nearer) {
-      const { x: left, width: size } = text.getBBox();
-      const covers = (at) => left - 10 < at && at < left + size + 10;
-      const above = [middle, ...way.hills.flat().flatMap(([at, part]) => (part * high > 8 ? x(at) : []))];
-      const below = [middle, ...drawn.dots.map(({ at }) => at)];
-      assign(text, "visibility", [above, below].every((walls) => walls.some(covers)) ? "hidden" : null);
-      if (below.some(covers)) assign(text, "y", axis - 12);
-    }
-  }
-
-  /** Return a scale bar. Its length is the distance between the line's two ends (100 %). Set the picture's height. */
-  function scaleBar(way) {
-    const [end, length] = [drawn.width, drawn.x(1) - drawn.x(0)];
+    const ticks = Array.from({ length: 9 }, (_, i) => `M${x((i + 1) / 10)} ${axis} v${i === 4 ? END : END / 2}`);
+    const rail = shape("path", { class: "rail", d: `M0 ${axis} H${width} ${ticks.join(" ")}` });
+    const half = shape("text", { class: "note", x: middle, y: axis + END + 17, "text-anchor": "middle" }, percent(0.5));
     const about = { tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about };
-    const text = shape("text", { ...about, class: "note", "text-anchor": "end" });
-    front.append(text); // to be measured
-    write(text, `${percent(1)}: the distance between ${way.between === "senses" ? "the averages" : "A and B"}`);
-    const beside = text.getComputedTextLength() < end - length - 8;
-    const y = drawn.bar + (beside ? 0 : 18);
-    assign(text, "x", beside ? end - length - 8 : end);
-    assign(text, "y", beside ? y + 5 : y - 10);
-    const ticks = Array.from({ length: 11 }, (_, i) => {
-      const high = i % 10 ? (i % 5 ? 2 : 4) : 6;
-      return `M${end - (length * i) / 10} ${y - high} v${2 * high}`;
-    });
-    assign(svg, "height", y + 12);
-    return [shape("path", { class: "rail ruler", d: `M${end - length} ${y} H${end} ${ticks.join(" ")}` }), text];
-  }
-
-  /** Return the density curve of the dots that belong to one end of the line. */
-  function hill(points, end, side) {
-    const { x, axis, high } = drawn;
-    const ridge = points.map(([place, part]) => `${x(place).toFixed(1)} ${(axis - high * part).toFixed(1)}`).join(" L");
-    const stops = [0.62, 0.12].map((opacity, i) => shape("stop", { offset: i, "stop-opacity": opacity }));
-    const shade = shape("linearGradient", { id: `hill${end}`, x2: 0, y2: 1 }, stops);
-    const [first, last] = [points[0], points.at(-1)].map(([place]) => x(place).toFixed(1));
-    return shape("g", `hill ${side}`, [
-      shade,
-      shape("path", { d: `M${first} ${axis} L${ridge} L${last} ${axis} z`, fill: `url(#hill${end})` }),
-      shape("path", { class: "ridge", d: `M${ridge}` }),
-    ]);
+    front.replaceChildren(shape("g", about, [rail, ...halves]), ...dots, half);
+    const room = half.getComputedTextLength() / 2 + 12;
+    if (middle - room < between[0] || middle + room > between[1]) half.remove();
+    addArrowKeys(dots, dots.length);
   }
 
   /** Place the shapes of one sentence, except its labels. Return the labels. */
@@ -300,12 +225,6 @@ function linePart(view) {
     const fits = !covered && mark.much.getComputedTextLength() < length - MARK;
     move(mark.much, (from + to) / 2, y - MARK - (named ? 6 : 4));
     const doubt = share !== null && Math.abs(share) < way.level ? ", could be chance" : "";
-    const gate = moved(way.level ?? 0);
-    const far = doubt && !covered && Math.abs(gate - to) > 2 * MARK; // else the tick touches a mark
-    assign(mark.goal, "d", far ? `M${from} ${y} H${gate} m0 ${-MARK} v${2 * MARK}` : "");
-    write(mark.beyond, far ? `chance up to ${percent(way.level)}` : "");
-    assign(mark.beyond, "text-anchor", sign > 0 ? "start" : "end");
-    move(mark.beyond, gate - 6 * sign, y - MARK - 6);
     const inside = share === null ? ": not run" : fits ? doubt : `: ${mark.much.textContent}${doubt}`;
     const most = covered && !hidden && share !== null && at === sides[side].leader;
     const text = at === null ? "" : view.text(side, at);
