@@ -6,7 +6,7 @@ const MANY = 4; // columns of numbers: more are drawn smaller on a phone
 
 /**
  * Called by Streamlit. A click on a token sets the state "query" to a pair: the sentence's index and the token's position.
- * A head or hidden word chosen in the figure of way.js is sent on, as the trigger "head" or "hidden".
+ * If a visitor chooses a head or hides a word in the figure of way.js, this figure sends the trigger "head" or "hidden".
  */
 export default function kernel(given) {
   return showIn(KernelView, "kernel", given);
