@@ -35,7 +35,7 @@ STATES, SHARES = 1e-4, 1e-3  # limits on differences from the CPU: hidden states
 
 @dataclass(frozen=True)
 class Check:
-    """One row of the table. holds: True if the limit is met; None without a limit."""
+    """A measurement, printed as a row of a table. holds: True if the limit `bound` is met; None without a limit."""
 
     what: str
     found: str

@@ -41,7 +41,7 @@ BATCH = 64  # sentences in one batch
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RawCReport(OfTables):
-    """The agreement of an encoder with RAW-C.
+    """The agreement of an encoder with the data set RAW-C.
 
     The marked word is the word that decides the sense of the target word.
     """

@@ -61,7 +61,7 @@ class Word:
 
     @property
     def span(self) -> Span:
-        """The word's (start, stop) characters in its segment."""
+        """The word's range of characters in its segment: (start, stop), with `stop` excluded."""
         return self.at, self.at + len(self.text)
 
     @property

@@ -46,7 +46,7 @@ def test_yes_and_no_have_several_spellings(monkeypatch, text, offline):
     assert hub.offline() is offline  # huggingface_hub reads this variable in the same way
 
 
-def test_unclear_yes_or_no_is_refused(monkeypatch):
+def test_yes_or_no_setting_refuses_other_values(monkeypatch):
     monkeypatch.setenv("SELFATTN_OFFLINE", "perhaps")
     with pytest.raises(
         SystemExit, match="SELFATTN_OFFLINE must be one of 1, true, yes, on, 0, false, no, off, got 'perhaps'"

@@ -112,8 +112,8 @@ def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
             }
             teaching.steps(column, f"At word {stop}: {ends}.", chart, width=470)
     teaching.prose(
-        "**A recurrence keeps a word** over a short distance, with a gain near 1, or with a nearly closed gate. "
-        "Attention only needs a query that asks for the word."
+        "**A recurrence keeps a word** over a short distance. Over a long distance, the gain must be near 1 or the gate nearly "
+        "closed. Attention only needs a query that asks for the word."
     )
 
 

@@ -30,7 +30,7 @@ class ContextGradients:
     recordings: tuple[LayerRecording, ...]
 
     def toward(self, donor: Tensor) -> Tensor:
-        """Estimate how each of the m numbers changes if a single head's contexts are replaced: (m, n_layers, n_heads).
+        """Estimate how the m differentiated numbers change if a single head's contexts are replaced: (m, n_layers, n_heads).
 
         donor: the new context vectors, (n_layers, n_heads, d_head).
         """

@@ -22,7 +22,7 @@ MARK, STREAM, THICK = 14, 17, 5  # pixels: mark radius; from the word's middle t
 
 @dataclass(frozen=True)
 class Ribbon:
-    """The ribbon from a word to the chosen word. end: x of its end, from the chosen word's middle."""
+    """The ribbon from a word to the chosen word. end: x of the ribbon's end, relative to the chosen word's middle."""
 
     word: Placed
     width: float
@@ -184,7 +184,7 @@ def _word(sheet: Sheet, shown: Shown, own: Sentence, n: int, left: float, base: 
 
 @dataclass(frozen=True)
 class Move:
-    """The move of A's or B's mark along the line if a word is hidden. start, end: in pixels."""
+    """The move of sentence A's or B's mark (a circle) along the picture's line if a word is hidden. start, end: in pixels."""
 
     side: int
     word: int | None
@@ -201,7 +201,7 @@ class Move:
 
     @property
     def length(self) -> float:
-        """Arrow length in pixels; negative if the marks nearly coincide."""
+        """Arrow length in pixels; negative if `start` and `end` are too close for an arrow."""
         return abs(self.end - self.start) - MARK - 1
 
     @property

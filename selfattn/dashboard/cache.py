@@ -226,7 +226,7 @@ def cached_effect(encoder: Encoder, first: PlacedWord[Encoding], second: PlacedW
 
 
 def cached_error(encoder: Encoder, text: str, head: Head) -> float:
-    """Return the largest difference between a head's recomputed weights and the model's own, for equal queries and keys."""
+    """Return the largest difference between a head's recomputed weights and the model's own, from the same queries and keys."""
 
     def make(_: Progress) -> float:
         encoding = cached_encode(encoder, text)

@@ -47,7 +47,7 @@ def offered_encoders() -> tuple[tuple[str, ...], bool]:
 
 
 def for_visitors(text: str, name: str = "") -> str:
-    """Shorten this machine's paths in a message if other machines can connect."""
+    """Shorten the server's file paths in a message if other machines can open the dashboard."""
     if not beyond_localhost():
         return text
     settings = Settings.read()

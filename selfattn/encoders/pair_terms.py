@@ -83,7 +83,7 @@ def position_to_content(key: Tensor, positions: Tensor, distance: Tensor, scale:
 
 
 def mask_rows(mask: Tensor, sentence: Tensor, position: Tensor) -> Tensor:
-    """Return the mask's row for each query i, which is token position[i] of sentence[i]: (n_pieces, n_heads or 1, 1, n)."""
+    """Return the mask rows of n_pieces queries: (n_pieces, n_heads or 1, 1, n). Query i is token position[i] of sentence[i]."""
     sentence = sentence if mask.shape[0] > 1 else torch.zeros_like(sentence)
     position = position if mask.shape[2] > 1 else torch.zeros_like(position)
     return mask[sentence, :, position][:, :, None]

@@ -51,7 +51,7 @@ def html(view: View, width: float | None = None) -> str:
 
 
 def document(title: str, parts: Iterable[str], components: Collection[str] = ()) -> str:
-    """Return a page. components: names of the components in the parts."""
+    """Return an HTML page that contains the parts. components: names of the JavaScript components in the parts."""
     title, names = _text(title), sorted(components)
     style = STYLE + stylesheet(*names) if names else STYLE
     modules = [module(name) for name in names]

@@ -53,7 +53,7 @@ class WordRankings:
 
     @property
     def blank(self) -> str:
-        """Name of the method that replaces a word: the text of `blank_token`, or "[MASK]" if the encoder has no such token."""
+        """The name of the method that replaces a word by the blank token: this token, or "[MASK]" if there is none."""
         try:
             return blank_token(self.encoder)[0]
         except NotRecomputable:
@@ -97,7 +97,7 @@ class WordRankings:
         return found
 
     def _norms(self, word: PlacedWord[Encoding], groups: Groups) -> Tensor:
-        """Return the norm of each group's part of the attention output, summed over layers: (m,)."""
+        """Return the norm of what each group of tokens adds to the word's attention output, summed over layers: (m,)."""
         total = torch.zeros(len(groups))
         for recording in word.sentence.recordings:
             weighted = recording.weights(rows=word.rows).mean(dim=1)[..., None] * recording.value[0].float().cpu()

@@ -109,7 +109,7 @@ def put_together(
         reason="" if measured_heads or (heads is None and not encoder.hide_reason) else texts.why_no_heads(encoder, pair),
         head=None if heads is None else first_head(encoder, pair, heads),
     )  # fmt: skip
-    question = f"Which word would change {quoted_word(pair)} most? Click one."
+    question = f"Which word, if hidden, would change {quoted_word(pair)} most? Click one."
     run = {("AB"[each.side], each.word.start): each.share for each in heads or () if each.exact}
     return Panel(
         name=NAME,

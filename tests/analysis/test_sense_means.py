@@ -71,7 +71,7 @@ def test_stored_place_of_each_sentence_equals_computed_place(encoder):
         assert kept.rows[ids][:2] == row[:2] and kept.rows[ids].place == pytest.approx(row.place, abs=1e-4)
 
 
-def test_place_moves_by_share_if_word_is_hidden(encoder):
+def test_share_is_change_of_place_between_senses(encoder):
     means = sense_means(encoder, LABELLED, "bank")
     pair = hidden_pair(encoder, *((text, "bank") for text in PAIRS[0].sentences[:2]), senses=means)
     for side in (0, 1):

@@ -70,7 +70,7 @@ def test_lesson_works_by_keyboard(server, page):
     expect(page.locator(".st-key-next button")).to_be_disabled()
     page.get_by_role("link", name="Next: guess which word").click()
     expect(page.get_by_role("heading", name='Where does "bank" get its meaning?')).to_be_visible()
-    expect(page.get_by_text('Which word would change "bank" most? Click one.')).to_be_visible()
+    expect(page.get_by_text('Which word, if hidden, would change "bank" most? Click one.')).to_be_visible()
     sentence = page.locator(".selfattn .sentence").first
     assert re.sub(r"\W+", "", sentence.inner_text()) == "AThebankoftheriver"  # the link opens in the same tab
 

@@ -168,7 +168,7 @@ def test_hide_refuses_wrong_arguments(encoder):
 
 
 def test_bundled_encoder_hides_tokens(encoder):
-    """Loading skips this check for the bundled encoder."""
+    """For the bundled encoder, loading doesn't check that hiding works."""
     hides = [Hide((5,), (8,)), Hide((2,), (4,), [Head(layer, layer) for layer in range(6)])]
     encoding, reference = encoder.encode(TEXT, hidden=hides), encoder.reference_weights(TEXT, hidden=hides)
     weights = torch.stack([encoding.weights(layer) for layer in range(6)])

@@ -17,7 +17,7 @@ MASKS = {
 
 @pytest.mark.parametrize("mask", MASKS)
 @pytest.mark.parametrize("biased", [False, True])
-def test_weights_with_mask_and_bias_equal_torch(mask, biased):
+def test_weights_with_mask_and_bias_match_torch(mask, biased):
     query, key, value, context = torch.randn(4, 1, 2, 3, 4, generator=torch.Generator().manual_seed(0))
     bias = torch.tensor([[[0.3, -0.2, 1.0]], [[-1.0, 0.0, 2.0]]]).expand(2, 3, 3)[None] if biased else None
     model_mask = None if MASKS[mask] is None else MASKS[mask][None, None]

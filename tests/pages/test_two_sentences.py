@@ -348,7 +348,7 @@ def test_line_ends_are_senses_of_uploaded_table(encoder):
 def test_answer_appears_only_after_guess(encoder):
     at = open_link(guess="yes")
     asked = figure(at)
-    assert asked["guess"] and asked["finding"] == 'Which word would change "bank" most? Click one.'
+    assert asked["guess"] and asked["finding"] == 'Which word, if hidden, would change "bank" most? Click one.'
     assert "44" not in json.dumps(asked["sides"]) and not has(at, "44") and asked["beyond"] == {"text": ""}
     assert not any(word["share"] for side in asked["sides"] for word in side["words"])
     at.session_state["guessed"] = (0, 4)

@@ -182,7 +182,10 @@ def both_hidden(a: Row, b: Row, cosine: np.ndarray, i: int, j: int):
 
 
 def by_head(model, row: Row, word: int, way: np.ndarray, **how) -> np.ndarray:
-    """Return how far u (the word's unit vector) moves along `way` if one head alone hides `word`: (n_layers, n_heads)."""
+    """Return how far the labelled word's unit vector moves along `way` if a single head hides another word: (n_layers, n_heads).
+
+    word: the other word's index in `row.others`
+    """
     shape = model.config.num_hidden_layers, model.config.num_attention_heads
     heads = [[head] for head in np.ndindex(shape)]
     moved = without(model, row, [row.others[word]] * len(heads), heads, **how) - without(model, row, [()])[0]

@@ -237,7 +237,7 @@ def test_hiding_in_one_head_needs_mask_per_head(encoder, made):
     assert data["chosen"]["head"] is None and not any(side["weights"] for side in data["sides"])
 
 
-def test_dots_leave_out_sentence_a(made):
+def test_sentence_a_has_no_dot(made):
     first = LABELLED[LABELLED["word"] == "bank"]["sentence"].iloc[0]
     _, panel = made("bank", first, EXAMPLES["bank"].second)
     counts = [end["count"] for end in panel.live.data["way"]["ends"]]
@@ -399,7 +399,9 @@ def test_figure_data_hide_answer_before_guess(encoder, made):
     panel = put_together(encoder, pair, heads, means=sense_means(encoder, LABELLED, "bank"), guess=True)
     data = panel.live.data
     assert (
-        data["finding"] == 'Which word would change "bank" most? Click one.' and data["guess"] and data["way"] is None
+        data["finding"] == 'Which word, if hidden, would change "bank" most? Click one.'
+        and data["guess"]
+        and data["way"] is None
     )
     assert {word["share"] for side in data["sides"] for word in side["words"]} == {None}
     assert data["chosen"] == {"hidden": [None, None], "head": 0, "open": False}

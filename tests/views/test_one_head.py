@@ -54,7 +54,7 @@ def test_maps_share_colour_scale(charts, maps, sentence):
 
 
 def two_maps(**n):
-    """Draw the maps of two sentences with these numbers of words."""
+    """Return the charts of two sentences' attention maps. n: each sentence's number of words."""
     views = {}
     for name, count in n.items():
         labels = ["electroencephalographers" if name == "A" else "if", *["bank"] * (count - 1)]

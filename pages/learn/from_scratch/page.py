@@ -86,7 +86,12 @@ def show_ways_on() -> None:
     """Draw links to related lesson pages, and on the last core page a link to the main view."""
     if here == CORE[-1]:
         guess = {"model": "all-MiniLM-L6-v2", **dict(zip("abc", REAL.sentences)), "word": REAL.word, "guess": "yes"}
-        show_link("", "Next: guess which word changes “bank” most, in any sentence", "arrow_forward", **guess)
+        show_link(
+            "",
+            "Next: guess which word, if hidden, changes “bank” most; then type your own sentences",
+            "arrow_forward",
+            **guess,
+        )
     if more := [slug for slug in beside(here) if slug != here]:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown("More about this:", width="content")
