@@ -191,8 +191,8 @@ def show_forgetting() -> None:
 heading("Before attention: recurrence")
 teaching.prose(
     "Before attention, recurrent networks read a text word by word. They kept all that they had read in one *state* of "
-    "fixed size, as if an article had to fit into one tweet. To reach a later word, a word must survive every step in "
-    "between. With attention, every word attends to every other word directly."
+    "fixed size, as if an article had to fit into one tweet. A word's information reaches a later word only if it "
+    "survives every step in between. With attention, every word attends to every other word directly."
 )
 with teaching.messages():
     words, start, stop = choose()

@@ -20,7 +20,8 @@ UNMEASURED = {
         (
             {},
             '; with "river" and "A" hidden, 0.74',
-            "A and the control sentence have cosine 0.55; if the word with the largest effect is hidden in each sentence, 0.66.",
+            "A and the control sentence have cosine 0.55; if the word with the largest effect is hidden in each sentence, "
+            "the cosine is 0.66.",
         ),
         (
             {"top": (None, 0), "control_hidden": NAN},

@@ -329,7 +329,7 @@ def test_finding_depends_on_noise_level_and_senses():
     ]
 
 
-def test_hills_equal_scipy_density(made):
+def test_density_curves_equal_scipy_estimate(made):
     _, panel = made("bank")
     way = panel.live.data["way"]
     places = [np.array([dot["x"] for dot in dots]) for dots in way["dots"]]
