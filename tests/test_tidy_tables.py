@@ -40,8 +40,8 @@ def test_weights_frame_keeps_repeated_tokens():
 
 
 @pytest.mark.parametrize("positions", [[2], [1, 2]])
-def test_context_share_is_projection_on_context(positions):
-    """The context of a split word is the mean of its tokens' contexts."""
+def test_context_share_is_projection_of_weighted_value(positions):
+    """The context of a word of several tokens is the mean of its tokens' contexts."""
     torch.manual_seed(1)
     trace = attend(*torch.randn(3, 4, 5))
     shares, context = context_share(trace, positions), sum(trace.context[at] for at in positions) / len(positions)

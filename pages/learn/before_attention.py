@@ -112,8 +112,8 @@ def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
             }
             teaching.steps(column, f"At word {stop}: {ends}.", chart, width=470)
     teaching.prose(
-        "**A recurrence keeps a word** over a short distance. Over a long distance, the gain must be near 1 or the gate nearly "
-        "closed. Attention only needs a query that asks for the word."
+        "**A recurrence keeps a word** over a short distance. It keeps the word for longer if the gain is near 1, or if the gate "
+        "is nearly closed. Attention only needs a query that asks for the word."
     )
 
 
@@ -190,8 +190,8 @@ def show_forgetting() -> None:
 heading("Before attention: recurrence")
 teaching.prose(
     "Before attention, recurrent networks read a text word by word. They kept all that they had read in one *state* of "
-    "fixed size, as if an article had to fit into one tweet. To reach a later word, a word must survive every step in "
-    "between. With attention, every word attends to every other word directly."
+    "fixed size, as if an article had to fit into one tweet. A word's information reaches a later word only if it "
+    "survives every step in between. With attention, every word attends to every other word directly."
 )
 with teaching.messages():
     words, start, stop = choose()

@@ -155,7 +155,8 @@ elif states:
         st.info("The results below come from the previous settings. Train again to use the new settings.")
     show_result(used, states)
     teaching.take(
-        "A model learns where to attend from right and wrong answers alone. Position 4 needs enough attention, not nearly all."
+        "From right and wrong answers alone, a model learns where to attend. To decide, the model needs enough attention on "
+        "position 4, not nearly all."
     )
 with st.container(width=560):
     st.markdown("**The model's layers**")

@@ -145,7 +145,8 @@ def _characters(by_word: WordMap, encoding: Encoding, words: Sequence[Word]) -> 
 def rarest_first(first: Encoding, second: Encoding, named: str = "") -> list[str]:
     """Return the shared words of two sentences, the rarest first: "crane" before "the".
 
-    If no word is shared, return shared strings in scripts without spaces. named: a shared word or string to add.
+    If no word is shared, return shared strings, but only of scripts that write no spaces, such as Chinese.
+    named: a shared word or string to add
     """
 
     def rarity(text: str) -> tuple[int, int]:

@@ -85,7 +85,10 @@ def _cosine(sheet: Sheet, data: Mapping[str, Any], y: float, width: float) -> fl
     sheet.point(place(cosine), axis, 8, theme.weights[4], what="cosine", value=cosine)
     lines = [f"Cosine {numbers.cosine(cosine)}."]
     if others:
-        lines[0] += f" Grey: {len(others):,} unrelated pairs, median {numbers.cosine(data['unrelated']['median'])}."
+        lines[0] += (
+            f" Grey bars show {len(others):,} unrelated pairs; "
+            f"their median is {numbers.cosine(data['unrelated']['median'])}."
+        )
     if data["sum"]:
         lines.append(_sum(sheet, data, axis + 30, place))
         axis += 16

@@ -1,4 +1,4 @@
-"""Measure how far a word moves if other words are hidden from it, and cache the results for all pages."""
+"""Measure how far a word's vector moves if other words are hidden, and cache the results for all pages."""
 
 import functools
 import hashlib

@@ -29,7 +29,7 @@ from selfattn.words import fold, has_runs
 
 FIRST = PAIRS[0]
 EXAMPLES = {pair.word: pair for pair in PAIRS}
-# The words of the examples that have a button.
+# Only these words of `EXAMPLES` have a button.
 SHOWN = ("bank", "trunk", "mouse", "seal", "star", "match")
 PICKER = 300  # pixels: the small map of all heads
 ZOOM = 64  # rows: larger maps get a slider for the range

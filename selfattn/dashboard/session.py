@@ -115,8 +115,7 @@ GAP = Key("gap", "page Predictions: the index of the masked word")
 TARGET = Key("target", "page Predictions: the index of the explained word in the list of predicted words")
 STOPPED = Key("stopped", "the cache keys of the encoder and of the stopped computation")
 HIDDEN_ASKED = Key(
-    "hidden_asked",
-    "page Senses: the cache keys of the encoder and of the report to compute, which tells the effects of hiding words",
+    "hidden_asked", "page Senses: the cache keys of the encoder and of the hidden-words report to compute"
 )
 OPENED = Key("opened", "page Senses: address parameters of the link to the main view")
 TABLE_READ = Key(

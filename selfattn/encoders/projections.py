@@ -147,7 +147,7 @@ def _slices(recording: LayerRecording, linears, head: int, rotary: bool, shared:
     if recording.scale == 1:
         notes.append("The scores are not divided by sqrt(d_head).")
     for term in recording.terms:
-        notes.append(f"The scaled scores get a term for the distance between the two tokens: {term.name}.")
+        notes.append(f"The distance between query and key token adds a term to the scaled scores: {term.name}.")
     if rotary:
         notes.append("Query and key are rotated by their position (rotary embedding) before the dot product.")
     return parts | {"family_note": " ".join(notes)}

@@ -29,7 +29,7 @@ def operations(lengths: Sequence[int], d_model: int = 512) -> pd.DataFrame:
     """Count the multiplications in one layer, for each length and network.
 
     Recurrent: two d x d products per word
-    Attention: scores and weighted values (as in table 1), and four d x d projections per word
+    Attention: scores and weighted values (as in table 1 of Vaswani et al.), and four d x d projections per word
     """
     rows = []
     for n in lengths:

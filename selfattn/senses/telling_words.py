@@ -327,9 +327,9 @@ def _rank(numbers: np.ndarray, share: np.ndarray) -> float:
 
 
 def _named(moved: np.ndarray, ways: np.ndarray) -> np.ndarray:
-    """Return, for each row of `ways`, whether hiding one word moves the target far (NAMED) and clearly furthest (CLEAR).
+    """Return, for each row of `ways`, whether its largest share reaches NAMED and CLEAR times its second largest.
 
-    ways: (n_rows, d_model)
+    moved: how far the target's vector moves for each hidden word, (n_words, d_model). ways: (n_rows, d_model)
     """
     length = (ways**2).sum(axis=1)
     second, first = np.sort(moved @ ways.T / np.where(length >= SAME**2, length, np.nan), axis=0)[-2:]

@@ -14,9 +14,9 @@ NO_CONTROL = "Add a control sentence: a third sentence, in which the word has th
 
 
 def layer_by_layer(pair: HiddenPair) -> Panel:
-    """Make the panel of the cosine between the word's two vectors, layer by layer.
+    """Make the panel of the cosine of the word's vectors in sentences A and B, layer by layer.
 
-    It has two curves: one with nothing hidden, and one with two words hidden.
+    Its picture has two curves: one with nothing hidden, and one with a word hidden in each sentence.
     """
     frame = cache(lambda: hidden_curves_frame(pair))
     finding, note = compared(pair), beside(pair)

@@ -117,7 +117,7 @@ def test_text_is_never_html(shown):
 
 
 @pytest.mark.parametrize("stop", SCENES)
-def test_texts_fit(shown, stop):
+def test_texts_are_neither_cut_nor_overlapping(shown, stop):
     page = shown(data(stop))
     texts = ".word, .cell, .number, .head strong, .finding, .line, .note, .outline button"
     assert cut_or_overlapping(page, texts, (368, 620, 760)) == []

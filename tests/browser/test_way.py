@@ -463,7 +463,7 @@ def test_figure_fits_on_screen_without_scrolling(open_way):
     assert page.locator(".heads").evaluate("each => each.getBoundingClientRect().bottom + scrollY") <= 772
 
 
-def test_share_near_noise_level_has_decimal(open_way):
+def test_share_near_noise_level_is_written_with_decimal(open_way):
     data = way_data(shares=({"river": 0.436}, {"loan": 0.2096}))
     expect(open_way(data, 328).locator(".label").last).to_have_text('without "loan": 21.0\u00a0%, could be chance')
     expect(open_way(data, 1100).locator(".much").last).to_have_text("21.0\u00a0%")

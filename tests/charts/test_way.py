@@ -196,7 +196,7 @@ def test_cells_show_effects_of_heads(exact, opacities, printed, brown):
     ]
     said = " ".join(texts_of(sets)).replace("\u00a0", " ")
     assert (
-        "Hidden in all 6 heads at once: 44 % of the way." in said
+        "Hiding the word in all 6 heads at once gives 44 % of the way." in said
         and ("Brown: the word moves away from the other sense." in said) == brown
     )
 
@@ -497,7 +497,7 @@ def test_labels_name_hidden_words(shares, chosen, texts):
 
 
 @pytest.mark.slow
-def test_move_in_pixels_matches_data(panels):
+def test_move_of_mark_in_pixels_matches_data(panels):
     shown, place = Shown(panels["bank"].live.data), Scale(-1, 2, 0, 3000)
     for side, (sign, level) in enumerate(((1, True), (-1, False))):
         move, here = move_of(shown, side, place), place(shown.data["way"]["at"][side])

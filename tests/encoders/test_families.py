@@ -112,7 +112,7 @@ def test_tokeniser_without_special_tokens_is_accepted(tmp_path):
     config = AutoConfig.for_model("bert", vocab_size=len(tokenizer), **COMMON)
     AutoModel.from_config(config).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
-    # RobertaTokenizer would add special tokens at load.
+    # A loaded RobertaTokenizer would add special tokens to every text.
     settings = tmp_path / "tokenizer_config.json"
     settings.write_text(settings.read_text().replace("RobertaTokenizer", "PreTrainedTokenizerFast"))
     encoder = load_encoder(str(tmp_path))

@@ -47,7 +47,7 @@ def test_loading_checks_that_heads_can_be_replaced(checkpoint, monkeypatch):
 
 @pytest.mark.parametrize("name", ["DeBERTa-v3", "ModernBERT"])
 @pytest.mark.slow
-def test_threads_get_same_numbers(encoder_of, name):
+def test_parallel_threads_get_same_numbers_as_one_thread(encoder_of, name):
     encoder = encoder_of(name)
     jobs = []
     for i in range(16):

@@ -106,7 +106,7 @@ def test_distributed_checkpoint_is_refused(folder):
     refused(folder, "distributed checkpoint")
 
 
-def test_weights_changed_after_digest_are_refused(folder, monkeypatch):
+def test_weights_changed_after_hashing_are_refused(folder, monkeypatch):
     read = AutoModel.from_pretrained
 
     def changed_in_between(*arguments, **options):

@@ -65,7 +65,7 @@ def some_patches(encoder, seed=0):
 
 @pytest.mark.parametrize("name", [*RECOMPUTED, *PATCHABLE])
 @pytest.mark.slow
-def test_patch_equals_hook(encoder_of, name):
+def test_patches_give_same_states_as_hooks(encoder_of, name):
     encoder = encoder_of(name)
     patches = some_patches(encoder)
     expected = patched_by_hooks(encoder, TEXT, patches)

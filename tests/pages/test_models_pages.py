@@ -229,7 +229,7 @@ def test_cutting_of_long_text_is_reported(tmp_path):
     assert "tiny reads 6 of the 102 tokens of A." in page_text(at) and "read whole" not in page_text(at)
 
 
-def test_long_text_shows_effects_of_its_sentences(tmp_path, monkeypatch):
+def test_page_shows_sentence_effects_for_long_text(tmp_path, monkeypatch):
     monkeypatch.setattr(sentences, "LONG", 20)
     folder = str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("BAD", "GOOD")))
     text = "The bank was muddy. She sat by the water.\nThe loan was approved. It rained."

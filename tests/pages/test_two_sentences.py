@@ -94,7 +94,7 @@ def test_visitor_chooses_senses_or_sentences_as_line_ends(main_view, encoder):
     assert figure(at)["way"]["between"] == "sentences" and "not two senses" in figure(at)["beyond"]["text"]
 
 
-def test_hide_parameters_of_link_affect_all_figures(encoder):
+def test_all_figures_hide_words_named_in_link(encoder):
     at = open_link(hide_a="river", hide_b="loan")
     assert figure(at)["chosen"]["hidden"] == [6, 6]
     titles = [part["title"]["text"] for part in spec_of(at.get("vega_lite_chart")[0])["hconcat"]]

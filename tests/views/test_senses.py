@@ -264,7 +264,10 @@ def test_findings_of_scan_mention_word_and_head(encoder):
         == 'Of all hidden words, "river" most often has the largest effect on "bank": in 12 of 20 occurrences.'
     )
     row = panel.live.data["rows"][0]
-    assert row["said"] == '"river": largest effect in 12 occurrences, mean move 0.081' and panel.live.data["open"]
+    assert (
+        row["said"] == '"river" has the largest effect in 12 occurrences; the mean move is 0.081'
+        and panel.live.data["open"]
+    )
     assert [(word["text"], word["number"]) for word in row["words"] if word["number"]] == [("river", "60 %")]
     assert scanned.opened(table, 1) == (rows[1][-1], rows[0][-1]) and scanned.opened(table[:1], 0) is None
     assert scanned.sources(encoder, table[:1]).live.data["open"] == ""

@@ -1,6 +1,6 @@
 /* A map of layers × heads. Data: heads.schema.json. */
 
-/** Called by Streamlit. A click on a head sends the trigger "head". */
+/** Show the map. A click on a head sends the trigger "head" to Python. */
 export default function heads(given) {
   return showIn(HeadsView, "heads", given);
 }

@@ -6,7 +6,7 @@ const STACKED = { largest: 24, smallest: 18, wrapped: 24 }; // sentences one abo
 const FLOW = 64; // pixels: ribbon width for an effect of 100 %
 const SCROLLED = 24; // tokens: longer lists scroll
 
-/** Show the data. Clicks set the Streamlit states "hidden", "head" and "guess". The trigger "heads" asks for heads' effects. */
+/** Show the main view. Clicks set the states "hidden", "head" and "guess". The trigger "heads" asks Python for heads' effects. */
 export default function way(given) {
   return showIn(WayView, "way", given);
 }
