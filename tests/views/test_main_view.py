@@ -259,7 +259,9 @@ def test_panel_states_rates_of_hidden_words_report(made, reports):
     chance = "Moves under 21 % (grey) could be chance: too many moves that short go away from the other sense."
     assert [*map(plain, panel.live.data["below"])] == [f"Even then it stays nearer to riverside. {chance}"]
     beyond, own = panel.live.data["beyond"], reports["hidden_words"].of()["accuracy"]
-    assert beyond["text"] == "How often this encoder finds the right sense in 768 other sentences with 32 ambiguous words"
+    assert (
+        beyond["text"] == "How often this encoder finds the right sense in 768 other sentences with 32 ambiguous words"
+    )
     rates = [
         ("hiding nothing", "as it is", 0.92), ("hiding a random word", "any other hidden", 0.92),
         ("hiding the word with the widest ribbon", "the word hidden", 0.77),
