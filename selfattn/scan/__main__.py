@@ -126,7 +126,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
         metavar="SHARE",
         type=float,
         default=MAX_REJECTS,
-        help=f"exit with status 3 if a larger fraction of the rows is rejected, 0 to 1 (default: {MAX_REJECTS})",
+        help=f"allowed fraction of rejected rows, from 0 to 1; above it, exit with status 3 (default: {MAX_REJECTS})",
     )
     add(
         "--part-rows",
