@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.table import keep, show
 
-# Run scan first: its child's peak memory includes the memory of this process, which grows later.
+# Run scan first: its child process's peak memory includes this process's memory, which later benchmarks increase.
 NAMES = ("scan", "base_size", "hiding", "load", "soak", "start_up", "visitors")
 
 

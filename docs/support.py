@@ -42,7 +42,7 @@ GEMMA_HALF = {
     "intermediate_size": 48, "head_dim": 8, "query_pre_attn_scalar": 8, "vocab_size": 100,
 }  # fmt: skip
 
-# Settings added to TINY for some types. A name with a comma means a variant of the type before the comma.
+# Settings added to TINY for some types. A key with a comma is a variant of the type before the comma.
 EXTRA = {
     "gemma3_text, both ways": {"use_bidirectional_attention": True},
     "lilt": {"hidden_size": 96, "channel_shrink_ratio": 4},

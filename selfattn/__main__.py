@@ -14,7 +14,7 @@ from selfattn.settings import Settings
 DESCRIPTION = """\
 selfattn [FOLDER_OR_ID] [--port N] [--address NAME]
                                       open the dashboard with your encoder or the bundled encoder
-selfattn scan INPUT --output DIR      measure what words attend to, in a table of any size (selfattn scan --help)
+selfattn scan INPUT --output DIR      measure what the words in a table of any size attend to (selfattn scan --help)
 selfattn site DIR                     write the built-in pairs of sentences as static web pages (selfattn site --help)
 """
 

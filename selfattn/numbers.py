@@ -127,7 +127,7 @@ def plain(value: float) -> str:
 
 
 def vector(values: Iterable[float], places: int | None = None) -> str:
-    """Write a vector: "[3, −1]", or with `places` decimals "[1.79, 1.44]"."""
+    """Write a vector: "[3, −1]", or "[1.79, 1.44]" if `places` (the number of decimals) is 2."""
     write = plain if places is None else lambda value: decimal(value, places)
     return f"[{', '.join(write(float(value)) for value in values)}]"
 

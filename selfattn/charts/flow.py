@@ -184,7 +184,7 @@ def _word(sheet: Sheet, shown: Shown, own: Sentence, n: int, left: float, base: 
 
 @dataclass(frozen=True)
 class Move:
-    """The move of sentence A's or B's mark (a circle) along the picture's line if a word is hidden. start, end: in pixels."""
+    """The move of a sentence's mark (a circle) if a word is hidden. start, end: in pixels."""
 
     side: int
     word: int | None

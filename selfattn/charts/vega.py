@@ -191,7 +191,7 @@ def backdrop(encoding: Spec, data: str) -> Spec:
 
 
 def drawn_frame(spec: dict[str, Any]) -> pd.DataFrame:
-    """Return the records that a chart draws, without pictures.
+    """Return a chart's records without the columns that hold pictures.
 
     If there are several datasets, the column `part` numbers them.
     """

@@ -1,4 +1,4 @@
-"""Warn of values in a link that Streamlit would drop silently."""
+"""Warn if Streamlit would silently drop a value from a link."""
 
 from collections.abc import Callable, Collection
 

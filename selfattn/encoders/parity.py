@@ -233,7 +233,7 @@ def _compare_with_fast(
 def _sentence_differs(
     encoder: Encoder, eager: EagerPass, recordings: list[LayerRecording], states: list[Tensor]
 ) -> str:
-    """Describe how the fast pass differs from the eager pass, or return ""."""
+    """Describe how the recordings and states differ from the eager pass, or return ""."""
     for layer, recording in enumerate(recordings):
         reason = _layer_differs(recording, eager.weights[layer] if eager.weights else None)
         if reason:
@@ -281,7 +281,7 @@ def _fast(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[list[LayerRec
 
 
 def _layer_differs(recording: LayerRecording, eager: Tensor | None) -> str:
-    """Describe how a layer's fast attention differs from eager attention, or return "".
+    """Describe how a layer's recording differs from eager attention, or return "".
 
     eager: weights (n_heads, n, n), or None to compare only a few queries
     """

@@ -111,7 +111,7 @@ class HiddenWordsReport(OfTables):
 
     @cached_property
     def head_level(self) -> NoiseLevel:
-        """The noise level, as in `level`, of the target's moves if the word with the largest share is hidden in only one head."""
+        """The noise level (see `level`) for hiding the word with the largest share in one head only."""
         known = self.one_head.dropna()
         return noise_level(known["largest"].to_numpy(), known["smallest"].to_numpy(), RESAMPLES)
 
@@ -267,7 +267,7 @@ def _judged(
 
 
 def _by_head(rankings: WordRankings, placed: PlacedWord, at: int, axis: np.ndarray) -> np.ndarray:
-    """Estimate, for each head, how far the target moves if word `at` is hidden in this head alone, in lengths of `axis`."""
+    """Estimate how far `placed` moves if word `at` is hidden in one head, for each head. Unit: the length of `axis`."""
     if "gradient" in rankings.reasons or axis @ axis < SAME**2:
         return np.full(len(rankings.encoder.all_heads), np.nan)
     (found,) = hidden_by_head(rankings.encoder, [placed], [Along(placed.positions, torch.from_numpy(axis))])

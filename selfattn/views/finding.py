@@ -255,8 +255,8 @@ def method(encoder: Encoder, pair: HiddenPair, means: SenseMeans | None, over_ma
     if encoder.one_head_reason and not encoder.hide_reason:
         parts.append(f"The effects of heads are estimates by gradient: {encoder.one_head_reason}")
     parts.append(
-        "In the map of heads, the word is hidden in one head at a time. The effects of single heads do not add up to the effect "
-        "of all heads. An attention weight says what a head reads. An effect says what the reading changes."
+        "The map of heads shows the effects of hiding a word in one head at a time. The effects of single heads do not add up "
+        "to the effect of all heads. An attention weight says what a head reads. An effect says what the reading changes."
     )
     return "\n\n".join(parts)
 

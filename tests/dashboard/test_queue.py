@@ -124,7 +124,7 @@ def test_superseded_work_stops_waiting(monkeypatch):
     assert _is_free()
 
 
-def test_wait_for_browser_ends_if_run_is_superseded(monkeypatch):
+def test_superseded_run_stops_waiting_for_browser(monkeypatch):
     monkeypatch.setattr(queue, "HEAD_START", 600)
     monkeypatch.setattr(queue, "_pages", queue._Pages(1))
     free = []
@@ -142,7 +142,7 @@ def test_wait_for_browser_ends_if_run_is_superseded(monkeypatch):
 
 @pytest.mark.parametrize("fails", [False, True])
 def test_costly_work_shows_message_while_waiting(monkeypatch, fails):
-    """fails: True if the run ends while it removes the message."""
+    """fails: True if the run is superseded while the message is being removed."""
     messages = []
     empty = Mock(side_effect=Superseded) if fails else lambda: messages.append("gone")
     place = SimpleNamespace(text=messages.append, empty=empty)

@@ -80,7 +80,7 @@ def folders(tmp_path_factory):
         ("masked-words", {"model": "gap", "a": "The bank of the river.", "gap": "river"}, 0, "opacity"),
     ],
 )  # fmt: skip
-def test_copied_code_computes_numbers_of_page(page, query, figure, column, folders, copied):
+def test_copied_code_computes_same_numbers_as_page(page, query, figure, column, folders, copied):
     named = {key: folders.get(value, value) if key == "scan" else value for key, value in query.items()}
     for key, prefix in (("model", ""), ("second", "second_")):
         if key in named:

@@ -63,7 +63,7 @@ def test_panel_of_two_texts_shows_lines_and_sum(sides, parts):
     assert panel.arrays["cosines"].shape == (4, 3)
 
 
-def test_words_without_line_are_named(sides, parts):
+def test_text_names_words_that_no_line_joins(sides, parts):
     table = torch.zeros(4, 3, dtype=torch.float64)
     table[:3, :2] = torch.tensor([[0.05, -0.05], [0, 0], [-0.05, 0.05]])
     panel = put_together(*sides, COSINES, CosineParts(a=sides[0], b=sides[1], cosine=0.0, table=table))

@@ -113,7 +113,7 @@ class WayView extends View {
     return true;
   }
 
-  /** Send a choice to Python. A figure of kernel.js on the same page sends it instead, so that less of the page reruns. */
+  /** Send a choice to Python. If the page has a kernel.js figure, that figure sends it, so that less of the page reruns. */
   choose(state, value) {
     const event = new CustomEvent("selfattn-choice", { detail: { state, value }, cancelable: true });
     if (dispatchEvent(event)) this.send(state, value);

@@ -167,4 +167,4 @@ def one_vector_details() -> None:
         said = ", ".join(f"{pairs} {cosine(value)}" for pairs, value in zip(last["pairs"], last["cosine"]))
         chart = drawing(lines, curves, "stage", "cosine", series="pairs", titles=("layers", ""), size=(420, 240))
         finding = f"Mean cosines after the last layer: {said}."
-        teaching.steps("cosines", finding, {"Mean cosine, by number of layers (−1: embedding table)": chart})
+        teaching.steps("cosines", finding, {"Mean cosine after n layers (n = −1: embedding table)": chart})
