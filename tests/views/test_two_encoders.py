@@ -168,7 +168,7 @@ def test_finding_counts_heads_nearer_to_own_twin(nearer, by_chance, finding):
     assert coloured == nearer and len(panel.picture(Look())["datasets"]["heads"]) == 2
 
 
-def test_difference_is_shown_only_for_heads_nearer_to_counterpart():
+def test_difference_is_shown_if_own_counterpart_is_nearer():
     data = over()[1].live.data
     assert data["said"] == ["+0.400 (+0.300 to +0.450)", "(−0.050 to +0.250)"]
     assert data["scale"]["about"] == "how much nearer to its own counterpart than to other heads' counterparts"
