@@ -149,7 +149,7 @@ def cached(
     make: calls progress(done, total). It must not call `cached`, which could deadlock.
     title: the progress bar's text ("": no bar). where: the bar's container. after: seconds until the bar appears.
     costly: True if `make` must wait for a slot for costly work, and must end if the visitor moves on.
-    Results of a dropped encoder aren't cached.
+    Results of an encoder that was removed from memory to make room aren't cached.
     """
     whole_key = (encoder_key(encoder), key)
     place = st.empty() if title and where is None else None
@@ -188,7 +188,7 @@ def is_cached(encoder: Encoder, key: Hashable) -> bool:
 
 
 def forget(encoder: Encoder) -> None:
-    """Drop all results of a dropped encoder, because the results would keep its model in memory."""
+    """Delete the cached results of an encoder that must leave memory: they would keep its model there."""
     _gone.add(encoder)
     gone = encoder_key(encoder)
     _results.forget(lambda key: key[0] == gone)

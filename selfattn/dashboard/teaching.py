@@ -171,7 +171,7 @@ def choose_head(stop: str, sentence: str) -> tuple[Encoder, Encoding, Head]:
 def own_numbers(
     stop: str, published: Mapping[str, Any], width: int = 110, check: Callable[..., object] | None = None
 ) -> dict[str, Tensor]:
-    """Call `vectors`, and draw its fields in a folded box. Return its result."""
+    """Call `vectors` inside a collapsed expander, and return its result."""
     with st.expander("Your own numbers"):
         return vectors(stop, published, width, check)
 

@@ -63,7 +63,7 @@ class ClassHead:
         return logits.softmax(-1) if self.exclusive else logits.sigmoid() if self.activation else logits
 
     def number(self, label: str | int) -> int:
-        """Return the number of a class, given its name or number. Raises ValueError."""
+        """Return the index of the class whose name or index is `label`. Raises ValueError."""
         named = [] if isinstance(label, int) else [str(label), str(label).casefold()]
         for name, labels in zip(named, (self.labels, [each.casefold() for each in self.labels])):
             if labels.count(name) == 1:

@@ -1,4 +1,4 @@
-"""Record attention with hooks, in families with attention code of their own.
+"""Record attention with hooks, in model families that have their own attention code.
 
 Source of the terms that DeBERTa adds to the scores: He et al. 2021, "DeBERTa: Decoding-enhanced BERT with Disentangled
 Attention", equation 4.

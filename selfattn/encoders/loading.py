@@ -213,7 +213,7 @@ def _unused_in_the_body(source: Source, model: nn.Module, unused: Iterable[str])
 
 
 def read_model(source: Source, loader, config, dtype: str, attention: str) -> tuple[nn.Module, list[str], list[str]]:
-    """Load a model. Return the missing and unused weights' names too."""
+    """Load a model. Return the model, the names of missing weights, and the names of unused weights."""
     with quiet():
         model, info = loader.from_pretrained(
             source.folder, config=config, dtype=DTYPES[dtype], attn_implementation=attention, use_safetensors=True,

@@ -14,7 +14,7 @@ from selfattn.encoders.capture import EAGER, IMPLEMENTATION, LayerRecording, add
 def own_weights(recording: LayerRecording, head: int | None = None, rows: slice = slice(None)) -> Tensor:
     """Compute attention weights with the model's `eager` function: (n_heads, n, n), or (n, n) for one head.
 
-    rows: compute only these queries
+    rows: compute the weights of only these queries
     """
     if recording.arguments:
         return _by_the_module(recording)[slice(None) if head is None else head, rows]

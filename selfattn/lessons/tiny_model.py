@@ -160,7 +160,7 @@ def without_edge() -> Tensor:
 
 
 def sentence(text: str) -> Tensor:
-    """Return [CLS] and six typed numbers, 1 to 50, as tokens (1, 7). Raises ValueError."""
+    """Return the tokens (1, 7): [CLS], and the six numbers, 1 to 50, that `text` lists. Raises ValueError."""
     row = typed_numbers.parse("Sentence", text, N_TOKENS - 1).tolist()
     for value in row:
         if value not in range(1, LARGEST_NUMBER + 1):

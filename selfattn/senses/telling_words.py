@@ -101,7 +101,7 @@ class HiddenWordsReport(OfTables):
 
     @property
     def noise(self) -> pd.DataFrame:
-        """For each share, the number of sentences in which hiding some word moves the labelled word at least that far."""
+        """For each distance, the number of sentences in which hiding some word moves the labelled word at least that far."""
         return noise_counts(*self._extremes)
 
     @cached_property
@@ -281,9 +281,9 @@ def _groups(placed: PlacedWord) -> list[tuple[int, ...]]:
 def _with_hidden(
     encoder: Encoder, placed: PlacedWord, groups: Sequence[Sequence[int]]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the target's unit vectors: with each single word hidden, and with each of `groups` as the only word not hidden.
+    """Return unit vectors of the word `placed`: with one other word hidden, and with all other words but one hidden.
 
-    The results are (n_words, d_model), and (m, d_model) for the m words of `groups`.
+    The results are (n_words, d_model), and (m, d_model) for the m words of `groups`, each the only word that isn't hidden.
     """
     special = placed.sentence.special
     others = [p for p, is_special in enumerate(special) if not is_special and p not in placed.positions]

@@ -171,7 +171,7 @@ def _then(pair: HiddenPair, side: int, at: int) -> str:
 
 
 def beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | None) -> dict[str, Any]:
-    """Return the results over many sentences, or an offer to measure them."""
+    """Return the results over many sentences, or a link to the page that computes them."""
     if encoder.hide_reason:
         return {"text": ""}
     if over_many is None:

@@ -42,6 +42,6 @@ def senses_of(stage: str, ranked: pd.DataFrame) -> str:
         f"{count} {'has' if count == 1 else 'have'} the sense {sense}" for sense, count in senses.items()
     )
     as_near = int((first["cosine"].iloc[-1] - rest["cosine"] <= SAME).sum())
-    more = f" ({as_near} other{'s are' if as_near > 1 else ' is'} as near)" if as_near else ""
+    more = f" ({as_near} other{'s are' if as_near > 1 else ' is'} as near as the third)" if as_near else ""
     all_three = f"all have the sense {senses.index[0]}"
     return f"Of the three sentences nearest to the word {stage}, {all_three if len(senses) == 1 else which}{more}."

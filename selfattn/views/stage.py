@@ -69,7 +69,7 @@ class Column:
         return title if empty or len(matrix) == 1 else f"{title} {' × '.join(map(str, matrix.shape))}"
 
     def chart(self, words: Sequence[str]) -> Drawing:
-        """Return the column as a static chart."""
+        """Draw the numbers as a static bar chart or heatmap, with a row for each word."""
         if self.ends is not None:
             values = self.values.flatten().tolist()
             tokens = [f"{word} −∞" if value == -math.inf else word for word, value in zip(words, values)]

@@ -161,8 +161,9 @@ def asking(data: Mapping[str, Any], question: str) -> dict[str, Any]:
 def whole_numbers(rows: Tensor, parts: int) -> list[str]:
     """Return each row as comma-separated integers: each number times `parts`, rounded.
 
-    NaN becomes an empty string. The browser prints two decimals. An integer for a number halfway between two hundredths (such as
-    0.125) is changed by 1, toward the exact number, so that the browser rounds to the right hundredth.
+    NaN becomes an empty string. The browser rounds to hundredths. Some integers lie halfway between two hundredths, such as 125
+    if `parts` is 1000. Such an integer is changed by 1, toward the unrounded number, so that the browser prints the right
+    hundredth.
     """
     exact = rows.float().double().numpy()
     known = np.isfinite(exact)

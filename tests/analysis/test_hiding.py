@@ -177,7 +177,7 @@ def test_only_eight_words_of_long_sentence_are_hidden(encoder):
     assert not math.isnan(pair.other_words) and not math.isnan(pair.control_hidden)
 
 
-def test_function_with_heads_adds_their_effects(encoder, pair_of):
+def test_with_heads_fills_in_effects_of_heads(encoder, pair_of):
     whole, words = pair_of("bank", *NEW[:2]), [(sentence, "bank") for sentence in NEW[:2]]
     passes = []
     pair = hidden_pair(encoder, *words, heads=False, by_gradient=lambda *given: passes.append(given[1]) or [])

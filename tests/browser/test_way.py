@@ -81,7 +81,7 @@ def test_every_share_is_written(open_way, name):
         assert beneath == [percent(each["share"]) for each in named]
 
 
-def test_narrow_figure_shows_share_in_label(open_way):
+def test_narrow_figure_shows_percentage_in_label(open_way):
     page = open_way(VARIANTS["bank"], 1100)
     above, beneath = page.locator("svg.line .much"), page.locator(".number:not(:empty)")
     labels = page.locator("svg.line .label:not(:empty)")

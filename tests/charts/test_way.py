@@ -335,7 +335,7 @@ def test_texts_of_unusual_pairs_do_not_overlap(name, width):
     check_room(way({**data, "sides": [{**side, "weights": []} for side in data["sides"]]}, LIGHT, width), width)
 
 
-def test_texts_of_share_picture_do_not_overlap():
+def test_texts_of_picture_for_sharing_do_not_overlap():
     for name in ("bank", "star", "one sense", "sentences", "hebrew", "split"):
         check_room(share(VARIANTS[name], LIGHT), 1080)
 

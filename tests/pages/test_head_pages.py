@@ -128,7 +128,7 @@ def test_attention_map_of_chosen_head_is_enlarged(encoder):
     assert large["said"].split(",") == list(map(numbers.weight, trace.weights.flatten().tolist()))
 
 
-def test_rollout_link_of_older_version_shows_note():
+def test_old_link_to_rollout_map_shows_note():
     at = open_link("all-heads", map_of="rollout", words="true")
     assert at.info[0].value.endswith("Use selfattn.analysis.measures to compute them.")
     assert "map_of" not in at.query_params

@@ -1,4 +1,4 @@
-"""Test the effect of a visitor's typing before the page has drawn all fields."""
+"""Test what happens if a visitor types before the page has drawn all fields."""
 
 import pytest
 

@@ -27,8 +27,8 @@ def test_word_is_underlined_in_nearest_sentences(encoder):
 @pytest.mark.parametrize(
     ("cosines", "more"),
     [
-        ((0.9, 0.8, 1e-4, 0.0, -1e-5), " (1 other is as near)"),
-        ((0.9, 0.8, 1e-4, 1e-5, 0.0), " (2 others are as near)"),
+        ((0.9, 0.8, 1e-4, 0.0, -1e-5), " (1 other is as near as the third)"),
+        ((0.9, 0.8, 1e-4, 1e-5, 0.0), " (2 others are as near as the third)"),
         ((0.9, 0.8, 1.1e-4, 0.0, 0.0), ""),
     ],
 )

@@ -70,12 +70,12 @@ def drawn_numbers(picture, answered: bool) -> None:
     looks = {"columns": columns, "maximum": 1.0, "cell": (min(80, 310 // len(columns)), 46)}
     finding = (
         f"The head nearest to the made-up weights is {nearest['name']}, at distance {nearest.distance:.2f}. This head gives "
-        f"{nearest.kept:.2f} of its weight to the words of the columns."
+        f"{nearest.kept:.2f} of its weight to the words that label the columns."
     )
     kept = float(mean.sum(-1).mean())
     note = (
         f"The first row of the made-up weights sums to {sum(textbook.weights[0]):.2f}. On average, a head gives {kept:.2f} of "
-        "its weight to the words of the columns."
+        "its weight to the words that label the columns."
     )
     with picture:
         charts = {
