@@ -177,9 +177,9 @@ def save(name: str, folder: Path) -> None:
 
 
 def differs(encoder, folder: Path) -> tuple[dict[str, float], str]:
-    """Return the differences from an eager pass, and a message if one is too large.
+    """Return the largest differences from an eager pass, and a message if one is too large.
 
-    Differences are divided by the layer's largest number, if it exceeds 1.
+    If the eager result's largest absolute value exceeds 1, the difference is divided by this value.
     """
     import torch
 

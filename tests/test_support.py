@@ -1,4 +1,4 @@
-"""Test that docs/support.md correctly says which model types selfattn recomputes, only shows, or refuses to open."""
+"""Test that docs/support.md correctly says which model types are refused, and whose attention is recomputed or only shown."""
 
 import re
 import runpy

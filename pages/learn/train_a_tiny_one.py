@@ -155,8 +155,8 @@ elif states:
         st.info("The results below come from the previous settings. Train again to use the new settings.")
     show_result(used, states)
     teaching.take(
-        "From right and wrong answers alone, a model learns where to attend. To decide, the model needs enough attention on "
-        "position 4, not nearly all."
+        "From right and wrong answers alone, a model learns where to attend. To decide, the model must give position 4 enough "
+        "of its attention, but not nearly all of it."
     )
 with st.container(width=560):
     st.markdown("**The model's layers**")

@@ -149,7 +149,7 @@ def _built_in() -> dict[str, pd.DataFrame]:
 
 
 def means_of_senses(encoder: Encoder, labels: Labels) -> SenseMeans | None:
-    """Return the mean vector of each sense of the word; None if sentences are too few or no word can be hidden."""
+    """Return the mean vector of each sense of the word; None if sentences are too few or the encoder can't hide words."""
     if labels.rows.empty or encoder.hide_reason:
         return None
     word = labels.key[0]

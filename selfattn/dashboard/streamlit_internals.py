@@ -30,7 +30,7 @@ def let_navigation_find_the_pages() -> None:
 
 
 def this_session() -> Any:
-    """Return this thread's session, or None. The GitHub issue is streamlit/streamlit#315 (open)."""
+    """Return this thread's session, or None. See the open GitHub issue streamlit/streamlit#315."""
     return get_script_run_ctx(suppress_warning=True)
 
 

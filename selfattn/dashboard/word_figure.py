@@ -20,8 +20,8 @@ from selfattn.views.main_view import chosen, put_together
 from selfattn.words import Word, numbered
 
 ASKED = "asked"  # session.GUESS while the page waits for a guess
-# Limit of tokens x layers x d_model, where `tokens` counts a copy of the sentence for each hidden word.
-# Above this limit, the sentences are drawn before the results. The first example has
+# Limit of tokens x layers x d_model. The tokens are those of all copies of the sentence, one copy for each hidden word.
+# Above this limit, the sentences are drawn before the results. For the first example, the product is
 # 600,000 in the bundled encoder (0.1 s on two cores), 2,400,000 in an encoder of base size (0.8 s).
 LONG = 1_500_000
 

@@ -45,7 +45,7 @@ def html(view: View, width: float | None = None) -> str:
         paragraph(
             "In attention maps, rows are queries and columns are keys. Positions, layers and heads count from 0."
         ),
-        paragraph("Attention weights show what the model used, not why the model decides."),
+        paragraph("Attention weights show which tokens the model uses, not why it decides as it does."),
     ]
     return document(view.provenance.title, parts, {each.live.component for each in view.panels.values() if each.live})
 

@@ -23,8 +23,8 @@ def read_upload(data: bytes, suffix: str) -> list[Row]:
     """Return the table's rows. Raises InputError, or TextError for a table above the operator's limits."""
     if suffix not in TAKEN:
         raise InputError(
-            f"Expected a file ending in {', '.join(TAKEN)}, got {suffix or 'none'}. Save the table as CSV, or {ELSEWHERE}, "
-            "which reads Parquet."
+            f"Expected a file ending in {', '.join(TAKEN)}, got {suffix or 'a file without an ending'}. "
+            f"Save the table as CSV, or {ELSEWHERE}, which reads Parquet."
         )
     most = LINE * Settings.read().max_characters
     # Check lengths before parsing: parsed empty lists take 23 times as much memory as their text.

@@ -142,7 +142,7 @@ def _one_word(encoder: Encoder, rows: pd.DataFrame, shuffles: int, seed: int) ->
 
 
 def _per_word(words: Sequence[Mapping[str, Tensor]], kind: str) -> np.ndarray:
-    """Average the results over each word's sentences, for each layer or head: (n_words, features)."""
+    """Average each layer's or head's results over each word's sentences: (n_words, number of layers or heads)."""
     return np.stack([word[kind].mean(dim=-1).numpy() for word in words])
 
 

@@ -236,7 +236,10 @@ def _judged(
     judge = np.arange(len(halves)) ^ 1  # for each half, the index of the remaining half
 
     def right(vectors: np.ndarray) -> np.ndarray:
-        """For each half in `judge`, return 1 if a vector is nearer to the right sense's mean, else 0: (k, d_model) -> (10, k)."""
+        """Return 1 if a vector is nearer to the right sense's mean than to the others', else 0: (k, d_model) -> (10, k).
+
+        Row h of the result uses the means of `halves[judge[h]]`.
+        """
         return (np.sign(np.einsum("hkd,hd->hk", middle[judge][:, None] - vectors, axes[judge])) + 1) / 2
 
     moved = hidden - unit
@@ -327,9 +330,11 @@ def _rank(numbers: np.ndarray, share: np.ndarray) -> float:
 
 
 def _named(moved: np.ndarray, ways: np.ndarray) -> np.ndarray:
-    """Return, for each row of `ways`, whether its largest share reaches NAMED and CLEAR times its second largest.
+    """Return, for each row of `ways`, whether its largest share is at least NAMED, and at least CLEAR times its second largest.
 
-    moved: how far the target's vector moves for each hidden word, (n_words, d_model). ways: (n_rows, d_model)
+    A word's share: how far hiding the word moves the target's vector along the row, divided by the row's length.
+    moved: the target's move for each hidden word, (n_words, d_model).
+    ways: the vectors from the target's vector to each sentence's vector, (n_rows, d_model).
     """
     length = (ways**2).sum(axis=1)
     second, first = np.sort(moved @ ways.T / np.where(length >= SAME**2, length, np.nan), axis=0)[-2:]

@@ -133,7 +133,7 @@ def comes_in(sides: Sequence[Followed]) -> Iterator[Panel]:
         "what comes in", f"The layer's input for {_named(sides)} has {len(coming[0])} numbers{_alike(coming)}.",
         TITLES, rows, sides,
         marked=(list(rows).index("query"), largest) if known else None, note=RAMP, method=_proof(errors, first.steps.note),
-        more={"largest differences to the model's own": lambda: errors},
+        more={"largest differences from the model's own numbers": lambda: errors},
     )  # fmt: skip
     if known:
         yield _written_out(first, largest)

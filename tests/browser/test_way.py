@@ -63,7 +63,7 @@ def test_only_sentences_and_line_are_shown_if_alone_is_set(open_way):
 
 
 @pytest.mark.parametrize("name", ["bank", "star", "sentences", "64 words", "split"])
-def test_every_share_is_written(open_way, name):
+def test_page_states_effect_of_hiding_each_word(open_way, name):
     data = VARIANTS[name]
     page = open_way(data)
     for i, side in enumerate(data["sides"]):
@@ -469,7 +469,7 @@ def test_share_near_noise_level_is_written_with_decimal(open_way):
     expect(open_way(data, 1100).locator(".much").last).to_have_text("21.0\u00a0%")
 
 
-def test_words_on_other_lines_have_no_ribbons(open_way):
+def test_only_line_of_chosen_word_has_ribbons(open_way):
     page, sides = open_way(VARIANTS["64 words"], 1100), VARIANTS["64 words"]["sides"]
     top = "each => each.getBoundingClientRect().top"
     for side, name in enumerate("ab"):

@@ -121,7 +121,7 @@ def test_ribbon_width_is_proportional_to_share(panels, word):
             assert (own[0]["color"] == LIGHT.effect[-1]) == (value in named)
 
 
-def test_words_on_other_lines_have_no_ribbons():
+def test_only_line_of_chosen_word_has_ribbons():
     data = VARIANTS["split"]
     sets = way(data, LIGHT, 760)["datasets"]
     assert [value for value, *_ in polygons(sets, "ribbon A")] == [0.25]  # the longest word is on the next line
@@ -406,7 +406,7 @@ def test_axis_is_divided_into_tenths_of_the_line(between, width):
     assert ("50\u00a0%" in texts) == (width == 1100 or between == "sentences")
 
 
-def test_line_is_grey_for_one_sense():
+def test_line_is_grey_if_words_have_same_sense():
     sets = way(VARIANTS["one sense"], LIGHT)["datasets"]
     assert {each["color"] for each in what(sets["points"], "dot")} == {Sheet(LIGHT).pale(LIGHT.muted, 0.65)}
     assert {each["color"] for each in sets["rules"] if each["width"] == 3} == {LIGHT.muted}
@@ -497,7 +497,7 @@ def test_labels_name_hidden_words(shares, chosen, texts):
 
 
 @pytest.mark.slow
-def test_move_of_mark_in_pixels_matches_data(panels):
+def test_move_in_pixels_is_share_times_line_length(panels):
     shown, place = Shown(panels["bank"].live.data), Scale(-1, 2, 0, 3000)
     for side, (sign, level) in enumerate(((1, True), (-1, False))):
         move, here = move_of(shown, side, place), place(shown.data["way"]["at"][side])

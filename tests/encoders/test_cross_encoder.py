@@ -50,7 +50,7 @@ def test_score_equals_that_of_sentence_transformers(saved, family):
 
 
 @pytest.mark.parametrize("family", SAMPLE)
-def test_hiding_word_matches_zero_in_attention_mask(saved, family):
+def test_hiding_word_equals_zeroing_attention_mask(saved, family):
     folder, _ = saved(family)
     encoder = load_encoder(folder)
     sentence = encoder.tokenize(QUERY, DOCUMENT)

@@ -25,7 +25,7 @@ def join_few(monkeypatch):
 
 @pytest.mark.parametrize("name", [name for name in RECOMPUTED if name not in ONE_MASK])
 @pytest.mark.slow
-def test_skipping_layers_gives_same_vectors(encoder_of, monkeypatch, name):
+def test_skipping_unchanged_layers_changes_no_vector(encoder_of, monkeypatch, name):
     encoder = encoder_of(name)
     sets = [*([head] for head in reversed(encoder.all_heads)), [Head(0, 0), Head(1, 1)]]
     zero = [[Patch(*head, None, torch.zeros(encoder.d_head)) for head in some] for some in sets]
@@ -46,7 +46,7 @@ def test_skipping_layers_gives_same_vectors(encoder_of, monkeypatch, name):
 
 
 def test_copies_compute_only_needed_positions(encoder, monkeypatch):
-    """Each copy has one changed head. In this head's layer, the encoder computes only the copy's vector of the measured word."""
+    """Each copy of the sentence has one changed head. In that head's layer, only the measured word's vector is computed."""
     batches, receive = [], encoder.model.encoder.layer[0].output.dense.forward.__func__
     for layer in encoder.model.encoder.layer:
         dense = layer.output.dense

@@ -50,7 +50,7 @@ def test_best_accuracy_by_chance_grows_with_number_of_heads():
     assert 0.55 < pronouns.luck(noise[:, :1, :1]) < 0.65  # in 95 of 100 tries, at most 25 of 40 coin tosses are right
 
 
-def test_sentences_with_same_twin_key_are_in_same_half():
+def test_twin_sentences_are_in_same_half():
     halves = pronouns.halves(PRONOUNS)
     assert sorted(halves[0] + halves[1]) == list(range(len(PRONOUNS)))
     twins = [{PRONOUNS[place].twin for place in half} - {None} for half in halves]

@@ -67,7 +67,7 @@ def matrix(chart):
 
 
 def bars(chart):
-    """Return each bar's length by its label, from top to bottom."""
+    """Return the bars' lengths from top to bottom, keyed by the bars' labels."""
     bar = mark(chart, "bar")
     records = bar.records.sort_values(bar.field("y"))
     return dict(zip(bar.labels("y"), records[bar.field("x")]))

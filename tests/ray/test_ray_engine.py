@@ -15,7 +15,7 @@ from selfattn.scan.ray_engine import ray_engine
 from tests.scan.test_job import write
 
 pytestmark = pytest.mark.ray
-# Not "ray": if Ray isn't installed, `import ray` would find the folder tests/ray.
+# If Ray isn't installed, `import ray` finds the folder tests/ray, but `import ray.util` fails.
 pytest.importorskip("ray.util", reason="Ray is not installed: pip install -r requirements-ray.txt")
 
 

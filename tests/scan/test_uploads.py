@@ -76,7 +76,8 @@ def test_csv_lines_may_end_in_cr(monkeypatch):
 @pytest.mark.parametrize("suffix", [".parquet", ".txt", ""])
 def test_unsupported_table_formats_are_refused(suffix):
     refusal = (
-        f"ending in .csv, .tsv, .jsonl, .ndjson, got {suffix or 'none'}. Save the table as CSV, or run selfattn scan"
+        f"ending in .csv, .tsv, .jsonl, .ndjson, got {suffix or 'a file without an ending'}. "
+        "Save the table as CSV, or run selfattn scan"
     )
     with pytest.raises(InputError, match=refusal):
         read_upload(b"PAR1", suffix)

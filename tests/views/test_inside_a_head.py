@@ -46,7 +46,7 @@ def test_input_vectors_match_trace(encoder, sides, words):
         panel.finding
         == f'The layer\'s input for "bank" has 384 numbers. The cosine is {cosine} between the vectors in A and B.'
     )
-    errors = panel.tables["largest differences to the model's own"]
+    errors = panel.tables["largest differences from the model's own numbers"]
     assert errors["error"].max() < 1e-4
     for step, of_step in errors.dropna().groupby("step"):
         assert f"{step} {numbers.error(of_step['error'].max())}" in panel.method

@@ -254,7 +254,7 @@ def test_only_positive_shares_have_text_about_chance(made, reports):
     assert negative and all("chance" not in word for word in negative)
 
 
-def test_panel_states_rates_of_hidden_words_report(made, reports):
+def test_panel_shows_accuracies_from_hidden_words_report(made, reports):
     _, panel = made("bank")
     chance = "Moves under 21 % (grey) could be chance: too many moves that short go away from the other sense."
     assert [*map(plain, panel.live.data["below"])] == [f"Even then it stays nearer to riverside. {chance}"]
