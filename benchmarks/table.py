@@ -67,7 +67,7 @@ def paired(
 def spread(what: str, sides: Sequence[Sequence[float]], aim: float | None = None, most: float | None = None) -> Row:
     """Return a row with the median and 95th percentile of the times of one or two checkouts.
 
-    aim: limit on the median; most: limit on the 95th percentile (of the first checkout, in seconds).
+    aim, most: limits in seconds on the median (aim) and the 95th percentile (most) of the first checkout's times.
     """
     times = [sorted(each) for each in sides]
     middle = [statistics.median(each) if each else None for each in times]

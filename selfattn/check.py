@@ -53,8 +53,8 @@ class RawCReport(OfTables):
     # apart: this fraction of all other sentences
     sentences: pd.DataFrame  # sentence, next, chance, and for each of WAYS: 1 if the marked word ranks first, else 0
     distances: pd.DataFrame
-    # of: the name of the model that computes the distances
-    # correlation: Spearman's, between cosine distance and human rating
+    # column "of": the name of the model that computes the distances
+    # column "correlation": Spearman's, between cosine distance and human rating
     rejected: pd.DataFrame  # sentence, reason
 
 

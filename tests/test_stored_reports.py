@@ -168,7 +168,6 @@ def test_failed_write_keeps_stored_report(encoder, tmp_path, monkeypatch):
 
 
 def test_list_of_most_telling_words_is_sorted(encoder):
-    """The sort key is the accuracy with only the most telling word visible, minus that with only another word visible."""
     accuracy = stored("hidden_words", encoder, labelled_sentences()).report.accuracy
     by_word = accuracy[accuracy["word"] != "all"].pivot(index="word", columns="what", values="accuracy")
     difference = by_word["the word alone"] - by_word["any other alone"]

@@ -199,7 +199,7 @@ def test_text_pieces_that_share_token_are_merged():
     ]  # fmt: skip
 
 
-def test_order_and_spelling_of_shared_words():
+def test_shared_words_are_spelled_as_in_first_sentence():
     first = [Word("The", 0, 1), Word("Bank", 1, 2), Word(",", 2, 3), Word("riverbank", 3, 5)]
     second = [Word("bank", 0, 1), Word(",", 1, 2), Word("THE", 2, 3)]
     assert shared_words(first, second) == ["Bank", "The"]  # a comma is no word

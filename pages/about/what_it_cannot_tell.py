@@ -85,7 +85,7 @@ OF_ANY = attention, noise  # the sections for encoders whose attention can't be 
 SECTIONS: dict[str, Callable[[Encoder], Panel | str]] = {
     "A large weight doesn't mean a large effect": attention,
     "Other weights can give the same result": other_weights,
-    "Removing a head doesn't find the cause": removed_heads,
+    "Removing a head doesn't show the cause of a result": removed_heads,
     "A head can tell senses apart even if its attention weights don't help": separated,
     "Correct arithmetic doesn't prove what a head means": noise,
     "A head may pass a test by luck": lucky_head,

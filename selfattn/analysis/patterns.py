@@ -56,6 +56,6 @@ def fits(weights: Tensor, encoding: Encoding) -> list[Fit]:
 
 
 def nearest_first(values: Mapping[str, float]) -> list[Fit]:
-    """Return the fit to every pattern, sorted by value / threshold, the largest first."""
+    """Return a head's fit to every pattern, sorted by value / threshold, the largest first."""
     every = [Fit(name, meaning, values[name], threshold) for name, (meaning, threshold) in PATTERNS.items()]
     return sorted(every, key=lambda fit: fit.value / fit.threshold, reverse=True)

@@ -147,7 +147,7 @@ def page_lent() -> Iterator[None]:
 
 
 def let_browser_draw() -> None:
-    """Wait HEAD_START seconds. Meanwhile, other pages can use this page's slot."""
+    """Wait HEAD_START seconds, and let another page run meanwhile."""
     until = time.monotonic() + HEAD_START
     with page_lent():
         while time.monotonic() < until:

@@ -37,7 +37,7 @@ def leading_words(pair: HiddenPair) -> list[tuple[int, int]]:
 def named_words(pair: HiddenPair, level: float) -> tuple[list[int], list[int]]:
     """Return the indices of the words that the finding may name, in A and in B.
 
-    If the pair has senses: words with a share of at least the noise level `level` (NaN: no word).
+    If the pair has senses: the words whose `pair.share` is at least the noise level `level` (NaN: no word).
     Else: the word with the largest share, if this share is at least 0.1, and at least 1.5 times the second largest share.
     """
     found = []

@@ -244,7 +244,7 @@ def test_sentence_without_other_words_has_no_top_word(encoder):
 
 
 @pytest.mark.parametrize("name", ["T5 (encoder half)", "DeBERTa", "XLM"])
-def test_effects_match_method_hide_in_other_families(encoder_of, name):
+def test_hidden_pair_and_encoder_hide_give_same_effects(encoder_of, name):
     encoder = encoder_of(name)
     first, second = ("She sat by the river bank.", "bank"), ("The bank lent him the money.", "bank")
     pair, positions = hidden_pair(encoder, first, second), encoder.placed(first).positions

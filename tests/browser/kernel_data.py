@@ -18,7 +18,10 @@ PLACES = {"vectors": 4, "products": 2, "handed": 3}
 def kernel_data(
     texts=BANK, query="bank", *, d=32, hidden=(), terms=(), clicks=True, below=("Recomputed.",), seed=2
 ) -> dict[str, Any]:
-    """Make the component's data. hidden: words that the query can't attend to. terms: names of terms added to the scores."""
+    """Make data for the component `kernel`.
+
+    hidden: words that the query can't attend to. terms: names of terms added to the scores.
+    """
     torch.manual_seed(seed)
     sentences = [text.split(" ") for text in texts]
     vectors = {word: torch.randn(3, d) for word in dict.fromkeys(" ".join(texts).split(" "))}

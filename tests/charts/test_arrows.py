@@ -1,4 +1,4 @@
-"""Test the charts of arrows, and of the steps from one word to another."""
+"""Test the charts of selfattn.charts.arrows and selfattn.charts.hops."""
 
 import numpy as np
 import pandas as pd

@@ -195,7 +195,7 @@ def test_sources_are_words_with_largest_effects(encoder):
 
 @pytest.mark.parametrize("name", ["ModernBERT", "DeBERTa-v3", "XLM"])
 @pytest.mark.slow
-def test_sources_column_is_right_in_other_families(encoder_of, name):
+def test_sources_have_largest_effects_in_other_families(encoder_of, name):
     """The long text is longer than ModernBERT's attention window."""
     check_sources(encoder_of(name), SHORT_AND_LONG, batch_tokens=1000)
 

@@ -5,7 +5,7 @@
     alone[w]    (m, d_model) u if the word sees only w, itself and special tokens
     way         vector along which a share is measured: ((u without w) - u) . way / |way|^2
 
-"Interpretation of the definition:" marks a choice that the definition leaves open.
+"Interpretation of the definition:" marks a choice that a measure's definition leaves open.
 """
 
 import itertools

@@ -101,7 +101,7 @@ def a_map(matrix, labels=("[CLS]", "beam", "."), special=(True, False, False), *
     return WordMap(labels=labels, groups=((0,), (1,), (2,)), special=special, matrix=torch.tensor(matrix), **more)
 
 
-def test_map_is_described_in_sentences():
+def test_texts_describe_attention_map():
     view = a_map([[0.9, 0.1, 0.0], [0.3, 0.2, 0.5], [0.0, 1.0, 0.0]])
     assert surest_word(view, "in A") == 'Of the words in A, "beam" gives the largest weight: 0.50 to ".".'
     to_special = a_map([[0.9, 0.1, 0.0], [0.6, 0.2, 0.2], [0.0, 1.0, 0.0]])

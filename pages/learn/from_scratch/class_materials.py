@@ -48,7 +48,7 @@ def show() -> None:
         st.code("\n\n".join(lines), language=None, wrap_lines=True)
         st.markdown(
             "The worksheet is homework on paper: the worked example and the attention map of *bank*. You can also print any "
-            "page of this lesson from the browser; it fits on one sheet."
+            "page of this lesson from the browser; each page fits on one sheet."
         )
         for name, answers in (("Worksheet", False), ("Answer sheet", True)):
             file = f"self-attention-{name.lower().replace(' ', '-')}.html"

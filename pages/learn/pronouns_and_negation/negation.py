@@ -100,7 +100,7 @@ def _movie(movie: Encoding, head: Head, rows: Mapping[str, Tensor], answered: bo
     given = ", ".join(f'"{word}" gives "not" {float(row[NOT]):.2f}' for word, row in rows.items())
     rest = ", ".join(f"{max(0.0, 1 - float(row.sum())):.2f} from “{word}”" for word, row in rows.items())
     finding = f'In the published lesson, "good" gives "not" the weight {ILLUSTRATIVE_ROW[NOT]:.2f}. In {head}, {given}.'
-    note = f"The figure leaves out the special tokens. They get {rest}."
+    note = f"The figure leaves out the special tokens. They get the weight {rest}."
     teaching.steps("movie", finding, charts, note=note, answered=answered)
 
 

@@ -51,7 +51,7 @@ def _read() -> dict[str, Stop]:
 
 
 STOPS = _read()
-# For the slug of each removed stop, the slug of the stop that replaces it.
+# For the slug of each removed lesson page, the slug of the page that replaces it.
 MERGED = {"worked-example": "geometry", "annotated-heatmap": "twelve-tokens"}
 ROWS: list[list[str]] = []  # each core stop with its side stops
 for _slug, _stop in STOPS.items():

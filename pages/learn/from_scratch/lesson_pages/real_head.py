@@ -1,4 +1,4 @@
-"""Draw the lesson's last page that isn't optional. The page uses a real encoder."""
+"""Draw the lesson's last non-optional page. The page uses a real encoder."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -42,8 +42,8 @@ def answer(options: Sequence[str]) -> str:
 def real_head_details() -> None:
     st.expander("Details: half way").text(
         "Without “river”, in “The bank of the.”, the encoder of this site places “bank” at 48 % of the way from its river "
-        "sentences to its money sentences: about half way. Hiding “river” from all words, not only from “bank”, moves “bank” "
-        "no farther (50 %)."
+        "sentences to its money sentences: about half way. Hiding “river” from all words moves “bank” 50 % of the way, "
+        "no farther than hiding “river” from “bank” alone."
     )
 
 
