@@ -91,7 +91,7 @@ def require_rows(encoder: Encoder, frame: pd.DataFrame, **needs: int) -> tuple[p
 
 
 def named_rows(rejected: pd.DataFrame) -> pd.DataFrame:
-    """Return the rejected rows with the columns row (index label), reason, and then the other columns."""
+    """Return the rejected rows. The first two columns are `row` (the index label) and `reason`."""
     others = rejected.columns.difference(["row", "reason"], sort=False)
     return rejected.assign(row=rejected.index)[["row", "reason", *others]]
 

@@ -47,7 +47,7 @@ class WordMap:
     step: int = 1  # rows of the complete map in a cell
 
     def rows_of(self, positions: Sequence[int]) -> list[int]:
-        """Return the rows that contain these token positions."""
+        """Return the rows that contain at least one of these token positions."""
         wanted = set(positions)
         return [row for row, group in enumerate(self.groups) if wanted & set(group)]
 

@@ -72,7 +72,7 @@ def _measure_tooltip(measure: str) -> Spec:
 def head_grid(
     maps: Iterable[np.ndarray], frame: pd.DataFrame, measure: str, theme: Theme, chosen: str, title: str
 ) -> Spec:
-    """Draw every head's attention map (n, n) above a bar for the head's number in the column `measure`.
+    """Draw each head's attention map (n, n), and below it a bar for the head's value in the column `measure`.
 
     frame: from tidy_tables.heads_frame, in the order of the maps.
     """

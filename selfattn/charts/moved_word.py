@@ -203,7 +203,7 @@ def placed_words(side: Data, width: float, size: float, pad: float = 0) -> list[
 
 
 def pads(words: Sequence[Placed], n: int, direction: str, pad: float) -> tuple[float, float]:
-    """Return the padding left and right of a word."""
+    """Return how many pixels a word's box extends beyond the word, left and right."""
     before = 1 if n and not words[n].word["gap"] else pad
     after = 1 if n + 1 < len(words) and not words[n + 1].word["gap"] else pad
     return (after, before) if direction == "rtl" else (before, after)

@@ -62,7 +62,7 @@ class Cache(Generic[T]):
             return key in self._store
 
     def forget(self, which: Callable[[Any], bool]) -> None:
-        """Drop the values of all keys for which which(key) is true."""
+        """Drop each value whose key satisfies the condition `which`."""
         with self._changing:
             for key in [key for key in self._store if which(key)]:
                 del self._store[key]

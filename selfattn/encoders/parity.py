@@ -165,7 +165,7 @@ def _eager(
     passes = []
     for row, tokens in enumerate(batch):
         n = len(tokens.ids)
-        # Cut off the padding. A batch of one text has no padding, and `_check_maps` checks the shapes of its maps.
+        # Cut off the padding. A single text has no padding, and `_check_maps` needs its maps uncut.
         weights = [layer[row] if len(batch) == 1 else layer[row, :, :n, :n] for layer in layers]
         one = EagerPass(tokens, weights, [state[row, :n] for state in states], hidden[row] if hidden else ())
         if not all(bool(torch.isfinite(numbers).all()) for numbers in one.weights + one.states):

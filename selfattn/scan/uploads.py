@@ -14,7 +14,7 @@ from selfattn.scan.tables import KINDS, InputError, Row, read_rows
 from selfattn.settings import Settings
 
 TAKEN = tuple(kind for kind in KINDS if kind != ".parquet")
-ELSEWHERE = "run selfattn scan on your own machine"
+ELSEWHERE = "scan the table on your own machine with the command selfattn scan"
 LINE = 24  # bytes per allowed character: three cells, six bytes each ("\u00e9"), and some room
 EACH_LINE = re.compile(rb"[^\r\n]*(?:\r\n?|\n|\Z)")
 

@@ -97,7 +97,7 @@ def _removals(frame: pd.DataFrame, measure: Measure, compared: Compared) -> tupl
     effect, *control = [name for name in measure.beside if name in frame]
     top, word = frame.loc[frame[effect].abs().idxmax()], compared.sides["A"].word.text
     finding = (
-        f'Removing {top["name"]} changes the cosine of the two "{word}" most: by {numbers.effect(top[effect])}, from '
+        f'Removing {top["name"]} changes the cosine of the two "{word}" vectors most: by {numbers.effect(top[effect])}, from '
         f"{numbers.cosine(compared.cosine)}."
     )
     if not control:

@@ -1,6 +1,6 @@
 """Write the main view's finding and the texts around the figure.
 
-Share of a word: how far the chosen word moves if that word is hidden (1: as far as the other sense or sentence).
+A word's share says how far hiding the word moves the chosen word's vector (1: as far as the other sense or sentence).
 """
 
 import math
@@ -283,11 +283,11 @@ def alt(pair: HiddenPair, line: Line | None, heads: Sequence[HeadsOfWord]) -> st
     parts = [f"{name}: {placed.sentence.text}" for name, placed in zip("AB", pair.placed)]
     for side, at in leading_words(pair):
         name, hidden, moved = "AB"[side], pair.words[side][at].label, float(pair.share[side][at])
-        said = f'In {name}, hiding "{hidden}" moves {quoted_word(pair)} {percent(moved)} of the distance'
+        said = f'In {name}, hiding "{hidden}" moves {quoted_word(pair)} by {percent(moved)} of the line'
         if line is not None:
             here = line.at[side]
             there = here + line.toward[side] * moved
-            said += f", from {percent(here)} to {percent(there)} of the line"
+            said += f", from {percent(here)} to {percent(there)} of its length"
         parts.append(f"{said}.")
     if line is not None:
         parts.append(f"The line runs from {line.labels[0]} (0{NBSP}%) to {line.labels[1]} (100{NBSP}%).")
@@ -296,7 +296,7 @@ def alt(pair: HiddenPair, line: Line | None, heads: Sequence[HeadsOfWord]) -> st
         layer, head = divmod(int(share.argmax()), share.shape[1])
         own = percent(float(share.max()))
         parts.append(
-            f'Hiding "{heads[0].word.label}" only in head {head} of layer {layer} moves {quoted_word(pair)} {own}.'
+            f'Hiding "{heads[0].word.label}" only in head {head} of layer {layer} moves {quoted_word(pair)} by {own} of the line.'
         )
     return " ".join(parts)
 

@@ -41,7 +41,7 @@ def compared(pair: HiddenPair) -> str:
 
 
 def beside(pair: HiddenPair) -> str:
-    """State the cosine with words other than `pair.top` hidden, and the cosine of A and the control sentence."""
+    """State the cosine of A and B if words other than `pair.top` are hidden, and that of A and the control sentence."""
     parts = []
     if (others := pair.other_words) == others:
         parts.append(

@@ -84,7 +84,7 @@ def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, 
     elif many >= ROWS:
         finding = f'Hiding a single word never moves "{word}" further than chance could.'
         note, level = (
-            "There is no noise level, because among moves of every length, too many go away from the other sense.",
+            "There is no noise level, because too many moves of every length go away from the other sense.",
             math.inf,
         )
     else:
@@ -124,7 +124,7 @@ def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, 
 
 
 def opened(report: HiddenWordsReport, frame: pd.DataFrame, word: str) -> pd.DataFrame:
-    """Return the sentences of `word`, ordered so that the senses alternate."""
+    """Return the sentences of `word` that the figure shows, ordered so that the senses alternate."""
     rows = leading_words_frame(report, frame).query("word == @word")
     rows = rows if len(rows) <= 2 * SHOWN else pd.concat([rows[:SHOWN], rows[-SHOWN:]])
     turns = pd.DataFrame({"turn": rows.groupby("sense").cumcount(), "sense": pd.factorize(rows["sense"])[0]})

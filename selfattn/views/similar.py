@@ -155,7 +155,7 @@ def beside(cosine: float, unrelated: UnrelatedPairs | None) -> str:
 
 
 def _agree(sides: Sequence[Encoding], lines: Sequence[tuple[int, int]], leading: pd.DataFrame) -> str:
-    """Name the words that the thickest line joins, and state which important words have lines."""
+    """Name the words that the thickest line joins, and state which of the words with the largest effects have lines."""
     if not lines or leading.empty:
         return ""
     i, j = lines[0]

@@ -108,7 +108,7 @@ def test_back_button_restores_chosen_head(page, server):
     assert "head=L0+H9" in page.url
 
 
-def test_back_button_returns_to_site_before_dashboard(page, server):
+def test_back_button_returns_to_previous_site(page, server):
     open_page(page, f"{server}/all-heads?head=L0+H11")
     page.go_back()
     expect(page).to_have_url("about:blank")

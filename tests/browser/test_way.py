@@ -451,7 +451,7 @@ TEXTS = ".line .label, .line .much, .line .note, .ends .name, .small, .ink, .num
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_texts_do_not_overlap(open_way, name):
-    # without `face`, the font is wider than Streamlit's
+    # face="" leaves out Streamlit's font, and the browser's own font is wider
     page = open_way(VARIANTS[name], face="")
     assert cut_or_overlapping(page, TEXTS, (1100, 760, 358, 328)) == []
 

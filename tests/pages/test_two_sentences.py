@@ -327,7 +327,7 @@ MINT = {
 }  # fmt: skip
 
 
-def test_line_ends_are_senses_of_uploaded_table(encoder):
+def test_figure_uses_senses_of_uploaded_table(encoder):
     a, b = "They brought the metal to the mint for new coins.", "We cut some mint for a cup of tea."
     at = open_link(a=a, b=b, word="mint")
     assert not any(button.key == "way" for button in at.button_group)

@@ -39,7 +39,7 @@ def odd(tmp_path, name, data, searched=False):
 def test_formats_give_same_rows(tmp_path, kind):
     rows = list(read_rows(written(tmp_path / f"table.{kind}")))
     assert [(row.sentence, row.word, row.sense, row.problem) for row in rows] == [(*cells, None) for cells in ROWS]
-    # The second row of the CSV file has two lines.
+    # In the CSV file, the header is line 1, and the second row ends in line 4.
     assert [row.line for row in rows] == ([2, 4, 5, 6, 7] if kind == "csv" else [1, 2, 3, 4, 5])
 
 

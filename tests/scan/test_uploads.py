@@ -29,9 +29,7 @@ def test_error_names_exceeded_limit(monkeypatch, suffix, data, variable, fits, w
     monkeypatch.setenv(variable, str(fits))
     assert [(row.sentence, row.word, row.sense) for row in read_upload(data, suffix)] == ROWS
     monkeypatch.setenv(variable, str(fits - 1))
-    refusal = (
-        f"more than {fits - 1} {words}, the limit of this server. Upload a part of the table, or run selfattn scan"
-    )
+    refusal = f"more than {fits - 1} {words}, the limit of this server. Upload a part of the table, or scan the table"
     with pytest.raises(TextError, match=refusal):
         read_upload(data, suffix)
 
@@ -77,7 +75,7 @@ def test_csv_lines_may_end_in_cr(monkeypatch):
 def test_unsupported_table_formats_are_refused(suffix):
     refusal = (
         f"ending in .csv, .tsv, .jsonl, .ndjson, got {suffix or 'a file without an ending'}. "
-        "Save the table as CSV, or run selfattn scan"
+        "Save the table as CSV, or scan the table"
     )
     with pytest.raises(InputError, match=refusal):
         read_upload(b"PAR1", suffix)

@@ -68,7 +68,7 @@ def test_note_compares_effect_with_that_in_control_sentence(control, expected):
         effect=[0.02, -0.0501 if control == [-0.05, 0.0] else -0.05],
         **{"control": control} if control else {},
     )
-    assert own.finding == 'Removing L0 H1 changes the cosine of the two "bank" most: by −0.050, from 0.31.'
+    assert own.finding == 'Removing L0 H1 changes the cosine of the two "bank" vectors most: by −0.050, from 0.31.'
     assert own.note.startswith(expected)
 
 

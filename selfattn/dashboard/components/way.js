@@ -123,7 +123,7 @@ class WayView extends View {
 function findingPart(view) {
   const [finding, below] = [element("h2", "finding"), element("div", "below")];
 
-  /** Return the sentence (0: A, 1: B) whose word the finding names; undefined if it names none. */
+  /** Return which sentence (0: A, 1: B) has the hidden word that the finding names; undefined if no word is named. */
   function about({ sides, way }) {
     const { leading } = view;
     return way ? [leading, 1 - leading].find((side) => sides[side].named.length) : undefined;

@@ -1,6 +1,7 @@
 """Draw the lesson pages about attention scores.
 
-Sources: Vaswani et al. 2017, section 3.2.1, footnote 4; a public lesson (for the long key that outscores an aligned one).
+Sources: Vaswani et al. 2017, section 3.2.1, footnote 4; a public lesson (its example has a long key that outscores a key
+in the query's direction).
 """
 
 import math
