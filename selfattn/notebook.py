@@ -205,7 +205,7 @@ GONE = {
     "separated": "Call chart(selfattn.views.senses.layers(report)).",
     "scanned": "Call chart(selfattn.views.scanned.means(scan.heads(), measure, head, scan.n_rows)).",
     "counterparts": "Call selfattn.analysis.compare.counterpart_distances or selfattn.senses.compare_checkpoints.",
-    "difference": "Call chart with a panel of selfattn.views.two_encoders.one_sentence.",
+    "difference": "Call chart with one of the panels that selfattn.views.two_encoders.one_sentence yields.",
     "explained_heads": "Call selfattn.tidy_tables.explained_heads_frame(found).",
 }
 

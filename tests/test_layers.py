@@ -55,7 +55,7 @@ def modules():
 
 
 def test_no_package_imports_later_package():
-    """ROOMS lists the packages in order. Imports inside functions count too."""
+    """Each package in ROOMS imports only from earlier ones. Imports inside functions count too."""
     back = [
         f"{name} imports {other}"
         for name, others in modules().items()

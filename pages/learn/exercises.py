@@ -47,7 +47,7 @@ class Given(NamedTuple):
 
 
 def ask(number: int) -> Given:
-    """Draw an exercise's input fields, and check the values."""
+    """Draw an exercise's input fields, and check whether the visitor's values solve the exercise."""
     field: dict[str, Any] = {"key": f"exercise.{number}", "bind": "query-params"}
     thread = compute()
     if number == 1:

@@ -76,7 +76,7 @@ class WayBetweenSenses:
 
 
 def sense_means(encoder: Encoder, frame: pd.DataFrame, word: str) -> SenseMeans:
-    """Compute the means of a word's senses. frame: columns sentence, word, sense.
+    """Compute the mean vector of each sense of a word. frame: columns sentence, word, sense.
 
     Raises ValueError unless the word has at least two senses with four usable rows each.
     """

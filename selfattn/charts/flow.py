@@ -228,9 +228,9 @@ def move_of(shown: Shown, side: int, place: Scale) -> Move:
 
 
 def streams(sheet: Sheet, move: Move, y: float, start: Point | None) -> None:
-    """Draw two bands ("streams") from `start` down to the marks before and after hiding, and an arrow between the marks.
+    """Draw two bands ("streams") from `start` to the chosen word's places before and after hiding, and an arrow between them.
 
-    y: the marks' y coordinate. start: None for short bands.
+    y: the y coordinate of both places. start: None for short bands.
     """
     theme = sheet.theme
     hue, teal = theme.sentence("AB"[move.side]), theme.effect[-1]

@@ -18,7 +18,7 @@ ENCODER_REMEDY = "To see the link's numbers, choose the link's encoder, or start
 
 
 def remember_link() -> None:
-    """Store the parameters of the session's first address."""
+    """Store the parameters of the URL with which the session began."""
     if session.LINK not in st.session_state:
         st.session_state.update({session.LINK: st.query_params.to_dict(), session.INSTEAD: {}})
 
@@ -31,7 +31,7 @@ def spell(key: str, name: str) -> None:
 
 
 def linked(key: str) -> str:
-    """Return the link's value of `key`; "" once the value is used or dropped."""
+    """Return the parameter `key` of the opened link; "" if it is missing or was removed from session.LINK."""
     return session.LINK.get().get(key, "")
 
 
@@ -62,7 +62,7 @@ def _still_asked(key: str, possible: Collection[str], shown: str) -> str:
 
 
 def keep_in_address(key: str, default: str) -> None:
-    """Write a widget's value into the address again if the widget's default has changed to `default`."""
+    """Write a widget's value into the page's URL if the widget's default has changed to `default`."""
     before = session.DEFAULT_OF.of(key)
     if key in st.session_state and before.get() not in (None, default):
         st.session_state[key] = st.session_state[key]

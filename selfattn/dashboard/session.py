@@ -117,7 +117,7 @@ STOPPED = Key("stopped", "the cache keys of the encoder and of the stopped compu
 HIDDEN_ASKED = Key(
     "hidden_asked", "page Senses: the cache keys of the encoder and of the hidden-words report to compute"
 )
-OPENED = Key("opened", "page Senses: address parameters of the link to the main view")
+OPENED = Key("opened", "page Senses: the parameters of the URL that opens the main view")
 TABLE_READ = Key(
     "table_read",
     "page Senses: (id, usable rows, broken rows, digest) of the uploaded file; (None, None) before an upload",

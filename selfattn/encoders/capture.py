@@ -166,7 +166,7 @@ class LayerRecording:
         return rounded(self.attend(heads, rows), torch.float32)
 
     def weights(self, heads: int | slice = slice(None), rows: slice = slice(None)) -> Tensor:
-        """Recompute the attention weights in float32. Faster than `trace`, which also rounds all other steps."""
+        """Recompute the attention weights, and round them to float32. `trace` is slower, because it rounds every step."""
         return self.attend(heads, rows).weights.float()
 
     def attend(self, heads: int | slice, rows: slice) -> AttentionTrace:
@@ -189,9 +189,9 @@ class Recorder:
     differentiable: True allows gradients with respect to the contexts
     until: the layer after whose attention the pass ends
 
-    joins, narrow and after are for changed copies of one sentence (`joining.py`).
+    joins, narrow and after are for copies of one sentence that hide tokens or change heads (`joining.py`).
     joins: for each copy, the layer at which the copy is added to the batch, ascending
-    narrow: (last layer, the only positions to compute after the last layer's attention)
+    narrow: (the model's last layer, the only positions that are computed after this layer's attention)
     after: True adds each copy after its layer in `joins` has run, not before
     """
 

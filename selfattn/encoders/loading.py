@@ -238,7 +238,7 @@ def quiet() -> Iterator[None]:
 
 
 def _loader(source: Source, config):
-    """Return the class that loads the encoder, and a note. Raises LoadError."""
+    """Return the class that loads the encoder, and a note about this encoder ("" if none). Raises LoadError."""
     family = config.model_type
     # T5 and similar families have a class for the encoder half.
     if MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.get(family, "").endswith("EncoderModel"):

@@ -224,7 +224,7 @@ def beyond_baselines(scores: Tensor, baselines: Tensor, labels: Tensor) -> Tenso
 def shuffled_accuracy(between: Tensor, labels: Tensor, n_senses: int, shuffles: int, seed: int) -> Tensor:
     """Return one word's accuracy with shuffled labels: (features, shuffles).
 
-    between (features, n, n), labels (n,)
+    between (features, n, n): from `cosines`. labels (n,).
     """
     n_features, n = between.shape[:2]
     if not n_features or not shuffles:

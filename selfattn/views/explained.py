@@ -23,7 +23,7 @@ def explained_data(
 ) -> dict[str, Any]:
     """Return the data of the component `shaded`, one row per text.
 
-    found: each text's result, keyed by the line that is printed above the text. what: name of the number that changes.
+    found: each text's result, keyed by the line that is printed above the text. what: name of the explained number.
     wholes: the uncut version of each text that was cut, keyed as in `found`.
     """
     frame = explained_words_frame(found)

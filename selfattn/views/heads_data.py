@@ -42,7 +42,7 @@ def heads_data(
     """Return the data of a map whose heads are coloured by a measure.
 
     kind: "weights" for numbers that are never negative; other kinds give each sign its own colour.
-    maps: every head's attention map, as in the schema.
+    maps: every head's attention map, as in heads.schema.json.
     """
     frame = frame.sort_values(["layer", "head"])
     values, names = frame[measure].tolist(), frame["name"].tolist()

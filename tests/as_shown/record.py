@@ -252,7 +252,7 @@ def alike(one: str, other: str) -> bool:
 
 
 def _digit(*texts: str) -> float:
-    """Return one unit of the last decimal place that all texts have. Whole numbers without "%" give 0."""
+    """Return one unit in the last place of the text with the fewest decimals. Whole numbers without "%" give 0."""
     places = [len(text.partition(".")[2].strip(" %")) for text in texts]
     return 1.01 * 10.0 ** -min(places) if max(places) or "%" in texts[0] else 0.0
 

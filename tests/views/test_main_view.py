@@ -379,7 +379,7 @@ def test_line_and_dots_match_hand_made_pair(senses, known, end, near, far, towar
 
 
 def test_head_that_attends_most_to_another_word_is_found():
-    """The found head maximises the chosen word's largest weight on another word, summed over A and B."""
+    """Each head's largest weight on another word in A and its largest weight on another word in B are added."""
     weights = torch.tensor([[[0.9, 0.1, 0.0], [0.1, 0.5, 0.4]], [[0.0, 0.6, 0.1], [0.1, 0.45, 0.45]]])
     other = torch.tensor([[[1.0, 0.0, 0.0], [0.1, 0.9, 0.0]], [[1.0, 0.0, 0.0], [0.5, 0.25, 0.25]]])
     a, b = (SimpleNamespace(weights=own, others=[None, 0, 1]) for own in (weights, other))

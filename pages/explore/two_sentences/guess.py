@@ -34,7 +34,7 @@ def show(pair: HiddenPair) -> None:
 
 
 def _beside(pair: HiddenPair, side: int, at: int) -> str:
-    """Compare the guess with the answer. Return "" if the word guessed doesn't exist."""
+    """Compare the guessed word with the word of the largest effect. Return "" if the guessed word doesn't exist."""
     words, share, top = pair.words[side], pair.share[side], pair.top[side]
     if at >= len(words):
         return ""

@@ -44,7 +44,7 @@ def show_layers(encoder: Encoder, answer: Answer) -> None:
 
 
 def show_nearest(encoder: Encoder, answer: Answer) -> None:
-    """Show the labelled sentences in which the word's vector is nearest to the word's vector in A."""
+    """Show the labelled sentences in which the word's vector is nearest to its vector in sentence A."""
     asked = st.expander("The sentences with the nearest vectors", key="nearest", on_change="rerun")
     if not asked.open:
         return

@@ -1,6 +1,6 @@
 """Test the claim "one head, one relation" of published lessons.
 
-Source: Clark et al. 2019, section 3 (KINDS).
+Source of KINDS: Clark et al. 2019, section 3.
 """
 
 from collections.abc import Sequence

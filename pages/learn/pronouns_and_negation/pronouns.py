@@ -104,7 +104,7 @@ def _verdict(chosen: pronouns.ChosenHead, n_first: int, n_heads: int) -> None:
         ):
             st.metric(label, share(accuracy), width="content")
     low, high = chosen.interval
-    few = " The interval contains 50 %, so this may be luck." if low <= 0.5 <= high else ""
+    few = " The interval contains 50 %, so the head may be right only by luck." if low <= 0.5 <= high else ""
     st.markdown(f"#### Over {len(PRONOUNS)} sentences")
     teaching.prose(
         "Each sentence has two nouns. In half of the sentences, the pronoun refers to the first noun. A head is right if the "

@@ -101,7 +101,7 @@ function cellsAt({ scores, scaled, exponentials, weights }, i) {
   };
 }
 
-/** Return the text of each calculation in a token's row, as [column, text]. */
+/** Return a pair [column, text] for each calculation in a token's row. */
 function stepsAt({ scores, scaled, maximum, exponentials, total, weights }, i, symbol, scale) {
   const [power, sum, share] = division(exponentials[i], total, weights[i]);
   const x = fewest(power, (places) => Math.exp(Math.min(asPrinted(scaled[i], places) - asPrinted(maximum, places), 0)));

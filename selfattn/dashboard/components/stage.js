@@ -265,7 +265,7 @@ function sumPart(view) {
   return element("div", "sum", parts);
 }
 
-/** Return sentences, each with one coloured word. */
+/** Return a numbered list of sentences, each with one coloured word. */
 function sentencesPart({ sentences }) {
   const items = sentences.map(([before, word, after, kind], i) =>
     element("li", {}, [element("span", "small nth", `${i + 1}`), before, element("strong", kind, word), after]),
