@@ -57,7 +57,7 @@ class Cosine:
     other: Tensor  # (d_model,)
 
     def of(self, states: Tensor) -> Tensor:
-        """Compute the cosine of the mean of the p states and `other`: (..., p, d_model) -> (...)."""
+        """Compute the cosine between `other` and the mean of the p states: (..., p, d_model) -> (...)."""
         return normalize(states.mean(dim=-2), dim=-1) @ normalize(self.other.to(states), dim=-1)
 
 

@@ -33,7 +33,7 @@ def finish(spec: Spec, theme: Theme) -> Spec:
 def layered(
     layers: list[Spec], datasets: dict[str, pd.DataFrame | list], theme: Theme, width: float, height: float, **more: Any
 ) -> Spec:
-    """Return a chart of layers. datasets: frames or records, by name."""
+    """Return a chart made of Vega-Lite layers. datasets: frames or records, by name."""
     data = {name: rows if isinstance(rows, list) else records(rows) for name, rows in datasets.items()}
     return finish({"datasets": data, "layer": layers, "width": width, "height": height, **more}, theme)
 
@@ -182,7 +182,7 @@ def _png(image: Image.Image, optimize: bool) -> str:
 
 
 def backdrop(encoding: Spec, data: str) -> Spec:
-    """Return a layer that draws the picture in the column `url` of a dataset."""
+    """Return a chart layer that draws the picture whose URL is in a dataset's column `url`."""
     size = {"width": {"expr": "width"}, "height": {"expr": "height"}}
     return marks("image", {**encoding, "url": nominal("url")}, data, aspect=False, align="left", baseline="top", **size)
 

@@ -47,7 +47,7 @@ def embeddings_of(sentence: str) -> dict[str, Tensor]:
 
 
 def compute(sentence: str = "river", typed: Mapping[str, Tensor] = EMBEDDINGS, hidden: int | None = None) -> Bank:
-    """Compute the head for one sentence.
+    """Run the hand-made head on one sentence.
 
     typed: the embedding (3,) of each word
     hidden: a position that "bank" may not attend to

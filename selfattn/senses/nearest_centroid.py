@@ -212,7 +212,7 @@ def beyond_baselines(scores: Tensor, baselines: Tensor, labels: Tensor) -> Tenso
     """Return each head's scores minus the better baseline's: (heads, n), -1 to 1.
 
     scores (heads, n), baselines (2, heads, n) float64, labels (n,)
-    One half of the sentences chooses the baseline for the other half.
+    The better baseline for one half of the sentences is the one that scores higher on the other half.
     """
     in_sense = torch.nn.functional.one_hot(labels)
     half = (in_sense.cumsum(0) * in_sense).sum(1) % 2

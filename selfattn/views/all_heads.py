@@ -26,7 +26,7 @@ from selfattn.views.shaded import Tint, shaded_data, shaded_picture
 
 SMALL = 92  # pixels of a small map, at most
 WRITTEN = 40  # tokens: longer sentences reach the browser as pictures, without the weights
-OPEN = "Show the sentence in the maps"
+OPEN = "Show this sentence in the maps of all heads"
 PLACES = {"previous token": "the token before", "next token": "the token after", "itself": "the token itself"}
 
 

@@ -78,7 +78,7 @@ def _by_sentence(
             {
                 "text": each.text, "gap": n > 1, "kind": "named" if at in named else "sentence",
                 "depth": _percent(effect, largest), "level": _percent(level, largest), "number": write(effect),
-                "tip": f"Sentence {n} of {len(sentences)}: {what} changes by {write(effect)}. {noise}{more}",
+                "tip": f"Sentence {n} of {len(sentences)}: if it is hidden, {what} changes by {write(effect)}. {noise}{more}",
                 "start": each.positions[0] - first, "stop": each.positions[-1] + 1 - first, "words": [],
             }
         )  # fmt: skip

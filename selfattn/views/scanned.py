@@ -42,7 +42,7 @@ def sources(encoder: Encoder, table: pd.DataFrame) -> Panel:
         f"{numbers.count(first['n'])} of {numbers.count(n)} occurrences."
     )
     more = (
-        f"The figure shows the {SHOWN} most frequent of {numbers.count(len(table))} words. "
+        f"The figure shows {SHOWN} of {numbers.count(len(table))} words: those that most often have the largest effect. "
         if len(table) > SHOWN
         else ""
     )

@@ -220,7 +220,7 @@ def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) ->
 
 
 def heads(report: HiddenWordsReport, head: Head) -> Panel:
-    """Make the panel of the effects of hiding the most telling word in one head at a time."""
+    """Make the panel of each head's effect: the most telling word is hidden in that head alone."""
     frame = _heads_of_all(report)
     leading = frame.nlargest(2, "share")
     first = leading.iloc[0]

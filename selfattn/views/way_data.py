@@ -53,7 +53,10 @@ class Line:
 
 
 def line_of(pair: HiddenPair, means: SenseMeans | None) -> Line:
-    """Return the line on which the view shows a pair. means: the means of the senses; None for a line from A to B."""
+    """Return the line onto which the pair's word vectors are projected.
+
+    means: the means of the senses; None for a line from A to B.
+    """
     word = pair.placed[0].word.text
     if pair.senses is None or means is None:
         about = (

@@ -127,7 +127,7 @@ def test_keys_of_presenter_remote_turn_lesson_pages(server, page):
     assert page.evaluate(zoom) == "1" and "projector" not in page.url
 
 
-def test_figure_arrow_keys_do_not_turn_lesson_page(server, page):
+def test_arrow_keys_in_figure_do_not_turn_lesson_page(server, page):
     open_page(page, f"{server}/from-scratch?stop=geometry&reveal=yes&projector=true")
     query = page.get_by_role("slider", name='The query of "it"')
     query.press("ArrowRight")

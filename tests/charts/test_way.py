@@ -364,7 +364,7 @@ def test_picture_is_valid_vega_lite(panels, dark):
 
 
 @pytest.mark.slow
-def test_shared_picture_places_dots_to_scale(panels):
+def test_picture_for_sharing_places_dots_to_scale(panels):
     spec = panels["bank"].share(Look(dark=True))
     margins = spec["padding"]
     assert spec["width"] + margins["left"] + margins["right"] == 1200

@@ -1,4 +1,4 @@
-"""A classification head gives the complete model's logits."""
+"""Test classification heads, and compare their logits with those of the transformers model."""
 
 import pytest
 import torch

@@ -175,7 +175,7 @@ def test_index_error_names_valid_range(encoder):
 
 
 def test_passes_report_amount_of_work(encoder):
-    """work: tokens x layers x d_model. Padding counts, and so does each copy of the sentence."""
+    """The amount of work is tokens x layers x d_model. Padding counts, and so does each copy of the sentence."""
     given = []
 
     @contextmanager

@@ -126,14 +126,14 @@ def test_tiny_encoder_gives_same_report_as_plain_loops(encoder_of, checkpoint):
 @pytest.mark.long
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("words", [["bank", "pitcher"], None], ids=["two words live", "every word, stored"])
-def test_built_in_sentences_give_same_report_as_plain_loops(whole, encoder, words):
+def test_report_on_built_in_sentences_equals_plain_loops(whole, encoder, words):
     table = labelled_sentences()
     table = table if words is None else table[table["word"].isin(words)]
     live = whole if words is None else hidden_words(in_float64(encoder), table)
     assert_agrees(live, encoder, resolve().folder, table, ROUNDING if words is None else EXACT, heads=words is not None)
 
 
-def test_stored_shares_equal_those_of_function_hidden_pair(whole, encoder):
+def test_stored_shares_equal_shares_from_hidden_pair(whole, encoder):
     frame = labelled_sentences()
     rows = frame[frame["word"] == "pitcher"].groupby("sense").head(1)
     means = stored("sense_means", encoder, frame).report.of("pitcher", encoder, frame)

@@ -93,7 +93,7 @@ def test_small_maps_show_all_heads(encoder):
     assert picture[24:32, 56:64] == pytest.approx(255 * weights / weights.max(), abs=0.5)
 
 
-def test_example_sentences_mark_attended_word(encoder):
+def test_attended_word_of_example_sentence_has_number(encoder):
     frame = labelled_sentences()
     report = stored("head_profiles", encoder, frame).report
     report = replace(report, sentences=report.sentences.replace({"rank": {383: TOP}}))

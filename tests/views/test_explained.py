@@ -55,7 +55,7 @@ def test_finding_names_sentence_with_effect_above_noise(hidden):
     assert [word["number"] for word in first] == ["+0.10", "−0.30", "+0.20"] and none == []
     assert [word["number"] for word in last] == [""] * 4 and last[0]["depth"] == -100  # shown without numbers
     tips = [each["tip"] for each in row["words"]]
-    assert tips[0] == "Sentence 1 of 3: the score changes by −0.50. Noise level 0.25."
+    assert tips[0] == "Sentence 1 of 3: if it is hidden, the score changes by −0.50. Noise level 0.25."
     assert tips[1].endswith("Noise level 0.25. The effects of single words were not measured.")
     assert tips[2].endswith(
         "Noise level 0.25. The change is below the noise level, so the words' effects are not printed."

@@ -32,7 +32,7 @@ def test_heads_data_holds_formatted_and_scaled_numbers(values, measure, looks, d
     assert (data["layers"], data["heads"], data["chosen"]) == (2, 2, 2)
 
 
-def test_heads_data_sorts_rows():
+def test_heads_data_sorts_by_layer_and_head():
     frame = frame_of([1.0, 2.0, 3.0, 4.0], how=["exact", "by gradient", "exact", "exact"])[::-1]
     data = heads_data(frame, "effect", "L5 H0", title=["one", "two"])
     assert data["depths"] == "25,50,75,100" and data["chosen"] == -1

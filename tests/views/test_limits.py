@@ -34,7 +34,7 @@ def test_finding_compares_removing_one_head_with_removing_all():
     assert {effect(-0.013), effect(0.02)} <= {*printed}
 
 
-def test_panel_requires_movable_weight_of_one_percent(monkeypatch):
+def test_panel_is_omitted_if_little_weight_can_move(monkeypatch):
     before, after = torch.tensor([0.5, *[0.0625] * 8, 0.0]), torch.tensor([0.49, *[0.0625] * 8, 0.01])
     passage = SimpleNamespace(tokens=[f"t{n}" for n in range(10)], text="One. Two.")
 

@@ -275,7 +275,7 @@ def test_findings_of_scan_mention_word_and_head(encoder):
     assert len(scanned.sources(encoder, long).live.data["rows"][0]["words"]) > 600
     many = pd.DataFrame([rows[0]] * 25, columns=table.columns)
     assert scanned.sources(encoder, many).note.startswith(
-        "The figure shows the 24 most frequent of 25 words. A move is"
+        "The figure shows 24 of 25 words: those that most often have the largest effect. A move is"
     )
     assert len(scanned.sources(encoder, many).live.data["rows"]) == 24
     assert scanned.sources(encoder, many[:24]).note.startswith("A move is")

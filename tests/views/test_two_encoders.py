@@ -157,7 +157,8 @@ def test_finding_names_most_different_head():
         ),
     ],
 )
-def test_finding_counts_heads_nearer_to_own_twin(nearer, by_chance, finding):
+def test_finding_counts_heads_nearer_own_than_other_twins(nearer, by_chance, finding):
+    """A head's twin is the same head of the encoder with random weights."""
     chance = pd.DataFrame({"shift": range(1, 1 + len(by_chance)), "nearer": by_chance})
     panel = over(replace(REPORT, heads=FRAME.assign(nearer=nearer), by_chance=chance), "twin")[1]
     assert panel.finding == finding

@@ -57,7 +57,7 @@ function textsPart(view) {
   const largest = Math.max(0, ...view.data.lines.map(([, , , interaction]) => interaction));
   let drawn = [];
 
-  /** Return the hovered word's lines. If no word is hovered, or the word has no lines: the lines shown at first. */
+  /** Return the hovered word's lines, or the initial lines if no word with lines is hovered. */
   function lines() {
     const { hovered, data } = view;
     const own = hovered && view.word(...hovered).lines;

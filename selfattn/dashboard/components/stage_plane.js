@@ -51,7 +51,7 @@ function planePart(plane) {
   return { node, draw, name: plane.name };
 }
 
-/** Return the first state of a new mark: an arrow grows from length 0, a dot is in its place at once. */
+/** Return the first state of a new arrow or dot. The arrow has length 0, and the dot is already in its final place. */
 function entering(mark) {
   return { ...mark, at: mark.origin ?? mark.at };
 }
