@@ -100,12 +100,12 @@ def timed(function: Callable[[], object]) -> float:
 
 
 def duration(seconds: float) -> str:
-    """Format seconds or milliseconds, with three digits."""
+    """Format seconds or milliseconds, with three significant digits."""
     return f"{seconds:.3g} s" if seconds >= 1 else f"{seconds * 1000:.3g} ms"
 
 
 def size(count: float) -> str:
-    """Format bytes in kB or MB, with three digits."""
+    """Format bytes in kB or MB, with three significant digits."""
     return f"{count / 1e6:.3g} MB" if count >= 1e6 else f"{count / 1e3:.3g} kB"
 
 

@@ -29,7 +29,7 @@ def pairs():
 
 
 @torch.no_grad()
-def test_results_on_raw_c_data_match_plain_code(encoder_of, checkpoint, pairs):
+def test_function_raw_c_agrees_with_plain_code(encoder_of, checkpoint, pairs):
     encoder, model = encoder_of("BERT"), plain_hiding.load(checkpoint("BERT"))
     report = raw_c(encoder, pairs)
     judged = [(PAIRS[at], side) for at in (0, 3, 5) for side in (0, 1)]

@@ -91,7 +91,7 @@ def test_words_cover_all_but_white_space(text):
 @given(text=TEXTS)
 @in_any_time
 @pytest.mark.slow
-def test_token_words_group_tokens_of_any_text(kind, text):
+def test_tokens_of_any_text_are_grouped_into_words(kind, text):
     found = BACKENDS[kind].encode(text)
     words = token_words(text, found.offsets, found.special_tokens_mask)
     assert all(text[slice(*word.span)] == word.text for word in words)

@@ -40,9 +40,9 @@ class ContextGradients:
 def context_gradients(
     encoder: Encoder, words: Sequence[PlacedWord | tuple], directions: Tensor
 ) -> list[ContextGradients]:
-    """Differentiate the dot products of each word's unit vector with `directions` (m, d_model).
+    """Differentiate `directions @ unit` for each word, with respect to each head's context vectors.
 
-    The derivatives are with respect to each head's context vectors, as in `gradients`. Raises NotRecomputable.
+    directions: (m, d_model). unit: the word's vector, scaled to length 1. Raises NotRecomputable, as `gradients` does.
     """
 
     # Each word's vector depends only on its own sentence, so one gradient of the sum gives all gradients.

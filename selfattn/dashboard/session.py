@@ -75,7 +75,7 @@ LINKED_TO = Key(
     "{} linked to",
     "the encoder and revision that a link names, until the visitor chooses an encoder or agrees to load it; else None",
 )
-PAGE = Key("page", "the address of the page whose pickers were drawn last")
+PAGE = Key("page", "the address of the page that was drawn last")
 
 # Set by app.py, whichever page is open.
 RECORD = Key("page_record", "the current run's figures.Page")

@@ -451,7 +451,7 @@ class Encoder(TextReader):
         one_head: True if it must also be possible to hide tokens in one head only
         """
         if reason := self.hide_reason or (self.one_head_reason if one_head else ""):
-            where = "only some heads of " if not self.hide_reason else ""
+            where = "single heads of " if not self.hide_reason else ""
             raise NotRecomputable(f"No word can be hidden in {where}{self.title}: {reason}")
 
     def check_patchable(self) -> None:

@@ -57,7 +57,7 @@ WHOLE_FILE = "config_sentence_transformers.json"
 
 
 class NoPooling(RuntimeError):
-    """The folder describes no sentence vector that selfattn can compute."""
+    """The encoder's folder describes no sentence vector that selfattn can compute."""
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ class TinyModel(nn.Module):
             nn.init.zeros_(layer.bias)
 
     def attention(self, tokens: Tensor, mask: Tensor | None = None) -> tuple[Tensor, AttentionTrace]:
-        """Return the head's input (batch, 7, width) and attention trace. tokens (batch, 7)."""
+        """Return the head's input (batch, 7, width) and attention trace. tokens: (batch, 7)."""
         states = self.tokens(tokens) + self.positions.weight
         return states, attend(self.query(states), self.key(states), self.value(states), mask)
 

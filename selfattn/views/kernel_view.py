@@ -84,7 +84,7 @@ def largest_weight(row: QueryRow) -> str:
             f"{query} gives {tokens} the same weight{', the largest' * (alike < may)}: {numbers.weight(weights[at])}."
         )
     to = "itself" if at == row.query else _named(row, at)
-    much = "most of its weight" if weights[at] >= MUCH else "more weight than any other token"
+    much = "most of its weight" if weights[at] >= MUCH else "its largest weight"
     return f"{query} gives {to} {much}: {numbers.weight(weights[at])}."
 
 

@@ -68,7 +68,7 @@ def separation_panels(report: SeparationReport, head: Head) -> Iterator[Panel]:
 
 
 def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, word: str) -> Panel:
-    """Make the panel of the sentences with `word`. A word's tint shows how far `word` moves if that word is hidden."""
+    """Make the panel of the sentences with `word`. Each other word's tint shows how far hiding it moves `word`."""
     rows, level = opened(report, frame, word), report.level.level
     largest = report.named.groupby(["word", "row"])["share"].max()
     n, many = len(largest[word]), len(largest)
@@ -282,7 +282,7 @@ def adds(report: SeparationReport, head: Head) -> Panel:
     """Make the panel of each head's accuracy minus the accuracy of the better of two baselines."""
     table = report.heads.assign(name=_names(report.heads))
     n, best = len(table), table.loc[table["adds"].idxmax()]
-    most = f"Attention adds most accuracy in {best['name']}: {numbers.effect(best['adds'])}"
+    most = f"The accuracy is furthest above the better baseline in {best['name']}: {numbers.effect(best['adds'])}"
     if best["adds_low"] == best["adds_low"]:
         sure, below = (table["adds_low"] > 0).sum(), (table["adds_high"] < 0).sum()
         chance = round(0.025 * n)

@@ -162,7 +162,7 @@ def for_the_schema(spec):
 
 
 @pytest.mark.parametrize("name", CHARTS)
-def test_marks_are_at_their_labels(name):
+def test_marks_are_at_their_axis_labels(name):
     spec, *views = CHARTS[name]()
     follows_the_window = any("init" in param for param in spec.get("params", ()))
     alt.Root.validate(for_the_schema(spec) if follows_the_window else spec)

@@ -52,7 +52,7 @@ def proxied(tmp_path):
         process.wait(10)
 
 
-def test_visitors_move_if_their_server_dies(proxied):
+def test_visitors_reach_other_server_if_theirs_dies(proxied):
     address, servers = proxied
     visitors = [_new_visitor(address) for _ in range(12)]
     homes = [home for _, home in visitors]

@@ -149,7 +149,7 @@ def test_max_tokens_is_length_of_longest_text(encoder_of, name, limit):
     ("dtype", "error", "recomputable"),
     [("float32", 8e-6, True), ("float32", 3e-5, False), ("bfloat16", 0.06, False), ("float16", float("nan"), False)],
 )
-def test_large_weight_errors_make_encoder_not_recomputable(checkpoint, monkeypatch, dtype, error, recomputable):
+def test_large_errors_of_weights_make_encoder_not_recomputable(checkpoint, monkeypatch, dtype, error, recomputable):
     right = capture.attend_precisely
 
     def off(query, key, value, *others):

@@ -78,7 +78,7 @@ def test_hiding_has_effect_of_minus_infinity_scores(encoder_of, plain, name):
     assert encoder.hide_reason == "" and bool(encoder.one_head_reason) == (name in ONE_MASK)
     if encoder.one_head_reason:
         with pytest.raises(
-            NotRecomputable, match=r"in only some heads of .*: its attention modules accept only one mask for all heads"
+            NotRecomputable, match=r"in single heads of .*: its attention modules accept only one mask for all heads"
         ):
             encoder.encode(TEXT, hidden=[Hide((2,), (4,), [Head(0, 0)])])
 

@@ -81,7 +81,7 @@ def test_start_page_offers_picture_to_share(monkeypatch):
 
 
 @pytest.mark.parametrize(("path", "state"), [("all_heads.py", {}), ("two_sentences/page.py", {"guessed": "asked"})])
-def test_picture_to_share_needs_main_view_and_guess(path, state, monkeypatch):
+def test_only_answered_main_view_offers_picture_to_share(path, state, monkeypatch):
     made = {}
     monkeypatch.setattr(download, "file_button", lambda label, *what: made.update({label: what}))
     opened(f"pages/explore/{path}", **state)

@@ -184,7 +184,7 @@ def test_negation_lesson_shows_numbers_of_encoder(encoder):
         assert mark(chart, "bar").domain("x") == mark(printed, "bar").domain("x")
 
 
-def test_lesson_on_many_heads_shows_numbers_of_encoder(encoder):
+def test_lesson_on_many_heads_shows_real_attention_weights(encoder):
     at = page("learn/pronouns_and_negation", view="heads")
     assert '"fillOpacity": 0' in at.get("vega_lite_chart")[0].proto.spec  # the outlines have no fill
     at.radio(key="many-heads.prediction").set_value("a special token").run()

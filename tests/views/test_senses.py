@@ -231,8 +231,8 @@ def test_finding_counts_heads_whose_attention_helps(separated):
     span = numbers.span(best["adds_low"], best["adds_high"], numbers.effect)
     assert (
         panel.note
-        == f"Attention adds most accuracy in {Head(int(best['layer']), int(best['head']))}: {numbers.effect(best['adds'])} "
-        f"(95 % interval {span})."
+        == f"The accuracy is furthest above the better baseline in {Head(int(best['layer']), int(best['head']))}: "
+        f"{numbers.effect(best['adds'])} (95 % interval {span})."
     )
 
 

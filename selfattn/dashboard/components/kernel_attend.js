@@ -87,7 +87,7 @@ function largestWeight(query, rows, weights) {
     return `${asks} gives ${tokens} the same weight${end}: ${weight(most)}.`;
   }
   const { at, text } = rows[weights.indexOf(most)];
-  const much = most >= 0.5 ? "most of its weight" : "more weight than any other token";
+  const much = most >= 0.5 ? "most of its weight" : "its largest weight";
   return `${asks} gives ${at === query.at ? "itself" : quoted(text)} ${much}: ${weight(most)}.`;
 }
 

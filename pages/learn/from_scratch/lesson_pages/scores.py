@@ -62,7 +62,7 @@ def dot_product() -> Scene:
 def _compared(
     named: dict[str, Tensor], names: Sequence[str], keys: Tensor, shown: int, asks: int = 0, ends: tuple | None = None
 ) -> Scene:
-    """Draw the query (first entry of `named`) and the key with index `shown`. keys (n, 2)."""
+    """Draw the query (first entry of `named`) and the key `keys[shown]`. keys: (n, 2)."""
     (title, query), key = next(iter(named.items())), keys[shown]
     scores, angle = keys @ query, cosine(query, key)
     marks = (

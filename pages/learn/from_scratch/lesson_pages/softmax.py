@@ -83,7 +83,7 @@ def three_words() -> Scene:
 
 
 def not_symmetric(picture, answered: bool) -> None:
-    """Draw scores that are the same from word a to word b as from b to a, and weights that differ."""
+    """Draw a head's scores and weights, to compare each pair of tokens in both directions."""
     if teaching.example("not-symmetric", ("equal scores", "a real head")) == "a real head":
         _, encoding, head = teaching.choose_head("not-symmetric", "The bank of the river was muddy after the rain.")
         trace, tokens = encoding.trace(*head), encoding.tokens
