@@ -119,7 +119,8 @@ def in_a_child(name: str, folder: Path) -> dict:
 def outcome_of(folder: Path) -> tuple[str, str, dict[str, float]]:
     """Load a checkpoint. Return the outcome, the reason, and the differences from an eager pass.
 
-    The outcome is "right" (the attention can be recomputed), "shown" (it can't), "wrong" or "refused".
+    The outcome is "right", "shown" (the attention can be shown, but not recomputed), "wrong" (a difference is too large) or
+    "refused" (the checkpoint can't be loaded).
     """
     from selfattn.encoders.errors import LoadError
     from selfattn.encoders.loading import load_source

@@ -29,7 +29,7 @@ class OfTables:
 
 
 class OfSteps:
-    """Steps of an attention computation. The representation lists the shapes of the steps."""
+    """An attention trace whose representation gives the shapes of its steps."""
 
     def __repr__(self) -> str:
         shapes = self._shapes()

@@ -178,7 +178,7 @@ def run_of(words: Sequence[Word], positions: Collection[int]) -> Word:
 
 
 def with_run(words: Sequence[Word], positions: Collection[int]) -> list[Word]:
-    """Return the words, with those at these positions merged into one."""
+    """Return the words, with all words at `positions` merged into one."""
     chosen = {*positions}
     apart = [word for word in words if chosen.isdisjoint(word.positions)]
     joined = [run_of(words, positions)] if len(apart) < len(words) else []

@@ -89,7 +89,7 @@ def test_sentences_of_pair_have_word_at_same_index(senses):
         assert len({words(sentence).index(pair.word) for sentence in pair.sentences}) == 1
         lengths = [len(words(sentence)) for sentence in pair.sentences]
         assert min(lengths) >= 4 and max(lengths) <= 9 and spread(lengths) <= 2
-        # The first sentence shares as many words with the control as with the second (in pairs[0], one more).
+        # The first sentence shares as many words with the control as with the second (in pairs[0], one more with the control).
         first, second, control = (set(lower(sentence)) for sentence in pair.sentences)
         assert len(first & control) == len(first & second) + (pair is pairs[0])
         assert len(set(pair.senses)) == 2 and all(1 <= len(words(sense)) <= 3 for sense in pair.senses)

@@ -63,8 +63,10 @@ def attention(encoder: Encoder) -> Panel | str:
 def other_weights(encoder: Encoder) -> Panel | str:
     """Show attention weights that differ from a head's weights, but give the same context vector."""
     make = partial(limits.other_weights, cached_encode(encoder, PASSAGE))
-    found = cached(encoder, "other weights", lambda _: make(), "Looking for weights with the same result ...")
-    return found or "Found no other weights with the same result, because the text has too few tokens."
+    found = cached(
+        encoder, "other weights", lambda _: make(), "Looking for other weights that give the same context vector ..."
+    )
+    return found or "Found no other weights that give the same context vector, because the text has too few tokens."
 
 
 def separated(encoder: Encoder) -> Panel:

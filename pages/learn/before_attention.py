@@ -159,7 +159,10 @@ def verdict(table: pd.DataFrame) -> str:
     quicker = table.loc["recurrent, word by word"] < table.loc["one matrix product"]
     lengths = " and ".join(f"{n:,}" for n in table.columns[quicker])
     if not lengths:
-        return "Attention as one matrix product was always quicker. In longer texts, n × n scores take longer than n steps."
+        return (
+            "Attention as one matrix product was always quicker than the recurrence. In longer texts, n × n scores take longer "
+            "than n steps."
+        )
     return f"The recurrence was quicker at {lengths} words, because attention computes n × n scores."
 
 

@@ -74,8 +74,9 @@ def segments_with_levels(sentences: Sequence[Sentence]) -> set[int]:
 
 
 def draws_for(tokens: Tokens, sentences: Sequence[Sentence]) -> tuple[list[Positions], list[slice | None]]:
-    """Draw 19 random sets of words for each sentence. Return a list of all sets, and for each sentence its slice of the list.
+    """Draw 19 random sets of a text's words for each sentence of the text.
 
+    Returns a list of all sets, and for each sentence the slice of this list with the sentence's sets.
     A set has at least as many tokens as its sentence. The slice is None in texts of fewer than three sentences.
     """
     levels, found, places = segments_with_levels(sentences), [], {}

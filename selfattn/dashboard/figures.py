@@ -59,7 +59,7 @@ def end_page() -> Page:
 
 
 def this_page() -> Page:
-    """Return the `Page` of this run, or an empty `Page` if app.py isn't running."""
+    """Return the `Page` of this run of the page's script, or an empty `Page` if app.py isn't running."""
     return session.RECORD.get() or Page()
 
 

@@ -49,7 +49,7 @@ class PartWorker:
         if choose_device(self._job.device) == "cpu":
             torch.set_num_threads(1)  # a worker has one core
         encoder = self._job.load()
-        # The encoder's files may differ on this worker's machine.
+        # This machine's copy of the encoder may differ from the scan's encoder.
         check_same(read_scan(self._job.output), {"content": encoder.content})
         return encoder
 

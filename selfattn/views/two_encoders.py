@@ -146,7 +146,7 @@ def _every_word(compared: EncoderComparison, at: int, names: Sequence[str]) -> P
 
 
 def _own_map(name: str, matrix: Tensor, words: Sequence[str], title: str, top: float) -> Panel:
-    """Make one encoder's map. top: the largest weight of both encoders."""
+    """Make the map of one encoder's attention weights. top: the largest weight of both encoders."""
     row, column = _largest(matrix)
     largest = numbers.weight(float(matrix[row, column]))
     finding = f"Largest weight: {largest}, from {_mention(words, row)} to {_mention(words, column)}."
@@ -261,7 +261,8 @@ def _chance(report: CheckpointsReport, frame: pd.DataFrame, head: Head, partner:
         "chance", _nearer(int(nearer.sum()), len(frame), int(wrong.min()), int(wrong.max()), partner),
         by.assign(**{HOW: spans}) if known else by, "nearer by", head,
         look_of={"title": f"how much nearer to its own {what} than to other heads' {what}s"},
-        note=f"Heads that are nearer to their own {what} are coloured. {'Tooltips show the 95 % interval in brackets. ' * known}"
+        note=f"Heads that are nearer to their own {what} than to those of other heads are coloured. "
+        f"{'Tooltips show the 95 % interval in brackets. ' * known}"
         f"To count how many heads would be nearer by chance, each head is paired with another head's {what}.",
         method=f"A head counts as nearer if its distance from its own {what}, even at the upper end of its 95 % interval over "
         f"sentences, is less than its mean distance from the {what}s of the layer's other heads. To count how many heads "

@@ -32,7 +32,7 @@ def cut(text, pieces, matrix):
     )  # fmt: skip
 
 
-def test_align_repeated_and_missing_words():
+def test_align_handles_repeated_and_missing_words():
     first = ["the", "dog", "and", "the", "cat"]
     second = ["the", "cat", "and", "the", "big", "cat"]
     assert align(first, second) == [(0, 0), (1, None), (None, 1), (2, 2), (3, 3), (None, 4), (4, 5)]

@@ -96,7 +96,7 @@ def test_dots_move_when_answer_is_shown(shown):
     assert any(seen[-1] + 10 < each < start - 20 for each in seen)  # between start and end
 
 
-def test_reduced_motion_has_no_animation(shown):
+def test_figure_is_not_animated_with_reduced_motion(shown):
     page = shown(data("residual", answered=False))
     change(page, data("three-words"))
     assert page.evaluate("shadow.getAnimations().length") == 0

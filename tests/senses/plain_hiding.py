@@ -96,7 +96,10 @@ def run(model, ids: Tensor, edges: Tensor, strength: float = 1.0, renormalised: 
 
 
 def edges_of(model, row: Row, keys: Sequence[Collection[int]], heads=None) -> Tensor:
-    """Return edges that hide positions keys[i] from the word in copy i, in heads[i] (None: in all heads)."""
+    """Return the query-key pairs that hide the positions keys[i] from the word in copy i of the sentence.
+
+    heads[i]: the heads of copy i in which the positions are hidden. None: all heads. Returns (copies, n_layers, n_heads, n, n).
+    """
     n, shape = len(row.ids), (model.config.num_hidden_layers, model.config.num_attention_heads)
     edges = torch.zeros(len(keys), *shape, n, n, dtype=torch.bool)
     for copy, positions in enumerate(keys):

@@ -6,7 +6,7 @@ const MANY = 4; // columns of numbers: more are drawn smaller on a phone
 
 /**
  * Called by Streamlit. A click on a token sets the state "query" to a pair: the sentence's index and the token's position.
- * When a head or a hidden word is chosen in the figure of way.js, this component sends Python the trigger "head" or "hidden".
+ * If the visitor chooses a head or hides a word in the figure of way.js, Python receives the trigger "head" or "hidden".
  */
 export default function kernel(given) {
   return showIn(KernelView, "kernel", given);

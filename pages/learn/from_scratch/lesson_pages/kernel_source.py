@@ -66,7 +66,7 @@ def kernel(picture, answered: bool) -> None:
         if not answered:
             return
         if which == LAYER:
-            st.text(f"The figure shows the last of these {len(trace.query)} heads.")
+            st.text(f"The code computes {len(trace.query)} heads at once. The figure shows the last head.")
             trace = attend(trace.query[-1], trace.key[-1], trace.value[-1], scale=trace.scale)
         teaching.kernel(f"kernel, {which}", trace, tokens, asks, text)
         teaching.prose(

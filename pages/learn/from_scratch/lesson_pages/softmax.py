@@ -78,7 +78,7 @@ def three_words() -> Scene:
         asks=asks,
         lit=best,
         lines=lines,
-        note="The code first subtracts the largest score, which doesn't change the weights. Extra words lower every weight.",
+        note="The code first subtracts the largest score, which doesn't change the weights. Adding words lowers every weight.",
     )
 
 
