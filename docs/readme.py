@@ -1,6 +1,6 @@
 """Write the generated parts of the docs.
 
-python docs/readme.py            write the file tree and the limits
+python docs/readme.py            write the file tree and the table of the operator's settings
 python docs/readme.py --support  also write the support table, in half a minute
 """
 

@@ -31,7 +31,7 @@ UNIT = rf"{SPACELESS}(?:\p{{M}}|{UNSEEN})*+"
 
 
 def _cut_into(spaceless: str) -> regex.Pattern:
-    """Return the pattern of a word in any script."""
+    """Return a pattern that matches one word. spaceless: the pattern of a word in scripts without spaces."""
     run = rf"{SPACED}(?:{SPACED}|{UNSEEN}|{INNER}(?={UNSEEN}*+{SPACED}))*+"
     seen = rf"{spaceless}|{run}|(?=(?:{EMOJI}))\X|\S\p{{M}}*+"
     return regex.compile(rf"(?V1){UNSEEN}*+(?:{seen}){UNSEEN}*+|{UNSEEN}++")

@@ -153,7 +153,7 @@ def _similarity(encoder: Encoder, text: str) -> list[Question]:
             for texts in (encodings.values(), wholes)
         )
         cosines = numbers.cosine(float(as_read)), numbers.cosine(float(as_whole))
-        say(f"The cosine is {cosines[0]} with the cut, and {cosines[1]} without the cut.")
+        say(f"The cosine is {cosines[0]} if long texts are cut, and {cosines[1]} for the whole texts.")
     return views.similarity_questions(encoder, pooling, encodings, cut)
 
 

@@ -133,7 +133,7 @@ def show_costs() -> None:
             width=470,
         )
         with st.container(width=470):
-            st.markdown("**Time attention and recurrence on this machine**")
+            st.markdown("**Measure how long attention and recurrence take on this machine**")
             if st.button("Time it", key="recurrence.time"):
                 device = current_encoder().device
                 session.RACE.set((device, recurrence.race(repeats=5, device=device)))

@@ -42,7 +42,7 @@ class CosineParts:
 
     @property
     def of_special(self) -> float:
-        """The sum of the parts of all pairs with a special token."""
+        """How much all pairs with a special token together add to the cosine."""
         return float(self.table.sum() - self.table[:-1, :-1].sum())
 
     @property

@@ -139,7 +139,7 @@ def swarm(shown: Shown, place: Scale) -> list[tuple[float, int, Data, int]]:
 
 
 def _axis(sheet: Sheet, shown: Shown, place: Scale, y: float, width: float) -> None:
-    """Draw the axis, with a tick every 10 % from one end of the line to the other."""
+    """Draw the axis, with ticks at the positions 0, 0.1, 0.2 ... 1."""
     theme, middle = sheet.theme, place(0.5)
     grey = sheet.pale(theme.muted, 0.6)
     sheet.rule(0, y, width, y, grey)

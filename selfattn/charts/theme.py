@@ -15,7 +15,7 @@ FONT = "Source Sans, Source Sans Pro, DejaVu Sans, Noto Sans, sans-serif"
 
 @dataclass(frozen=True)
 class Theme:
-    """The colours of one theme. Ramps go from low to high."""
+    """The colours of one theme."""
 
     name: str  # "light" or "dark"
     background: str

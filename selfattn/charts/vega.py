@@ -187,7 +187,7 @@ def backdrop(encoding: Spec, data: str) -> Spec:
     return marks("image", {**encoding, "url": nominal("url")}, data, aspect=False, align="left", baseline="top", **size)
 
 
-# The numbers of a chart
+# Reading the numbers from a chart's spec
 
 
 def drawn_frame(spec: dict[str, Any]) -> pd.DataFrame:

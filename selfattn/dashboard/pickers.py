@@ -43,7 +43,7 @@ def pick_for(entry: Entry) -> None:
     "maps": two sentences; the page draws its own map of heads
     "main": two sentences; the page sets `head`
     "sentence": one sentence
-    "head": no sentence
+    "head": no picker; the head that was chosen last is kept
     "": only the encoder
     """
     page = this_page()

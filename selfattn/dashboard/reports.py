@@ -71,4 +71,4 @@ def stored_or_made(kind: type[T], encoder: Encoder, title: str) -> tuple[T, Stor
 def say_dates(*reports: Stored | None) -> None:
     """Show the earliest date of these stored reports."""
     date = min(report.date for report in reports if report)
-    st.text(f"Computed on {date}, with the current weights and sentences.")
+    st.text(f"The results were computed on {date}. The encoder's weights and the sentences haven't changed since.")

@@ -107,7 +107,9 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--word", metavar="WORD", dest="words", action="append", default=[], help="a word to search for; repeatable")
     add("--words", metavar="FILE", dest="listed", help="a file of words to search for, one per line")
     add("--heads", metavar="HEADS", type=_parsed_heads, help="measure only these heads: L5H10,L0H4 (default: all)")
-    add("--output", metavar="DIR", required=True, help="a new folder, or the folder of a stopped scan to continue")
+    add(
+        "--output", metavar="DIR", required=True, help="a new folder, or a stopped scan's folder, to continue that scan"
+    )
     add("--model", help="a Hub id or folder (default: the bundled encoder)")
     add("--revision", help="the Hub revision")
     add("--device", default="auto", help="auto, cpu, cuda or mps (default: auto)")

@@ -127,7 +127,7 @@ def read_scan(folder: str | Path) -> Scan:
 
 
 def write_part(folder: Path, name: str, table: pa.Table, rejects: Sequence[Reject], counts: Counts) -> None:
-    """Write a part's rows, counts and rejected rows. Raises ScanError."""
+    """Write the rows, counts and rejected rows of one part of a scan. Raises ScanError."""
     if rejects:
         cells = [[*reject.row[:6], reject.reason] for reject in rejects]
         text = csv_text(pd.DataFrame(cells, columns=REJECT_COLUMNS, dtype=object))

@@ -17,9 +17,10 @@ CHANCE = 8  # least number of moves toward the other senses for each move away
 
 
 class NoiseLevel(NamedTuple):
-    """The shortest move that is more than noise, as a share of the distance between senses, with a 95 % interval.
+    """The length of the shortest move of a word's vector that is more than noise.
 
-    All numbers are NaN if no share is more than noise.
+    level: the length, as a fraction of the distance between senses. low, high: its 95 % interval.
+    All three are NaN if no move is more than noise.
     """
 
     level: float

@@ -60,7 +60,7 @@ class HiddenWordsReport(OfTables):
     # start: position of the hidden word's first token
     # text: the hidden word
     # share: distance moved / distance between the senses
-    # picked: fraction of ten random halves of the other rows in which this is the picked word
+    # picked: fraction of ten random halves of the other rows whose sense means give this word the largest share
     accuracy: pd.DataFrame  # word, what (one of WHAT), accuracy (0 to 1), low, high
     agreement: pd.DataFrame
     # way: a method of ranking words

@@ -1,4 +1,4 @@
-"""Make the core lesson's figure: words on their way through a head."""
+"""Make the figure in which a lesson page shows what a head computes."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -137,7 +137,7 @@ def _every_word(compared: EncoderComparison, at: int, names: Sequence[str]) -> P
         note = f"The outlined row belongs to the word that differs most: {_mention(compared.words, at)}."
     if rest.any():
         finding = (
-            "Largest difference in the other rows: in the first encoder, "
+            "Largest difference outside the outlined row: in the first encoder, "
             f"{_gives(compared, *_largest(rest))} than in {names[1]}."
         )
     of_names = {"kind": "signed", "marked": [at], "ends": names, "legend": "difference", "note": note}

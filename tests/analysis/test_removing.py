@@ -1,4 +1,4 @@
-"""Test the effects of removing heads by a comparison with plain hooks."""
+"""Compare `removal_effect` with plain hooks that remove the same heads."""
 
 import pytest
 import torch

@@ -160,7 +160,7 @@ def test_invalid_options_are_refused(folder):
     refused(folder, "has no revisions", revision="main")
 
 
-def test_out_of_memory_suggests_smaller_encoder(folder, monkeypatch):
+def test_out_of_memory_error_suggests_smaller_encoder(folder, monkeypatch):
     def fail(*arguments, **options):
         raise MemoryError
 

@@ -223,7 +223,7 @@ def test_cutting_of_long_text_is_reported(tmp_path):
     encoder = load_encoder(folder, device="cpu")
     states = encoder.encode(RIVER).states[-1], encoder.encode("She sat.").states[-1]
     whole = torch.nn.functional.cosine_similarity(*(own.mean(dim=0) for own in states), dim=0)
-    assert f"and {decimal(float(whole))} without the cut." in page_text(at)
+    assert f"and {decimal(float(whole))} for the whole texts." in page_text(at)
     assert [word["text"] for word in live(at, "similar")["sides"][0]["words"]] == ["The", "bank", "of", "the"]
     at = open_link("predictions", a="bank " * 100, b="She sat.", **link)  # too long for the encoder itself too
     assert "tiny reads 6 of the 102 tokens of A." in page_text(at) and "read whole" not in page_text(at)

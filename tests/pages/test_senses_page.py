@@ -92,7 +92,7 @@ def test_labelled_sentences_have_stored_reports(monkeypatch):
     monkeypatch.setattr(stored_reports, "measured", lambda *given, **more: pytest.fail("the report was computed"))
     monkeypatch.setattr(senses, "separation", lambda *given, **more: pytest.fail("the report was computed"))
     at = open_page(PAGE, sense_word="bat")
-    assert f"Computed on {kept.date}" in page_text(at)
+    assert f"computed on {kept.date}" in page_text(at)
     assert len(rows(at)) == 24 and all("bat" in [word["text"] for word in row["words"]] for row in rows(at))
     at.session_state["separation"] = True
     assert "the word's vector tells the senses apart in 94 of 100" in page_text(at.run())
@@ -195,7 +195,7 @@ def test_click_on_word_of_scan_opens_main_view(tmp_path, monkeypatch, clicked):
     sources = read_scan(tmp_path / "scan").sources()
     own = sources[sources["word"] == "bank"].reset_index(drop=True)
     at = open_page(PAGE, source="scan", scan=str(tmp_path / "scan"))
-    assert "5 occurrences in 5 texts, 0 rejected" in page_text(
+    assert "5 occurrences of words in 5 texts were measured, and 0 rows were rejected" in page_text(
         at
     ) and "has the largest mean special share" in page_text(at)
     assert at.selectbox(key="scan_word").options == ["bank", "bat"]

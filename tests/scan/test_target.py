@@ -74,7 +74,7 @@ def test_second_text_is_read_from_pair_column(classifier):
         (["--target", "class=GOOD", "--sources"], "--target measures whole texts. Leave out"),
     ],
 )
-def test_wrong_target_writes_nothing(classifier, tmp_path, capsys, options, message):
+def test_scan_with_wrong_target_writes_nothing(classifier, tmp_path, capsys, options, message):
     (tmp_path / "in.txt").write_text("\n".join(TEXTS))
     assert main(["in.txt", "--output", "out", "--model", classifier, *options]) == 2
     assert message in capsys.readouterr().err and not (tmp_path / "out").exists()

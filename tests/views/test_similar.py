@@ -93,7 +93,7 @@ def test_single_different_word_is_named(encoder):
     assert same.finding == "Both texts are the same, so their cosine is 1."
 
 
-def test_finding_states_even_zero_change_of_cosine(encoder):
+def test_finding_states_change_of_cosine_even_if_zero(encoder):
     first, more, other = (encoder.encode(text) for text in ("We sat.", "We sat not.", "She ran"))
     added, changed = (put_together(first, b, torch.full((4, len(b.words) + 1), 0.5), None) for b in (more, other))
     assert added.finding == 'The texts differ only by "not" in B, which raises the cosine by 0.00.'

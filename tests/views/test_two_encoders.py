@@ -58,7 +58,7 @@ def test_bar_of_largest_difference_has_bold_label():
 def test_finding_of_map_ignores_outlined_row():
     _, difference, first, second = one_sentence()
     assert (
-        difference.finding == "Largest difference in the other rows: in the first encoder, "
+        difference.finding == "Largest difference outside the outlined row: in the first encoder, "
         'the full stop gives "the (1)" 0.80 more weight than in other.'
     )
     assert difference.note == 'The outlined row belongs to the word that differs most: "bank".'
@@ -84,7 +84,9 @@ def test_swapping_encoders_turns_more_into_less():
 def test_finding_names_both_heads_if_different():
     row, difference, *_ = one_sentence(heads=(Head(0, 1), Head(2, 3)))
     assert row.finding == 'In L0 H1 of one, "bank" gives "the (2)" 0.60 more weight than in L2 H3 of other.'
-    assert difference.finding.startswith("Largest difference in the other rows: in the first encoder, the full stop")
+    assert difference.finding.startswith(
+        "Largest difference outside the outlined row: in the first encoder, the full stop"
+    )
 
 
 def test_bar_colour_shows_encoder_with_more_weight():

@@ -37,8 +37,11 @@ def show_scan(encoder: Encoder, head: Head) -> None:
         return
     if not scan.finished:
         st.warning("This scan isn't finished. The results cover only the finished parts.", icon=":material/warning:")
-    counted = f"{scan.n_rows:,} occurrences in {scan.n_texts:,} texts, {scan.n_rejected:,} rejected rows"
-    say(f"{counted}; {for_visitors(scan.model, scan.model)}")
+    counted = (
+        f"{scan.n_rows:,} occurrences of words in {scan.n_texts:,} texts were measured, and "
+        f"{scan.n_rejected:,} rows were rejected"
+    )
+    say(f"{counted}. Encoder: {for_visitors(scan.model, scan.model)}")
     if scan.n_rows == 0:
         return
     if sources is None:

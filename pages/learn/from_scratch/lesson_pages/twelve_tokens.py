@@ -1,6 +1,6 @@
 """Draw the attention map of twelve tokens with hand-made vectors.
 
-Source: a public lesson. The lesson computes no mask, despite the heading "masked".
+The vectors come from a public lesson, which computes no mask despite its heading "masked".
 """
 
 from collections.abc import Mapping, Sequence

@@ -56,7 +56,7 @@ def order(picture, answered: bool) -> None:
             teaching.prose(
                 f"**Shuffling the words only shuffles the rows** (the difference of {error(difference)} is a rounding error)."
                 if difference < 1e-9
-                else "**Now the contexts differ:** a word's context depends on the word's position."
+                else "**Now a word's contexts in the two orders differ,** because they depend on the word's position."
             )
             _on_encoder()
 
