@@ -91,7 +91,7 @@ def test_page_states_finding_without_javascript(site, open_file):
     page = open_file(site / "bank.html", java_script_enabled=False)
     # A locator wouldn't do: for Playwright, text in <noscript> is hidden.
     text = page.evaluate("document.querySelector('noscript p').textContent")
-    assert 'In A, hiding "river" moves "bank" 44' in text
+    assert 'In A, hiding "river" moves "bank" by 44' in text
     page.get_by_text("How this was measured").click()
     expect(page.get_by_text("The encoder runs again with an attention mask")).to_be_visible()
 

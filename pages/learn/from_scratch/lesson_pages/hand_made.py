@@ -61,7 +61,7 @@ def soft_lookup() -> Scene:
         asks=BANK,
         lit=best,
         lines=[f"{word}: fit {product(query, label, score)}" for word, label, score in zip(drawers, key, scores)],
-        note="“Soft” is e to the power of (fit ÷ √2 ÷ temperature T), scaled to sum to 1 (pages 5 and 6).",
+        note="“Soft” is e to the power of (fit ÷ √2 ÷ T), scaled to sum to 1 (pages 5 and 6).",
     )
 
 
