@@ -225,7 +225,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("check", choices=("rawc", "coarsewsd"))
     parser.add_argument("path", type=Path, help="raw-c.csv, or the folder CoarseWSD-20")
     parser.add_argument("--encoder", help="a folder or a Hub id (default: the bundled encoder)")
-    parser.add_argument("--most", type=int, help="coarsewsd: use at most this many random sentences of each sense")
+    parser.add_argument(
+        "--most", type=int, help="coarsewsd: use at most this many random sentences of each sense from each split"
+    )
     options = parser.parse_args(arguments)
     try:
         encoder = load_encoder(options.encoder)

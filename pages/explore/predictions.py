@@ -241,7 +241,7 @@ def show_similar(encoder: Encoder, first: Question, second: Question) -> None:
     kept = stored_report(UnrelatedPairs, encoder)
     unrelated = kept and kept.report
     if not kept and session.UNRELATED.get() == key:
-        make, title = partial(made_once, "unrelated_pairs", encoder), "Encoding 1,000 unrelated pairs ..."
+        make, title = partial(made_once, "unrelated_pairs", encoder), "Encoding 1,000 pairs of unrelated sentences ..."
         try:
             unrelated = cached(encoder, "unrelated pairs", lambda progress: make(progress=progress), title, costly=True)
         except TextError as error:  # the labelled sentences are too long for the encoder
@@ -258,7 +258,7 @@ def show_similar(encoder: Encoder, first: Question, second: Question) -> None:
         show_panel(panel, key="two texts", choose=partial(_hide, found, names), states=("hidden",))
     if not unrelated:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.button("Compare with 1,000 unrelated pairs", on_click=session.UNRELATED.set, args=(key,))
+            st.button("Compare with 1,000 pairs of unrelated sentences", on_click=session.UNRELATED.set, args=(key,))
             st.caption("Encoding about 700 sentences takes a minute or two. The result is saved.")
 
 

@@ -77,7 +77,7 @@ def show_states(states: Sequence[EpochState], key: str, chosen: EpochState | Non
         right = drawing(lines, rates, "epoch", "rate", series="of", domain=(0, 1), size=(240, 230))
         finding = f"Accuracy is {share(last.accuracy, 1)}. The model finds {share(last.recall)} of {last.n_positives} positives."
         teaching.steps("right answers", finding, {"Right answers": right}, width=340, key=f"{key}.rates")
-        title = f"Mean attention in positive sentences, epoch {chosen.epoch}"
+        title = f"Mean attention weights in positive sentences, epoch {chosen.epoch}"
         show_map("positives", title, chosen.weights, EVEN, key=f"{key}.map")
 
 
@@ -146,7 +146,7 @@ if used is None:
     start = next(tiny_model.train(settings))
     show_map(
         "positives",
-        "Mean attention in positive sentences, before training",
+        "Mean attention weights in positive sentences, before training",
         start.weights,
         f"{EVEN}: the model has learned nothing yet",
     )

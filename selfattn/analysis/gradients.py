@@ -59,7 +59,7 @@ def gradients(
     """Differentiate the m numbers that `numbers` returns, with respect to each head's context vectors.
 
     numbers: takes a list with each word's last hidden states, (p, d_model)
-    Raises NotRecomputable if heads can't be replaced or gradients can't be computed.
+    Raises NotRecomputable if heads' outputs can't be replaced, or if gradients can't be computed.
     """
     encoder.check_patchable()
     tokens, at = zip(*(encoder.placed(word) for word in words))

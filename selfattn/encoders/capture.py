@@ -220,7 +220,7 @@ class Recorder:
         self._hidden = [(row, hide) for row, of_row in enumerate(hidden) for hide in of_row]
 
     def hide(self, mask: Tensor | None, shape: tuple[int, int, int], device: torch.device) -> Tensor | None:
-        """Add the tokens to hide to the next layer's mask. Return the mask: (batch, n_heads or 1, n, n).
+        """Mask out the hidden tokens in the next layer. Return this layer's mask: (batch, n_heads or 1, n, n).
 
         shape: (batch, n_heads, n)
         """

@@ -264,7 +264,7 @@ def _cannot_patch(encoder: Encoder, alone: EagerPass) -> str:
             return f"in layer {layer}, {reason}."
     for layer, without in enumerate(ours):
         if not _share(plain, without) > REACHES:
-            return f"in layer {layer}, a head's output doesn't change the last hidden state."
+            return f"in layer {layer}, removing a head doesn't change the last hidden state."
     return ""
 
 
@@ -297,7 +297,7 @@ def _layer_differs(recording: LayerRecording, eager: Tensor | None) -> str:
 def _contexts_differ(recording: LayerRecording, weights: Tensor, more: float = 1.0, rows: slice = slice(None)) -> str:
     """Describe how W_O's input differs from `weights` (n_heads, n_rows, n) times values, or return ""."""
     if recording.context.shape[-1] != recording.value.shape[-1]:
-        return "the output matrix reads more than the heads' contexts"
+        return "the output matrix has other inputs besides the heads' contexts"
     theirs = weights @ recording.value[0].cpu()
     ours = recording.context[0].transpose(0, 1)[:, rows].cpu()
     scale = recording.value[0].abs().amax((-2, -1)).clamp_min(1).cpu()

@@ -98,7 +98,7 @@ def attention(vectors: Tensor, wanted: int, asking: float) -> Tensor:
 
 
 def _gradients(network: Network, vectors: Tensor, source: int) -> Tensor:
-    """Return the norm of each state's derivative by the vector of word `source`, divided by √d: (n,)."""
+    """Return the norm of each state's derivative with respect to word `source`'s vector, over √d: (n,)."""
 
     def states(word: Tensor) -> Tensor:
         return network(torch.cat([vectors[:source], word[None], vectors[source + 1 :]]))

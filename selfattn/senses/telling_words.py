@@ -51,7 +51,7 @@ class HiddenWordsReport(OfTables):
     """The result of `hidden_words`. Rows with "all" in the column `word` are means over words.
 
     low, high: 95 % interval, from resampled sentences; for means over words, from resampled words
-    The leading word of a labelled sentence is the word with the largest share.
+    The leading word of a labelled sentence is the hidden word with the largest share (see `words`).
     """
 
     words: pd.DataFrame

@@ -53,7 +53,7 @@ class WordRankings:
 
     @property
     def blank(self) -> str:
-        """The name of the method that replaces a word by the blank token: this token, or "[MASK]" if there is none."""
+        """The name of the method that replaces a word by `blank_token`: this token, or "[MASK]" if none exists."""
         try:
             return blank_token(self.encoder)[0]
         except NotRecomputable:

@@ -221,7 +221,7 @@ def _named(sides: Sequence[Followed]) -> str:
 
 
 def _alike(rows: Sequence[Tensor]) -> str:
-    return f". The cosine is {_cosine(*rows)} between the vectors in A and B" if len(rows) > 1 else ""
+    return f". The vectors in A and B have a cosine of {_cosine(*rows)} with each other" if len(rows) > 1 else ""
 
 
 def _cosine(first: Tensor, second: Tensor) -> str:

@@ -59,7 +59,10 @@ def sources(encoder: Encoder, table: pd.DataFrame) -> Panel:
 
 
 def _said(source: str, n: int, move: float) -> str:
-    return f'"{source}" has the largest effect in {numbers.count(n)} occurrences; the mean move is {numbers.decimal(move, 3)}'
+    return (
+        f'"{source}" has the largest effect in {numbers.count(n)} occurrences; the mean move (1 minus cosine) is '
+        f"{numbers.decimal(move, 3)}"
+    )
 
 
 def means(heads: pd.DataFrame, measure: str, head: Head | str, occurrences: int) -> Panel:

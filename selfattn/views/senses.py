@@ -49,7 +49,7 @@ def hidden_words_panels(
 ) -> Iterator[Panel]:
     """Yield the panels about each sentence's most telling word.
 
-    Hiding a sentence's most telling word moves the labelled word most toward its other senses.
+    Hiding a sentence's most telling word moves the labelled word furthest toward its other senses.
     others: reports of other encoders, by name.
     """
     if (report.words["word"] == word).any():
@@ -132,7 +132,7 @@ def opened(report: HiddenWordsReport, frame: pd.DataFrame, word: str) -> pd.Data
 
 
 def one_word(reports: Mapping[str, HiddenWordsReport]) -> Panel:
-    """Make the panel of how often the sense is found without one word, and with only that word."""
+    """Make the panel of sense accuracy without the most telling word, and with only that word."""
     report = next(iter(reports.values()))
     own, n = report.of(), report.words["word"].nunique()
     what = ("as it is", "the word hidden", "the word alone", "any other alone")
@@ -194,8 +194,8 @@ def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) ->
         luck = ", no more often than by chance" if most["low"] <= report.luck else ""
         finding = f"The most attended word is also the most telling word in {_hits(most)} of 100 sentences{luck}."
     note = (
-        "Hiding the most telling word moves the labelled word most toward its other senses. A random word is the most telling "
-        f"word in {_hits(report.luck)} of 100 sentences."
+        "Hiding the most telling word moves the labelled word furthest toward its other senses. A random word is the most "
+        f"telling word in {_hits(report.luck)} of 100 sentences."
     )
     method = (
         "Each method ranks a sentence's words. The dots show how often a method ranks the most telling word first. The gradient "

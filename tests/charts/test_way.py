@@ -386,7 +386,7 @@ def test_picture_for_sharing_places_dots_to_scale(panels):
 
 @pytest.mark.parametrize("between", ["senses", "sentences"])
 @pytest.mark.parametrize("width", [1100, 330])
-def test_axis_is_divided_into_tenths_of_the_line(between, width):
+def test_axis_has_tick_at_each_tenth(between, width):
     data = way_data(between=between)
     sets = way(data, LIGHT, width)["datasets"]
     first, second = (next(each["x"] for each in what(sets["points"], name)) for name in "AB")

@@ -38,11 +38,11 @@ def test_loading_checks_that_heads_can_be_replaced(checkpoint, monkeypatch):
     assert load_encoder(folder).patch_reason == ""
     with monkeypatch.context() as patch:
         patch.setattr(capture, "_patched", lambda context, patches: context)
-        assert "a head's output doesn't change the last hidden state" in load_encoder(folder).patch_reason
+        assert "removing a head doesn't change the last hidden state" in load_encoder(folder).patch_reason
     monkeypatch.setattr(hooks, "output_layer", lambda module, own: getattr(own, "layout_output", own.output).dense)
     names = ("query", "key", "value")
     monkeypatch.setattr(hooks, "separate", lambda module: names if hasattr(module, "layout_query") else None)
-    assert "the output matrix reads more than the heads' contexts" in load_encoder(folder).patch_reason
+    assert "the output matrix has other inputs besides the heads' contexts" in load_encoder(folder).patch_reason
 
 
 @pytest.mark.parametrize("name", ["DeBERTa-v3", "ModernBERT"])

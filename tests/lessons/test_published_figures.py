@@ -20,7 +20,7 @@ def test_cosine_follows_angle(a, b, expected):
     assert scores.cosine(torch.tensor(a).float(), torch.tensor(b).float()) == pytest.approx(expected, abs=1e-6)
 
 
-def test_dot_product_is_7():
+def test_published_vectors_have_dot_product_7():
     a, b = map(torch.tensor, scores.SOURCE.values())
     assert float(a.norm() * b.norm()) * scores.cosine(a, b) == pytest.approx(7) == float(a @ b)
 

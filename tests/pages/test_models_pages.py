@@ -275,7 +275,7 @@ def test_unrelated_pairs_are_measured_once(tmp_path, monkeypatch):
     link = {"model": "another ...", "other": str(folder), "a": RIVER, "b": "She sat by the water."}
     at = open_link("predictions", asked="Two sentences", **link)
     assert live(at, "similar")["unrelated"] is None
-    (compare,) = (button for button in at.button if button.label == "Compare with 1,000 unrelated pairs")
+    (compare,) = (button for button in at.button if button.label == "Compare with 1,000 pairs of unrelated sentences")
     measured = live(compare.click().run(), "similar")["unrelated"]
     assert len(measured["cosines"].split(",")) == 1000
     at = open_link("predictions", asked="Two sentences", **link)

@@ -5,7 +5,7 @@
     alone[w]    (m, d_model) u if the word sees only w, itself and special tokens
     way         vector along which a share is measured: ((u without w) - u) . way / |way|^2
 
-"Interpretation of the definition:" marks a choice that a measure's definition leaves open.
+"Interpretation of the measure's definition:" marks a choice that the definition leaves open.
 """
 
 import itertools
@@ -84,7 +84,7 @@ def load(folder):
 
 
 def run(model, ids: Tensor, edges: Tensor, strength: float = 1.0, renormalised: bool = True):
-    """Run the model on one copy of the sentence for each entry of `edges`. ids: (n,) or (copies, n).
+    """Run the model on copies of the sentence, one for each entry of `edges` (see `Hiding`). ids: (n,) or (copies, n).
 
     Returns states (copies, n_layers + 1, n, d_model), and the `Hiding` object.
     """
@@ -185,7 +185,7 @@ def both_hidden(a: Row, b: Row, cosine: np.ndarray, i: int, j: int):
 
 
 def by_head(model, row: Row, word: int, way: np.ndarray, **how) -> np.ndarray:
-    """Return how far the labelled word's unit vector moves along `way` if a single head hides another word: (n_layers, n_heads).
+    """Return how far the labelled word moves along `way` if another word is hidden in one head: (n_layers, n_heads).
 
     word: the other word's index in `row.others`
     """
@@ -244,13 +244,15 @@ def deals(senses: Sequence[str]) -> Iterator[tuple[int, list[int], list[int]]]:
 
 
 def judgements(rows: Sequence[Row], found: Sequence[Vectors], weight: Sequence[np.ndarray]) -> pd.DataFrame:
-    """Return ten judgements per row. The other rows are divided into a picking half and a judging half.
+    """Return ten judgements per row, from five random splits of the other rows.
 
+    Each split gives a picking half and a judging half; then the halves swap their roles.
+    weight: attention to the other words, (m,) per row
+    Columns of the result:
     picked: index in `others` of the word with the largest share, measured with the sense means of the picking half
     way: vector between the sense means of the picking half
-    *WHAT: 1 if u is nearer to the row's own sense than to the other senses (means of the judging half), else 0
-    weight: attention to the other words, (m,) per row
-    Interpretation of the definition: the sense of a sentence is its label.
+    each of WHAT: 1 if the vector is nearer to the row's own sense than to the other senses (means of the judging half), else 0
+    Interpretation of the measure's definition: the sense of a sentence is its label.
     """
     senses, u = [row.sense for row in rows], np.stack([each.u for each in found])
     table = []
@@ -284,7 +286,7 @@ def between(rows: Sequence[Row], found: Sequence[Vectors]) -> dict[bool, float]:
     """Return the fraction of sentence pairs in which both sentences have a word that passes `is_named`.
 
     The key is True for pairs with the same sense, False for pairs with two senses.
-    Interpretation of the definition: the fraction is over all pairs of sentences.
+    Interpretation of the measure's definition: the fraction is over all pairs of sentences.
     """
     named: dict[bool, list[bool]] = {False: [], True: []}
     for a, b in itertools.combinations(range(len(rows)), 2):

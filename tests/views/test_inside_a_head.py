@@ -44,7 +44,7 @@ def test_input_vectors_match_trace(encoder, sides, words):
     cosine = numbers.cosine(float(torch.cosine_similarity(a, b, dim=0)))
     assert (
         panel.finding
-        == f'The layer\'s input for "bank" has 384 numbers. The cosine is {cosine} between the vectors in A and B.'
+        == f'The layer\'s input for "bank" has 384 numbers. The vectors in A and B have a cosine of {cosine} with each other.'
     )
     errors = panel.tables["largest differences from the model's own numbers"]
     assert errors["error"].max() < 1e-4

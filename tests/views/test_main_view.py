@@ -210,8 +210,8 @@ def test_labelled_sentences_are_placed_on_line(encoder, made):
     assert places['B without "loan"'] == pytest.approx(places["B"] - float(pair.share[1][pair.top[1]]))
 
 
-def test_average_place_lies_between_sense_mean_and_middle(encoder):
-    """Each sentence's place is computed with sense means that leave this sentence out."""
+def test_sentences_lie_nearer_to_own_sense_on_average(encoder):
+    """A place is 0 at the own sense's mean and 1 at the other senses' mean. Both means leave the sentence out."""
     for word in LABELLED["word"].unique():
         rows = [*stored("sense_means", encoder, LABELLED).report.of(word, encoder, LABELLED).rows.values()]
         for sense in {row.sense for row in rows}:
