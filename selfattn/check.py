@@ -115,7 +115,7 @@ def raw_c_measured(content: str) -> dict[str, float]:
 
 
 def _unit(states: Tensor, placed: PlacedWord) -> Tensor:
-    """Return the word's unit vectors: (..., n, d_model) -> (..., d_model) float64."""
+    """Return the mean of the word's token vectors, scaled to length 1: (..., n, d_model) -> (..., d_model) float64."""
     return normalize(states[..., list(placed.positions), :].mean(dim=-2).double(), dim=-1)
 
 

@@ -17,7 +17,7 @@ class Example:
     """A word in two senses, and a control sentence with the first sense.
 
     The same number of words precedes the word in each sentence.
-    `control` and `second` share equally many words with `first`, except in the first pair.
+    `control` and `second` share equally many words with `first`, except in `PAIRS[0]`.
     """
 
     word: str

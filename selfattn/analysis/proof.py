@@ -19,7 +19,7 @@ def prove(encoder: Encoder, text: str, progress: Progress = silent) -> pd.DataFr
     same_inputs: the kernel's weights against eager attention on the same query and key.
     separate_pass: the kernel's weights against a second, eager run; NaN if it would need more than separate_pass_megabytes.
     context: the kernel's context vectors against those of the model's fast attention call.
-    projections: query, key and value computed from the layer's input against the model's; NaN if unknown.
+    projections: query, key and value as we compute them from the layer's input, against the model's; NaN if we can't.
     Raises NotRecomputable, TextError.
     """
     encoder.check_recomputable()

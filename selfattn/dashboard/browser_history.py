@@ -1,8 +1,8 @@
 """Keep one browser history entry per page.
 
 Streamlit 1.67 pushes an entry whenever code writes `st.query_params`, and removes a page's parameters before it opens
-another page. The script prevents both. Measured in Chromium: ten choices on a page added five entries without the script,
-and none with it. A click on a link to another page added one to four entries without the script, and one with it.
+another page. This module's script prevents both. Measured in Chromium: ten choices on a page added five entries without
+the script, and none with it. A click on a link to another page added one to four entries without the script, and one with it.
 """
 
 from collections.abc import Mapping

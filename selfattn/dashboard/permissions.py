@@ -80,8 +80,8 @@ def check_encoder(name: str, revision: str = "") -> None:
         )
     if beyond and revision and (name, revision) != (BUNDLED_NAME, BUNDLED_REVISION):
         raise LoadError(
-            f"This server doesn't let visitors choose a revision of {name[:1000]!r}, got {revision[:200]!r}. Leave the "
-            "revision empty."
+            f"This server doesn't let visitors choose a revision of {name[:1000]!r} (given: {revision[:200]!r}). Leave "
+            "the revision empty."
         )
 
 

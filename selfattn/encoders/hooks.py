@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from selfattn.encoders.capture import added, current_recorder
 from selfattn.encoders.pair_terms import DistanceVectors, PositionBias
 
-# Names of W_Q, W_K and W_V. OUTPUT has the names of W_O.
+# Attribute names of W_Q, W_K and W_V in attention modules. OUTPUT has those of W_O.
 SEPARATE = (
     ("query", "key", "value"),  # BERT, RoBERTa, XLM-R, CamemBERT, ELECTRA, ALBERT, MobileBERT, RoFormer
     ("q_lin", "k_lin", "v_lin"),  # DistilBERT, XLM

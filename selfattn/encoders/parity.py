@@ -314,6 +314,6 @@ def _largest(ours: Tensor, theirs: Tensor) -> float:
 
 
 def _share(one: Tensor, other: Tensor) -> float:
-    """Return the largest difference between `one` and `other`, relative to the largest number in the row of `one`."""
+    """Return the largest |one - other|, after dividing each row by the largest |one| in that row (or by 1, if that is less)."""
     scale = one.abs().amax(-1, keepdim=True).clamp_min(1)
     return float(((one - other).abs() / scale).max())

@@ -91,7 +91,7 @@ class Tokens:
         ]
 
     def why_unknown(self, *spellings: str) -> str:
-        """Return a message about the first of the parts that `read_as_unknown` returns; "" if there are none."""
+        """Return a message about the first entry of `read_as_unknown(*spellings)`, or "" if that list is empty."""
         unknown = self.read_as_unknown(*spellings)
         if not unknown:
             return ""

@@ -192,8 +192,10 @@ def _check_columns(file: Path, header: Sequence[str], columns: Sequence[str]) ->
     if not _has_columns(names, columns) or len(found) > len({*found}):
         expected = "the columns sentence, word and (if known) sense, each once, or the option --word"
         if columns is SEARCHED:
-            expected = "a column named sentence or text, and no name twice"
+            expected = "a column named sentence or text"
         got = ", ".join(map(str.strip, header))[:200].encode("utf-8", "backslashreplace").decode() or "nothing"
-        remedy = "Rename your columns. In CSV, separate the columns by commas, semicolons or tabs."
+        remedy = (
+            "Rename your columns, and use each name once. In CSV, separate the columns by commas, semicolons or tabs."
+        )
         raise InputError(f"{file}: expected {expected}, got {got}. {remedy}")
     return {name: names.index(name) for name in found}

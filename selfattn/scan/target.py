@@ -20,7 +20,7 @@ from selfattn.tidy_tables import csv_text
 def run_target(job: Job, target: str, progress: Progress) -> Counts:
     """Measure how words and heads change the score `target` of each text, and write tables into a new folder.
 
-    progress(done, total) counts each text twice. Raises InputError, ScanError, LoadError.
+    progress(done, total) counts each text twice: once for its words, once for its heads. Raises InputError, ScanError, LoadError.
     """
     output = Path(job.output)
     if output.exists() and (not output.is_dir() or any(output.iterdir())):

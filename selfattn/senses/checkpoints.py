@@ -29,7 +29,7 @@ class CheckpointsReport(OfTables):
     # nearer: True if `high` is less than `others`
     by_chance: pd.DataFrame
     # shift: each head is compared with the head `shift` indices after its counterpart (cyclically)
-    # nearer: number of heads that are nearer to this shifted head than to the layer's other heads
+    # nearer: number of heads that are nearer to this shifted head than, on average, to the layer's other heads
     rejected: pd.DataFrame  # row (index in `texts`, from 0), reason
 
 

@@ -12,7 +12,7 @@ Drawing = Callable[[Theme], Spec]  # draws a chart in the colours of a theme
 
 
 def drawing(chart: Callable[..., Spec], *arguments: Any, **looks: Any) -> Drawing:
-    """Bind all arguments of a chart except the theme."""
+    """Return the chart function with all arguments bound except the theme."""
     return partial(chart, *arguments, **looks)
 
 

@@ -99,7 +99,7 @@ def put_together(
 
 
 def hidden_frame(sides: Sequence[Encoding], cosines: Tensor) -> pd.DataFrame:
-    """Return how much hiding each word of both texts changes their cosine.
+    """Return how much hiding one word changes the cosine of the two texts, for each word of both texts.
 
     place: the word's index. gap: True if a space precedes the word.
     """

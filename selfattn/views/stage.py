@@ -46,7 +46,7 @@ class Column:
 
     @property
     def reach(self) -> list[float]:
-        """The ends of the bars' scale, wide enough for all finite numbers."""
+        """The ends of the bars' scale, which includes all finite numbers."""
         finite = self.values[self.values.isfinite()].tolist()
         return [min(self.ends[0], *finite), max(self.ends[1], *finite)] if self.ends else list(SHARE)
 

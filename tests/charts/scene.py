@@ -80,7 +80,7 @@ def misplaced(spec, *views):
 
 
 def _end(mark, along):
-    """Return the coordinate of a mark's middle ("x") or end ("x1" ...), in pixels."""
+    """Return a mark's coordinate in pixels. along: "x" or "y" for the middle; "x1", "x2", "y1" or "y2" for an end."""
     axis, end = along[0], along[1:]
     first = mark[axis]
     last = mark.get(f"{axis}2", first + mark.get({"x": "width", "y": "height"}[axis], 0))

@@ -76,7 +76,7 @@ def test_remote_visitors_cannot_choose_revision(listening, monkeypatch, tmp_path
     for name in (BUNDLED_NAME, "some/model", "mine"):
         for revision in ("main", "refs/pr/21", BUNDLED_REVISION[:7], "f" * 40):
             listening()
-            with pytest.raises(LoadError, match=f"a revision of '{name}', got '{revision}'"):
+            with pytest.raises(LoadError, match=rf"a revision of '{name}' \(given: '{revision}'\)"):
                 check_encoder(name, revision)
             assert not loads_unasked(name, revision)
             listening("localhost")

@@ -155,7 +155,10 @@ WITH_SOURCES = [
 
 
 def moves_one_by_one(encoder, text, word):
-    """For each occurrence of `word`, hide each other word. Yield a list of (1 - cosine of before and after, hidden label)."""
+    """For each occurrence of `word`, hide each other word in turn. Yield a list of (1 - cosine, label of the hidden word).
+
+    The cosine is between the occurrence's vectors with and without hiding.
+    """
     plain = encoder.encode(text)
     for place in plain.places(word):
         at = list(place.positions)

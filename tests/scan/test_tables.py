@@ -150,7 +150,7 @@ def test_malformed_json_line_spoils_no_other_line(tmp_path, line, problem):
     ("name", "data", "message"),
     [
         ("table.csv", b"text,token\na,b\n", "expected the columns sentence, word and .* got text, token"),
-        ("table.csv", b"sense,word, sense,sentence,\na,a,b,b,\n", "each once, .* got sense, word, sense, sentence"),
+        ("table.csv", b"sense,word, sense,sentence,\na,a,b,b,\n", "got sense, word, sense, sentence.*each name once"),
         ("table.csv", b"Sentence;sentence;Word\na;b;c\n", "got Sentence, sentence, Word. Rename your columns"),
         ("table.csv", b"sentence:word\n", "got sentence:word. .* separate the columns by commas, semicolons or tabs"),
         ("table.csv", b"", "got nothing"),
@@ -172,13 +172,13 @@ def test_error_names_unreadable_file(tmp_path, name, data, message):
 def test_unusable_parquet_file_is_refused(tmp_path):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table([["bank"], ["A bank."], ["loan"]], names=["word", "sentence", "word"]), path)
-    with pytest.raises(InputError, match=r"each once, .* got word, sentence, word"):
+    with pytest.raises(InputError, match=r"got word, sentence, word.*each name once"):
         list(read_rows(path))
     assert [row.sentence for row in read_rows(path, searched=True)] == ["A bank."]  # a search ignores the column `word`
     pq.write_table(pa.table({"WORD": ["bank"], "Sense ": ["water"], "Sentence": ["A bank."]}), path)
     assert [row[3:6] for row in read_rows(path)] == [("A bank.", "bank", "water")]
     pq.write_table(pa.table({"word": ["bank"]}), path)
-    with pytest.raises(InputError, match="expected a column named sentence or text, and no name twice, got word"):
+    with pytest.raises(InputError, match="expected a column named sentence or text, got word"):
         list(read_rows(path, searched=True))
     text = pa.array([b"a bank", b"m\xffney"]).cast(pa.binary()).view(pa.string())
     pq.write_table(pa.table({"sentence": text, "word": ["bank", "bank"]}), path)

@@ -278,7 +278,7 @@ def judgements(rows: Sequence[Row], found: Sequence[Vectors], weight: Sequence[n
 
 
 def nearest(row: Row) -> list[int]:
-    """Return the indices of the words nearest to the labelled word: one word, or one on each side."""
+    """Return the indices of the words closest to the labelled word, leaving out punctuation: one, or one on each side."""
     return [w for w, distance in zip(row.named, row.distance) if distance == min(row.distance)]
 
 

@@ -167,7 +167,7 @@ def test_attention_is_compared_with_chance(report):
     assert "35 %" not in printed(unknown) and "38 %" in printed(unknown)
 
 
-def test_too_few_sentences_have_no_noise_level(encoder, report):
+def test_no_noise_level_for_too_few_sentences(encoder, report):
     own = replace(report, words=report.words[report.words["word"] == "bank"])
     panel, first = senses.sentences(encoder, own, FRAME, "bank"), senses.opened(own, FRAME, "bank").iloc[0]
     moved = f'"bank" moves {share(first["share"])} of the distance to its other sense.'

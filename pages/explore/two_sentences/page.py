@@ -28,7 +28,7 @@ def answer_now() -> Answer:
     if answer.found.senses is None:
         return answer
     with page.own:
-        way = segmented("How far the word moves", answers.NAMED, key=session.WAY, default=answers.SENSES)
+        way = segmented("The distance that counts as 100 %", answers.NAMED, key=session.WAY, default=answers.SENSES)
     return answer if way == answers.SENSES else answers.answer_of(page.encoder, page.pair, way)
 
 

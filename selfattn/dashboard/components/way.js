@@ -391,7 +391,7 @@ function tokenList(view, { name, tokens }) {
   const node = element("div", `tokens ${name.toLowerCase()}`, [badge, list, note]);
   let last = null; // head
 
-  /** asked: the index (`at`) of the word whose effects the map of heads shows; undefined if the word is in the other sentence. */
+  /** asked: the index (`at`) of the word that the map of heads is about; undefined if that word isn't in sentence `name`. */
   function paint(head, hidden, asked) {
     const { weights: all, named } = view.data.sides["AB".indexOf(name)];
     const weights = numbersOf(all[head], 1000);

@@ -88,7 +88,7 @@ function linePart(view) {
     return [0, ...words.map((word) => word.share)].map((share) => at[side] + toward[side] * share);
   }
 
-  /** Return the point where each sentence's stream begins; null if the sentences are one above the other. */
+  /** Return the points where the bands below the two chosen words begin; null if the sentences are one above the other. */
   function sources() {
     const inks = [...view.body.querySelectorAll(".sentence .chosen .ink")].map((ink) => ink.getBoundingClientRect());
     const around = svg.getBoundingClientRect();

@@ -45,7 +45,7 @@ def learned(picture, answered: bool) -> None:
 def learn(target: int, n_steps: int, rate: float) -> tuple[Tensor, pd.DataFrame]:
     """Move query and keys along the gradient of log(weight of key `target`).
 
-    Returns the weight's gradient at step 0, (1 + n_keys, d_head), with row 0 for the query,
+    Returns the gradient of the weight itself at step 0, (1 + n_keys, d_head), with row 0 for the query,
     and a table with the columns step, token, weight.
     """
     vectors = torch.cat([QUERY[None], KEYS])
