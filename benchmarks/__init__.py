@@ -1,1 +1,1 @@
-"""Compare selfattn's time and memory with a reference."""
+"""Measure selfattn's time and memory."""

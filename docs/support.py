@@ -210,7 +210,7 @@ def differs(encoder, folder: Path) -> tuple[dict[str, float], str]:
                 error = float((ours - theirs).abs().max()) / max(1.0, float(theirs.abs().max()))
                 if not error <= allowed:
                     text = "a batch" if encoding is batched else "a text"
-                    return errors, f"{what}{where} of {text} differ by {error:.1e}"
+                    return errors, f"{what}{where} of {text} differ from the eager pass by {error:.1e}"
                 errors[what] = max(error, errors.get(what, 0.0))
     return errors, ""
 

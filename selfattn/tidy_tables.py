@@ -186,7 +186,7 @@ def named_heads(heads: pd.DataFrame) -> pd.DataFrame:
 
 
 def sources_frame(tables: Iterable[Any]) -> pd.DataFrame:
-    """For each `word`, count which other word (`source`), when hidden, moves the vector of `word` most.
+    """For each `word`, count how often hiding another word (`source`) moves the vector of `word` most.
 
     tables: the scan's Arrow tables.
     n: how often hiding `source` moves `word` most. share: n as a part of all occurrences of `word`, 0 to 1.

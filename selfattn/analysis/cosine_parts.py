@@ -80,7 +80,8 @@ def cosine_parts(
 ) -> CosineParts:
     """Split the cosine of two sentences into one part for each pair of words.
 
-    pooling: None: read it from the encoder's folder. Raises TextError, and NoPooling for pooling other than the mean.
+    Without `pooling`, the pooling is read from the encoder's folder.
+    Raises TextError, and NoPooling for pooling other than the mean.
     """
     pooling = pooling or load_pooling(encoder)
     if pooling.mode not in AVERAGES:

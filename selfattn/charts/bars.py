@@ -1,4 +1,4 @@
-"""Draw a list as bars with numbers."""
+"""Draw horizontal bars, each with its number beside it."""
 
 import pandas as pd
 

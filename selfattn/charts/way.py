@@ -76,7 +76,8 @@ def _map(sheet: Sheet, shown: Shown, y: float, width: float) -> float:
     x, cell_y = margin + n % columns * step, top + n // columns * down
     sheet.rect(x, cell_y, x + step, cell_y + down, NONE, stroke=theme.ink, line=2)
     lines = [
-        f"Hiding the word in all {len(shown.cells)} heads at once gives {percent(shown.share(side, at) or 0.0)} of the way."
+        f"With the word hidden in all {len(shown.cells)} heads at once, the move is "
+        f"{percent(shown.share(side, at) or 0.0)} of the way."
     ]
     if min((share for share in shown.cells if share is not None), default=0.0) <= -VISIBLE:
         other = "sense" if (shown.data["way"] or {}).get("between") == "senses" else "sentence"

@@ -128,7 +128,7 @@ def logits_of(encoder: Encoder, model: nn.Module, head: str, states: Tensor) -> 
 
 
 def take_encoder_out(model: nn.Module) -> nn.Module:
-    """Take the encoder out of a model, and return it. The model then passes inputs_embeds to its head unchanged."""
+    """Remove the encoder from a model, and return the encoder. The model then passes inputs_embeds, unchanged, to its head."""
     body = getattr(model, model.base_model_prefix)
     setattr(model, model.base_model_prefix, _PassThrough(body))
     return body

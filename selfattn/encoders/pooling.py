@@ -113,8 +113,8 @@ def read_pooling(folder: Path) -> Pooling:
             else " Without a Pooling step there is no sentence vector."
         )
         raise NoPooling(
-            f"has the steps {', '.join(names)[:300]} in modules.json. Expected {', '.join(STEPS)} of "
-            f"sentence-transformers.{late}"
+            f"has the steps {', '.join(names)[:300]} in modules.json. Expected the steps "
+            f"{', '.join(STEPS)} of sentence-transformers.{late}"
         )
     first, *places = (str(step.get("path", "")) for step in steps)
     if first != within or any(not PLACE.fullmatch(place) for place in places):

@@ -39,8 +39,9 @@ def noise_counts(largest: np.ndarray, smallest: np.ndarray) -> pd.DataFrame:
 
 
 def noise_level(largest: np.ndarray, smallest: np.ndarray, resamples: int) -> NoiseLevel:
-    """Return the noise level: from this share on, at least 8 moves go toward the other senses for each move away from them.
+    """Return the noise level with its interval, as shares of the distance between the senses.
 
+    Of the moves that reach the level, or any larger share, at least 8 go toward the other senses for each move away.
     largest, smallest (n,): as in `noise_counts`. NaN for fewer than 300 sentences.
     """
     n, grid = len(largest), _grid(largest, smallest)

@@ -116,7 +116,7 @@ class HiddenWordsReport(OfTables):
         return noise_level(known["largest"].to_numpy(), known["smallest"].to_numpy(), RESAMPLES)
 
     def chance_of(self, share: float) -> float:
-        """Of the moves about as long as `share`, return the part that goes away from other senses: 0 to 1."""
+        """Of the moves whose length is about `share`, return the fraction that goes away from the other senses, 0 to 1."""
         moves = self.named["share"].to_numpy()
         similar = moves[(abs(moves) >= share - NEAR) & (abs(moves) < share + NEAR)]
         return float((similar < 0).mean()) if len(similar) else math.nan

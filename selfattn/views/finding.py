@@ -26,7 +26,7 @@ NBSP = "\u00a0"
 
 
 def leading_words(pair: HiddenPair) -> list[tuple[int, int]]:
-    """Return (side, index in `pair.words[side]`) of each sentence's word with the largest share.
+    """Return (side, index in `pair.words[side]`) of the word with the largest `pair.share` in each sentence.
 
     side: 0 for A, 1 for B. The larger share comes first.
     """

@@ -165,8 +165,8 @@ def one_word(reports: Mapping[str, HiddenWordsReport]) -> Panel:
         note="Dots show how often the right sense is found: the word's vector is nearer to the mean of the right sense than to "
         f"the mean of the other senses. {INTERVALS} over {over}.{few}",
         method="Hiding a sentence's most telling word moves the labelled word furthest toward its other senses. The telling word "
-        "is chosen with sense means of half of the labelled word's other sentences. Sense means of the remaining half test "
-        "whether the right sense is found without the telling word (comprehensiveness), and with only the telling word "
+        "is chosen with sense means over half of the other sentences with the labelled word. Sense means over the remaining half "
+        "test whether the right sense is found without the telling word (comprehensiveness), and with only the telling word "
         "(sufficiency; DeYoung et al., ERASER). "
         f"Without the most attended word, the right sense is found in {_hits(own.loc['most attended hidden'])} of 100 "
         f"sentences; with only the most attended word, in {_hits(own.loc['most attended alone'])}.",

@@ -196,7 +196,7 @@ def test_cells_show_effects_of_heads(exact, opacities, printed, brown):
     ]
     said = " ".join(texts_of(sets)).replace("\u00a0", " ")
     assert (
-        "Hiding the word in all 6 heads at once gives 44 % of the way." in said
+        "With the word hidden in all 6 heads at once, the move is 44 % of the way." in said
         and ("Brown: the word moves away from the other sense." in said) == brown
     )
 

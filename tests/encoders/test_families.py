@@ -38,7 +38,7 @@ def test_recomputed_weights_equal_models_own(encoder_of, name):
             weights, own = encoding.weights(layer), encoding.own_weights(layer)
             for other in (own, separate[layer], batched.weights(layer)):
                 torch.testing.assert_close(weights, other, **near)
-            # The attention weights of a padding token as query may be undefined.
+            # If the query is a padding token, the attention weights may be undefined.
             with_padding = padded.weights(layer)[:, :n]
             torch.testing.assert_close(with_padding, padded.own_weights(layer)[:, :n], **near)
             assert with_padding[..., n:].abs().max() == 0

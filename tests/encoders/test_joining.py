@@ -19,7 +19,7 @@ ALL_ROWS = (
 
 @pytest.fixture(autouse=True)
 def join_few(monkeypatch):
-    """Let even a single changed copy of a sentence skip layers. Normally, only FEW or more copies skip layers."""
+    """Let a single copy skip its unchanged layers. Normally, copies skip layers only if there are FEW or more."""
     monkeypatch.setattr("selfattn.encoders.encoder.FEW", 1)
 
 

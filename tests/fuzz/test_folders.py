@@ -1,4 +1,4 @@
-"""Test that a damaged encoder folder loads, or is refused."""
+"""Test that a damaged encoder folder either loads or is refused with a LoadError."""
 
 import contextlib
 import json

@@ -24,7 +24,7 @@ def test_signal_in_plain_network_is_power_of_gain(gain):
     assert plain["share"].tolist() == pytest.approx(expected)
 
 
-def test_gate_keeps_signal():
+def test_gated_recurrence_keeps_more_signal_than_plain():
     held, lost = (signal(f"{name} recurrence")["gradient"].iloc[-1] for name in ("gated", "plain"))
     assert held > lost
 

@@ -352,7 +352,7 @@ def without_axis(model, row: Row) -> dict[str, np.ndarray]:
 
 
 def along_axis(model, row: Row, mask_id: int) -> dict[str, np.ndarray]:
-    """Return how the word's unit vector u changes without one of the m other words, by three methods: (m, d_model) each."""
+    """Compute by three methods how the word's unit vector u changes without each of the m other words: (m, d_model) each."""
     u = without(model, row, [()])[0]
     masked = row.ids.repeat(len(row.others), 1)
     for copy, positions in enumerate(row.others):

@@ -158,7 +158,7 @@ def baselines(places: Places, senses: Sequence[str], others: Places, n_layers: i
 
 def one_vector_details() -> None:
     encoder = current_encoder()
-    with st.expander("Details: mean cosines, layer by layer"):
+    with st.expander("Details: mean cosines of word vectors, layer by layer"):
         _, places, senses = typed(encoder)
         encodings = (cached_encode(encoder, sentence) for sentence in NEUTRAL_SENTENCES)
         others = [(each, max(each.words, key=lambda word: len(word.text)).positions) for each in encodings]

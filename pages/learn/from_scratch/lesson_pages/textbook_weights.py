@@ -101,7 +101,9 @@ def _whole(encoding: Encoding, textbook: TextbookWeights, head: Head) -> None:
     own = between_groups(encoding.weights(*head), places, places)
     maps = {"As printed: one row": drawn, f"{head}: every row": own}
     charts = {title: teaching.small_map(matrix, words, 320, maximum=1.0) for title, matrix in maps.items()}
-    teaching.steps("whole sentence", "The lesson prints the row of one word. A head has a row for each word.", charts)
+    teaching.steps(
+        "whole sentence", "The made-up weights are the row of one word. A head has a row for each word.", charts
+    )
 
 
 def answer(options: Sequence[str]) -> str:
