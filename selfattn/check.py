@@ -59,10 +59,10 @@ class RawCReport(OfTables):
 
 
 def raw_c(encoder: Encoder, pairs: pd.DataFrame) -> RawCReport:
-    """Check an encoder on RAW-C, pairs of sentences that differ in one marked word.
+    """Check an encoder on the sentence pairs of RAW-C, which differ in one word.
 
-    pairs: the table raw-c.csv. Words are ranked only in pairs in which the ambiguous word (column string) has two
-    senses. Each sentence is used in at most one such pair.
+    pairs: the table raw-c.csv. The words around the ambiguous word (column string) are ranked by their influence on this
+    word, but only in pairs in which this word has two senses. Each sentence is used in at most one such pair.
     Raises ValueError if a column is missing or no sentence can be used, NotRecomputable if no word can be hidden.
     """
     encoder.check_hideable()

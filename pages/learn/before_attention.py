@@ -91,7 +91,7 @@ def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         gain = st.slider("Gain of the recurrence", 0.5, 1.5, step=0.05, key="recurrence.gain", width=230)
         gate = st.slider("Gate for other words", 0.0, 1.0, step=0.05, key="recurrence.gate", width=230)
-        label = "How strongly attention asks for the first word"
+        label = "How strongly each query asks for the first word"
         asking = st.slider(label, 0.0, 20.0, step=1.0, key="recurrence.asking", width=270)
         teaching.reset("recurrence", PUBLISHED)
     signal = recurrence.signal(words, start, stop, gain, gate, asking)

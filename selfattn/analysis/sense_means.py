@@ -39,7 +39,7 @@ class SenseMeans:
     rows: dict[tuple[int, ...], LabelledRow]  # by the sentence's token ids
 
     def way(self, sentence: Tokens, unit: Tensor) -> "WayBetweenSenses":
-        """Return the vector from the sentence's sense to the other senses.
+        """Return the vector from the mean of the sentence's sense to the mean of the other senses.
 
         unit (d_model,): the word's last-layer unit vector. A sentence without a label gets the sense of the nearest mean.
         """

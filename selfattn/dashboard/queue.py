@@ -35,9 +35,9 @@ _running: set[int] = set()  # ids of threads that run or wait to run a page
 
 
 class _Pages:
-    """The slots for pages, given in order of arrival.
+    """A queue that limits how many pages run at once.
 
-    Without slots, fifty pages at once answered 1.8 times as slowly.
+    Without the limit, fifty pages at once answered 1.8 times as slowly.
     """
 
     def __init__(self, most: int):

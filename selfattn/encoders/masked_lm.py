@@ -50,7 +50,7 @@ class MaskedHead:
 
 
 def load_masked_head(encoder: Encoder) -> MaskedHead:
-    """Load a masked-language head. Raises NoHead."""
+    """Load a masked-language head. Raises NoHead if the checkpoint has no usable head."""
     check_head(encoder, MASKED)
     if encoder.tokenizer.mask_token_id is None:
         raise NoHead(f"{encoder.title}'s {MASKED} can't be used: the tokeniser has no mask token.")

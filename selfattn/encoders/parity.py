@@ -205,7 +205,7 @@ def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
 def _compare_with_fast(
     encoder: Encoder, passes: list[EagerPass]
 ) -> tuple[list[LayerRecording], dict[tuple[Hide, ...], str]]:
-    """Compare a fast (not eager) pass with `passes`. Return the first sentence's recordings, and reasons keyed by `hidden`.
+    """Compare a fast (not eager) pass with `passes`. Return the first sentence's recordings, and a reason per `EagerPass.hidden`.
 
     A reason says how the passes differ; "" if they agree.
     """

@@ -43,7 +43,7 @@ def write_site(encoder: Encoder, examples: Sequence[Example], folder: Path, wrot
 
 
 def pair_panel(encoder: Encoder, example: Example) -> Panel:
-    """Return the main view of an example pair, with exact effects of heads."""
+    """Return the main view of an example pair, with measured (not estimated) effects of heads."""
     read = labelled_sentences()
     labelled = read[read["word"] == example.word]
     many, profiles = (stored(name, encoder, KINDS[name].reads()) for name in ("hidden_words", "head_profiles"))

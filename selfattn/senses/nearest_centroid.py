@@ -43,7 +43,7 @@ class SeparationReport(OfTables):
     # own_value: accuracy of the word's own value vector
     # shuffled, floor: as in `layers`
     # adds, adds_low, adds_high: accuracy minus the better baseline's (`beyond_baselines`)
-    words: pd.DataFrame  # word, layer, accuracy, senses and sentences (numbers)
+    words: pd.DataFrame  # word, layer, accuracy, senses, sentences (the last two are counts)
     items: pd.DataFrame  # the usable sentences, with start and stop (the word's token span)
     rejected: pd.DataFrame  # the rejected rows, with the column reason
     bag: tuple[float, float, float]  # accuracy, low, high for the mean of the other words' static vectors

@@ -27,10 +27,10 @@ THOUSANDTHS = 1000
 METHOD = (
     "A text's vector is the mean of its tokens' last hidden states. So the cosine is exactly a sum over pairs of tokens: "
     "h_i · h_j / (n m |a| |b|), where h are the last hidden states, a and b their means, and n and m the numbers of tokens. A "
-    "word pair's part is the sum over its token pairs; pairs with a special token are counted separately. Some words have large "
-    "parts with every word of the other text. So the thickness of a line shows an interaction: the part of the word pair, minus "
-    "the mean part of each of the two words, plus the mean of all parts. The parts don't show causes: attention has mixed every "
-    "word into each hidden state.",
+    "word pair's part is the sum over its token pairs; pairs with a special token are counted separately. For some words, "
+    "the parts with all words of the other text are large. So the thickness of a line shows an interaction: the part of the word "
+    "pair, minus the mean part of each of the two words, plus the mean of all parts. The parts don't show causes: attention has "
+    "mixed every word into each hidden state.",
     "A hidden word is treated like padding: no token attends to the word, and the mean leaves it out. The other tokens keep "
     "their positions. Brown: the cosine falls without the word. Teal: the cosine rises. Effects of single words don't add up.",
     "The unrelated pairs are 1,000 random pairs of labelled sentences, drawn with a fixed seed. The labelled words of a pair "

@@ -1,4 +1,4 @@
-"""Test the effects of hiding words against plain calculations."""
+"""Compare effects of hiding words with the results of a second, simpler implementation."""
 
 import functools
 import math
@@ -143,7 +143,7 @@ def test_hidden_pair_matches_plain_transformers(encoder, model, pair_of):
     assert ours.control_hidden == pytest.approx(found[0].hidden[i] @ found[2].hidden[j], abs=1e-5)
 
 
-def test_moves_toward_other_senses_match_plain_loops(encoder, model):
+def test_moves_toward_other_senses_match_second_implementation(encoder, model):
     """The first sentence of the pair is labelled; the second isn't."""
     frame = labelled_sentences()
     frame = frame[frame["word"] == "bark"].groupby("sense").head(5)
@@ -257,7 +257,7 @@ def test_hidden_pair_and_encoder_hide_give_same_effects(encoder_of, name):
         return
     at = [word.text for word in pair.words[0]].index("river")
     plain_one = encoder.encode(first[0])
-    # Finite differences: move the context 1 % toward the context without "river", and 1 % away.
+    # Finite differences: move the head's context vector 1 % toward its value without "river", and 1 % away.
     for layer, head in ((layer, head) for layer in (0, encoder.n_layers - 1) for head in range(encoder.n_heads)):
         hidden = encoder.encode(first[0], hidden=[Hide(positions, words[at], Head(layer, head))])
         without, context = (each.own_context(layer)[head, list(positions)] for each in (hidden, plain_one))

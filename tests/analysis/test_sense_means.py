@@ -44,7 +44,7 @@ def test_word_nearer_to_own_sense_has_place_below_half(encoder):
     assert {way.nearest == way.sense for way in ways} == {True, False}
 
 
-def test_way_matches_labelled_row_of_third_sense(encoder):
+def test_way_returns_place_of_labelled_row_among_three_senses(encoder):
     rows = LABELLED[LABELLED["word"] == "bank"].copy()
     money = rows.index[rows["sense"] == "finance"]
     rows.loc[money[:6], "sense"] = "a third"
@@ -63,7 +63,7 @@ def test_labelled_sentences_are_nearest_to_own_sense(encoder):
         assert (sum(sides), len(sides)) == (24, 24), word
 
 
-def test_stored_place_of_each_sentence_equals_computed_place(encoder):
+def test_stored_position_between_senses_equals_computed_position(encoder):
     report = stored("sense_means", encoder, LABELLED).report
     kept, now = report.of("bark", encoder, LABELLED), sense_means(encoder, LABELLED, "bark")
     assert kept.rows.keys() == now.rows.keys()
@@ -71,7 +71,7 @@ def test_stored_place_of_each_sentence_equals_computed_place(encoder):
         assert kept.rows[ids][:2] == row[:2] and kept.rows[ids].place == pytest.approx(row.place, abs=1e-4)
 
 
-def test_share_is_change_of_place_between_senses(encoder):
+def test_hiding_effect_is_change_of_position_between_senses(encoder):
     means = sense_means(encoder, LABELLED, "bank")
     pair = hidden_pair(encoder, *((text, "bank") for text in PAIRS[0].sentences[:2]), senses=means)
     for side in (0, 1):

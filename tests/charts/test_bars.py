@@ -1,4 +1,4 @@
-"""Test lists of bars."""
+"""Test the chart that draws a list as bars."""
 
 import json
 import re

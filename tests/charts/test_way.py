@@ -128,7 +128,7 @@ def test_only_line_of_chosen_word_has_ribbons():
     assert sorted(value for value, *_ in polygons(sets, "ribbon B"))[-3:] == [0.22, 0.24, 0.3]
 
 
-def test_area_between_streams_shows_effect_of_hiding():
+def test_area_between_marks_shows_effect_of_hiding():
     for level, color, size in ((0.21, LIGHT.effect[-2], 42), (0.5, LIGHT.muted, 23)):
         sets = way(way_data(level=level), LIGHT)["datasets"]
         (value, left, right, hue), *_ = polygons(sets, "between")
@@ -145,7 +145,7 @@ def test_band_has_given_width():
 
 
 @pytest.mark.slow
-def test_bars_show_weights_of_leading_head(panels):
+def test_bars_show_weights_of_head_outlined_in_map(panels):
     _, sets = drawn(panels["bank"])
     data = panels["bank"].live.data
     weights = [weight for side in data["sides"] for weight in row(side["weights"][10], 1000)]

@@ -122,7 +122,7 @@ def test_bad_weights_are_refused(folder, change, words):
 
 def test_weight_too_large_for_float16_is_refused(folder):
     change_weights(folder, lambda tensors: tensors["pooler.dense.bias"].fill_(6e4))
-    # Each of these weights fits into float16. Only their sum is too large.
+    # Each weight fits into float16, although the sum of the weights doesn't.
     assert load_encoder(str(folder), dtype="float16").dtype == "float16"
     change_weights(folder, lambda tensors: tensors["pooler.dense.bias"][0].fill_(1e6))
     refused(folder, "NaN or infinity in float16", dtype="float16")

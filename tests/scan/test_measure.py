@@ -1,4 +1,4 @@
-"""Test `measure` against one pass per sentence."""
+"""Compare `measure` with one forward pass for each sentence."""
 
 from dataclasses import replace
 

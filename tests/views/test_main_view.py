@@ -326,8 +326,8 @@ def test_finding_depends_on_noise_level_and_senses():
     ]
 
 
-def test_words_close_to_largest_share_are_found():
-    """A word is close if 1.5 times its share exceeds the largest share."""
+def test_words_with_almost_largest_effect_are_found():
+    """An effect is almost the largest if 1.5 times the effect exceeds the largest."""
     words, shares = hidden_pair_of().words[0], torch.tensor([0.08, 0.06, -0.9, 0.1, 0.09])
     assert (_close(words, shares, 3), _close(words, shares * 0.999, 3), _close(words, shares, None)) == ([0], [], [])
     assert _close(words, torch.tensor([0.125, 0.126, 0.0, 0.1875, 0.0]), 3) == [1]  # 1.5 times 0.125 is 0.1875

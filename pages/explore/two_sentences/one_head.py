@@ -18,7 +18,7 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.views.one_head import SOURCES, Sides, head_maps
 
 SHOWN_ONLY = {"own": SOURCES["own"]}
-MISSING = "The link asks for the maps {!r}, which this page doesn't have.".format
+MISSING = "The link asks for attention maps of the kind {!r}, which this page doesn't have.".format
 
 
 def pick(encoder: Encoder) -> None:

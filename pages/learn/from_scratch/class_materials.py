@@ -34,7 +34,9 @@ def show() -> None:
     with st.expander("For class: a 45-minute lesson, a link to each question, worksheets", icon=":material/school:"):
         address = st.context.url or ""
         table = [f"| {' | '.join(row)} |" for row in rows(address)]
-        st.markdown("\n".join(["| minutes | vote and reveal | then do |", "|---|---|---|", *table]))
+        st.markdown(
+            "\n".join(["| minutes | vote on the question, then show its answer | exercise |", "|---|---|---|", *table])
+        )
         st.markdown(
             "**Students' questions**\n\n" + "\n".join(f"- {question} {answer}" for question, answer in ASKED.items())
         )
