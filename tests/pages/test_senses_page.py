@@ -181,7 +181,11 @@ def test_bad_rows_of_upload_are_listed(few, checkpoint, encoder_of, monkeypatch)
         ),
         ("mine.csv", table(GOOD[:2]), "None of the 2"),
         ("mine.csv", table([row[:2] for row in GOOD], ("sentence", "word")), "First reason: The sense is missing"),
-        ("mine.parquet", b"PAR1", "ending in .csv, .tsv, .jsonl, .ndjson, got .parquet. Save the table as CSV, or scan"),
+        (
+            "mine.parquet",
+            b"PAR1",
+            "ending in .csv, .tsv, .jsonl, .ndjson, got .parquet. Save the table as CSV, or scan",
+        ),
     ],
 )
 def test_unusable_tables_are_refused(name, data, message):
