@@ -41,7 +41,7 @@ Given = tuple[tuple, dict[str, Any]]
 
 
 def _join(layer: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -> Given | None:
-    """Add to the batch the sentence's copies whose changes begin at this layer."""
+    """Add to the batch the copies of the sentence that are changed from this layer on."""
     recorder = current_recorder()
     if recorder is None or recorder.first:
         return None
@@ -62,7 +62,7 @@ def _join(layer: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -
 
 
 def _join_after(layer: nn.Module, args: tuple, kwargs: dict[str, Any], output: Any) -> Any:
-    """Run the layer again for the sentence's copies whose changes begin at this layer.
+    """Run the layer again for the copies of the sentence that are changed from this layer on.
 
     Only the positions `recorder.rows` are computed again.
     """
