@@ -72,9 +72,9 @@ def add_mask(scaled: Tensor, mask: Tensor | None, terms: Terms = ()) -> Tensor:
 
 
 def rounded(trace: AttentionTrace, dtype: torch.dtype) -> AttentionTrace:
-    """Convert the steps to another dtype, except boolean masks.
+    """Convert the trace's tensors to another dtype, except boolean masks.
 
-    A step with a number too large for 16 bits stays unchanged.
+    A tensor with a number too large for 16 bits stays unchanged.
     """
 
     def fit(step):

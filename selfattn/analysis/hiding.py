@@ -266,7 +266,8 @@ def _ways(
     taken = [senses.way(side.word.sentence, side.unit) for side in (a, b)]
     strange = [
         f'{name} fits no labelled sense of "{senses.word}": the squared distance to the nearest mean ({each.sense}) is '
-        f"{each.distance:.2f}. Of the labelled sentences, 95 % are within {senses.within:.2f}."
+        f"{each.distance:.2f}. For 95 % of the labelled sentences, the squared distance to their sense's mean is at most "
+        f"{senses.within:.2f}."
         for name, each in zip("AB", taken)
         if not each.fits
     ]

@@ -81,7 +81,7 @@ def note_identity(key: str, encoder: Encoder | None, asked_for: Callable[[], str
     key: "content" or "second_content".
     encoder: None if loading failed.
     asked_for: returns the encoder's name in the link, or "".
-    named: True if the address names the encoder elsewhere. If False, the title is added to the digest.
+    named: True if another part of the address names the encoder. If False, the encoder's title is written after the digest.
     """
     older = OLDER[key]
     by = older if linked(older) and not linked(key) else key

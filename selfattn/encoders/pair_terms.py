@@ -27,9 +27,10 @@ class PositionBias:
         return Term(self.name, self.values[0, heads][..., rows, :].to(query))
 
     def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
-        """Compute the term to add to the scaled scores of n_pieces queries: (n_pieces, n_heads, 1, n).
+        """Compute the term to add to the scaled scores of n_queries queries: (n_queries, n_heads, 1, n).
 
-        sentence, position (n_pieces,): the index of each query's sentence, and of its token in this sentence
+        sentence (n_queries,): the index of each query's sentence
+        position (n_queries,): the index of each query's token in its sentence
         """
         return Term(self.name, mask_rows(self.values, sentence, position).to(query))
 
@@ -52,9 +53,10 @@ class DistanceVectors:
         return self._products(query, key, scale, places[rows, None] - places, heads)
 
     def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
-        """Compute the term to add to the scaled scores of n_pieces queries: (n_pieces, n_heads, 1, n).
+        """Compute the term to add to the scaled scores of n_queries queries: (n_queries, n_heads, 1, n).
 
-        sentence, position (n_pieces,): the index of each query's sentence, and of its token in this sentence
+        sentence (n_queries,): the index of each query's sentence
+        position (n_queries,): the index of each query's token in its sentence
         """
         places = torch.arange(key.shape[-2], device=key.device)
         return self._products(query, key, scale, position[:, None, None, None] - places, slice(None))
@@ -83,7 +85,7 @@ def position_to_content(key: Tensor, positions: Tensor, distance: Tensor, scale:
 
 
 def mask_rows(mask: Tensor, sentence: Tensor, position: Tensor) -> Tensor:
-    """Return the mask rows of n_pieces queries: (n_pieces, n_heads or 1, 1, n). Query i is token position[i] of sentence[i]."""
+    """Return the mask rows of n_queries queries: (n_queries, n_heads or 1, 1, n). Query i is token position[i] of sentence[i]."""
     sentence = sentence if mask.shape[0] > 1 else torch.zeros_like(sentence)
     position = position if mask.shape[2] > 1 else torch.zeros_like(position)
     return mask[sentence, :, position][:, :, None]

@@ -155,7 +155,8 @@ def _check(file: Path, harmless: Mapping[str, tuple | None], settings: Mapping[s
     for key, value in settings.items():
         if key not in harmless or not (value is None or harmless[key] is None or value in harmless[key]):
             raise NoPooling(
-                f"sets {key[:80]} = {str(value)[:80]!r} in {file.name} ({file.parent.name}), which selfattn doesn't support."
+                f"sets {key[:80]} = {str(value)[:80]!r} in {file.name} ({file.parent.name}), "
+                "a setting that selfattn doesn't support."
             )
 
 
@@ -172,7 +173,7 @@ def _mode(file: Path) -> str:
 
 
 def _max_tokens(transformer: Path, harmless: Mapping[str, tuple | None] = TRANSFORMER) -> int | None:
-    """Return how many tokens the longest text may have, or None. Raises NoPooling, LoadError."""
+    """Return how many tokens a text may have at most (None: no limit is set). Raises NoPooling, LoadError."""
     files = ((transformer / name, read_json(transformer / name, {})) for name in SETTINGS_FILES)
     file, settings = next((each for each in files if each[1]), (transformer, {}))
     most = settings.get("max_seq_length")

@@ -216,7 +216,7 @@ def _moves(
         hidden = [(occurrences[at], Hide(occurrences[at].positions, word.positions)) for at, word in chunk]
         after = encoder.in_copies([Copy(placed, hidden=(hide,)) for placed, hide in hidden])
         before = plain[[at for at, _ in chunk]]
-        # 1 - cosine as half the squared distance of unit vectors: precise near 0, never negative
+        # Half the squared distance of unit vectors equals 1 - cosine, but is precise near 0 and never negative.
         return ((normalize(after.double()) - normalize(before.double())).square().sum(dim=1) / 2).tolist()
 
     moves: list[list[tuple[float, str]]] = [[] for _ in occurrences]

@@ -61,7 +61,7 @@ def input_files(source: Path, searched: bool = False) -> list[Path]:
 def read_rows(file: Path, searched: bool = False, content: bytes | None = None) -> Iterator[Row]:
     """Yield one file's rows. Raises InputError.
 
-    searched: the file needs no column `word`
+    searched: True if the texts are searched for given words, so that no column `word` is needed
     content: the file's bytes, if the file isn't on the disk
     """
     readers = {".csv": _csv_rows, ".tsv": _csv_rows, ".parquet": _parquet_rows}

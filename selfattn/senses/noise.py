@@ -29,8 +29,9 @@ class NoiseLevel(NamedTuple):
 
 
 def noise_counts(largest: np.ndarray, smallest: np.ndarray) -> pd.DataFrame:
-    """Count, for each share, the sentences in which hiding some word moves the labelled word at least this far.
+    """Count, for each share, the sentences in which hiding some word moves the labelled word by at least this share.
 
+    A share is a move as a fraction of the distance between the sense means.
     largest, smallest (n,): the extreme shares in each sentence
     toward, away: number of sentences with such a move toward, or away from, the other senses
     """

@@ -135,10 +135,10 @@ def habit(encoder: Encoder, report: HeadProfiles, frame: pd.DataFrame, head: Hea
         alt="Sentences with the largest weights from the labelled word to another word, then sentences with typical weights: "
         f"{', '.join(joined)}.",
         tables=Tables({"over many sentences": lambda: weighted, "patterns": lambda: report.patterns}),
-        method="A head has a pattern if at least half of the weight goes to one place, such as the token before. For weight on "
-        "special tokens, the threshold is two thirds. The weight is the mean over all tokens that aren't special. In each "
-        "sentence, the labelled word is underlined. The other word that gets the most weight from the labelled word is blue. "
-        "Sentences are ordered by this weight.",
+        method="A head has a pattern if the tokens that aren't special give, on average, at least half of their weight to one "
+        "place, such as the token before. For weight on special tokens, the threshold is two thirds. In each sentence, the "
+        "labelled word is underlined. The other word that gets the most weight from the labelled word is blue. Sentences are "
+        "ordered by the blue word's weight.",
         one_head=True,
         **shaded_picture(shaded_data(words, said, tint, OPEN, headings) | {"kind": "weights"}),
     )

@@ -175,8 +175,13 @@ def _below(rows: Sequence[QueryRow], errors: tuple[float, float | None] | None) 
     if errors is not None:
         same, separate = errors
         lines.append(
-            f"These weights are recomputed. On the same inputs, the model's own weights differ by at most {numbers.error(same)}"
-            + ("." if separate is None else f"; in a second run of the model, by at most {numbers.error(separate)}.")
+            "These weights are recomputed. On the same inputs, the model's own weights differ from them by at most "
+            f"{numbers.error(same)}"
+            + (
+                "."
+                if separate is None
+                else f". In a second run of the model, its weights differ by at most {numbers.error(separate)}."
+            )
         )
     return lines
 

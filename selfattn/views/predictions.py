@@ -360,7 +360,7 @@ def heads(question: Question, found: Explained, chosen: str, precision: str) -> 
     finding = f"Remove {top['name']}{question.where}, and {question.what} changes by {question.write(top['effect'])}."
     return heads_panel(
         f"heads{question.where}", finding, frame, "effect", chosen,
-        look_of={"title": [f"change of {question.what}", "the largest changes are exact"]}, note=noise,
+        look_of={"title": [f"change of {question.what}", "estimated; the largest are exact"]}, note=noise,
         method="A head is removed by setting the head's output to zero at every position. Effects are estimated to first order, "
         f"from a gradient. Only {len(exact)} of {len(frame)} heads are actually removed, one at a time: the heads with the "
         "largest estimates, and the chosen head. In other sentences, other heads may have the largest effects.",

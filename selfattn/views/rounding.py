@@ -31,6 +31,6 @@ def noise_floor(
         return shown, ""
     hidden, floor = int((shown[measure] == 0).sum()), float(f"{floors[measure]:.2g}")
     return shown, (
-        f"In {precision}, rounding alone causes effects of up to {numbers.plain(floor)}. Smaller effects are drawn as 0, in "
-        f"{hidden} of {len(frame)} heads."
+        f"In {precision}, rounding alone causes effects of up to {numbers.plain(floor)}. Smaller effects, in "
+        f"{hidden} of {len(frame)} heads, are drawn as 0."
     )

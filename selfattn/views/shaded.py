@@ -1,4 +1,4 @@
-"""Make the data and picture of the component `shaded`: tinted words."""
+"""Make the data and the picture of `shaded`, a component that shows tinted words."""
 
 import hashlib
 import json

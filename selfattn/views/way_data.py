@@ -81,8 +81,8 @@ def line_of(pair: HiddenPair, means: SenseMeans | None) -> Line:
     )
     if len(means.senses) > 2:
         about += (
-            f' "{word}" has {len(means.senses)} labelled senses; moves are measured toward the average of all senses but the '
-            "sentence's own."
+            f' "{word}" has {len(means.senses)} labelled senses. In a sentence with one of them, moves are measured toward the '
+            "average of the others."
         )
     at = (first, second if alike else 1 - second)
     return Line("senses", (a, end), dots, at, (1, 1 if alike else -1), about)

@@ -99,7 +99,7 @@ def test_notes_explain_missing_or_equal_senses(encoder):
     assert jam.senses is None and torch.equal(jam.share[0], unlabelled.share[0])
     (note,) = jam.notes
     assert re.search(
-        r'^A fits no labelled sense of "jam".*\(traffic block\) is 0.24\. Of the .* 95 % are within 0.18', note
+        r'^A fits no labelled sense of "jam".*\(traffic block\) is 0.24\. For 95 % of the .* is at most 0.18', note
     )
     alike = hidden_pair(encoder, (NEW[0], "bank"), (NEW[2], "bank"), senses=frame)
     assert alike.senses == ("riverside", "riverside")

@@ -79,7 +79,7 @@ def test_effects_of_hiding_sentences_match_plain_transformers(name, tmp_path, mo
         assert float(found.level[0]) == pytest.approx(max(map(abs, draws)), **near)
 
 
-def test_random_word_sets_have_enough_tokens(encoder_of):
+def test_random_word_sets_reach_requested_number_of_tokens(encoder_of):
     words = encoder_of("RoBERTa").tokenize(SMALL).words
     sizes = {word.positions: len(word.positions) for word in words}
     for size in (1, 12, 1000):

@@ -112,7 +112,9 @@ def test_unsupported_setting_is_refused(saved, file, values, message):
     change_config(Path(folder), file, **values)
     scores = [each.predict([(QUERY, DOCUMENT)]).item() for each in (theirs, CrossEncoder(folder, device="cpu"))]
     assert abs(scores[0] - scores[1]) > 1e-3
-    with pytest.raises(NoHead, match=f"sentence-transformers. sets {message} in .*, which selfattn doesn't support"):
+    with pytest.raises(
+        NoHead, match=f"sentence-transformers. sets {message} in .*, a setting that selfattn doesn't support"
+    ):
         load_class_head(load_encoder(folder))
 
 

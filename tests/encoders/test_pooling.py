@@ -68,7 +68,7 @@ TEXT_ONLY = {"text": {"method": "forward", "method_output_name": "last_hidden_st
 def asking(key, value):
     return dict(
         sentence_bert_config={key: value}
-    ), f"sets {key} = .* in sentence_bert_config.json .*, which selfattn doesn't support"
+    ), f"sets {key} = .* in sentence_bert_config.json .*, a setting that selfattn doesn't support"
 
 
 REFUSED = [

@@ -24,7 +24,7 @@ def test_weights_are_unique_if_values_are_independent():
 
 
 @pytest.mark.slow
-def test_real_head_has_other_weights_with_same_context(encoder):
+def test_changed_weights_of_real_head_give_same_context(encoder):
     encoding = encoder.encode(" ".join(NEUTRAL_SENTENCES[:5]))
     _, rows = counterexamples.freest_row(encoding, 2)
     assert rows.moved > 0.2

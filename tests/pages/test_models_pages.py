@@ -294,7 +294,7 @@ def test_chosen_word_is_masked(folders, monkeypatch):
     monkeypatch.setitem(NOISE, "float32", least / OF_LOG_PROBABILITY)
     hidden = int((effects(at.run()) == 0).sum())
     assert hidden == int((heads.abs() < least).sum()) > 0
-    assert f"Smaller effects are drawn as 0, in {hidden} of {len(heads)} heads." in page_text(at)
+    assert f"Smaller effects, in {hidden} of {len(heads)} heads, are drawn as 0." in page_text(at)
     at.text_area(key="a").set_value("Rain.").run()  # fewer words than before
     assert "[MASK]" in page_text(at)
     at.text_area(key="a").set_value("The [MASK] of the river.").run()

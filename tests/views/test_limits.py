@@ -80,4 +80,4 @@ def test_effects_below_noise_count_as_zero(monkeypatch):
     monkeypatch.setitem(NOISE, "float32", 0.005)
     panel = limits.removed_heads(frame(), 0.02, "float32")
     assert f"sum to {change(-0.015)}." in panel.finding
-    assert "of up to 0.005. Smaller effects are drawn as 0, in 1 of 4 heads" in panel.note
+    assert "of up to 0.005. Smaller effects, in 1 of 4 heads, are drawn as 0." in panel.note

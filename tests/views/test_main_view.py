@@ -373,7 +373,7 @@ def test_line_and_dots_match_hand_made_pair(senses, known, end, near, far, towar
     line = line_of(replace(pair, placed=tuple(placed)), means)
     assert (line.labels, line.toward, line.at) == (("money", end), (1, toward), (0.2, at))
     assert [[row.place for row in dots] for dots in line.dots] == [near, far]
-    assert (" labelled senses; moves are" in line.about) == ("boat" in known)
+    assert (" labelled senses. In a sentence" in line.about) == ("boat" in known)
     encoder = SimpleNamespace(hide_reason="", one_head_reason="")
     assert ("more than two senses" in method(encoder, pair, means, None)) == ("boat" in known)
 

@@ -37,7 +37,8 @@ def test_effects_below_noise_are_set_to_zero(precision, columns, effect, both):
 def test_note_counts_heads_with_effects_below_noise(measure, precision, columns, bound, hidden):
     _, note = noise_floor(EFFECTS, measure, precision, **columns)
     assert note == (
-        f"In {precision}, rounding alone causes effects of up to {bound}. Smaller effects are drawn as 0, in {hidden} of 3 heads."
+        f"In {precision}, rounding alone causes effects of up to {bound}. "
+        f"Smaller effects, in {hidden} of 3 heads, are drawn as 0."
     )
 
 

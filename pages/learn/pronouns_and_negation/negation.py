@@ -79,7 +79,7 @@ def show(encoder: Encoder) -> None:
     teaching.steps(
         "negator",
         f"In {best}, the negator gets the weight {float(negator[best]):.2f}. Without a negator, the word in the negator's place "
-        f"gets {float(instead[best]):.2f}.",
+        f"gets {float(instead[best]):.2f} (the baseline).",
         {"Weight on the negator minus the baseline": teaching.heads_chart(gain, kind="signed")},
         note=f"In {int((gain > 0.1).sum())} of {gain.numel()} heads, the difference is more than 0.10.",
     )

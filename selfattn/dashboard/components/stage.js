@@ -194,7 +194,7 @@ function cellsFor({ largest }, column, values, tips) {
   });
 }
 
-/** Return the matrix or query to show above a column; "?" until the page shows the answer. */
+/** Return the matrix or query to show above a column, or "?" until the page shows the answer. */
 function abovePart(view, column) {
   if (!column.above) return element("span");
   const { title, rows } = column.above;

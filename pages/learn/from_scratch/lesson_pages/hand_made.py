@@ -48,8 +48,9 @@ def soft_lookup() -> Scene:
     soft, longer = (attend(query[None], labels, labels, scale=scale) for labels in (key, 10 * key))
     scores, best = soft.scores[0], int(soft.scores.argmax())  # the first of equal scores
     return Scene(
-        f'"{drawers[best]}" fits best. A hard lookup opens only "{drawers[best]}". A soft lookup takes '
-        f"{decimal(soft.weights[0, best])} of it, or {decimal(longer.weights[0, best])} with labels ten times as long.",
+        f'"{drawers[best]}" fits best. A hard lookup opens only "{drawers[best]}". A soft lookup gives '
+        f"this drawer the weight {decimal(soft.weights[0, best])}, or {decimal(longer.weights[0, best])} if all "
+        "labels are ten times as long.",
         drawers,
         (
             Column("key", "label", key, above=("“bank” asks", query[None])),
@@ -257,6 +258,6 @@ def hide_a_word() -> Scene:
         lit=BANK,
         hidden=hidden,
         lines=lines,
-        note=f"The numbers for money and water in “bank” are {vector(before.total[:2], 2)} with all words, and "
-        f"{vector(after.total[:2], 2)} with “{words[hidden]}” hidden.",
+        note=f"In the new vector of “bank”, the numbers for money and water are {vector(before.total[:2], 2)} with all words, "
+        f"and {vector(after.total[:2], 2)} with “{words[hidden]}” hidden.",
     )
