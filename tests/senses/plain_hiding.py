@@ -1,11 +1,9 @@
 """Hide words with a second, plain implementation, in float64.
 
-    u           (d_model,) the word's unit vector, with nothing hidden
-    hidden[w]   (m, d_model) u with word w hidden; m: number of other words
-    alone[w]    (m, d_model) u if the word sees only w, itself and special tokens
-    way         vector along which a share is measured: ((u without w) - u) . way / |way|^2
-
-"Interpretation of the definition:" marks a choice that a measure's definition leaves open.
+u           (d_model,) the word's unit vector, with nothing hidden
+hidden[w]   (m, d_model) u with word w hidden; m: number of other words
+alone[w]    (m, d_model) u if the word sees only w, itself and special tokens
+way         vector along which a share is measured: ((u without w) - u) . way / |way|^2
 """
 
 import itertools
@@ -247,7 +245,7 @@ def judgements(rows: Sequence[Row], found: Sequence[Vectors], weight: Sequence[n
     way: vector between the sense means of the picking half
     *WHAT: 1 if u is nearer to the row's own sense than to the other senses (means of the judging half), else 0
     weight: attention to the other words, (m,) per row
-    Interpretation of the definition: the sense of a sentence is its label.
+    The measure's definition doesn't say what a sentence's sense is. Here it is the sentence's label.
     """
     senses, u = [row.sense for row in rows], np.stack([each.u for each in found])
     table = []
@@ -281,7 +279,7 @@ def between(rows: Sequence[Row], found: Sequence[Vectors]) -> dict[bool, float]:
     """Return the fraction of sentence pairs in which both sentences have a word that passes `is_named`.
 
     The key is True for pairs with the same sense, False for pairs with two senses.
-    Interpretation of the definition: the fraction is over all pairs of sentences.
+    The measure's definition doesn't say which pairs count. Here all pairs of sentences count.
     """
     named: dict[bool, list[bool]] = {False: [], True: []}
     for a, b in itertools.combinations(range(len(rows)), 2):
