@@ -27,7 +27,7 @@ BOUND = 1.053  # the scan must reach 0.95 of the plain rate
 
 
 def main(small: bool = False) -> Iterator[Row]:
-    """Measure memory first: a child's peak memory includes the memory of this process, which grows later."""
+    """Measure memory first, because a child process's peak includes the memory of this process, and this process grows."""
     rows, few, rounds, sizes = (8, 8, 1, SIZES[:0]) if small else (ROWS, FEW, ROUNDS, SIZES)
     for count in sizes:
         yield _peak(count)

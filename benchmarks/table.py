@@ -1,4 +1,4 @@
-"""Time selfattn and a reference, and write RESULTS.md."""
+"""Time selfattn and a reference computation, and write RESULTS.md."""
 
 import platform
 import re

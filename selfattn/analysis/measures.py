@@ -151,13 +151,13 @@ MEASURES = {measure.name: measure for measure in (
         )
     ),
     Measure(
-        "effect", "effect", "word", lambda compared: compared.effect("B"), f"{REMOVED}.", "effect of removing it",
+        "effect", "effect", "word", lambda compared: compared.effect("B"), f"{REMOVED}.", "effect of removing the head",
         ("effect", "control"),
     ),
     Measure(
         "control", "effect", "word", lambda compared: compared.effect("control"),
         f"{REMOVED}. The sentences are A and a control sentence with A's sense.",
-        "effect of removing it, in the control sentence", ("effect", "control"), needs_control=True,
+        "effect of removing the head, in the control sentence", ("effect", "control"), needs_control=True,
     ),
 )}  # fmt: skip
 

@@ -62,8 +62,9 @@ def _words(sentence: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def tinted_word(sheet: Sheet, ramp: Sequence[str], one: Placed, x: float, y: float, size: float, number: float) -> None:
-    """Draw a word with its baseline at y, and its number with the baseline at y = `number`.
+    """Draw a word, and the word's number below it.
 
+    y, number: heights of the two baselines
     ramp: five colours, from low to high
     """
     theme, word, depth = sheet.theme, one.word, one.word["depth"] / 100

@@ -139,7 +139,7 @@ def show_heads(name: str, live: Live, key: session.Key) -> None:
 
 
 def note_panel(panel: Panel, first: bool = False) -> None:
-    """Offer a panel in "Download", first or last."""
+    """Add a panel to the list in "Download": at the start if `first`, else at the end."""
     panels = this_page().panels
     panels.insert(0 if first else len(panels), panel)
 

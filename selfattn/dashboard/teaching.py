@@ -182,9 +182,9 @@ def vectors(
     width: int = 150,
     check: Callable[..., object] | None = None,
 ) -> dict[str, Tensor]:
-    """Draw a text field for each vector (d,); return the vectors in float64.
+    """Draw a text field for each vector (d,) of `published`; return the typed vectors in float64.
 
-    check: raises ValueError if the vectors don't fit together. In that case, the published vectors are returned.
+    check: raises ValueError if the typed vectors don't fit together. `published` is then returned.
     """
     texts = {f"{stop}.{name}": ", ".join(f"{number:g}" for number in row) for name, row in published.items()}
     filled = session.PUBLISHED.of(stop)

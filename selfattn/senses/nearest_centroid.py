@@ -80,7 +80,7 @@ def separation(
     items = items.sort_values("word", kind="stable")
     groups = [rows for _, rows in items.groupby("word")]
     runs = [(encoder, shuffles)] + ([(random_twin(encoder), 0)] if floor else [])
-    # The encoder runs all words first. Then the copy with random parameters runs all words.
+    # The encoder's tasks come first, then the tasks of its copy with random parameters.
     tasks = [(*run, seed, rows) for run in runs for seed, rows in enumerate(groups, start=1)]
     results = [_one_word(model, rows, n, seed) for model, n, seed, rows in followed(tasks, progress)]
     words, twins = results[: len(groups)], results[len(groups) :]

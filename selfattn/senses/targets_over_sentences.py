@@ -55,7 +55,7 @@ def over_sentences(
     progress(done, total): counts each sentence twice
     Raises ValueError for a missing column, or if no row can be used.
     Limits: effects of single words don't add up. The interval of the head with the largest effect is slightly too
-        narrow, because the same sentences choose the eight heads.
+        narrow, because the heads to measure are chosen in the same sentences.
     """
     if not isinstance(frame, pd.DataFrame):
         if isinstance(frame, str):

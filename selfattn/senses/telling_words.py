@@ -82,7 +82,7 @@ class HiddenWordsReport(OfTables):
     reason: str  # why a method of ranking words has no numbers, or ""
 
     def of(self, word: str = "") -> pd.DataFrame:
-        """Return accuracy, low and high of each condition. word: "" for all words."""
+        """Return a word's rows of `accuracy`, indexed by `what`. word: "" for the means over all words."""
         words = self.accuracy.iloc[: -len(WHAT)]  # the last rows are means over all words
         if word or len(words) == len(WHAT):
             return words[words["word"] == (word or words["word"].iloc[0])].set_index("what")

@@ -132,7 +132,7 @@ def opened(report: HiddenWordsReport, frame: pd.DataFrame, word: str) -> pd.Data
 
 
 def one_word(reports: Mapping[str, HiddenWordsReport]) -> Panel:
-    """Make the panel of sense accuracy without the most telling word, and with only that word."""
+    """Make the panel that shows how often the sense is found without one word, and with only that word."""
     report = next(iter(reports.values()))
     own, n = report.of(), report.words["word"].nunique()
     what = ("as it is", "the word hidden", "the word alone", "any other alone")
@@ -174,7 +174,7 @@ def one_word(reports: Mapping[str, HiddenWordsReport]) -> Panel:
 
 
 def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) -> Panel:
-    """Make the panel of how often the most attended word is also the most telling word."""
+    """Make the panel that shows how often the most attended word is the word that gives the sense."""
     ways = report.agreement.set_index("way").dropna(subset="agreement")
     *others, zeroed, masked = (way for way in report.agreement["way"] if way != "nearest")
     pairs = pd.Series(made_up, dtype=float).reindex(["most attended", "hiding"]).dropna().to_frame("agreement")
@@ -236,7 +236,8 @@ def heads(report: HiddenWordsReport, head: Head) -> Panel:
     return heads_panel(
         "heads", finding, frame[["layer", "head", "name", "share"]], "share", head, look_of={"title": "share of the distance"},
         tables={"heads": frame, "heads, hidden words": report.heads},
-        note=f"For other words, another head may be best. In random resamples of the words, the best head is {', '.join(often)}.",
+        note="For other words, another head may have the largest effect. In random resamples of the words, the head "
+        f"with the largest effect is {', '.join(often)}.",
         method="In each sentence, a gradient estimates how far the labelled word moves toward its other senses if the most "
         "telling word is hidden in one head alone. Effects are averaged over a sense's sentences, then over senses, then over "
         f"words. The heads' numbers add up to {share(frame['share'].sum())} of the distance. If the most telling word is hidden "

@@ -134,7 +134,7 @@ def _every_word(compared: EncoderComparison, at: int, names: Sequence[str]) -> P
     rest[at] = 0
     finding, note = "No other word differs.", ""
     if compared.difference.any():
-        note = f"The outlined row belongs to the word that differs most: {_mention(compared.words, at)}."
+        note = f"The outlined row belongs to the word whose weights differ most: {_mention(compared.words, at)}."
     if rest.any():
         finding = (
             "Largest difference outside the outlined row: in the first encoder, "

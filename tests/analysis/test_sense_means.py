@@ -1,4 +1,4 @@
-"""Test where the vectors of labelled sentences lie between a word's senses."""
+"""Test where labelled words' vectors lie between the means of their senses."""
 
 import pytest
 import torch
@@ -18,7 +18,7 @@ def unit(encoder, sentence, word):
     return normalize(encoding.vector(encoder.n_layers, placed.positions).double(), dim=0)
 
 
-def test_place_of_each_sentence_matches_plain_loop(encoder):
+def test_place_between_sense_means_matches_plain_loop(encoder):
     rows = LABELLED[LABELLED["word"] == "bank"]
     means = sense_means(encoder, rows, "bank")
     units = {row.sentence: (row.sense, unit(encoder, row.sentence, "bank")) for row in rows.itertuples()}

@@ -18,7 +18,7 @@ from tests.browser.component import contrast, focused, settle
 pytestmark = pytest.mark.browser
 
 EFFECT = torch.linspace(-0.5, 1.0, 72).reshape(6, 12)
-MEASURED = heads_data(heads_frame(effect=EFFECT), "effect", Head(0, 10), title="effect of removing it")
+MEASURED = heads_data(heads_frame(effect=EFFECT), "effect", Head(0, 10), title="effect of removing the head")
 MAPS = {"picture": one_picture([np.eye(8) if i == 25 else np.ones((8, 8)) for i in range(72)], 12, 8), "side": 8}
 MAPS |= {"tokens": list("abcdefgh"), "rows": [2], "sentence": "A", "said": ",".join(f"0.{i:02}" for i in range(64))}
 COLOUR = "(cell) => getComputedStyle(cell).backgroundColor.match(/[\\d.]+/g).map(Number)"
@@ -93,7 +93,7 @@ def test_map_of_chosen_head_is_enlarged(open_heads):
     chip = page.locator(".chip")
     assert (chip.inner_text(), page.locator(".which").inner_text()) == (
         "L0 H10",
-        "L0 H10\neffect of removing it: −0.289",
+        "L0 H10\neffect of removing the head: −0.289",
     )
     assert page.locator(".from .own").all_inner_texts() == ["c"]
     plane, row = (page.locator(part).bounding_box() for part in (".plane", ".row-of-word"))

@@ -14,7 +14,7 @@ from selfattn.dashboard import queue
 
 
 class Superseded(Exception):
-    """A stand-in for Streamlit's exception that ends a replaced run."""
+    """A stand-in for the exception that ends a page's run when a newer run replaces it."""
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from selfattn.encoders.families import COMMON, FAMILIES, byte_tokenizer, fill
 
 pytestmark = pytest.mark.slow
 
-# Families whose attention is shown but not recomputed. Values: words from the reason that is shown.
+# Pages show these families' attention, but selfattn can't recompute it. Values: words in `Encoder.reason`.
 SHOWN = {"XLNet": "has its own attention code, with relative-position terms", "LiLT": "the recomputed weights differ"}
 PATCHABLE = ["LiLT"]  # heads' outputs can be replaced
 REFUSED = {"Longformer": "attend to windows or summaries", "Funnel": "pool tokens together"}

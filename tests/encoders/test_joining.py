@@ -45,7 +45,7 @@ def test_skipping_unchanged_layers_changes_no_vector(encoder_of, monkeypatch, na
         assert len({tuple(row) for row in ours.tolist()}) == len(sets)  # all changes have different effects
 
 
-def test_copies_compute_only_needed_positions(encoder, monkeypatch):
+def test_only_needed_positions_of_each_copy_are_computed(encoder, monkeypatch):
     """Each copy of the sentence has one changed head. In that head's layer, only the measured word's vector is computed."""
     batches, receive = [], encoder.model.encoder.layer[0].output.dense.forward.__func__
     for layer in encoder.model.encoder.layer:
@@ -68,7 +68,7 @@ def test_xlm_runs_all_layers_with_removed_head(encoder_of):
     torch.testing.assert_close(vectors[0], removed.hidden[-1, 4], atol=1e-5, rtol=0)
 
 
-def test_joinable_is_computed_only_for_many_sentence_copies(encoder_of, monkeypatch):
+def test_only_many_copies_of_sentence_need_joinable(encoder_of, monkeypatch):
     monkeypatch.setattr("selfattn.encoders.encoder.FEW", 3)
     encoder = replace(encoder_of("BERT"))  # an encoder whose `joinable` isn't known yet
     encoder.hide(TEXT, 4, [6] * 2, heads=[[Head(1, 0)]] * 2)

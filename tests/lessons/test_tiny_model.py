@@ -26,7 +26,7 @@ def test_data_match_published_data(data):
 
 
 @pytest.mark.slow
-def test_published_run_learns_rule(run, data):
+def test_model_learns_task_in_ten_epochs(run, data):
     first, last = run[0], run[-1]
     assert [state.epoch for state in run] == list(range(11))
     assert last.score.accuracy == last.score.recall == 1.0 and last.score.loss < 0.001

@@ -46,7 +46,7 @@ def test_claims_about_heads_are_true(encoder):
 
 
 @pytest.mark.slow
-def test_links_of_gallery_open_right_views(main_view):
+def test_links_of_gallery_open_expected_views(main_view):
     (shown,) = [element.value for element in main_view.markdown if element.value.startswith("- [Hide one word")]
     links = re.findall(r"^- \[(.*)\]\(\./(.*)\?(.*)\)$", shown, re.M)
     assert [text for text, *_ in links] == [text for text, *_ in GALLERY] and len(links) == 6

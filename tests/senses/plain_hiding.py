@@ -1,11 +1,9 @@
 """Hide words with a second, plain implementation, in float64.
 
-    u           (d_model,) the word's unit vector, with nothing hidden
-    hidden[w]   (m, d_model) u with word w hidden; m: number of other words
-    alone[w]    (m, d_model) u if the word sees only w, itself and special tokens
-    way         vector along which a share is measured: ((u without w) - u) . way / |way|^2
-
-"Interpretation of the measure's definition:" marks a choice that the definition leaves open.
+u           (d_model,) the word's unit vector, with nothing hidden
+hidden[w]   (m, d_model) u with word w hidden; m: number of other words
+alone[w]    (m, d_model) u if the word sees only w, itself and special tokens
+way         vector along which a share is measured: ((u without w) - u) . way / |way|^2
 """
 
 import itertools
@@ -251,8 +249,9 @@ def judgements(rows: Sequence[Row], found: Sequence[Vectors], weight: Sequence[n
     Columns of the result:
     picked: index in `others` of the word with the largest share, measured with the sense means of the picking half
     way: vector between the sense means of the picking half
-    each of WHAT: 1 if the vector is nearer to the row's own sense than to the other senses (means of the judging half), else 0
-    Interpretation of the measure's definition: the sense of a sentence is its label.
+    *WHAT: 1 if u is nearer to the row's own sense than to the other senses (means of the judging half), else 0
+    weight: attention to the other words, (m,) per row
+    The measure's definition doesn't say what a sentence's sense is. Here it is the sentence's label.
     """
     senses, u = [row.sense for row in rows], np.stack([each.u for each in found])
     table = []
@@ -286,7 +285,7 @@ def between(rows: Sequence[Row], found: Sequence[Vectors]) -> dict[bool, float]:
     """Return the fraction of sentence pairs in which both sentences have a word that passes `is_named`.
 
     The key is True for pairs with the same sense, False for pairs with two senses.
-    Interpretation of the measure's definition: the fraction is over all pairs of sentences.
+    The measure's definition doesn't say which pairs count. Here all pairs of sentences count.
     """
     named: dict[bool, list[bool]] = {False: [], True: []}
     for a, b in itertools.combinations(range(len(rows)), 2):

@@ -61,7 +61,7 @@ def test_finding_of_map_ignores_outlined_row():
         difference.finding == "Largest difference outside the outlined row: in the first encoder, "
         'the full stop gives "the (1)" 0.80 more weight than in other.'
     )
-    assert difference.note == 'The outlined row belongs to the word that differs most: "bank".'
+    assert difference.note == 'The outlined row belongs to the word whose weights differ most: "bank".'
     picture = difference.picture(Look(width=600))
     assert texts(picture, "legend-title") == [["+ more in one", "− more in other"]]
     assert texts(picture, "legend-label") == ["−0.80", "", "0", "", "+0.80"]

@@ -191,7 +191,7 @@ function addArrowKeys(items, columns) {
   return setStop;
 }
 
-/** Return the shaft and point of an arrow, or null if the arrow is too short. */
+/** Return the shaft and point of an arrow, or null if the arrow is too short to see. */
 function arrowPaths([x0, y0], [x, y], thick) {
   const length = Math.hypot(x - x0, y - y0);
   if (length < 2) return null;

@@ -150,7 +150,7 @@ function planeOf(vectors, room) {
   };
 }
 
-/** Return an arrow from the origin to the vector; a dot if the arrow is too short. depth: the arrow's thickness, 0 to 1. */
+/** Return an arrow from the origin to the vector, or a dot if the arrow is too short to see. depth: thickness, 0 to 1. */
 function arrow({ to }, vector, kind, depth) {
   const [start, end] = [to([0, 0]), to(vector)];
   const paths = arrowPaths(start, end, 1.5 + 6 * depth);

@@ -38,7 +38,7 @@ def soft_lookup() -> Scene:
         "| | filing cabinet | library | in attention |\n|---|---|---|---|\n| I look for | sticky note | question | query |\n"
         "| filed under | label | spine | key |\n| hands over | contents | book | value |"
     )
-    name = "Temperature T (low: one drawer gets all weight, high: equal weights)"
+    name = "Temperature T (low: one drawer gets all the weight, high: equal weights)"
     temperature = st.select_slider(name, TEMPERATURES, 1.0, key="soft-lookup.t")
     query, *keys = teaching.own_numbers(
         "soft-lookup", {"query": made.query[BANK], **by_place(drawers, made.key)}
@@ -62,7 +62,7 @@ def soft_lookup() -> Scene:
         asks=BANK,
         lit=best,
         lines=[f"{word}: fit {product(query, label, score)}" for word, label, score in zip(drawers, key, scores)],
-        note="“Soft” is e to the power of (fit ÷ √2 ÷ T), scaled to sum to 1 (pages 5 and 6).",
+        note="“Soft” is e^(fit ÷ √2 ÷ T), scaled to sum to 1 (pages 5 and 6).",
     )
 
 
