@@ -38,7 +38,7 @@ def soft_lookup() -> Scene:
         "| | filing cabinet | library | in attention |\n|---|---|---|---|\n| I look for | sticky note | question | query |\n"
         "| filed under | label | spine | key |\n| hands over | contents | book | value |"
     )
-    name = "Temperature T (low: one drawer gets all the weight, high: equal weights)"
+    name = "Temperature T (low: one drawer gets all the weight, high: all get the same)"
     temperature = st.select_slider(name, TEMPERATURES, 1.0, key="soft-lookup.t")
     query, *keys = teaching.own_numbers(
         "soft-lookup", {"query": made.query[BANK], **by_place(drawers, made.key)}
@@ -48,9 +48,8 @@ def soft_lookup() -> Scene:
     soft, longer = (attend(query[None], labels, labels, scale=scale) for labels in (key, 10 * key))
     scores, best = soft.scores[0], int(soft.scores.argmax())  # the first of equal scores
     return Scene(
-        f'"{drawers[best]}" fits best. A hard lookup opens only "{drawers[best]}". A soft lookup gives '
-        f"this drawer the weight {decimal(soft.weights[0, best])}, or {decimal(longer.weights[0, best])} if all "
-        "labels are ten times as long.",
+        f'"{drawers[best]}" fits best. A hard lookup opens only "{drawers[best]}". A soft lookup takes '
+        f"{decimal(soft.weights[0, best])} of it, or {decimal(longer.weights[0, best])} with labels ten times as long.",
         drawers,
         (
             Column("key", "label", key, above=("“bank” asks", query[None])),
