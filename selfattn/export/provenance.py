@@ -87,7 +87,11 @@ class Provenance:
         """Say how far the recomputed weights differ from the model's own weights."""
         if not self.recomputed:
             return "the model's own attention weights, not recomputed"
-        return "" if self.error is None else f"weights differ from the model's by at most {numbers.error(self.error)}"
+        return (
+            ""
+            if self.error is None
+            else f"recomputed weights equal the model's own to within {numbers.error(self.error)}"
+        )
 
     def json(self) -> str:
         return json.dumps(asdict(self), ensure_ascii=False, indent=1)

@@ -116,7 +116,7 @@ class HiddenWordsReport(OfTables):
         return noise_level(known["largest"].to_numpy(), known["smallest"].to_numpy(), RESAMPLES)
 
     def chance_of(self, share: float) -> float:
-        """Of the moves whose length is about `share`, return the fraction that goes away from the other senses, 0 to 1."""
+        """Return the fraction of negative shares, 0 to 1, among the shares whose absolute value is about `share`."""
         moves = self.named["share"].to_numpy()
         similar = moves[(abs(moves) >= share - NEAR) & (abs(moves) < share + NEAR)]
         return float((similar < 0).mean()) if len(similar) else math.nan

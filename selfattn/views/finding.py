@@ -125,7 +125,7 @@ def below(
     grey = (
         ""
         if math.isnan(level)
-        else f"Moves under {percent(level)} (grey) could be chance: too many moves that short go away from the other sense."
+        else f"Moves under {percent(level)} (grey) could be chance: moves that short often go the other way."
     )
     lines = [*filter(None, [f"{first} {grey}".strip()]), *_notes(pair)]
     if over_many is None and found:
@@ -202,7 +202,7 @@ def _in_general(over_many: HiddenWordsReport, senses: bool) -> dict[str, Any]:
     )
     bars = [{"label": label, "value": round(float(own[what]), 4)} for label, what in shown]
     return {
-        "text": f"How often this encoder finds the right sense in {n} other sentences with {words} ambiguous words",
+        "text": f"Beyond these two: how often this encoder finds the right sense in {n} sentences with {words} ambiguous words",
         "bars": bars,
         "tick": {"label": "by guessing", "value": GUESS},
         "link": link,

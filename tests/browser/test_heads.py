@@ -66,7 +66,15 @@ def test_cell_colour_shows_number(open_heads):
         assert toward not in [weight := cell(page, 5, 11).evaluate(COLOUR), away] and weight != away
         page.evaluate("data => { show(data); }", MEASURED)
         assert cell(page, 5, 11).evaluate(COLOUR) == toward
-        assert page.locator(".legend").inner_text().split() == ["−1.000", "+1.000", "effect", "of", "removing", "it"]
+        assert page.locator(".legend").inner_text().split() == [
+            "−1.000",
+            "+1.000",
+            "effect",
+            "of",
+            "removing",
+            "the",
+            "head",
+        ]
         muted, paper = (
             page.locator(f".{name}").first.evaluate(
                 "(node, of) => getComputedStyle(node)[of].match(/\\d+/g).map(Number)", of

@@ -59,7 +59,7 @@ def test_page_names_encoder_and_method(encoder, site):
     ]
     error = max(differences)
     origin = f"{encoder.title} @ {encoder.revision[:7]}, float32 on cpu"
-    assert f"{origin}; weights differ from the model's by at most {numbers.error(error)}" in elements.text
+    assert f"{origin}; recomputed weights equal the model's own to within {numbers.error(error)}" in elements.text
     folded = text[text.index("<details>") : text.index("</details>")]
     assert folded.startswith("<details><summary>How this was measured</summary><p") and "Noise level" in folded
 

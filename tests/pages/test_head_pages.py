@@ -197,4 +197,4 @@ def test_effects_below_noise_are_shown_as_zero(monkeypatch):
     wanted = [value if abs(value) > 0.0055 else 0 for value in values]
     assert [float(each.replace("−", "-")) for each in numbers_of_all(at)] == pytest.approx(wanted, abs=6e-4)
     assert 0 < wanted.count(0) < 72
-    assert any(f"in {wanted.count(0)} of 72 heads." in text for text in texts(at))
+    assert any(f"in {wanted.count(0)} of 72 heads, are drawn as 0." in text for text in texts(at))

@@ -256,12 +256,11 @@ def test_only_positive_shares_have_text_about_chance(made, reports):
 
 def test_panel_shows_accuracies_from_hidden_words_report(made, reports):
     _, panel = made("bank")
-    chance = "Moves under 21 % (grey) could be chance: too many moves that short go away from the other sense."
+    chance = "Moves under 21 % (grey) could be chance: moves that short often go the other way."
     assert [*map(plain, panel.live.data["below"])] == [f"Even then it stays nearer to riverside. {chance}"]
     beyond, own = panel.live.data["beyond"], reports["hidden_words"].of()["accuracy"]
-    assert (
-        beyond["text"] == "How often this encoder finds the right sense in 768 other sentences with 32 ambiguous words"
-    )
+    said = "Beyond these two: how often this encoder finds the right sense in 768 sentences with 32 ambiguous words"
+    assert beyond["text"] == said
     rates = [
         ("hiding nothing", "as it is", 0.92), ("hiding a random word", "any other hidden", 0.92),
         ("hiding the word with the widest ribbon", "the word hidden", 0.77),
