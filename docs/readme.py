@@ -71,7 +71,7 @@ def support() -> str:
 
 
 def supported(name: str, folder: Path) -> tuple[str, str, str, str]:
-    """Load a checkpoint; return its row of the table, without the column Family."""
+    """Load a checkpoint. Return its row of the table in docs/support.md, without the column Family."""
     import pandas as pd
 
     from selfattn.analysis.proof import prove

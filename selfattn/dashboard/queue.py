@@ -157,7 +157,7 @@ def let_browser_draw() -> None:
 
 @contextmanager
 def threads_for(work: int) -> Iterator[None]:
-    """Give small forward passes one PyTorch thread, and large forward passes this page's part of the cores.
+    """Run a small forward pass on one PyTorch thread, and a large one on this page's equal share of the cores.
 
     work: tokens x layers x d_model of the pass.
     """

@@ -99,7 +99,10 @@ class TinyModel(nn.Module):
 
 
 def samples(settings: Settings, fresh: bool = False) -> Samples:
-    """Return the training data (for seed 0, the source lesson's data). fresh: return sentences not used in training."""
+    """Return the training data. Seed 0 draws the same data as the public lesson that this file cites.
+
+    fresh: return sentences not used in training.
+    """
     draw = np.random.RandomState(settings.seed + 1_000_003 * fresh)
     numbers = draw.randint(1, LARGEST_NUMBER + 1, size=(N_SAMPLES, N_TOKENS - 1))
     labels = numbers[:, TARGET_POSITION - 1] == settings.magic

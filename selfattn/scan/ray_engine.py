@@ -14,7 +14,7 @@ from selfattn.scan.output import ScanError, read_scan
 
 
 def ray_engine(address: str | None = None, workers: int | None = None) -> Callable:
-    """Return a function that scans a job's parts with Ray: the argument `engine` of `job.run`.
+    """Return an `engine` for `job.run`: a function that scans a job's parts with Ray.
 
     Without `address`, Ray starts on this machine. Raises ScanError if Ray isn't installed.
     """

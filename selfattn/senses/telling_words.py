@@ -330,7 +330,7 @@ def _rank(numbers: np.ndarray, share: np.ndarray) -> float:
 
 
 def _named(moved: np.ndarray, ways: np.ndarray) -> np.ndarray:
-    """Return, for each row of `ways`, whether its largest share is at least NAMED, and at least CLEAR times its second largest.
+    """Return, for each row of `ways`, whether one word's share is at least NAMED and at least CLEAR times any other word's.
 
     A word's share: how far hiding the word moves the target's vector along the row, divided by the row's length.
     moved: the target's move for each hidden word, (n_words, d_model).

@@ -93,7 +93,7 @@ def _most_and_least(frame: pd.DataFrame, measure: Measure) -> str:
 
 
 def _removals(frame: pd.DataFrame, measure: Measure, compared: Compared) -> tuple[str, str]:
-    """Name the head whose removal changes the cosine most, and compare this change with the largest change in the control."""
+    """Return the finding and the note about the effects of removing heads."""
     effect, *control = [name for name in measure.beside if name in frame]
     top, word = frame.loc[frame[effect].abs().idxmax()], compared.sides["A"].word.text
     finding = (

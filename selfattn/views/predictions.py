@@ -1,4 +1,4 @@
-"""Make the questions of the page Predictions, and their panels."""
+"""Make the panels about predictions: a class, a tag, the similarity of two texts, or a masked word."""
 
 import re
 from collections.abc import Mapping

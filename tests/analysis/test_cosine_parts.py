@@ -21,7 +21,7 @@ NINE = ["BERT", "RoBERTa", "XLM-R", "ELECTRA", "DistilBERT", "MPNet", "ModernBER
 
 
 def looped(encoder, a, b):
-    """Compute the parts and the cosine by plain loops."""
+    """Return the cosine's term for each pair of words, and the cosine, computed by plain loops."""
     model = AutoModel.from_pretrained(encoder.name, attn_implementation="eager").eval()
     states = []
     for side in (a, b):

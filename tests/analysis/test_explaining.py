@@ -48,7 +48,7 @@ def transformers_model(kind, folder):
 
 
 def plain(encoder, name, kind, text=TEXT, hidden=(), head=None, scale=0.0):
-    """Run the model in transformers, with these positions hidden and one head's output scaled."""
+    """Run transformers' model, mask the positions `hidden`, and multiply one head's output by `scale`."""
     model, calls, slots = transformers_model(kind, encoder.name), [], encoder.d_head
 
     def change(module, given):

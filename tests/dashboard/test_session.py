@@ -16,7 +16,7 @@ SPELLED = re.compile(
 )
 
 
-def test_only_session_py_writes_keys_as_strings():
+def test_only_session_py_spells_out_keys():
     assert not [(file, found[0]) for file, code in CODE.items() for found in SPELLED.finditer(code)]
 
 
