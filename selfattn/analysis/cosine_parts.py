@@ -54,6 +54,7 @@ class CosineParts:
     def parts(self) -> pd.DataFrame:
         """A row for each pair of words: word_a, word_b, part, interaction.
 
+        part: how much the pair adds to the cosine. interaction: see the property `interaction`; NaN for special tokens.
         Repeated words are numbered: "the (2)". The label "special" stands for all special tokens together.
         """
         rows, columns = ([*numbered([word.label for word in side.words]), SPECIAL] for side in (self.a, self.b))

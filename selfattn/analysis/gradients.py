@@ -58,7 +58,7 @@ def gradients(
 ) -> list[ContextGradients]:
     """Differentiate the m numbers that `numbers` returns, with respect to each head's context vectors.
 
-    numbers: takes a list with each word's last hidden states, (p, d_model)
+    numbers: takes a list with each word's last hidden states, (p, d_model) for a word of p tokens
     Raises NotRecomputable if heads' outputs can't be replaced, or if gradients can't be computed.
     """
     encoder.check_patchable()

@@ -27,7 +27,7 @@ LONG = 1_500_000
 
 
 def show_unmeasured(encoder: Encoder, pair: Pair) -> Any:
-    """Draw the sentences without effects if measuring takes long. Return the Streamlit element, empty if nothing is drawn."""
+    """If measuring the effects takes long, draw the sentences first. Return the Streamlit element, empty if nothing is drawn."""
     place, copied = st.empty(), sum(len(word.sentence.tokens) * len(word.others) for word in pair if word)
     long = copied * encoder.n_layers * encoder.d_model > LONG and not encoder.hide_reason
     if not long or session.HIDDEN.get() != session.HIDDEN.first or is_answered(encoder, pair):

@@ -42,8 +42,9 @@ def noise_counts(largest: np.ndarray, smallest: np.ndarray) -> pd.DataFrame:
 def noise_level(largest: np.ndarray, smallest: np.ndarray, resamples: int) -> NoiseLevel:
     """Return the noise level with its interval, as shares of the distance between the senses.
 
-    Of the moves that reach the level, or any larger share, at least 8 go toward the other senses for each move away.
-    largest, smallest (n,): as in `noise_counts`. NaN for fewer than 300 sentences.
+    Of all moves at least as long as the level, at least 8 go toward the other senses for each move away.
+    The same holds for every larger length.
+    largest, smallest (n,): the largest and the smallest share in each sentence. Returns NaN for fewer than 300 sentences.
     """
     n, grid = len(largest), _grid(largest, smallest)
     if n < ROWS:

@@ -28,7 +28,7 @@ class TargetReport(OfTables):
     # word: case-folded
     # n: number of sentences with the word
     # effect, low, high
-    # text: "sentence" or "pair" (only with two texts)
+    # text: "sentence" for a row's first text, "pair" for its second; no such column if no row has a second text
     heads: pd.DataFrame
     # layer, head, n
     # effect, low, high: mean effect of removing the head, and its interval; measured for eight heads

@@ -60,7 +60,7 @@ def beside(pair: HiddenPair) -> str:
 
 
 def beside_its_sense(pair: HiddenPair, sense: str, cosines: Tensor) -> str:
-    """Compare the word's vector in A with its vectors in labelled sentences of the same sense."""
+    """Compare the word's vector in sentence A with its vectors in labelled sentences where it has the same sense."""
     far = int((cosines <= pair.cosine[0, 0]).sum())
     as_far = (
         f"{far} of these cosines {'is' if far == 1 else 'are'} not larger" if far else "All these cosines are larger"
@@ -69,5 +69,5 @@ def beside_its_sense(pair: HiddenPair, sense: str, cosines: Tensor) -> str:
     return (
         f'"{pair.placed[0].word.text}" in A, compared with the same word in {len(cosines)} labelled sentences of the same '
         f"sense ({sense}), has cosine {numbers.cosine(float(cosines.mean()))} on average ({span}). {as_far} than "
-        "the cosine of A and B."
+        "the cosine of the word's vectors in A and B."
     )

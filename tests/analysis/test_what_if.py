@@ -1,4 +1,4 @@
-"""Test attention recomputed with a change, such as a mask, against torch's attention."""
+"""Test attention that is recomputed with another scale or mask."""
 
 import math
 

@@ -247,7 +247,7 @@ def test_choices_stay_until_key_of_data_changes(open_kernel):
 
 
 @pytest.mark.parametrize("name, width, both", [("bank", 1100, True), ("bank", 600, False), ("64 x 128", 1100, False)])
-def test_narrow_figure_switches_between_sentences(open_kernel, name, width, both):
+def test_narrow_figure_shows_one_sentence_at_a_time(open_kernel, name, width, both):
     page = open_kernel(VARIANTS[name], width)
     assert page.locator(".switch").is_visible() != both
     shown = [row(page, VARIANTS[name]["sides"][side]["query"]["at"], side).is_visible() for side in (0, 1)]

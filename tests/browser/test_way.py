@@ -155,7 +155,7 @@ def test_ends_of_line_lie_at_0_and_100_percent(open_way, name, width):
     expect(page.locator(".ends .count")).to_have_text([f"{count}{percent(end)}" for end in (0, 1)])
 
 
-def test_narrow_line_leaves_out_middle_label(open_way):
+def test_middle_label_is_left_out_unless_it_fits(open_way):
     for name, width, shown in (("bank", 1100, 1), ("bank", 330, 0), ("sentences", 330, 1)):
         page = open_way(VARIANTS[name], width)
         expect(page.get_by_text(percent(0.5), exact=True)).to_have_count(shown)

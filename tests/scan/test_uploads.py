@@ -57,7 +57,7 @@ def test_empty_cells_need_bounded_memory(suffix, begin, cell):
     tracemalloc.stop()
 
 
-def test_longest_json_cells_are_accepted(monkeypatch):
+def test_json_cells_of_maximum_length_are_accepted(monkeypatch):
     monkeypatch.setenv("SELFATTN_MAX_CHARACTERS", "500")
     text = "\u00e9" * 500
     (row,) = read_upload(json.dumps({"sentence": text, "word": text, "sense": text}).encode(), ".jsonl")

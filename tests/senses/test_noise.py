@@ -43,7 +43,7 @@ def test_noise_level_agrees_with_plain_loops(shift):
 def test_negative_shares_raise_noise_level():
     largest = np.concatenate([np.full(280, 0.05), np.full(40, 0.305)])
     smallest = np.concatenate([np.full(6, -0.2), np.zeros(314)])
-    # The six moves away from the other senses exceed 1/8 of the 40 longest moves toward them.
+    # Six moves go away from the other senses: more than 1/8 of the 40 longest moves toward them.
     assert noise_level(largest, smallest, 1).level == 0.21
     smallest[5] = 0.0
     assert noise_level(largest, smallest, 1).level == 0.01  # 5 is not more than 1/8 of 40
