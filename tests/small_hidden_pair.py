@@ -22,7 +22,7 @@ EXACT = {("A", 5): torch.arange(6).reshape(2, 3) / -7}
 
 
 def hidden_pair_of(**other) -> HiddenPair:
-    """Return the hand-made pair, with the values in `other` for the fields of these names."""
+    """Return the hand-made pair. Each keyword argument replaces the field of the same name."""
     curves = torch.arange(6 * 4 * 3).reshape(6, 4, 3) / 72
     curves[:, 2] = torch.nan
     fields = {

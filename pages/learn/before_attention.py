@@ -66,7 +66,7 @@ def show_path(words: tuple[str, ...], start: int, stop: int, signal: pd.DataFram
         teaching.steps(
             "path",
             f"Steps between the two words: {steps} in a recurrence, 1 with attention.",
-            {"The thicker the line, the more of the first word remains": chart},
+            {"The thicker the line, the more of the state comes from the first word": chart},
             key=f"path.{hash((words, start, stop))}",
             note=f"To read the whole sentence, a recurrence takes {len(words)} steps, one after another. Attention takes one "
             f"step, but computes {len(words) ** 2} scores.",

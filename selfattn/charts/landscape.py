@@ -1,5 +1,6 @@
-"""Draw the line between two senses or sentences, with dots, marks and arrows.
+"""Draw a word's vectors as points on a line; arrows show how hiding words moves them.
 
+The line's ends are the mean vectors of two senses, or the word's vectors in sentences A and B.
 Browser version: dashboard/components/way_line.js.
 """
 

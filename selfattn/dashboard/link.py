@@ -14,7 +14,9 @@ OLDER = {"content": "digest", "second_content": "second_digest"}  # older parame
 REMEDY = "Choose another value, or ask the link's author."
 OLD_LINK = "This old link identifies the encoder only by the weights. The weights match: their sha256"
 LEFT_OPEN = "The configuration and the tokeniser may differ."
-ENCODER_REMEDY = "To see the link's numbers, choose the link's encoder, or start selfattn with that encoder."
+ENCODER_REMEDY = (
+    "To see the same numbers as the link's author, choose the link's encoder, or start selfattn with that encoder."
+)
 
 
 def remember_link() -> None:

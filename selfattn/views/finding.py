@@ -54,7 +54,7 @@ def named_words(pair: HiddenPair, level: float) -> tuple[list[int], list[int]]:
 
 
 def finding(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> str:
-    """Return the finding, or why there is none. named: the result of `named_words`."""
+    """Return the figure's main result as a sentence, or why there is none. named: the result of `named_words`."""
     word = quoted_word(pair)
     if all(word.is_punctuation for words in pair.words for word in words):
         return f"There is no other word to hide from {word}: write a longer sentence."

@@ -167,7 +167,7 @@ def _shared(data: Mapping[str, Any], look: Look) -> Spec:
 
 
 def _places(pair: HiddenPair, line: Line | None) -> pd.DataFrame:
-    """Return a table of the points on `line` and their places."""
+    """Return a table of the points on `line`, with each point's position (0 and 1: the line's ends)."""
     rows = []
     if line is not None:
         rows += [("labelled sentence", row.sense, row.place, row.sentence) for dots in line.dots for row in dots]

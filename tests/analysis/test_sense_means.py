@@ -83,6 +83,6 @@ def test_hiding_effect_is_change_of_position_between_senses(encoder):
     assert pair.nearest == pair.senses
 
 
-def test_places_are_nan_without_labelled_senses(encoder):
+def test_position_between_senses_is_nan_without_labels(encoder):
     pair = hidden_pair(encoder, *((text, "bank") for text in PAIRS[0].sentences[:2]))
     assert pair.nearest is None and all(place != place for place in pair.places)

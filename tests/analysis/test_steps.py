@@ -50,7 +50,7 @@ TERMS = {
 
 @pytest.mark.parametrize("name", [*TERMS, "RoFormer", "ModernBERT", "MobileBERT", "NomicBERT", "MegatronBERT"])
 @pytest.mark.slow
-def test_steps_have_small_errors_in_other_families(name, encoder_of):
+def test_head_steps_match_model_in_each_family(name, encoder_of):
     encoder, terms = encoder_of(name), TERMS.get(name, [])
     encoding = encoder.encode("The bank of the river was muddy.")
     for layer, head in encoder.all_heads:

@@ -66,7 +66,7 @@ def test_numbers_to_guess_are_blank_until_answer_is_shown(shown):
         "of [−1.41], the [−1.41], river [2.12].")  # fmt: skip
 
 
-def test_mouse_and_keyboard_show_arithmetic(shown):
+def test_hovered_or_focused_item_shows_its_arithmetic(shown):
     page = shown(data("mix"))
     line = page.locator(".line")
     expect(line).to_have_text("river: 0.633 × [−3, 3] = [−1.90, 1.90]")

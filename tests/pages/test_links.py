@@ -271,8 +271,8 @@ def test_link_made_with_another_encoder_gives_warning(folder, begins, started_wi
     started_with(opened)
     sentence = (
         f"The link was made with {title[made]}, whose sha256 begins {begins[made]}. Shown instead: "
-        f"the numbers of {title[opened]}, whose sha256 begins {begins[opened]}. To see the link's numbers, "
-        "choose the link's encoder, or start selfattn with that encoder."
+        f"the numbers of {title[opened]}, whose sha256 begins {begins[opened]}. To see the same numbers "
+        "as the link's author, choose the link's encoder, or start selfattn with that encoder."
     )
     at = open_link(**link)
     assert warnings(at) == warnings(fresh(at)) == [sentence]  # a reload repeats the warning

@@ -292,7 +292,7 @@ def test_encoder_that_cannot_hide_words_is_refused(encoder_of):
 
 
 @pytest.mark.slow
-def test_equal_vectors_give_nan(encoder_of, monkeypatch):
+def test_senses_with_equal_vectors_give_nan_shares(encoder_of, monkeypatch):
     """If the senses have equal vectors, there is no distance between them to divide by."""
     noise = np.random.default_rng(1)
     monkeypatch.setattr(telling_words, "_units", lambda vectors: 0.5 + 1e-9 * noise.standard_normal((len(vectors), 4)))

@@ -211,7 +211,10 @@ def test_labelled_sentences_are_placed_on_line(encoder, made):
 
 
 def test_sentences_lie_nearer_to_own_sense_on_average(encoder):
-    """A place is 0 at the own sense's mean and 1 at the other senses' mean. Both means leave the sentence out."""
+    """`row.place` is 0 at the mean vector of the sentence's own sense, and 1 at that of the other senses.
+
+    Both means leave the sentence out.
+    """
     for word in LABELLED["word"].unique():
         rows = [*stored("sense_means", encoder, LABELLED).report.of(word, encoder, LABELLED).rows.values()]
         for sense in {row.sense for row in rows}:

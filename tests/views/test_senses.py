@@ -86,7 +86,7 @@ def test_method_text_compares_single_heads_with_all_heads(report, other):
     assert np.round(sums, 2).tolist() == [[0.14, 0.20], [0.04, 0.10]]
 
 
-def test_result_for_made_up_pairs_matches_benchmark():
+def test_stored_raw_c_result_equals_benchmark_table():
     (row,) = re.findall(r"\| most attended \| (.*) \|", Path("benchmarks/RESULTS.md").read_text("utf-8"))
     assert MADE_UP["most attended"] == float(row.split(" | ")[0]) and raw_c_measured("another") == {}
 
@@ -265,7 +265,9 @@ def test_findings_of_scan_mention_word_and_head(encoder):
     )
     row = panel.live.data["rows"][0]
     assert (
-        row["said"] == '"river" has the largest effect in 12 occurrences; the mean move (1 minus cosine) is 0.081'
+        row["said"]
+        == '"river" has the largest effect in 12 occurrences; the mean move of the target word\'s vector '
+        "(1 minus cosine) is 0.081"
         and panel.live.data["open"]
     )
     assert [(word["text"], word["number"]) for word in row["words"] if word["number"]] == [("river", "60 %")]

@@ -3,7 +3,7 @@
 const BAR = 100; // pixels: width of a column of bars
 const STEP = 110; // ms between rows of an answer
 
-/** A click in the outline sends the trigger "stop" with the name of a lesson page. */
+/** A click on a button of the lesson's outline sends the trigger "stop" with the name of a lesson page. */
 export default function stage(given) {
   return showIn(StageView, "stage", given);
 }

@@ -1,6 +1,6 @@
 """Draw two lesson pages: the worked example, and the source code of selfattn's attention (kernel.py).
 
-Source of the worked example: a public lesson's picture of query, keys and context. The values are ours.
+The worked example's query and keys come from a picture in a public lesson. We chose the value vectors.
 """
 
 from collections.abc import Sequence
