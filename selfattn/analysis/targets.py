@@ -80,7 +80,7 @@ class ClassScore:
 
 @dataclass(frozen=True, eq=False)
 class GapWord:
-    """The log probability of a token at the mask token."""
+    """The log probability that `head` gives `token` at the position of the mask token."""
 
     positions: tuple[int, ...]  # position of the mask token
     head: MaskedHead

@@ -54,7 +54,7 @@ def rows_key(sides: Sides, queries: Mapping[str, int]) -> tuple[Hashable, ...]:
 def show_kernel(
     panel: Panel, encoder: Encoder, sides: Sides, choose_above: Callable[[str, Any], object] | None = None, **more: Any
 ) -> None:
-    """Show the panel. A click on a token shows the token's row.
+    """Show the panel. A click on a token makes this token the query.
 
     choose_above: called if the visitor chooses a head ("head") or hides a word ("hidden") in the figure above this one.
     """

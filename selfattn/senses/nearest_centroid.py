@@ -222,7 +222,7 @@ def beyond_baselines(scores: Tensor, baselines: Tensor, labels: Tensor) -> Tenso
 
 
 def shuffled_accuracy(between: Tensor, labels: Tensor, n_senses: int, shuffles: int, seed: int) -> Tensor:
-    """Return one word's accuracy with shuffled labels: (features, shuffles).
+    """Return the nearest-centroid accuracy for one word with shuffled labels: (features, shuffles).
 
     between (features, n, n): from `cosines`. labels (n,).
     """

@@ -36,8 +36,8 @@ MOST = 128  # largest number of rows for a word
 OTHERS = 2  # least number of other words in a sentence
 DEALS = 5  # number of random splits of the rows into halves
 RESAMPLES = 1000
-NEAR = 0.025  # `chance_of` counts moves whose share differs by less than this
-# Without sense labels, a finding names a word whose share is at least NAMED, and at least CLEAR times the second largest share.
+NEAR = 0.025  # `chance_of(share)` counts the shares whose absolute value differs from `share` by less than this
+# Without sense labels, a finding names a hidden word whose `share` is at least NAMED, and at least CLEAR times the next largest.
 NAMED, CLEAR = 0.1, 1.5
 GUESS = 0.5  # accuracy of guessing
 ALL = "all"  # value of the column `word` in rows about all words

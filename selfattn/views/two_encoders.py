@@ -269,8 +269,9 @@ def _chance(report: CheckpointsReport, frame: pd.DataFrame, head: Head, partner:
         f"would be nearer by chance, each head is paired with the {what} of the next head in the layer, then of the head after "
         "that, and so on."
         + (" The untrained twin has the encoder's architecture and new random parameters. What the encoder and the twin have in "
-           "common need not come from training. The encoder's training didn't start from the twin's parameters, so more heads "
-           "than by chance would point to a fault in the test. Another twin gives other numbers.") * (what == "twin"),
+           "common need not come from training. The encoder's training didn't start from the twin's parameters, so if more "
+           "heads were nearer than by chance, that would point to a fault in the test. Another twin gives other numbers."
+           ) * (what == "twin"),
         tables={"chance": frame},
     )  # fmt: skip
 

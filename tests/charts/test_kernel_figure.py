@@ -128,7 +128,7 @@ def test_texts_neither_overlap_nor_leave_figure(name, width):
 
 
 @pytest.mark.parametrize("d", [2, 4, 5])
-def test_numbers_of_short_vectors_are_printed(d):
+def test_vectors_of_at_most_four_numbers_are_printed(d):
     data = kernel_data(d=d)
     texts = texts_of(kernel_figure(data, LIGHT))
     query = [numbers.decimal(int(part) / 10**4, 4) for part in data["sides"][0]["query"]["values"].split(",")]

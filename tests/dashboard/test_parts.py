@@ -7,7 +7,7 @@ import streamlit as st
 from selfattn.dashboard import parts, session
 
 
-def test_rerun_fragment_has_own_container_and_panels(monkeypatch):
+def test_fragment_that_reruns_has_own_container_and_panels(monkeypatch):
     """A Streamlit fragment can't write into containers outside the fragment."""
     record, shown = SimpleNamespace(news="the page's", panels=["a figure"], tables={"its": "table"}), []
     monkeypatch.setattr(parts, "this_page", lambda: record)

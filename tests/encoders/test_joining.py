@@ -19,7 +19,7 @@ ALL_ROWS = (
 
 @pytest.fixture(autouse=True)
 def join_few(monkeypatch):
-    """Let a single copy skip its unchanged layers. Normally, copies skip layers only if there are FEW or more."""
+    """Skip unchanged layers even for one copy of a sentence. Normally, layers are skipped only for FEW or more copies."""
     monkeypatch.setattr("selfattn.encoders.encoder.FEW", 1)
 
 

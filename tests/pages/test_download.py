@@ -81,7 +81,8 @@ def test_start_page_offers_picture_to_share(monkeypatch):
 
 
 @pytest.mark.parametrize(("path", "state"), [("all_heads.py", {}), ("two_sentences/page.py", {"guessed": "asked"})])
-def test_only_answered_main_view_offers_picture_to_share(path, state, monkeypatch):
+def test_picture_to_share_needs_main_view_with_answer(path, state, monkeypatch):
+    """Other pages don't offer the picture, nor does the main view while the visitor is asked to guess."""
     made = {}
     monkeypatch.setattr(download, "file_button", lambda label, *what: made.update({label: what}))
     opened(f"pages/explore/{path}", **state)
