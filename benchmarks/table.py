@@ -18,8 +18,8 @@ PACKAGES = ("torch", "transformers", "streamlit", "altair", "vl-convert-python")
 HEAD = """# Results
 
 Most tables compare selfattn with a reference on the same machine. `ratio` is the first column of numbers divided by the second
-(the median over the rounds). Ratios hardly depend on the machine. In the column `limit`, "yes" means that the row meets
-the limit. `make bench` writes this file, and `python -m benchmarks NAME` replaces one table.
+(the median over the rounds). Ratios hardly depend on the machine. The column `limit` has the row's limit, and "yes" if the row
+meets this limit. `make bench` writes this file, and `python -m benchmarks NAME` replaces one table.
 """
 
 

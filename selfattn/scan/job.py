@@ -59,7 +59,7 @@ class Job:
 
 
 def run(job: Job, engine: Callable | None = None, progress: Callable[[int, int], Progress] | None = None) -> Counts:
-    """Scan the input's parts that aren't written yet. Return the `Counts` of the complete scan.
+    """Scan the parts of the input that have no output yet. Return the `Counts` of the complete scan.
 
     engine(job, encoder, parts, counter): scans the parts (None: this process scans the parts)
     progress(done, total): called once; returns `counter`, a function of type `Progress`

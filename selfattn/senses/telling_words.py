@@ -222,9 +222,9 @@ def _judged(
     i: int,
     halves: Sequence[np.ndarray],
 ) -> _Judged:
-    """Pick a word of sentence i by the sense means of half of the other sentences. Test the word with the remaining half.
+    """Pick a word of sentence i with each half's sense means. Test the word with the remaining half's sense means.
 
-    halves: ten random halves, as masks (n_sentences,). units: (n_sentences, d_model).
+    halves: ten random halves of the other sentences, as masks (n_sentences,). units: (n_sentences, d_model).
     """
     encoder, words, unit = rankings.encoder, placed.others, units[i]
     named = [at for at, word in enumerate(words) if not word.is_punctuation]  # the m words to pick from

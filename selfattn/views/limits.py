@@ -78,7 +78,7 @@ def lucky_head(weights: pronouns.PronounWeights) -> Panel:
     chosen, n_heads = pronouns.choose_head(weights, first, second), weights.preference[0].numel()
     best, luck = (decimal(100 * value, 0) for value in (chosen.chosen_with, chosen.luck))
     low, high = chosen.interval
-    labels = ("the best head", "the best head, if all guessed", "the best head, new sentences")
+    labels = ("the best head", "the best head, if heads guess", "the best head, new sentences")
     right = [chosen.chosen_with, chosen.luck, chosen.accuracy]
     frame = pd.DataFrame({"accuracy": right, "low": [math.nan, math.nan, low], "high": [math.nan, math.nan, high]})
     return dots_panel(

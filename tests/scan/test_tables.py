@@ -195,7 +195,7 @@ def test_folder_without_tables_is_refused(tmp_path):
         input_files(tmp_path / "absent")
 
 
-def test_search_reads_every_format(tmp_path):
+def test_files_without_word_column_are_read(tmp_path):
     jsonl = b'{"text": "The b\xe4nk."}\n[1]\n{"text": 7}\n{"other": "bank"}\n'
     problems = [row.problem for row in odd(tmp_path, "a.jsonl", jsonl, searched=True)]
     assert (

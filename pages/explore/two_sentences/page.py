@@ -45,7 +45,9 @@ def show_layers(encoder: Encoder, answer: Answer) -> None:
 
 def show_nearest(encoder: Encoder, answer: Answer) -> None:
     """Show the labelled sentences in which the word's vector is nearest to its vector in sentence A."""
-    asked = st.expander("The sentences with the nearest vectors", key="nearest", on_change="rerun")
+    asked = st.expander(
+        "The sentences in which the word's vector is nearest to its vector in A", key="nearest", on_change="rerun"
+    )
     if not asked.open:
         return
     with asked:

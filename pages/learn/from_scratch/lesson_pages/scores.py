@@ -178,7 +178,7 @@ def scaling_details() -> None:
                 finding = f"At d_k = 512, the {what} is {divided} with the division by √d_k, and {without} without the division."
                 teaching.steps(column, finding, {title: chart}, width=340)
         teaching.prose(
-            "Training could learn the division: a W_Q divided by √d_k gives equally small scores. The division matters at the "
+            "Training could learn the division: a W_Q divided by √d_k has the same effect. The division matters at the "
             "start of training, when the matrices are random."
         )
         encoder, encoding = teaching.choose_sentence("scaling", "The bank of the river was muddy after the rain.")
