@@ -69,7 +69,7 @@ TINY = {
 
 
 def model_types() -> list[str]:
-    """Return the transformers model types to load, and the variants in EXTRA."""
+    """Return the model types to test with selfattn: those in transformers, and the variants in EXTRA."""
     from transformers.models.auto import modeling_auto as auto
 
     mappings = (

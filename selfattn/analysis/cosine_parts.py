@@ -42,7 +42,7 @@ class CosineParts:
 
     @property
     def of_special(self) -> float:
-        """How much all pairs with a special token together add to the cosine."""
+        """The sum of the parts of all pairs that contain a special token."""
         return float(self.table.sum() - self.table[:-1, :-1].sum())
 
     @property

@@ -1,4 +1,4 @@
-"""Draw the fractions of sentences in which the encoder finds the right sense, each as 100 marks.
+"""Draw, as 100 marks, in how many of 100 sentences the encoder finds the right sense.
 
 Browser version: dashboard/components/way_many.js.
 """

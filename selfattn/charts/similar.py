@@ -101,7 +101,12 @@ def _sum(sheet: Sheet, data: Mapping[str, Any], y: float, place: Scale) -> str:
     """Draw the parts of the cosine as bars, and return a text with their sum."""
     theme, parts, n, end = sheet.theme, data["sum"], len(data["lines"]), 0.0
     named = [
-        ("the pair with a line" if n == 1 else f"the {n} pairs with a line", parts["lines"], theme.weights[4], 1.0),
+        (
+            "the pair joined by a line" if n == 1 else f"the {n} pairs joined by a line",
+            parts["lines"],
+            theme.weights[4],
+            1.0,
+        ),
         ("all other pairs of words", parts["others"], theme.weights[4], 0.35),
         ("pairs with a special token", parts["special"], theme.muted, 0.5),
     ]

@@ -37,7 +37,7 @@ OWNERS = {
     TAGS: "dslim/bert-base-NER and Davlan/distilbert-base-multilingual-cased-ner-hrl",
     MASKED: "bert-base-uncased, roberta-base and distilbert-base-uncased",
 }
-# Model classes for pretraining whose head detects replaced tokens.
+# The output head of these pretraining classes detects replaced tokens.
 DISCRIMINATORS = {"ElectraForPreTraining", "FunnelForPreTraining"}
 TASK = re.compile(r"For([A-Z]\w*)$|(LMHead)Model$")  # in BertForTokenClassification or XLNetLMHeadModel
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+")

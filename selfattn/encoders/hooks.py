@@ -51,7 +51,7 @@ def separate(module: nn.Module) -> tuple[str, str, str] | None:
 
 
 def output_layer(module: nn.Module, around: nn.Module) -> nn.Linear | None:
-    """Return the layer W_O of an attention module from `module` or `around.output.dense`, or None if neither has W_O."""
+    """Return an attention module's layer W_O, or None. W_O is a child of `module`, or it is `around.output.dense`."""
     inside = next((getattr(module, name) for name in OUTPUT if is_linear(module, name)), None)
     if inside is None and is_linear(getattr(around, "output", None), "dense"):
         return around.output.dense

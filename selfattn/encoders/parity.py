@@ -23,7 +23,8 @@ PADDING = 5  # the second text has this many tokens more
 MOST_TOKENS = 96  # 512 would take longer than loading a base-size encoder
 QUERIES = 16  # compared in the long text
 
-# Differences that rounding explains: absolute for weights, relative for contexts and states.
+# Differences that rounding explains. For contexts, they are fractions of the largest number in the head's value vectors;
+# for states, fractions of the largest number in the token's state. Each of these largest numbers counts as at least 1.
 WEIGHTS, CONTEXTS, STATES = 1e-5, 1e-5, 1e-4
 # Rounding changes a score by about 1e-6 × |query| × |key| × scale.
 # If |query| × |key| × scale exceeds SCORE, larger differences than WEIGHTS and CONTEXTS are allowed.

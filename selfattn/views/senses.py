@@ -280,7 +280,10 @@ def layers(report: SeparationReport) -> Panel:
 
 
 def adds(report: SeparationReport, head: Head) -> Panel:
-    """Make the panel of each head's accuracy minus the accuracy of the better of two baselines."""
+    """Make the panel of each head's accuracy minus the accuracy of the better of two baselines.
+
+    The baselines are the head's values with equal weights, and the word's own value vector.
+    """
     table = report.heads.assign(name=_names(report.heads))
     n, best = len(table), table.loc[table["adds"].idxmax()]
     most = f"The accuracy is furthest above the better baseline in {best['name']}: {numbers.effect(best['adds'])}"

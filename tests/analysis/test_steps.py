@@ -58,7 +58,7 @@ def test_head_steps_match_model_in_each_family(name, encoder_of):
         assert [term.name for term in steps.trace.terms] == terms
         assert all(term.values.abs().max() > 0.1 for term in steps.trace.terms)  # a term of zeros would prove nothing
         assert ("turned query" in steps) == (name in ("ModernBERT", "NomicBERT"))
-        # ModernBERT normalises its embeddings, so its first layer has no norm.
+        # ModernBERT normalises its embeddings, so its first layer has no norm before attention.
         own_norm = name in ("MobileBERT", "T5 (encoder half)", "MegatronBERT") or (name == "ModernBERT" and layer > 0)
         assert ("read" in steps) == own_norm
         far = [step.name for step in steps.steps if step.own is not None and step.error > 1e-4 * max(step.size, 1e-3)]

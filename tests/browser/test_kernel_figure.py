@@ -316,7 +316,7 @@ def test_text_has_enough_contrast(open_kernel, scheme):
         assert contrast(text, paper) >= 4.5, (part, text)
 
 
-def test_text_is_never_html(open_kernel):
+def test_text_is_never_read_as_html(open_kernel):
     evil = "<img/src=x/onerror=window.broken=1>"
     data = kernel_data((f"bank {evil} .", f"{evil} bank"), terms=(evil,), below=(evil,))
     data["code"].insert(0, {"text": evil, "makes": ""})

@@ -94,8 +94,8 @@ def test_bars_add_up_to_cosine(shown):
     page = shown(data())
     text = page.locator(".small", has_text="As a sum").inner_text()
     assert text.replace("■ ", "") == (
-        "As a sum: 0.250 the 2 pairs with a line + 0.450 all other pairs of words − 0.100 pairs with a special token = 0.600 "
-        "(differs from the cosine by 0.0000001)."
+        "As a sum: 0.250 the 2 pairs joined by a line + 0.450 all other pairs of words − 0.100 pairs with a special token "
+        "= 0.600 (differs from the cosine by 0.0000001)."
     )
     ends = page.locator("rect.part").evaluate_all(
         "all => all.map(e => [+e.getAttribute('x'), +e.getAttribute('width')])"

@@ -110,7 +110,7 @@ def test_focus_stays_when_lesson_page_changes(shown):
     assert focused(page) == "part 2"
 
 
-def test_text_is_never_html(shown):
+def test_text_is_never_read_as_html(shown):
     given = {**data("mix"), "words": ["<b>The</b>", *data("mix")["words"][1:]]}
     page = shown(given)
     expect(page.locator(".word").first).to_have_text("<b>The</b>")

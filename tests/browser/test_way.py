@@ -495,7 +495,7 @@ def test_text_has_enough_contrast(open_way, scheme, ink, paper):
         assert contrast(text, paper) >= 4.5, (part, text)
 
 
-def test_text_is_never_html(open_way):
+def test_text_is_never_read_as_html(open_way):
     evil = "<img src=x onerror=window.broken=1>"
     data = way_data(
         (f"We sat on the bank of the {evil} .", f"A {evil} bank."), shares=({evil: 0.5}, {evil: 0.4}),

@@ -59,7 +59,7 @@ def test_only_needed_positions_of_each_copy_are_computed(encoder, monkeypatch):
     assert batches == [[1, n], [1, n], [1, n], [1, 1], [2, n], [2, n], [2, 1], [4, 1]]
 
 
-def test_xlm_runs_all_layers_with_removed_head(encoder_of):
+def test_xlm_runs_all_layers_if_head_is_removed(encoder_of):
     """XLM has no module for a complete layer, so no layer can be skipped."""
     encoder = encoder_of("XLM")
     assert not encoder.joinable

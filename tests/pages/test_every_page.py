@@ -38,7 +38,7 @@ def test_page_opens_without_errors(visitor, path):
 
 
 def _places(block: Block, path: tuple[int, ...] = ()) -> dict[tuple[int, ...], tuple[str, str]]:
-    """Return the type and key of each field and chart, keyed by its place in the page."""
+    """Return {place in the page: (type, key)} for all fields and charts."""
     found = {}
     for number, element in block.children.items():
         here, key = (*path, number), getattr(element, "key", None)

@@ -216,7 +216,7 @@ def test_other_tokens_of_long_sentence_share_one_row(encoder):
 
 
 @pytest.mark.parametrize("n", [MOST, MOST + 1])
-def test_small_weights_share_row_only_in_long_sentences(n):
+def test_small_weights_are_merged_only_in_long_sentences(n):
     torch.manual_seed(n)
     row = QueryRow(trace=attend(*torch.randn(3, n, 8)), tokens=tuple(map(str, range(n))), query=3)
     kept, rest = leading(row)

@@ -126,7 +126,7 @@ def test_picture_shows_words_lines_and_cosine(sides, parts, width):
     spec = put_together(*sides, COSINES, parts, MANY).picture(Look(width=width))
     texts = [item["text"] for item in drawn(spec, "text")]
     assert {"We", "sat", "She", "−0.20", "−0.30"} <= {*texts}
-    assert "0.250 the 2 pairs with a line" in " ".join(texts)
+    assert "0.250 the 2 pairs joined by a line" in " ".join(texts)
     widths = dict.fromkeys(item["strokeWidth"] for item in drawn(spec, "line"))
     assert len(widths) == 2 and max(widths) == 10
     (dot,) = drawn(spec, "symbol")
@@ -156,5 +156,8 @@ def test_bar_of_summand_starts_where_previous_ends(sides, parts):
         pytest.approx((12 + 1000 * low, 11 + 1000 * high)) for low, high in ends
     ]
     assert [rect["color"] == LIGHT.effect[1] for rect in rects] == [False, True, False]
-    said = "As a sum: 0.250 the 2 pairs with a line + −0.100 all other pairs of words + 0.450 pairs with a special token = 0.600"
+    said = (
+        "As a sum: 0.250 the 2 pairs joined by a line + −0.100 all other pairs of words "
+        "+ 0.450 pairs with a special token = 0.600"
+    )
     assert said in " ".join(item["text"] for item in drawn(spec, "text"))

@@ -59,7 +59,7 @@ def pick_word(frame: pd.DataFrame) -> str:
 
 def pick_table() -> tuple[pd.DataFrame, str] | None:
     """Return the visitor's table and its digest, or None."""
-    with st.expander("What the table looks like", expanded=False):
+    with st.expander("Which tables you can upload", expanded=False):
         say(
             "Upload a CSV file (UTF-8, with a header line) or a JSON Lines file with the columns sentence, word and sense. A "
             "sentence must contain the word exactly once. A word needs at least two senses, with two sentences per sense. For a "

@@ -235,7 +235,7 @@ function cosinePart(view) {
 /** Return the parts that add up to the cosine, each as [CSS class, name, value]. */
 function sumOf({ sum, lines }) {
   if (!sum) return [];
-  const joined = lines.length === 1 ? "the pair with a line" : `the ${lines.length} pairs with a line`;
+  const joined = lines.length === 1 ? "the pair joined by a line" : `the ${lines.length} pairs joined by a line`;
   return [
     ...(lines.length ? [["joined", joined, sum.lines]] : []),
     ["others", "all other pairs of words", sum.others],
