@@ -63,7 +63,7 @@ def show() -> None:
     st.logo(LOGO, size="large")
     page = st.navigation(session.MENU.get(), expanded=True)
     entry = ENTRIES[OLD.get(page.url_path, page.url_path)]
-    # Without this container, messages would redraw the charts below.
+    # A message outside this container would make Streamlit redraw the charts below.
     news = st.container(key="news")
     with news:
         stored = None if page.url_path or loaded() else show_stored_figure()

@@ -83,7 +83,7 @@ def spread(what: str, sides: Sequence[Sequence[float]], aim: float | None = None
 def beside(what: str, figures: Sequence[float | None], shown: Sequence[str], rounds: int, aim: str = "") -> Row:
     """Return a row for one or two checkouts.
 
-    figures: the numbers for the ratio, or None. shown: the same numbers as texts.
+    figures: one number for each checkout, to compute their ratio; None for no ratio. shown: a text for each checkout.
     """
     ratio = figures[0] / figures[1] if len(figures) == 2 and None not in figures else None
     return Row(what, shown[0], shown[1] if len(shown) == 2 else "", ratio, rounds, aim=aim)
@@ -100,7 +100,7 @@ def timed(function: Callable[[], object]) -> float:
 
 
 def duration(seconds: float) -> str:
-    """Format seconds or milliseconds, with three significant digits."""
+    """Format seconds in s or ms, with three significant digits."""
     return f"{seconds:.3g} s" if seconds >= 1 else f"{seconds * 1000:.3g} ms"
 
 

@@ -120,7 +120,7 @@ def leading_head_of(encoder: Encoder, answer: Answer) -> Head:
 
 
 def complete(encoder: Encoder, answer: Answer) -> None:
-    """For each sentence's word with the largest effect, compute the exact effect of hiding it in one head at a time."""
+    """For the word with the largest effect in each sentence, compute the exact effect of hiding it in one head at a time."""
     for at in leading_words(answer.found):
         _heads_of_word(encoder, answer, at, run=True)
 

@@ -90,7 +90,7 @@ def note_hidden(answer: Answer) -> None:
 
 
 def _names(answer: Answer) -> list[list[str]]:
-    """Return each sentence's words as the address spells them."""
+    """Return each sentence's words as the URL spells them: repeated words have numbers."""
     return [numbered([word.text for word in own]) for own in answer.found.words]
 
 

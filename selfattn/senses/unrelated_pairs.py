@@ -21,7 +21,7 @@ class UnrelatedPairs:
     """Pairs of sentences whose labelled words differ, and the cosine of each pair."""
 
     pairs: pd.DataFrame
-    # first, second: row labels of the two sentences
+    # first, second: index labels of the two sentences in the measured table
     # cosine: cosine of the sentence vectors, -1 to 1
 
     @cached_property

@@ -53,7 +53,7 @@ def beside(pair: HiddenPair) -> str:
     control = f"A and the control sentence have cosine {numbers.cosine(pair.control_cosine)}"
     if pair.control_hidden == pair.control_hidden:
         control += (
-            "; if the word with the largest effect is hidden in each sentence, the cosine is "
+            "; if in each sentence the word with the largest effect is hidden, the cosine is "
             f"{numbers.cosine(pair.control_hidden)}"
         )
     return " ".join([*parts, f"{control}."])

@@ -210,8 +210,8 @@ def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) ->
     if made_up:
         method += (
             "\n\nRAW-C (Trott and Bergen 2021) has pairs of short sentences that differ in one marked word, which decides the "
-            "sense. In these pairs, the marked word mostly gets the largest mean weight; in natural sentences, the most telling "
-            "word mostly doesn't."
+            "sense. In these pairs, the marked word mostly gets the largest mean attention weight; in natural sentences, the "
+            "most telling word mostly doesn't."
         )
     return dots_panel(
         "attention", finding, drawn, guess=("at random", report.luck), marked=["most attended"],

@@ -469,7 +469,7 @@ def test_share_near_noise_level_is_written_with_decimal(open_way):
     expect(open_way(data, 1100).locator(".much").last).to_have_text("21.0\u00a0%")
 
 
-def test_only_line_of_chosen_word_has_ribbons(open_way):
+def test_only_text_line_with_chosen_word_has_ribbons(open_way):
     page, sides = open_way(VARIANTS["64 words"], 1100), VARIANTS["64 words"]["sides"]
     top = "each => each.getBoundingClientRect().top"
     for side, name in enumerate("ab"):

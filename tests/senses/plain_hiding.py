@@ -249,7 +249,8 @@ def judgements(rows: Sequence[Row], found: Sequence[Vectors], weight: Sequence[n
     Columns of the result:
     picked: index in `others` of the word with the largest share, measured with the sense means of the picking half
     way: vector between the sense means of the picking half
-    *WHAT: 1 if u is nearer to the row's own sense than to the other senses (means of the judging half), else 0
+    a column for each case in WHAT, such as "the word alone": 1 if the word's vector in that case is nearer to the row's own
+        sense than to the other senses (means of the judging half), else 0; the mean if the case has several words
     weight: attention to the other words, (m,) per row
     The measure's definition doesn't say what a sentence's sense is. Here it is the sentence's label.
     """

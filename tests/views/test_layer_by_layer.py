@@ -20,7 +20,7 @@ UNMEASURED = {
         (
             {},
             '; with "river" and "A" hidden, 0.74',
-            "A and the control sentence have cosine 0.55; if the word with the largest effect is hidden in each sentence, "
+            "A and the control sentence have cosine 0.55; if in each sentence the word with the largest effect is hidden, "
             "the cosine is 0.66.",
         ),
         (

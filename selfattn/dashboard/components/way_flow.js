@@ -41,7 +41,7 @@ function rise(x, y, toX, knee) {
   return `V${knee} C${toX} ${y + (knee - y) * 0.35} ${x} ${y + (knee - y) * 0.6} ${x} ${y}`;
 }
 
-/** Return the outline of the area between two bands that begin at x ± width / 2 and end at the x coordinates `ends`. */
+/** Return the outline of an area between two curves, which begin at x ± width / 2 and end at the x coordinates `ends`. */
 function beam(x, y, width, ends, toY, knee) {
   const half = (Math.sign(ends[1] - ends[0]) * width) / 2;
   return `M${x - half} ${y} ${fall(x - half, y, ends[0], toY, knee)} H${ends[1]} ${rise(x + half, y, ends[1], knee)} z`;
