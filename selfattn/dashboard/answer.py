@@ -87,7 +87,8 @@ def panel_of(
     """Return the main view's panel.
 
     heads: True for a panel with the map of heads. guess: True to let the visitor guess the answer.
-    hidden: the words hidden in sentences A and B. The effects of hiding these words in one head at a time must be exact.
+    hidden: the words hidden in sentences A and B. For a word that isn't in `leading_words`, the exact effects of
+        hiding it in one head at a time are computed, if possible.
     """
     found, leading = answer.found, leading_words(answer.found)
     wanted = dict.fromkeys([*leading, *((side, at) for side, at in enumerate(hidden) if at is not None)])

@@ -220,7 +220,7 @@ class Recorder:
         self._hidden = [(row, hide) for row, of_row in enumerate(hidden) for hide in of_row]
 
     def hide(self, mask: Tensor | None, shape: tuple[int, int, int], device: torch.device) -> Tensor | None:
-        """Mask out the hidden tokens in the next layer. Return this layer's mask: (batch, n_heads or 1, n, n).
+        """Return the mask of the layer that runs next, with hidden tokens masked out: (batch, n_heads or 1, n, n).
 
         shape: (batch, n_heads, n)
         """

@@ -44,7 +44,7 @@ WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+")
 
 
 class NoHead(RuntimeError):
-    """A checkpoint doesn't have the wanted head."""
+    """A checkpoint doesn't have the wanted task head, such as a classifier."""
 
 
 def carries(config, head: str) -> bool:

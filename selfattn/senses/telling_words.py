@@ -111,7 +111,7 @@ class HiddenWordsReport(OfTables):
 
     @cached_property
     def head_level(self) -> NoiseLevel:
-        """The noise level (see `level`) for hiding the word with the largest share in one head only."""
+        """The noise level (see `level`) if the word with the largest share is hidden in only one head."""
         known = self.one_head.dropna()
         return noise_level(known["largest"].to_numpy(), known["smallest"].to_numpy(), RESAMPLES)
 

@@ -180,7 +180,8 @@ def _below(rows: Sequence[QueryRow], errors: tuple[float, float | None] | None) 
             + (
                 "."
                 if separate is None
-                else f". In a second run of the model, its weights differ by at most {numbers.error(separate)}."
+                else ". In a second run, the model's own weights differ from the recomputed weights by at most "
+                f"{numbers.error(separate)}."
             )
         )
     return lines

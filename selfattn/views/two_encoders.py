@@ -49,7 +49,7 @@ def one_sentence(compared: EncoderComparison, names: Sequence[str], heads: Seque
 
 
 def _spelled(words: Sequence[str]) -> list[str]:
-    """Return the words, with names for punctuation marks."""
+    """Return the words, with each punctuation mark replaced by its name."""
     return [word if NAMED.search(word) else unicodedata.name(word[0], word).lower() for word in words]
 
 

@@ -183,7 +183,7 @@ def both_hidden(a: Row, b: Row, cosine: np.ndarray, i: int, j: int):
 
 
 def by_head(model, row: Row, word: int, way: np.ndarray, **how) -> np.ndarray:
-    """Return how far the labelled word moves along `way` if another word is hidden in one head: (n_layers, n_heads).
+    """Return the fraction of `way` that the labelled word moves if another word is hidden in one head: (n_layers, n_heads).
 
     word: the other word's index in `row.others`
     """

@@ -157,7 +157,7 @@ def test_default_sentences_have_known_numbers(encoder):
     assert panel.live.data["sides"][0]["sums"] == {"scaled": "3.09", "exponential": "1.58", "weight": "1.00"}
     assert panel.live.data["below"] == [
         "These weights are recomputed. On the same inputs, the model's own weights differ from them by at most 0.0000002. In "
-        "a second run of the model, its weights differ by at most 0.0000003."
+        "a second run, the model's own weights differ from the recomputed weights by at most 0.0000003."
     ]
     assert panel.alt.startswith("Head 10 of layer 0") and '"river" 0.63' in panel.alt
 

@@ -240,7 +240,7 @@ def test_hiding_in_one_head_needs_mask_per_head(encoder, made):
     assert data["chosen"]["head"] is None and not any(side["weights"] for side in data["sides"])
 
 
-def test_labelled_sentence_chosen_as_a_has_no_dot(made):
+def test_labelled_sentence_has_no_dot_if_it_is_sentence_a(made):
     first = LABELLED[LABELLED["word"] == "bank"]["sentence"].iloc[0]
     _, panel = made("bank", first, EXAMPLES["bank"].second)
     counts = [end["count"] for end in panel.live.data["way"]["ends"]]
