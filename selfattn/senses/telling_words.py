@@ -76,7 +76,7 @@ class HiddenWordsReport(OfTables):
     # share, low, high: the leading word's estimated share if the word is hidden in this head only
     # leads: how often this head has the largest share, 0 to 1
     one_head: pd.DataFrame
-    # columns of one_head: word, row
+    # columns of one_head: word, row (both as in `words`)
     # largest, smallest: the leading word's largest and smallest share if the word is hidden in one head only
     rejected: pd.DataFrame  # the rejected rows, with the columns row and reason
     reason: str  # why a method of ranking words has no numbers, or ""

@@ -85,7 +85,7 @@ def finding(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> s
 
 
 def _none(pair: HiddenPair, level: float) -> str:
-    """Return the finding of a pair in which no share reaches the noise level."""
+    """Return the finding if no word moves the chosen word far enough to rule out chance."""
     word, longest = quoted_word(pair), 0.0
     for words, share in zip(pair.words, pair.share):
         longest = max(

@@ -26,7 +26,7 @@ def same(one, other):
     return record.changed(record.column("x", one), record.column("x", other)) == ("", "")
 
 
-def test_summary_depends_on_order_of_values():
+def test_column_summary_depends_on_order_of_values():
     values = [0.1 * i for i in range(50)]
     for place in (0, 17, 49):
         assert not same(values, [*values[:place], values[place] + 0.1, *values[place + 1 :]])

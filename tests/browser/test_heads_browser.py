@@ -60,7 +60,7 @@ def test_click_on_map_opens_head(page, server):
     expect(page.locator(".heads.pictured .chip")).to_have_text("L0 H1")
 
 
-def test_click_on_example_opens_sentence(page, server):
+def test_click_on_example_sentence_shows_its_maps(page, server):
     open_page(page, f"{server}/all-heads?head=L0+H11")
     row = page.locator(".shaded .row").first
     word = row.locator(".chosen .ink").inner_text()

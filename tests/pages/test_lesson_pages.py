@@ -474,9 +474,9 @@ def test_texts_state_numbers_of_real_heads(encoder):
     trace = encoding.trace(0, 10)
     keys, query = trace.key[[bank, river]], trace.query[bank]
     own, other = (keys @ query).tolist()
-    assert f"*river* has the score {other:.1f} and *bank* {own:.1f}" in IN_A_HEAD
+    assert f"*river* scores {other:.1f} and *bank* {own:.1f}" in IN_A_HEAD
     cosines = cosine_similarity(keys, query[None], dim=-1).tolist()
-    assert f"cosines are {cosines[1]:.2f} and {cosines[0]:.2f}" in IN_A_HEAD
+    assert f"cosines with *bank*'s query are {cosines[1]:.2f} and {cosines[0]:.2f}" in IN_A_HEAD
     assert f"{keys[1].norm() / keys[0].norm():.1f} times as long" in IN_A_HEAD
     shares = [float(part) for part in encoder_shares(encoder)]
     assert [f"{100 * part:.0f} %" for part in shares] == ["10 %", "12 %", "29 %"]

@@ -93,7 +93,7 @@ def test_small_maps_show_all_heads(encoder):
     assert picture[24:32, 56:64] == pytest.approx(255 * weights / weights.max(), abs=0.5)
 
 
-def test_attended_word_of_example_sentence_has_number(encoder):
+def test_example_sentence_shows_weight_of_attended_word(encoder):
     frame = labelled_sentences()
     report = stored("head_profiles", encoder, frame).report
     report = replace(report, sentences=report.sentences.replace({"rank": {383: TOP}}))
@@ -127,7 +127,9 @@ def test_note_counts_heads_with_larger_effect_than_chosen(encoder):
         assert own.live.data["said"][own.live.data["chosen"]].endswith(
             f"{numbers.decimal(100 * row['share'], 1)}\u00a0%"
         )
-        assert own.note.startswith(f"Hiding the word has a larger effect in {place or 'none'} of the other 71 heads.")
+        assert own.note.startswith(
+            f"Hiding that word moves the labelled word further in {place or 'none'} of the other 71 heads."
+        )
         head = Head(int(row["layer"]), int(row["head"]))
         drawn = f"{head} has the largest effect in {numbers.share(row['leads'])} of random resamples of the words."
         assert own.note.endswith(drawn) == (row["leads"] >= 0.005)

@@ -121,7 +121,7 @@ def test_equal_weights_show_no_difference():
     assert one_sentence(replace(COMPARED, second=only_bank))[1].finding == "No other word differs."
 
 
-def test_finding_names_most_different_head():
+def test_finding_names_head_farthest_from_counterpart():
     rejected = pd.DataFrame({"row": [2], "reason": ["too long."]})
     heads, _ = over(replace(REPORT, rejected=rejected))
     assert (

@@ -1,6 +1,6 @@
-/* Sentences with tinted words, or a long text with tinted sentences (see shaded.schema.json). */
+/* Rows: each is a sentence with tinted words, or a long text with tinted sentences (see shaded.schema.json). */
 
-/** A click sets one of three Streamlit states: "open" (row index), "word" (word index) or "opened" (row and sentence index). */
+/** A click sets a state: "open" (row number), "word" (number of a word in its row) or "opened" (row number, sentence number). */
 export default function shaded(given) {
   return showIn(ShadedView, "shaded", given);
 }
