@@ -237,7 +237,7 @@ def _look(sides: Sequence[Side], rounds: int, n: int, what: str) -> None:
 
 
 def _painted(page: Page, act: Callable[[], object], kind: str) -> tuple[float | None, float | None]:
-    """Return the seconds from the browser event `kind`, which `act` causes, to the first and the last new picture."""
+    """Return the seconds from the browser event `kind`, which `act` causes, to the page's first and last redrawn picture."""
     wait_until_idle(page)
     page.evaluate("kind => window.begin(kind)", kind)
     act()

@@ -65,7 +65,7 @@ class SenseMeans:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WayBetweenSenses:
-    """The vector from one sense to the other senses, and where a word lies along this vector."""
+    """The vector from one sense's mean to the mean of the other senses, and where a word lies along this vector."""
 
     sense: str  # the sentence's label, else `nearest`
     nearest: str  # the sense of the nearest mean

@@ -81,7 +81,7 @@ class Scan:
         return pd.DataFrame(self.measured, columns=["layer", "head"]).assign(**means)
 
     def sources(self) -> pd.DataFrame:
-        """Return, for each word, the other words that change the word's vector most when hidden.
+        """Return, for each word, the other words whose hiding changes the word's vector most.
 
         Raises ScanError for a scan without --sources.
         """

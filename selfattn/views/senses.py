@@ -33,7 +33,7 @@ CARRIES = {
     (False, False): "needed and not enough",
 }
 LABELS = ("the most telling word", "any other word")
-# The picture shows only these rows of the accuracy table.
+# `one_word` draws only these rows of the accuracy table.
 JUDGED = ("as it is", "the word hidden", "any other hidden", "the word alone", "any other alone")
 INTERVALS = "Lines show 95 % intervals"
 NONE: Mapping = MappingProxyType({})

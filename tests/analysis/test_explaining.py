@@ -1,4 +1,4 @@
-"""Test `explain` against plain transformers, with attention masks and hooks."""
+"""Test `explain` against plain transformers, where attention masks hide words and hooks change heads."""
 
 from dataclasses import replace
 from functools import cache

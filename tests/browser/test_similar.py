@@ -114,7 +114,7 @@ def test_figure_without_cosine_parts_shows_only_cosine(shown):
     assert not page.get_by_text("A line joins two words").count()
 
 
-def test_words_stay_hidden_until_data_key_changes(shown):
+def test_words_stay_hidden_until_key_in_data_changes(shown):
     page = shown(data() | {"hidden": [0, None]})
     page.evaluate("data => { show(data); }", data())
     expect(page.get_by_role("status")).to_contain_text('Without "return"')

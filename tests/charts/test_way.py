@@ -506,7 +506,7 @@ def test_move_in_pixels_is_share_times_line_length(panels):
 
 
 @pytest.mark.slow
-def test_axis_includes_every_mark(panels):
+def test_axis_covers_chosen_words_and_dots(panels):
     data = panels["bank"].live.data
     sides = [{**side, "leader": None} for side in data["sides"]]
     for places, dots, ends in (

@@ -16,7 +16,7 @@ def signal(network, gain=0.9, gate=0.05, asking=18.0):
 
 
 @pytest.mark.parametrize("gain", [0.8, 1.0, 1.3])
-def test_signal_in_plain_network_is_power_of_gain(gain):
+def test_signal_in_plain_recurrence_is_power_of_gain(gain):
     """A word's share is the length of its part of the state, divided by the sum of such lengths over all words."""
     plain = signal("plain recurrence", gain=gain)
     assert plain["gradient"].tolist() == pytest.approx([gain**step for step in range(6)])
@@ -29,7 +29,7 @@ def test_gated_recurrence_keeps_more_signal_than_plain():
     assert held > lost
 
 
-def test_gate_of_1_gives_plain_network():
+def test_gate_of_1_gives_plain_recurrence():
     vectors = recurrence.word_vectors(WORDS, 4)
     states = recurrence.gated(vectors, 1, 0.9, 1.0)
     turn = torch.linalg.lstsq(states[:-1], (states[1:] - vectors[1:]) / 0.9).solution
