@@ -87,7 +87,7 @@ def _cosine(sheet: Sheet, data: Mapping[str, Any], y: float, width: float) -> fl
     if others:
         lines[0] += (
             f" Grey bars show {len(others):,} unrelated pairs; "
-            f"their median is {numbers.cosine(data['unrelated']['median'])}."
+            f"their median cosine is {numbers.cosine(data['unrelated']['median'])}."
         )
     if data["sum"]:
         lines.append(_sum(sheet, data, axis + 30, place))

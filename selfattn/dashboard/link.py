@@ -12,7 +12,7 @@ from selfattn.encoders.sources import BUNDLED_CONTENT, BUNDLED_DIGESTS, BUNDLED_
 DIGITS = 8  # hexadecimal digits of an encoder's sha256
 OLDER = {"content": "digest", "second_content": "second_digest"}  # older parameters: digests of the weights alone
 REMEDY = "Choose another value, or ask the link's author."
-OLD_LINK = "This old link identifies the encoder only by the weights. The weights match: their sha256"
+OLD_LINK = "This old link identifies the encoder only by the weights. The weights match."
 LEFT_OPEN = "The configuration and the tokeniser may differ."
 ENCODER_REMEDY = (
     "To see the same numbers as the link's author, choose the link's encoder, or start selfattn with that encoder."
@@ -97,7 +97,7 @@ def note_identity(key: str, encoder: Encoder | None, asked_for: Callable[[], str
     begins, (start, _, title) = own[:DIGITS], linked(by).partition(" ")
     if linked(by) and by == older and start == begins:
         if _still_asked(older, (), encoder.title):
-            st.info(literal(f"{OLD_LINK} begins {begins}. {LEFT_OPEN}"), icon=":material/link:")
+            st.info(literal(f"{OLD_LINK} Their sha256 begins {begins}. {LEFT_OPEN}"), icon=":material/link:")
     elif linked(by):
         made = title or (BUNDLED_NAME if start == bundled[:DIGITS] else asked_for() or "another encoder")
         say_what_is_missing(

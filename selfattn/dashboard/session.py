@@ -85,8 +85,10 @@ DOWNLOAD = Key("download", 'True while "Download" is open', False)
 
 # Keys of the main view. An `answer.Answer` holds the effects of hiding words.
 WAY = Key("way", "the distance that counts as 100 %: between the two senses, or between the two sentences")
-HIDDEN = Key("hidden", "an answer's key, and the indices of the words hidden in sentences A and B", (None, None))
-HEADS = Key("heads", "the key of the answer whose map of heads is open")
+HIDDEN = Key(
+    "hidden", "an answer (as Answer.key), and the indices of the words hidden in its sentences A and B", (None, None)
+)
+HEADS = Key("heads", "the answer whose map of heads is open (as Answer.key)")
 GUESS = Key("guessed", '"asked" while the page waits for a guess; then the guessed word, or False if none was guessed')
 VIEW = Key("view", "the kind of weights in the maps (one_head.SOURCES); on page Pronouns, the open tab")
 

@@ -11,7 +11,7 @@ SEED = 0
 
 
 def interval(per_word: np.ndarray, size: int = DRAWS) -> np.ndarray:
-    """Return the mean's 95 % interval: (n_words, features) -> (2, features). It is NaN if n_words is 1."""
+    """Return the 95 % interval of the mean over words: (n_words, features) -> (2, features). It is NaN if n_words is 1."""
     n_words = len(per_word)
     return percentiles(word_draws(n_words, size if n_words > 1 else 0) @ per_word)
 

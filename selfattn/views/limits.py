@@ -40,8 +40,8 @@ def other_weights(passage: Encoding) -> Panel | None:
         {title: drawing(bar_list, frame, title, domain=(0, most), marked=0) for title in columns},
         note=f'The text begins "{passage.text.partition(".")[0]}." With these other weights, the context changes by at most '
         f"{error(rows.difference)}.",
-        method="If a text has more tokens than a head has dimensions, many rows of weights give exactly the same context. In "
-        f"{head}, the largest weight can fall furthest without a change of the context. The bars show the {SHOWN} "
+        method="If a text has more tokens than a head has dimensions, many rows of weights give exactly the same context. "
+        f"{head} is the head whose largest weight can fall furthest without a change of the context. The bars show the {SHOWN} "
         f"largest weights of {head}, and the sum of the other {len(rows.before) - SHOWN} weights. The text: {passage.text}",
     )
 

@@ -44,7 +44,7 @@ def test_word_nearer_to_own_sense_has_place_below_half(encoder):
     assert {way.nearest == way.sense for way in ways} == {True, False}
 
 
-def test_way_returns_place_of_labelled_row_among_three_senses(encoder):
+def test_way_agrees_with_labelled_row_of_third_sense(encoder):
     rows = LABELLED[LABELLED["word"] == "bank"].copy()
     money = rows.index[rows["sense"] == "finance"]
     rows.loc[money[:6], "sense"] = "a third"

@@ -283,7 +283,7 @@ def twelve(causal, **rows):
 
 
 def per_word(sign, approved, hidden=None):
-    """Return half of each word's weighted value vector. sign: 1 for the sentence with "river", -1 for that with "loan"."""
+    """Return each word's weight × value / 2. sign: 1 for the sentence with "river", -1 for that with "loan"."""
     value = np.array([[0, 0], [0, 0], [1, -1] if approved else [0, 0], [0, 0], [-3 * sign, 3 * sign]])
     return masked(hidden, approved)[:, None] * value / 2
 
