@@ -175,7 +175,7 @@ def _numbers(numbers: str | Sequence[str], theme: Theme, maximum: float) -> Spec
 
 
 def _image(matrix, rows, columns, axes, shades, theme, kind, maximum) -> tuple[list[Spec], dict[str, list]]:
-    """Draw a map as an image, with a tooltip for each row."""
+    """Draw the matrix as an image, with a tooltip for each row."""
     known = np.nan_to_num(matrix)
     largest = [[j for j in row[:5] if np.isfinite(matrix[i, j])] for i, row in enumerate(np.argsort(-np.abs(known), 1))]
     frame = pd.DataFrame(

@@ -96,7 +96,7 @@ class Shown:
 
 
 def row(text: str, parts: int) -> list[float | None]:
-    """Parse "8,,-3" with 100 parts into [0.08, None, -0.03]."""
+    """Parse integers and divide them by `parts`: with parts=100, "8,,-3" gives [0.08, None, -0.03]."""
     return [int(part) / parts if part else None for part in text.split(",")] if text else []
 
 

@@ -1,4 +1,4 @@
-"""Make panels with dots and their intervals, and panels with a map of all heads."""
+"""Make panels with a dot chart, and panels with a map of all heads."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

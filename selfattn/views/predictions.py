@@ -172,7 +172,7 @@ def gap_question(head: MaskedHead, masked: Encoding, row: int) -> Question:
 
 
 def words(found: Mapping[Question, Explained], answer: str = "") -> Panel:
-    """Make the panel of how hiding words or sentences changes the number that each question asks about."""
+    """Show in a panel how hiding words or sentences changes the number that each question asks about."""
     first, long = next(iter(found)), any(each.sentences for each in found.values())
     hidden = "word or sentence" if long else "word"
     rows = {f"change of {first.what} when a {hidden} is hidden{question.where}": question for question in found}

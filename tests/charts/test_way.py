@@ -233,8 +233,8 @@ def test_head_map_belongs_to_hidden_word_with_larger_effect(hidden, first, share
     assert [shown.hidden(side) for side in (0, 1)] == [6 if at is None else at for at in hidden]
 
 
-def test_words_are_tinted_by_share():
-    """Words that the finding may name are teal. In a sentence without such words, those with the largest shares are grey."""
+def test_words_are_tinted_by_effect_of_hiding_them():
+    """Words that the finding may name are teal. In a sentence without such words, the words with the largest effects are grey."""
     data = copy.deepcopy(way_data(chosen={"hidden": [6, None], "head": 10, "open": False}))
     data["sides"][0]["named"], data["sides"][1]["close"] = [4, 6], [2]
     sets, sheet = way(data, LIGHT)["datasets"], Sheet(LIGHT)
@@ -364,7 +364,7 @@ def test_picture_is_valid_vega_lite(panels, dark):
 
 
 @pytest.mark.slow
-def test_picture_for_sharing_places_dots_to_scale(panels):
+def test_dots_in_picture_for_sharing_are_to_scale(panels):
     spec = panels["bank"].share(Look(dark=True))
     margins = spec["padding"]
     assert spec["width"] + margins["left"] + margins["right"] == 1200
@@ -497,7 +497,7 @@ def test_labels_name_hidden_words(shares, chosen, texts):
 
 
 @pytest.mark.slow
-def test_move_in_pixels_is_share_times_line_length(panels):
+def test_drawn_move_is_effect_times_line_length(panels):
     shown, place = Shown(panels["bank"].live.data), Scale(-1, 2, 0, 3000)
     for side, (sign, level) in enumerate(((1, True), (-1, False))):
         move, here = move_of(shown, side, place), place(shown.data["way"]["at"][side])

@@ -157,7 +157,7 @@ def test_file_exchanged_only_during_loading_is_detected(folder, monkeypatch, dig
 
 @pytest.mark.parametrize("of", ["folder", "file"])
 def test_link_changed_during_loading_is_refused(folder, monkeypatch, of):
-    """model.safetensors links to `link`, which links to `flipped`."""
+    """The test changes only `flipped`, the last link of the chain model.safetensors -> `link` -> `flipped`."""
     other, read = shutil.copytree(folder, folder.parent / "other"), AutoModel.from_pretrained
     change_weights(other, lambda tensors: tensors.update({name: tensor + 1 for name, tensor in tensors.items()}))
     mine = folder.parent / "weights"

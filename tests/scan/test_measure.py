@@ -198,8 +198,11 @@ def test_sources_are_words_with_largest_effects(encoder):
 
 @pytest.mark.parametrize("name", ["ModernBERT", "DeBERTa-v3", "XLM"])
 @pytest.mark.slow
-def test_sources_have_largest_effects_in_other_families(encoder_of, name):
-    """The long text is longer than ModernBERT's attention window."""
+def test_sources_in_three_families_have_largest_effects(encoder_of, name):
+    """A word's sources are the words whose hiding moves its vector most.
+
+    The long text is longer than ModernBERT's attention window.
+    """
     check_sources(encoder_of(name), SHORT_AND_LONG, batch_tokens=1000)
 
 

@@ -2,7 +2,7 @@
 
 const ARRAY = { rows: 5, columns: 20, pitch: 10.5, radius: 4 }; // 100 marks; pitch and radius in pixels
 
-/** Make the main view's part on many sentences: a text, and 100 dots for each accuracy. */
+/** Make the section with results for many sentences: a text, and 100 dots for each accuracy in `bars`. */
 function beyondPart(view) {
   const node = element("div", "beyond");
   const { rows, columns, pitch, radius } = ARRAY;
