@@ -240,7 +240,7 @@ def _words(
 
 
 def chance(over_many: HiddenWordsReport, share: float) -> str:
-    """Say how often a move of about this length (`share`) goes away from the other sense.
+    """Say how often a move about as long as `share` goes away from the other sense.
 
     Returns "" if the share isn't positive or the report has no such moves.
     """
@@ -248,8 +248,9 @@ def chance(over_many: HiddenWordsReport, share: float) -> str:
     if often != often:
         return ""
     if often == 0:
-        return "no move of about this length goes away from the other sense"
-    return f"1 in {numbers.count(max(2, round(1 / often)))} moves of about this length goes away from the other sense"
+        return "in the labelled sentences, no move about this long goes away from the other sense"
+    rate = f"1 in {numbers.count(max(2, round(1 / often)))}"
+    return f"in the labelled sentences, {rate} moves about this long goes away from the other sense"
 
 
 def _way(line: Line, level: float) -> dict[str, Any]:

@@ -270,8 +270,8 @@ function wordNode(view, side, word) {
     flag(node, { named, leader, hidden });
     assign(node, "aria-pressed", hidden);
     assign(node, "aria-label", `${word.text}: ${said}${hidden ? ", hidden" : ""}${mine ? ", your guess" : ""}`);
-    const more = chance ? ` ${chance.replace(/\.?$/, ".")}` : "";
-    assign(node, "data-tip", `Hide ${quoted(word.text)} from ${quoted(asked)}: ${said}.${more}`);
+    const more = chance ? `; ${chance}` : "";
+    assign(node, "data-tip", `Hide ${quoted(word.text)} from ${quoted(asked)}: ${said}${more}.`);
     ink.style.setProperty("--share", `${Math.round(25 + 65 * clamp(share, 1))}%`);
     const told = (named || (leader && !way)) && view.drawn(side) !== at ? view.printed(side, at) : "";
     write(number, mine ? `your guess: ${value}` : told);
