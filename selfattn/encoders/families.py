@@ -48,7 +48,7 @@ WINDOWS = {"local_attention": 8, "global_attn_every_n_layers": 3, "attention_bia
 FUNNEL_SIZES = {"block_sizes": [1] * N_LAYERS, "d_head": 8, "d_inner": 48, "num_hidden_layers": None}
 FUNNEL_SIZES |= {"architectures": ["FunnelModel"]}
 
-# T5 (no division by sqrt(d_head)) and MobileBERT (no LayerNorm) get a smaller `spread` than the default.
+# T5 (no division by sqrt(d_head)) and MobileBERT (no LayerNorm) get random parameters with a smaller `spread` than the default.
 FAMILIES = {
     family.name: family
     for family in (

@@ -154,7 +154,7 @@ def _slices(recording: LayerRecording, linears, head: int, rotary: bool, shared:
 
 
 def _read(around: Sequence[nn.Module], layer_input: Tensor) -> tuple[Tensor, Tensor, str]:
-    """Return the input of W_Q and W_K, the input of W_V, and a note."""
+    """Return the input of W_Q and W_K, the input of W_V, and a note on how these were computed."""
     bottleneck = getattr(around[1], "bottleneck", None) if len(around) > 1 else None
     if bottleneck is not None:
         read, _, value_read, _ = apply(bottleneck, layer_input)

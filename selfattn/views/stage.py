@@ -108,7 +108,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Plane:
-    """A plane of two-dimensional vectors or points."""
+    """A plot of two-dimensional vectors or points."""
 
     name: str
     title: str
@@ -126,7 +126,7 @@ class Plane:
         }  # fmt: skip
 
     def chart(self, theme: Theme) -> Any:
-        """Return the plane as a static chart."""
+        """Return the plot as a static chart."""
         hues = {"a": theme.sentence_a, "b": theme.sentence_b, "ink": theme.ink}
         hues |= {"minus": theme.signed[0], "chain": theme.sentence_b}
         rows = [

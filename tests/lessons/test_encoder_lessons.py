@@ -98,7 +98,7 @@ def test_bank_has_one_static_vector(encoder):
     assert [n for n, each in enumerate(ahead[1]) if each > 0] == [0, 1, 5]  # the sentences about water
 
 
-def test_split_word_averages_queries_and_sums_keys(encoder):
+def test_split_word_has_mean_row_and_summed_column(encoder):
     encoding = encoder.encode("It was well-capitalized by the bank, it was.")
     split = encoded_words.first_word(encoding, "Well-capitalized")
     places = list(split.positions)

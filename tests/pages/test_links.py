@@ -310,7 +310,7 @@ def test_older_link_opens_with_note(relu, started_with):
     at = open_link(digest=f"{encoder.digest[:8]} tiny")
     assert warnings(at) == [] and infos(at) == [
         "This old link identifies the encoder only by the weights. The weights match. Their sha256 begins "
-        f"{encoder.digest[:8]}. The configuration and the tokeniser may differ."
+        f"{encoder.digest[:8]}. The configuration and the tokeniser may differ from those of the link's encoder."
     ]
     assert at.query_params["content"] == f"{encoder.content[:8]} tiny" and "digest" not in at.query_params
     assert infos(fresh(at)) == warnings(fresh(at)) == []

@@ -94,7 +94,7 @@ def run(model, ids: Tensor, edges: Tensor, strength: float = 1.0, renormalised: 
 
 
 def edges_of(model, row: Row, keys: Sequence[Collection[int]], heads=None) -> Tensor:
-    """Return the query-key pairs that hide the positions keys[i] from the word in copy i of the sentence.
+    """Return a mask, True where a query of the word in copy i of the sentence must not see a key at the positions keys[i].
 
     heads[i]: the heads of copy i in which the positions are hidden. None: all heads. Returns (copies, n_layers, n_heads, n, n).
     """
@@ -286,7 +286,7 @@ def between(rows: Sequence[Row], found: Sequence[Vectors]) -> dict[bool, float]:
     """Return the fraction of sentence pairs in which both sentences have a word that passes `is_named`.
 
     The key is True for pairs with the same sense, False for pairs with two senses.
-    The measure's definition doesn't say which pairs count. Here all pairs of sentences count.
+    The definition of this fraction doesn't say which pairs count. Here all pairs of sentences count.
     """
     named: dict[bool, list[bool]] = {False: [], True: []}
     for a, b in itertools.combinations(range(len(rows)), 2):
