@@ -76,7 +76,7 @@ def test_texts_are_neither_cut_nor_overlapping(shown, direction):
     assert page.get_by_role("button", name="riverside").count() == 0
 
 
-def test_click_opens_sentence_on_start_page(page, server):
+def test_click_opens_start_page_with_sentence(page, server):
     open_page(page, f"{server}/senses?sense_word=bat")
     page.get_by_role("button", name="Open the sentence in the main view").nth(1).click()
     page.get_by_role("heading", name='Where does "bat" get its meaning?').wait_for()

@@ -99,7 +99,7 @@ def test_labelled_sentences_have_stored_reports(monkeypatch):
 
 
 @pytest.mark.parametrize("click", [1, 24, "x", -1])
-def test_click_opens_sentence_on_start_page(encoder, clicked, click):
+def test_click_opens_start_page_with_sentence(encoder, clicked, click):
     at = open_page(PAGE)
     clicked(click)
     at = at.run().run()
