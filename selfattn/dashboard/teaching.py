@@ -1,6 +1,6 @@
 """Draw what lesson pages share: questions, fields, pickers and layout.
 
-stop: a lesson page's name. The keys of the page's widgets begin with this name.
+The functions' argument `stop` is a lesson page's name. The keys of the page's widgets begin with this name.
 """
 
 import math

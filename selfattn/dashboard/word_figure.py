@@ -135,7 +135,7 @@ def keep_choice(encoder: Encoder, answer: Answer, state: str, value: Any) -> boo
 
 
 def _offered(names: list[list[str]], chosen: Any) -> bool:
-    """Return True if each chosen (side, index) names a word of sentence A (0) or B (1). The index may be None."""
+    """Return True if each (side, index) has side 0 (A) or 1 (B), and either a word's index in that sentence or None."""
     for one in chosen:
         side, at = one if isinstance(one, list | tuple) and len(one) == 2 else (None, None)
         if side not in (0, 1) or not (at is None or (isinstance(at, int) and 0 <= at < len(names[side]))):

@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m selfattn
     if engine != "ray" and (address or workers):
         command.error("--address and --workers need --engine ray.")
     if not 0 <= max_rejects <= 1:
-        command.error(f"--max-rejects must be a share from 0 to 1, got {max_rejects}.")
+        command.error(f"--max-rejects must be a share of the rows (0 to 1), got {max_rejects}.")
     try:
         options["words"] = (*options["words"], *_listed(listed))
         if target is None:

@@ -30,7 +30,8 @@ class TargetReport(OfTables):
     # effect, low, high
     # text: "sentence" for a row's first text, "pair" for its second; no such column if no row has a second text
     heads: pd.DataFrame
-    # layer, head, n
+    # layer, head
+    # n: number of sentences
     # effect, low, high: mean effect of removing the head, and its interval; measured for eight heads
     # by_gradient: estimated effect
     sentences: pd.DataFrame

@@ -60,7 +60,7 @@ class HiddenWordsReport(OfTables):
     # start: position of the hidden word's first token
     # text: the hidden word
     # share: distance moved / distance between the senses
-    # picked: fraction of ten random halves of the other rows whose sense means give this word the largest share
+    # picked: of ten random halves of the other rows, the fraction whose sense means give the hidden word the largest share
     accuracy: pd.DataFrame  # word, what (one of WHAT), accuracy (0 to 1), low, high
     agreement: pd.DataFrame
     # way: a method of ranking words
@@ -73,11 +73,11 @@ class HiddenWordsReport(OfTables):
     # n: number of pairs
     heads: pd.DataFrame
     # columns of heads: word, layer, head
-    # share, low, high: the leading word's estimated share if the word is hidden in this head only
+    # share, low, high: the leading word's estimated share if it is hidden in this head only
     # leads: how often this head has the largest share, 0 to 1
     one_head: pd.DataFrame
     # columns of one_head: word, row (both as in `words`)
-    # largest, smallest: the leading word's largest and smallest share if the word is hidden in one head only
+    # largest, smallest: the leading word's largest and smallest share if it is hidden in one head only
     rejected: pd.DataFrame  # the rejected rows, with the columns row and reason
     reason: str  # why a method of ranking words has no numbers, or ""
 

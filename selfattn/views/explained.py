@@ -72,7 +72,11 @@ def _by_sentence(
     for n, (at, each) in enumerate(sentences, start=1):
         effect, level = float(found.by_sentence[at]), float(found.level[at])
         noise = f"Noise level {numbers.decimal(level, len(write(0.125).partition('.')[2]))}."
-        within = "" if at in named else " The change is below the noise level, so the words' effects are not printed."
+        within = (
+            ""
+            if at in named
+            else " The sentence's effect is below the noise level, so the words' effects are not printed."
+        )
         more = " The effects of single words were not measured." if at in closed else within
         parts.append(
             {

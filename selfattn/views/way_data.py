@@ -47,7 +47,7 @@ class Line:
     between: str  # "senses" or "sentences"
     labels: tuple[str, str]  # of the ends
     dots: tuple[tuple[LabelledRow, ...], tuple[LabelledRow, ...]]  # labelled sentences of each end
-    at: tuple[float, float]  # places on the line of the word's vectors in A and B
+    at: tuple[float, float]  # where the word's vectors in A and B lie on the line
     toward: tuple[int, int]  # directions in which these vectors move: 1 or -1
     about: str
 

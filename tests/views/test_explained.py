@@ -58,7 +58,7 @@ def test_finding_names_sentence_with_effect_above_noise(hidden):
     assert tips[0] == "Sentence 1 of 3: if it is hidden, the score changes by −0.50. Noise level 0.25."
     assert tips[1].endswith("Noise level 0.25. The effects of single words were not measured.")
     assert tips[2].endswith(
-        "Noise level 0.25. The change is below the noise level, so the words' effects are not printed."
+        "Noise level 0.25. The sentence's effect is below the noise level, so the words' effects are not printed."
     )
     assert panel.tables["sentences"]["named"].tolist() == [True, False, False]
     assert panel.tables["words"]["effect"].notna().sum() == 7

@@ -134,7 +134,7 @@ def vectors(places: Places, stage: int) -> Tensor:
 
 
 def near(places: Places, marks: Places, stage: int) -> Tensor:
-    """Return the cosines of the word's k vectors with two other words' vectors: (k, 2). stage: see TABLE."""
+    """Return the cosines of the word's k vectors with two other words' vectors: (k, 2). stage: as in `vectors`."""
     ours, theirs = vectors(places, stage).double(), vectors(marks, stage).double()
     return cosine_similarity(ours[:, None], theirs[None], dim=-1)
 
