@@ -41,9 +41,9 @@ BATCH = 64  # sentences in one batch
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RawCReport(OfTables):
-    """The agreement of an encoder with the data set RAW-C.
+    """The results of checking an encoder against the data set RAW-C.
 
-    The marked word is the word that decides the sense of the target word.
+    The marked word of a sentence is the word that, according to RAW-C, decides the sense of the target word.
     """
 
     ways: pd.DataFrame

@@ -113,8 +113,8 @@ def try_it(last: EpochState, data: tiny_model.Samples) -> None:
     for place in dict.fromkeys((0, int(data.labels.argmax()))):
         numbers = " ".join(str(number) for number in data.tokens[place].tolist())
         yes = float(last.model.probability(data.tokens[[place]]))
-        published = f"; published: {PRINTED[numbers]}" if numbers in PRINTED else ""
-        st.text(f"Sentence {place} of the data, [{numbers}]: probability of yes {yes:.4f}{published}")
+        published = f"; in the original lesson, it is {PRINTED[numbers]}" if numbers in PRINTED else ""
+        st.text(f"For sentence {place} of the data, [{numbers}], the probability of yes is {yes:.4f}{published}")
     show_map("sentence 0", "Attention in sentence 0", tiny_model.mean_weights(last.model, data.tokens[[0]]))
     typed = st.text_input("Six numbers from 1 to 50", "7, 7, 7, 42, 7, 7", key="tiny.try", width=320, max_chars=60)
     with teaching.messages():

@@ -130,9 +130,9 @@ def page_run(news: Any = None) -> Iterator[None]:
 
 @contextmanager
 def page_lent() -> Iterator[None]:
-    """Let another page use this page's slot while the `with` block runs.
+    """Count this page as not running during the `with` block, so that another page can run.
 
-    Afterwards the page takes a slot again without waiting, because waiting could deadlock.
+    After the block, this page goes on without waiting for other pages, because waiting could deadlock.
     """
     if not getattr(_mine, "page", False):
         yield

@@ -36,7 +36,10 @@ def read_plain(path: Path, most_bytes: int) -> bytes:
 
 
 def read_json(path: Path, otherwise: dict | None = None, of: type = dict) -> Any:
-    """Return the JSON in a file, or `otherwise` if the file doesn't exist. Raises LoadError."""
+    """Return the JSON in a file, or `otherwise` if the file doesn't exist.
+
+    Raises LoadError if the file can't be read, or doesn't contain a JSON value of type `of`.
+    """
     if otherwise is not None and not path.exists():
         return otherwise
     try:

@@ -138,7 +138,7 @@ class WordRankings:
 
 
 class _ValueZeroing(Recorder):
-    """A recorder that subtracts weight × value of group i's tokens from the heads' outputs, in copy i of a sentence."""
+    """A recorder that subtracts the weighted values of the tokens `groups[i]` from the heads' outputs in sentence copy i."""
 
     def __init__(self, word: PlacedWord, groups: Groups):
         super().__init__()

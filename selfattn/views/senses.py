@@ -240,8 +240,8 @@ def heads(report: HiddenWordsReport, head: Head) -> Panel:
         f"with the largest effect is {', '.join(often)}.",
         method="In each sentence, a gradient estimates how far the labelled word moves toward its other senses if the most "
         "telling word is hidden in one head alone. Effects are averaged over a sense's sentences, then over senses, then over "
-        f"words. The heads' numbers add up to {share(frame['share'].sum())} of the distance. If the most telling word is hidden "
-        f"in all heads at once, the move is {share(whole)}.",
+        f"words. The heads' numbers add up to {share(frame['share'].sum())} of the distance to the other senses. If the most "
+        f"telling word is hidden in all heads at once, the move is {share(whole)}.",
     )  # fmt: skip
 
 

@@ -146,7 +146,7 @@ def _every_word(compared: EncoderComparison, at: int, names: Sequence[str]) -> P
 
 
 def _own_map(name: str, matrix: Tensor, words: Sequence[str], title: str, top: float) -> Panel:
-    """Make the map of one encoder's attention weights. top: the largest weight of both encoders."""
+    """Make the map of one encoder's attention weights. top: the largest weight in either encoder."""
     row, column = _largest(matrix)
     largest = numbers.weight(float(matrix[row, column]))
     finding = f"Largest weight: {largest}, from {_mention(words, row)} to {_mention(words, column)}."

@@ -82,7 +82,7 @@ def test_tiny_model_is_trained_on_page():
     last, data = states[-1], tiny_model.samples(used)
     assert (used.magic, last.epoch) == (7, 3)
     yes = float(last.model.probability(torch.tensor([[0, 45, 48, 1, 4, 4, 40]])))
-    assert f"[0 45 48 1 4 4 40]: probability of yes {yes:.4f}; published: 0.0001" in words(at)
+    assert f"[0 45 48 1 4 4 40], the probability of yes is {yes:.4f}; in the original lesson, it is 0.0001" in words(at)
     loss, rates, attention, sentence_0 = charts(at)
     assert same(matrix(sentence_0), tiny_model.mean_weights(last.model, data.tokens[:1]))
     assert mark(loss, "line").channels["x"]["axis"]["tickMinStep"] == 1  # whole epochs

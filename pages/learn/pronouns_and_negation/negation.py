@@ -29,7 +29,7 @@ OPTIONS = (
     "no, “amazing” gives “not” more than half as much weight as “good” does",
 )
 GOOD, AMAZING, NOT = 4, 10, 3  # indices of these words in MOVIE
-# The weights that "good" gives each word of MOVIE, made up by the published lesson
+# Invented weights from "good" to each word of MOVIE, copied from a published lesson
 ILLUSTRATIVE_ROW = (0.01, 0.02, 0.03, 0.55, 0.10, 0.02, 0.05, 0.02, 0.03, 0.05, 0.11, 0.01)
 POSITIVE, NEGATIVE = ("good", "amazing", "great"), ("bad", "boring", "awful")
 

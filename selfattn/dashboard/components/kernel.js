@@ -241,7 +241,7 @@ function restRow(view, { text, cells, fine, handed }, { context }) {
   ]);
 }
 
-/** Return the button that shows or hides the dimensions of the vectors on a phone. */
+/** Return the button that, on a phone, shows or hides the dimensions of the vectors. */
 function foldPart(view) {
   const [{ query }] = view.data.sides;
   const few = query.values.split(",").length <= FEW;
