@@ -143,7 +143,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     )
     add("--engine", default="local", choices=("local", "ray"), help='one process, or Ray (pip install "selfattn[ray]")')
     add("--address", help='a Ray cluster\'s address, or "auto" on a machine of the cluster (default: start Ray here)')
-    add("--workers", type=_positive, help="number of Ray workers (default: one per GPU, or on CPUs one per core)")
+    add("--workers", type=_positive, help="number of Ray workers (default: one per GPU; without a GPU, one per core)")
     return options
 
 

@@ -209,9 +209,9 @@ def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) ->
         )
     if made_up:
         method += (
-            "\n\nRAW-C (Trott and Bergen 2021) has pairs of short sentences that differ in one marked word, which decides the "
-            "sense. In these pairs, the marked word mostly gets the largest mean attention weight; in natural sentences, the "
-            "most telling word mostly doesn't."
+            "\n\nRAW-C (Trott and Bergen 2021) has pairs of short sentences with the same ambiguous word. The sentences of "
+            "a pair differ in one other word, which decides the sense. In most of these sentences, that word gets the largest mean "
+            "attention weight. In most natural sentences, the most telling word doesn't."
         )
     return dots_panel(
         "attention", finding, drawn, guess=("at random", report.luck), marked=["most attended"],

@@ -174,8 +174,8 @@ def test_index_error_names_valid_range(encoder):
             call()
 
 
-def test_passes_report_amount_of_work(encoder):
-    """The amount of work is tokens x layers x d_model. Padding counts, and so does each copy of the sentence."""
+def test_each_forward_pass_tells_amount_of_work(encoder):
+    """The amount of work is tokens x layers x d_model. Padding counts, and so does each copy that `knock_out` makes."""
     given = []
 
     @contextmanager
