@@ -112,7 +112,7 @@ for panel, place in zip((row, difference), side_by_side(key="halves_one")):
 if named:
     with over_many:
         show_over_many(first, second, chosen, named)
-with st.expander("The attention map of each head", expanded=bool(why)):
+with st.expander("The attention maps of the two heads", expanded=bool(why)):
     for panel, place in zip(maps, side_by_side(key="halves_own")):
         with place:
             show_panel(panel)

@@ -156,7 +156,7 @@ MEASURES = {measure.name: measure for measure in (
     ),
     Measure(
         "control", "effect", "word", lambda compared: compared.effect("control"),
-        f"{REMOVED}. The sentences are A and a control sentence with A's sense.",
+        f"{REMOVED}. The two sentences, A and a control sentence, use the word in the same sense.",
         "effect of removing the head, in the control sentence", ("effect", "control"), needs_control=True,
     ),
 )}  # fmt: skip

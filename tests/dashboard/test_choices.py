@@ -28,7 +28,7 @@ def test_click_chooses_only_heads_that_exist(monkeypatch, value, head):
     assert state["head"] == head
 
 
-def test_download_has_name_and_weights_of_head(encoder, monkeypatch):
+def test_download_has_weights_and_error_of_chosen_head(encoder, monkeypatch):
     texts = {
         name: encoder.encode(text) for name, text in (("A", "A quiet bank."), ("B", "The river rose again today."))
     }

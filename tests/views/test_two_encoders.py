@@ -179,7 +179,7 @@ def test_head_not_nearer_to_counterpart_shows_only_interval():
     assert of_one.live.data["said"] == ["+0.400", ""]
 
 
-def test_method_explains_untrained_encoder():
+def test_method_text_explains_untrained_encoder():
     *_, chance = over(REPORT, "untrained twin")
     assert "new random parameters" in chance.method and "random weights" not in over()[1].method
 

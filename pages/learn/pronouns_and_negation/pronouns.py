@@ -36,7 +36,7 @@ def show(encoder: Encoder) -> None:
     with words:
         teaching.prose(
             "Two sentences differ in one word. With *too tired*, *it* is the animal; with *too wide*, *it* is the street. We "
-            f"show the head that prefers the right noun most in {len(PRONOUNS) - 2} other sentences."
+            f"show the head that, on average over {len(PRONOUNS) - 2} other sentences, prefers the right noun most."
         )
         best = _best(weights, names[0])
         wide = [place for place, sentence in enumerate(PRONOUNS) if sentence.twin == names[0]][1]

@@ -150,7 +150,7 @@ function keyPart({ lines }) {
   return element("p", "small key", [lines.length ? line : "", ...parts]);
 }
 
-/** Return an axis that shows the cosine, with a histogram of the cosines of unrelated pairs. */
+/** Return an axis that shows the cosine, with a histogram of the cosines of unrelated sentence pairs. */
 function cosinePart(view) {
   const { unrelated } = view.data;
   const said = element("p", { class: "said", role: "status" });
