@@ -235,7 +235,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             report = raw_c(encoder, pd.read_csv(options.path))
             tables = report.ways, report.distances
             apart = (~report.sentences["next"]).sum()
-            summary = f"{len(report.sentences)} sentences; in {apart}, the word that decides the sense is not beside the target"
+            summary = (
+                f"{len(report.sentences)} sentences; in {apart}, the word that decides the sense "
+                "is not beside the target word"
+            )
         else:
             report = coarse_wsd(encoder, options.path, most=options.most)
             tables, summary = (report.layers,), PUBLISHED

@@ -99,7 +99,7 @@ def _row(compared: EncoderComparison, at: int, names: Sequence[str], heads: Sequ
         "row", finding, drawn, names, f"What {word} attends to (the outlined row of the maps)", tables={"row": frame},
         note=" ".join(notes),
         method="Special tokens are left out, and each row of weights is scaled to sum to 1. So weights are larger here than on "
-        "pages with special tokens. On another sentence, the weights of other words may differ.",
+        "pages with special tokens. Which words get different weights in the two encoders depends on the sentence.",
         one_head=True,
     )  # fmt: skip
 

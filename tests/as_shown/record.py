@@ -23,8 +23,8 @@ LOOKS = re.compile(  # keys that only affect a chart's look
     r"^\$schema|^config|^autosize|[sS]ize$|Radius|Limit|Padding|Weight|Extent|Angle|^symbolType|^clamp|^interpolate"
     r"|^align|^baseline|^anchor|^grid|^tick|^orient|^strokeWidth|^filled|^columns|^label[A-Z](?!xpr)|^title[A-Z]"
 )
-# Allowed differences between processors: in a column, NOISE + NEAR times the largest number;
-# in a text, NOISE + one unit of the last printed digit.
+# Processors round differently. A number in a column may differ by NOISE + (NEAR times the column's largest number).
+# A number in a text may differ by NOISE + one unit of the number's last printed digit.
 NEAR, NOISE = 2e-4, 1e-5
 ROW = re.compile(r"(?=.*\d)-?\d*(,-?\d*)+")  # numbers in a text: "44,16,,-3" has no third number
 NUMBER = re.compile(r"(?<![\w#])[-+−]?(?:\d+ × 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?(?!\w|\.\d)(?: %)?)")

@@ -74,7 +74,7 @@ def test_finding_of_map_ignores_outlined_row():
     ]
 
 
-def test_swapping_encoders_turns_more_into_less():
+def test_swapped_encoders_give_opposite_finding():
     row, difference, first, second = one_sentence(replace(COMPARED, first=SECOND, second=FIRST))
     assert row.finding == 'In head 1 of layer 0 of one, "bank" gives "the (2)" 0.60 less weight than in other.'
     assert difference.finding.endswith('the full stop gives "the (1)" 0.80 less weight than in other.')

@@ -73,7 +73,7 @@ function appendWords(text, words, nodes) {
   });
 }
 
-/** Tint an element. depth: strength in percent; negative is brown. */
+/** Tint an element. depth: the strength of the tint in percent; below 0, the tint is brown. */
 function tint(node, depth) {
   node.style.setProperty("--depth", `${Math.abs(depth)}%`);
   flag(node, { away: depth < 0 });

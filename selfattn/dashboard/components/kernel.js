@@ -6,7 +6,7 @@ const MANY = 4; // columns of numbers: more are drawn smaller on a phone
 
 /**
  * Called by Streamlit. A click on a token sets the state "query" to a pair: the sentence's index and the token's position.
- * If the visitor chooses a head or hides a word in the figure of way.js, Python receives the trigger "head" or "hidden".
+ * This view also forwards choices from the main view (way.js): a chosen head as the trigger "head", a hidden word as "hidden".
  */
 export default function kernel(given) {
   return showIn(KernelView, "kernel", given);

@@ -201,9 +201,9 @@ def residual() -> Scene:
         asks=BANK,
         lit=LAST,
         lines=_handed(made),
-        note="The three numbers of a vector stand for money, water and glue. W_O halves the context and adds a 0 for glue. Layer "
-        f"norm subtracts the mean, {decimal(mean)}, so numbers below the mean become negative. Then it divides by the standard "
-        f"deviation, {decimal(spread)}.",
+        note="The three numbers of a vector stand for money, water and glue. W_O halves the context and appends a 0 for glue. "
+        f"Layer norm subtracts the mean, {decimal(mean)}, so numbers below the mean become negative. Then it divides by the "
+        f"standard deviation, {decimal(spread)}.",
     )  # fmt: skip
 
 
