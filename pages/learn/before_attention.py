@@ -147,8 +147,8 @@ def show_costs() -> None:
                 shown = table.rename(columns=lambda words: f"{words:,} words, ms").round(3)
                 st.dataframe(shown.assign(**{"100 against 10": (table[100] / table[10]).round(1)}))
                 st.text(
-                    f"Device: {device}. Both attention rows compute the same numbers, but attention word by word takes longer. "
-                    f"{verdict(table)}"
+                    f"Device: {device}. Both kinds of attention compute the same numbers, but attention word by word takes "
+                    f"longer. {verdict(table)}"
                 )
 
 

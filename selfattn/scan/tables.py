@@ -136,7 +136,7 @@ def _csv_rows(stream: BinaryIO, file: Path, columns: Sequence[str]) -> Iterator[
         if len(fields) != len(header):
             has = f"This row has {len(fields)} columns, but the header has {len(header)}"
             marks = DELIMITERS.get(delimiter, f"{delimiter!r}")
-            problem = problem or f"{has}. Put quotation marks around a sentence with {marks}."
+            problem = problem or f"{has}. Put quotation marks around each sentence that contains {marks}."
         cells = {"sentence": text} if problem else {column: fields[at] for column, at in places.items()}
         yield reader.line_num, cells, problem
 

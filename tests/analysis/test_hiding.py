@@ -237,7 +237,7 @@ def test_equal_sentences_have_nan_effects(encoder):
     assert heads.share.isnan().all() and leading_head(encoder, pair, heads) is None
 
 
-def test_sentence_without_other_words_has_no_top_word(encoder):
+def test_sentence_without_other_words_has_no_largest_effect(encoder):
     pair = hidden_pair(encoder, ("Bank!", "bank"), (NEW[1], "bank"))
     assert [word.text for word in pair.words[0]] == ["!"] and pair.top[0] is None and pair.top[1] is not None
     assert pair.both_hidden == pytest.approx(float(pair.cosine[0, pair.top[1] + 1])) and math.isnan(pair.other_words)

@@ -64,7 +64,7 @@ def test_charts_on_recurrence_show_computed_numbers(monkeypatch):
     assert mark(share, "line").domain("y") == [0, 1]
     assert lines(cost)["attention"][100] == 2 * 100**2 * 512 + 4 * 100 * 512**2
     assert f"At word 4: plain recurrence {expected[-1]:.2f}" in words(at)
-    assert "Device: cpu. Both attention rows compute the same numbers" in words(at)
+    assert "Device: cpu. Both kinds of attention compute the same numbers" in words(at)
     table = at.dataframe[-1].value
     ten, hundred = timed[0].loc[timed[0]["way"] == "one matrix product", "milliseconds"][:2]
     # The table rounds to one decimal.

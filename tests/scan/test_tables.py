@@ -82,7 +82,10 @@ def test_csv_delimiter_and_columns_are_recognised(tmp_path, name, text, searched
     found = "A bank; its, river\t| side.", None if searched else "bank", "water"
     assert first[2:8] == (data.count(end) - 1, *found, None, 2)
     marks = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "'|'"}[mark]
-    assert f"2 columns, but the header has 3. Put quotation marks around a sentence with {marks}" in broken.problem
+    assert (
+        f"2 columns, but the header has 3. Put quotation marks around each sentence that contains {marks}"
+        in broken.problem
+    )
 
 
 def test_json_keys_may_have_any_letter_case(tmp_path):

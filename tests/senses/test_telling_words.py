@@ -126,7 +126,7 @@ def test_tiny_encoder_gives_same_report_as_plain_loops(encoder_of, checkpoint):
 @pytest.mark.long
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("words", [["bank", "pitcher"], None], ids=["two words live", "every word, stored"])
-def test_report_on_built_in_sentences_equals_plain_loops(whole, encoder, words):
+def test_report_on_built_in_sentences_agrees_with_plain_loops(whole, encoder, words):
     table = labelled_sentences()
     table = table if words is None else table[table["word"].isin(words)]
     live = whole if words is None else hidden_words(in_float64(encoder), table)

@@ -196,7 +196,7 @@ def test_only_longest_and_shortest_moves_are_shown(encoder, report):
     assert sum(printed) == (shades["share"] >= 0.05).sum()
 
 
-def test_finding_counts_effect_equal_to_noise_level(encoder, report):
+def test_finding_includes_effect_equal_to_noise_level(encoder, report):
     largest = report.named[report.named["word"] == "bank"].groupby("row")["share"].max()
     own = replace(report)
     own.__dict__["level"] = NoiseLevel(largest.nlargest(5).min(), 0.1, 0.3)

@@ -86,7 +86,7 @@ def drawn_numbers(picture, answered: bool) -> None:
         if answered:
             teaching.prose(
                 "Before the comparison, we scale a head's weights on these words to sum to 1. Distance 0 means equal weights. "
-                f"Distance 1 means that no word has weight both in the head and in the lesson. {near} of {len(heads)} heads "
+                f"Distance 1 means that the head and the lesson never give weight to the same word. {near} of {len(heads)} heads "
                 "have a distance below 0.10 and give these words at least a quarter of their weight."
             )
             if textbook.title.startswith("it"):
