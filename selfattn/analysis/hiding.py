@@ -255,13 +255,13 @@ def _ways(
         same = [word for word in a.word.words if word.positions == a.word.positions]
         if not same:
             raise ValueError(
-                f"With the argument senses, expected a whole word, got the tokens {a.word.positions}. Leave this argument out."
+                f"With the argument 'senses', expected a whole word, got the tokens {a.word.positions}. Leave this argument out."
             )
         senses = sense_means(encoder, senses, same[0].text)
     for side in (a, b):
         if side.word not in side.word.sentence.places(senses.word):
             raise ValueError(
-                f"The senses are labelled for {senses.word!r}, not for the given word. Leave the argument senses out."
+                f"The senses are labelled for {senses.word!r}, not for the given word. Leave the argument 'senses' out."
             )
     taken = [senses.way(side.word.sentence, side.unit) for side in (a, b)]
     strange = [

@@ -109,7 +109,7 @@ def rows_of(encoder: Encoder, frame: pd.DataFrame, word: str) -> pd.DataFrame:
         of_word = frame["word"].map(lambda each: isinstance(each, str) and fold(each.strip()) == fold(word))
         if not of_word.any():
             raise ValueError(
-                f"The table has no labelled sentences of {word!r}. Add some, or leave out the argument senses."
+                f"The table has no labelled sentences of {word!r}. Add some, or leave out the argument 'senses'."
             )
         frame = frame[of_word]
     return require_rows(encoder, frame, per_sense=PER_SENSE)[0]

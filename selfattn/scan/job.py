@@ -35,7 +35,7 @@ class Job:
     batch_tokens: int | None = None
     words: tuple[str, ...] = ()  # words to search every text for; empty: use the tables' column word
     heads: tuple[Head, ...] | None = None  # heads to measure; None: all
-    sources: bool = False  # True: hide every other word from each occurrence
+    sources: bool = False  # True: hide each of the other words from each occurrence
 
     def load(self) -> Encoder:
         """Load the job's encoder. Raises LoadError."""

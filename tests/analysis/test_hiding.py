@@ -272,7 +272,7 @@ def test_hidden_pair_refuses_unusable_encoders_and_words(encoder, encoder_of):
         hidden_pair(encoder_of("XLNet"), ("Rain fell.", "rain"), ("The rain.", "rain"))
     with pytest.raises(ValueError, match="no labelled sentences of 'the bank'"):
         hidden_pair(encoder, (NEW[0], (4, 5)), (NEW[1], "bank"), senses=labelled_sentences())
-    with pytest.raises(ValueError, match="With the argument senses, expected a whole word"):
+    with pytest.raises(ValueError, match="With the argument 'senses', expected a whole word"):
         hidden_pair(encoder, ("The swashbuckler.", (2, 3)), (NEW[1], "bank"), senses=labelled_sentences())
 
 

@@ -26,7 +26,7 @@ def cells(spec):
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
-def test_numbers_in_strong_cells_have_background_colour(theme):
+def test_numbers_on_deep_colours_are_written_in_background_colour(theme):
     spec = heatmap(MATRIX, ["a", "b"], theme, columns=["c", "d", "e"], cell=40)
     inks = {item["text"]: item["fill"] for item in drawn(spec, "text")}
     assert same_color(inks["0.90"], theme.background) and same_color(inks["0.10"], theme.ink)

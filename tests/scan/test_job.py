@@ -367,7 +367,7 @@ def test_search_in_text_file(tmp_path, capsys, encoder):
 
 
 @pytest.mark.slow
-def test_sources_method_equals_pandas_groupby(made, tmp_path):
+def test_sources_table_equals_pandas_groupby(made, tmp_path):
     rows = labelled_sentences().query("word in ['bank', 'bat']").groupby("word").head(16)
     lone = pd.DataFrame({"sentence": ["Bank!"], "word": ["bank"], "sense": [None]})
     pd.concat([rows, lone]).to_csv(tmp_path / "some.csv", index=False)

@@ -95,7 +95,7 @@ def test_stopping_after_early_layer_gives_same_weights(encoder_of, name):
 
 @pytest.mark.parametrize("name", ["ModernBERT", "RoBERTa", "DeBERTa-v3", "XLNet"])
 @pytest.mark.slow
-def test_batch_matches_single_sentences_in_other_families(encoder_of, name):
+def test_batch_matches_single_sentences_in_four_families(encoder_of, name):
     """The encoders have attention windows, added score terms, byte tokens, or weights that can't be recomputed."""
     check(encoder_of(name), SHORT_AND_LONG, tolerance=1e-4, batch_tokens=1000)
 

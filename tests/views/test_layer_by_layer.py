@@ -37,7 +37,7 @@ def test_texts_state_cosines_of_last_layer(pair, expected, control):
     assert beside(pair).endswith(control)
 
 
-def test_word_is_compared_with_sentences_of_same_sense():
+def test_word_is_compared_with_its_uses_in_same_sense():
     pair, cosines = hidden_pair_of(cosine=torch.full((6, 4), 0.125)), torch.tensor([0.125, 0.92])
     assert beside_its_sense(pair, "riverside", cosines) == (
         '"bank" in A, compared with the same word in 2 labelled sentences of the same sense (riverside), has cosine 0.52 '

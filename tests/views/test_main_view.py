@@ -222,7 +222,7 @@ def test_sentences_lie_nearer_to_own_sense_on_average(encoder):
             assert 0 < sum(places) / len(places) < 0.5, (word, sense)
 
 
-def test_finding_names_sense_with_nearest_mean_not_labelled_sense(encoder, made):
+def test_finding_names_nearest_sense_instead_of_labelled_sense(encoder, made):
     rows = sense_means(encoder, LABELLED, "wave").rows.values()
     strayed = next(row for row in rows if row.sense == "hand greeting" and row.place > 0.5)
     pair, panel = made("wave", EXAMPLES["wave"].first, strayed.sentence)

@@ -35,9 +35,9 @@ LENGTHS = {  # the query, and the keys by name
     ),
 }
 IN_A_HEAD = (
-    "In head 10 of layer 0 of the bundled encoder, angle matters more than length. In *The bank of the river.*, *river* scores "
-    "17.2 and *bank* 5.5, although *river*'s key is only 1.2 times as long as *bank*'s. The cosines with *bank*'s query are "
-    "0.39 and 0.15."
+    "In head 10 of layer 0 of the bundled encoder, angle matters more than length. For *bank*'s query in *The bank of the "
+    "river.*, *river* scores 17.2 and *bank* 5.5, although *river*'s key is only 1.2 times as long as *bank*'s. The keys' "
+    "cosines with *bank*'s query are 0.39 and 0.15."
 )
 DEPTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 N_KEYS, N_QUERIES = 32, 256

@@ -148,7 +148,8 @@ def padding_mask(picture, answered: bool) -> None:
     room = min(16, encoder.max_tokens - n)
     if room <= 4:
         st.text(
-            f"The sentence leaves no room for padding in the encoder's {encoder.max_tokens} tokens. Type a shorter sentence."
+            f"The encoder reads at most {encoder.max_tokens} tokens, so this sentence leaves no room for padding. "
+            "Type a shorter sentence."
         )
         return
     extra = st.slider("Tokens of padding", 4, room, key="padding-mask.extra")

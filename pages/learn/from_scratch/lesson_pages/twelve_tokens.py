@@ -20,7 +20,7 @@ TOKENS = ("The", "movie", "was", "not", "good", ",", "but", "the", "soundtrack",
 NOT, GOOD, SOUNDTRACK, AMAZING = 3, 4, 8, 10
 QUERIES_AND_KEYS = {NOT: (20.0, 20.0), GOOD: (0.0, 1.0), AMAZING: (19.0, 19.0)}
 VALUES = {NOT: (1.0, 0.0), GOOD: (0.0, 1.0), AMAZING: (1.0, 1.0)}
-# The public lesson draws its heatmap from these queries, keys and values.
+# The lesson cited at the top of this file draws its heatmap from these vectors.
 OF_THE_MAP = {NOT: (0.0, 1.0), GOOD: (0.0, 1.0), SOUNDTRACK: (19.0, 19.0), AMAZING: (19.0, 19.0)}
 VALUES_OF_THE_MAP = {NOT: (-1.0, 0.0), GOOD: (0.0, 1.0), SOUNDTRACK: (1.0, 1.0), AMAZING: (1.0, 1.0)}
 
