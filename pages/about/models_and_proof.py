@@ -59,7 +59,7 @@ def show_proof(proof: pd.DataFrame, precision: str) -> None:
     worst = proof[list(ERRORS)].max()
     known = [f"{error(worst[column])} ({label})" for column, label in ERRORS.items() if pd.notna(worst[column])]
     st.text(
-        f"Largest differences from the model's own numbers, over {len(proof)} heads in {precision}: "
+        f"Largest differences between recomputed numbers and the model's own, over {len(proof)} heads in {precision}: "
         + "; ".join(known)
         + ".",
         width="stretch",

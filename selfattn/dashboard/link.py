@@ -97,7 +97,7 @@ def note_identity(key: str, encoder: Encoder | None, asked_for: Callable[[], str
     begins, (start, _, title) = own[:DIGITS], linked(by).partition(" ")
     if linked(by) and by == older and start == begins:
         if _still_asked(older, (), encoder.title):
-            st.info(literal(f"{OLD_LINK} Their sha256 begins {begins}. {LEFT_OPEN}"), icon=":material/link:")
+            st.info(literal(f"{OLD_LINK} The weights' sha256 begins {begins}. {LEFT_OPEN}"), icon=":material/link:")
     elif linked(by):
         made = title or (BUNDLED_NAME if start == bundled[:DIGITS] else asked_for() or "another encoder")
         say_what_is_missing(

@@ -153,7 +153,10 @@ def moved_word(report: HiddenWordsReport, head: Head) -> Panel:
     panel = heads(report, head)
     chosen = _of_head(panel.table, head).iloc[0]
     further, share = int((panel.table["share"] > chosen["share"]).sum()), numbers.decimal(100 * chosen["share"], 1)
-    note = f"Hiding that word moves the labelled word further in {further or 'none'} of the other {len(panel.table) - 1} heads."
+    note = (
+        f"Hiding the word with the largest effect moves the labelled word further in {further or 'none'} of the other "
+        f"{len(panel.table) - 1} heads."
+    )
     if chosen["leads"] >= 0.005:
         note += f" {head} has the largest effect in {numbers.share(chosen['leads'])} of random resamples of the words."
     return replace(

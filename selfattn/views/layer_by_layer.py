@@ -63,11 +63,13 @@ def beside_its_sense(pair: HiddenPair, sense: str, cosines: Tensor) -> str:
     """Compare the word's vector in sentence A with its vectors in labelled sentences where it has the same sense."""
     far = int((cosines <= pair.cosine[0, 0]).sum())
     as_far = (
-        f"{far} of these cosines {'is' if far == 1 else 'are'} not larger" if far else "All these cosines are larger"
+        f"{far} of these cosines {'is' if far == 1 else 'are'} not larger than"
+        if far
+        else "All these cosines are larger than"
     )
     span = numbers.span(float(cosines.min()), float(cosines.max()), numbers.cosine)
     return (
         f'"{pair.placed[0].word.text}" in A, compared with the same word in {len(cosines)} labelled sentences of the same '
-        f"sense ({sense}), has cosine {numbers.cosine(float(cosines.mean()))} on average ({span}). {as_far} than "
+        f"sense ({sense}), has cosine {numbers.cosine(float(cosines.mean()))} on average ({span}). {as_far} "
         "the cosine of the word's vectors in A and B."
     )

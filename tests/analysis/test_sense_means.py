@@ -44,7 +44,7 @@ def test_word_nearer_to_own_sense_has_place_below_half(encoder):
     assert {way.nearest == way.sense for way in ways} == {True, False}
 
 
-def test_way_agrees_with_labelled_row_of_third_sense(encoder):
+def test_way_method_returns_third_sense_of_labelled_row(encoder):
     rows = LABELLED[LABELLED["word"] == "bank"].copy()
     money = rows.index[rows["sense"] == "finance"]
     rows.loc[money[:6], "sense"] = "a third"

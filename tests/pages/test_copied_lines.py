@@ -104,13 +104,13 @@ def test_lesson_figure_has_no_code_to_copy(copied):
 
 
 @pytest.mark.parametrize(("view", "figure", "n"), [("pronouns", -1, slice(2)), ("negation", 0, slice(24, 36))])
-def test_copied_lines_compute_attention_weights_of_lesson(view, figure, n, copied):
+def test_copied_code_computes_attention_weights_of_lesson(view, figure, n, copied):
     shown, _, made = copied("pronouns-and-negation", view=view, **{f"{view}.shown": True})
     weights, own = drawn(made, "value"), shown[figure].table["weight"].dropna().to_numpy()[n]
     assert len(own) > 1 and all(np.isclose(weights, each, atol=1e-6).any() for each in own)
 
 
-def test_copied_lines_of_lesson_draw_all_heads(copied):
+def test_copied_code_of_lesson_draws_all_heads(copied):
     _, lines, made = copied("pronouns-and-negation", view="heads", **{"many-heads.shown": True})
     assert "notebook.all_heads(encoder, \"The animal didn't cross" in lines and len(drawn(made, "entropy")) == 72
 

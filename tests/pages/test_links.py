@@ -309,7 +309,7 @@ def test_older_link_opens_with_note(relu, started_with):
     encoder = load_encoder(str(relu))
     at = open_link(digest=f"{encoder.digest[:8]} tiny")
     assert warnings(at) == [] and infos(at) == [
-        "This old link identifies the encoder only by the weights. The weights match. Their sha256 begins "
+        "This old link identifies the encoder only by the weights. The weights match. The weights' sha256 begins "
         f"{encoder.digest[:8]}. The configuration and the tokeniser may differ from those of the link's encoder."
     ]
     assert at.query_params["content"] == f"{encoder.content[:8]} tiny" and "digest" not in at.query_params

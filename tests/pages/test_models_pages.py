@@ -67,7 +67,7 @@ def test_proof_states_largest_differences_of_attention_weights(folders):
         assert by_layer[column].tolist() == [error(value) for value in largest]
         assert f"{error(max(largest))} ({column})" in page_text(at)
     at.text_input(key="proof_text").set_value("One more text.").run()
-    assert "Largest differences from" not in page_text(at)  # that proof was computed for the previous text
+    assert "Largest differences between" not in page_text(at)  # that proof was computed for the previous text
     at.text_input(key="proof_text").set_value("  ").run()
     at.button(key="run_proof").click().run()
     assert "empty" in page_text(at)

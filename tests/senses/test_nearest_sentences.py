@@ -36,7 +36,7 @@ def test_sentences_are_ranked_by_cosine_at_each_stage(encoder):
     assert text not in set(nearest_by_stage(encoder, encoder.locate(text, "bank")[0], labelled)["alone"]["sentence"])
 
 
-def test_only_two_stages_if_words_cannot_be_hidden(encoder_of):
+def test_hidden_word_is_refused_if_hiding_is_impossible(encoder_of):
     encoder = encoder_of("XLNet")
     word = encoder.encode("the rain fell.").places("rain")[0]
     labelled = pd.DataFrame({"sentence": ["no rain."], "sense": ["wet"]}), torch.ones(1, 4, encoder.d_model)

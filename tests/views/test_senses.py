@@ -86,7 +86,7 @@ def test_method_text_compares_single_heads_with_all_heads(report, other):
     assert np.round(sums, 2).tolist() == [[0.14, 0.20], [0.04, 0.10]]
 
 
-def test_stored_raw_c_result_equals_benchmark_table():
+def test_stored_result_equals_benchmark_table():
     (row,) = re.findall(r"\| most attended \| (.*) \|", Path("benchmarks/RESULTS.md").read_text("utf-8"))
     assert MADE_UP["most attended"] == float(row.split(" | ")[0]) and raw_c_measured("another") == {}
 
