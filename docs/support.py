@@ -240,8 +240,8 @@ weights and contexts (the inputs of W_O) may differ by 1e-5, the last hidden sta
 largest number, if this number exceeds 1. The limit of 1e-5 is wider if |query| × |key| × scale exceeds 16, because large scores
 have larger rounding errors.
 
-With the oldest allowed versions (torch 2.11.0, transformers 5.17.0), the library's tests passed on 2026-11-22, except two that
-expect the versions in constraints.txt.
+With the oldest allowed versions (torch 2.11.0, transformers 5.17.0), selfattn's tests outside tests/pages and tests/browser
+passed on 2026-11-22, except two tests that expect the versions in constraints.txt.
 
 | Model type | Outcome | Weights | Contexts | Last hidden state | Reason or note |
 |---|---|---|---|---|---|

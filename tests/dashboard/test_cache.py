@@ -160,7 +160,7 @@ def test_cache_key_includes_encoder_text_and_word(encoder, results, monkeypatch)
     assert cached(Thing(encoder.name), ("encoding", "The bank.", None), lambda progress: "its own") == "its own"
 
 
-def test_error_is_difference_from_models_weights(encoder, results, monkeypatch):
+def test_cached_error_compares_recomputed_weights_with_models_own(encoder, results, monkeypatch):
     own = encoder.encode("The bank.").weights(0, 1)
     monkeypatch.setattr(Encoding, "own_weights", lambda self, layer, head: own + 0.5)
     assert cached_error(encoder, "The bank.", Head(0, 1)) == pytest.approx(0.5)
@@ -237,7 +237,7 @@ def test_untrained_encoder_replaces_least_recently_used_encoder(loading, collect
 
 
 @pytest.mark.slow
-def test_results_of_removed_encoder_are_not_cached(loading, collected):
+def test_results_of_evicted_encoder_are_not_cached(loading, collected):
     gone = loading("b")
     loading("a")
     loading("c")
@@ -249,7 +249,7 @@ def test_results_of_removed_encoder_are_not_cached(loading, collected):
 
 
 @pytest.mark.slow
-def test_removed_encoder_cannot_replace_results_of_reloaded_encoder(loading):
+def test_evicted_encoder_cannot_replace_results_of_reloaded_encoder(loading):
     gone = encoder_picker.load("b", None, "cpu", "float32")
     for name in ("a", "c", "b"):
         reloaded = loading(name)

@@ -34,7 +34,7 @@ def test_weight_at_distance_is_mean_over_other_sentences():
     assert pronouns.position_only(both).flatten().tolist() == pytest.approx([-0.4, 0.8])  # each from the other sentence
 
 
-def test_pronoun_is_found_after_both_nouns(encoder):
+def test_chosen_pronoun_comes_after_both_nouns(encoder):
     encoding = encoder.encode("The dog, it seems, chased the cat until it fell.")
     rows = pronouns.pronoun_rows(encoding, PronounSentence("", "it", "dog", "cat", None))
     words = (encoding.places("it")[1], encoding.places("dog")[0], encoding.places("cat")[0])

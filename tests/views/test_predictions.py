@@ -149,7 +149,7 @@ def test_words_outside_entities_show_no_tag(encoder):
     assert predictions.most_certain(found.assign(tag="O")) == 2
 
 
-def test_panel_of_text_with_one_word_or_none(found, encoder):
+def test_words_panel_handles_text_with_one_word_or_none(found, encoder):
     one = encoder.tokenize("sat")
     one = replace(explained((-0.3,)), sentence=one, words=one.words, target=found.target)
     assert predictions.words({asked(): one}).note == f"{GOES}: the label stays the likeliest."
