@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.table import keep, show
 
-# Run scan first: its child process's peak memory includes this process's memory, which later benchmarks increase.
+# Run scan first: the peak memory it measures includes this process's memory, which the other benchmarks increase.
 NAMES = ("scan", "base_size", "hiding", "load", "soak", "start_up", "visitors")
 
 

@@ -235,10 +235,10 @@ types: the base models, text encoders and masked-language models of transformers
 - {shown} types have the outcome "shown": selfattn shows the model's own attention weights, and says why it can't recompute them.
 - {refused} types have the outcome "refused": selfattn doesn't open them, and says why.
 
-The table shows the largest differences from the eager pass, over three texts, all layers and all heads. Attention
-weights and contexts (the inputs of W_O) may differ by 1e-5, the last hidden state by 1e-4. Each limit is relative to the layer's
-largest number, if this number exceeds 1. The limit of 1e-5 is wider if |query| × |key| × scale exceeds 16, because large scores
-have larger rounding errors.
+The table shows the largest differences between selfattn's numbers and the eager pass, over three texts, all layers and all heads.
+Attention weights and contexts (the inputs of W_O) may differ by 1e-5, the last hidden state by 1e-4. Each limit is relative to
+the layer's largest number, if this number exceeds 1. The limit of 1e-5 is wider if |query| × |key| × scale exceeds 16, because
+large scores have larger rounding errors.
 
 With the oldest allowed versions (torch 2.11.0, transformers 5.17.0), selfattn's tests outside tests/pages and tests/browser
 passed on 2026-11-22, except two tests that expect the versions in constraints.txt.

@@ -80,7 +80,7 @@ TEXT_PAIRS = tuple(TextPair(**row) for row in _table("text_pairs").to_dict("reco
 _BY_USE = _table("sentences").set_index("use")["sentence"]
 # In the first two and the last sentence, "bank" is a river's bank, otherwise a money bank.
 STATIC_WORD_SENTENCES = tuple(_BY_USE["one word"])
-# These sentences have hardly any words in common.
+# Any two of these sentences have hardly a word in common.
 NEUTRAL_SENTENCES = tuple(_BY_USE["neutral"])
 
 # No head is scored on this sentence, because readers disagree whom "she" means.

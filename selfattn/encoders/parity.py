@@ -166,7 +166,7 @@ def _eager(
     passes = []
     for row, tokens in enumerate(batch):
         n = len(tokens.ids)
-        # Cut off the padding. A single text has no padding, and `_check_maps` needs its maps uncut.
+        # Cut off a batch's padding. A single text's maps stay uncut, because `_check_maps` checks their shape.
         weights = [layer[row] if len(batch) == 1 else layer[row, :, :n, :n] for layer in layers]
         one = EagerPass(tokens, weights, [state[row, :n] for state in states], hidden[row] if hidden else ())
         if not all(bool(torch.isfinite(numbers).all()) for numbers in one.weights + one.states):

@@ -248,9 +248,9 @@ def chance(over_many: HiddenWordsReport, share: float) -> str:
     if often != often:
         return ""
     if often == 0:
-        return "in the labelled sentences, no move about this long goes away from the other sense"
+        return "in the labelled sentences, no move of about this length goes away from the other sense"
     rate = f"1 in {numbers.count(max(2, round(1 / often)))}"
-    return f"in the labelled sentences, {rate} moves about this long goes away from the other sense"
+    return f"in the labelled sentences, {rate} moves of about this length goes away from the other sense"
 
 
 def _way(line: Line, level: float) -> dict[str, Any]:

@@ -42,7 +42,9 @@ def _side(
     known = [each for each in others if each["share"] is not None]
     leader = max(known, key=lambda one: one["share"])
     for each in known:
-        each["chance"] = f"1 in {4 + int(40 * abs(each['share']))} moves about this long goes away from the other sense"
+        each["chance"] = (
+            f"1 in {4 + int(40 * abs(each['share']))} moves of about this length goes away from the other sense"
+        )
     n = layers * heads
     by_word = {each["at"]: _effects(draw, each["share"] or 0.01, n) for each in words if each["at"] is not None}
     tokens = [

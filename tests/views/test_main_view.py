@@ -253,7 +253,7 @@ def test_only_positive_shares_have_text_about_chance(made, reports):
     river = next(word for word in panel.live.data["sides"][0]["words"] if word["text"] == "river")
     often = reports["hidden_words"].chance_of(float(pair.share[0][pair.top[0]]))
     assert river["chance"] == (
-        f"in the labelled sentences, 1 in {round(1 / often)} moves about this long goes away from the other sense"
+        f"in the labelled sentences, 1 in {round(1 / often)} moves of about this length goes away from the other sense"
     )
     negative = [word for side in panel.live.data["sides"] for word in side["words"] if (word["share"] or 0) < 0]
     assert negative and all("chance" not in word for word in negative)
@@ -339,9 +339,13 @@ def test_words_with_almost_largest_effect_are_found():
         chance(SimpleNamespace(chance_of=lambda share, often=often: often), 0.2) for often in (0.3, 0.9, 0.0, math.nan)
     ]
     counts = [
-        f"in the labelled sentences, 1 in {n} moves about this long goes away from the other sense" for n in (3, 2)
+        f"in the labelled sentences, 1 in {n} moves of about this length goes away from the other sense" for n in (3, 2)
     ]
-    assert said == [*counts, "in the labelled sentences, no move about this long goes away from the other sense", ""]
+    assert said == [
+        *counts,
+        "in the labelled sentences, no move of about this length goes away from the other sense",
+        "",
+    ]
     assert chance(SimpleNamespace(chance_of=lambda share: 0.3), 0.0) == ""
 
 
