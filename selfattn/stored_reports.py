@@ -260,7 +260,8 @@ def _keep(name: str, encoder: Encoder, read: object, report: object) -> None:
     except OSError as error:
         reason = error.strerror or brief(error)
         warnings.warn(
-            f"The report on {encoder.title} can't be stored: {reason}. Free disk space, or set SELFATTN_CACHE.",
+            f"The report on {encoder.title} can't be stored: {reason}. Free some disk space, or set SELFATTN_CACHE to another "
+            "folder.",
             stacklevel=3,
         )
 

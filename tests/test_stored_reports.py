@@ -137,7 +137,7 @@ def test_unmeasurable_word_is_left_out(encoder_of, two_words, monkeypatch):
 def test_failure_to_store_measurement_gives_warning(encoder_of, two_words, tmp_path):
     encoder = encoder_of("BERT")
     (tmp_path / "kept").write_text("no folder")
-    with pytest.warns(UserWarning, match="on bert can't be stored: Not a directory. Free disk space"):
+    with pytest.warns(UserWarning, match="on bert can't be stored: Not a directory. Free some disk space"):
         found = measured(encoder)
     same(found, hidden_words(encoder, two_words), atol=1e-6)
     with pytest.warns(UserWarning, match="can't be stored"):

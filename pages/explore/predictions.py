@@ -49,7 +49,7 @@ def pick_question(encoder: Encoder) -> list[Question]:
     first = views.first_asked(encoder, session.GAP in st.query_params)
     previous = session.DEFAULT_OF.of(session.ASKED)
     if session.ASKED.get() is not None and session.ASKED.get() == previous.get():
-        session.ASKED.set(first)  # no choice yet: ask what the encoder was trained for
+        session.ASKED.set(first)  # no choice yet: take the kind that the encoder was trained for
     previous.set(first)
     with this_page().beside:
         names = {kind: name for kind, (name, *_) in KINDS.items()}

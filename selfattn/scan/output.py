@@ -160,5 +160,5 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
         path.unlink(missing_ok=True)
         reason = error.strerror or brief(error)
         raise ScanError(
-            f"{path.parent} can't be written: {reason}. Free disk space, and run the command again."
+            f"{path.parent} can't be written: {reason}. Free some disk space, and run the command again."
         ) from None

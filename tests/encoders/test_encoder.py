@@ -174,7 +174,7 @@ def test_index_error_names_valid_range(encoder):
             call()
 
 
-def test_each_forward_pass_tells_amount_of_work(encoder):
+def test_work_of_each_forward_pass_is_reported(encoder):
     """The amount of work is tokens x layers x d_model. Padding counts, and so does each copy that `knock_out` makes."""
     given = []
 

@@ -214,7 +214,7 @@ def test_letter_case_of_word_in_link_is_ignored():
     assert at.selectbox(key="word").value == "Bank"
 
 
-def test_link_word_that_is_not_offered_is_replaced():
+def test_word_from_link_is_replaced_if_not_offered():
     at = open_link("", a="我去银行存钱。", b="河边的银行。", word="银行")
     assert "Shown instead: 行." in at.warning[0].value.replace("\\", "")
     assert at.selectbox(key="word").value == "行" and "word" not in at.query_params

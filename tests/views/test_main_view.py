@@ -451,7 +451,7 @@ def test_schema_refuses_wrong_data(made):
         Live("way", {**data, "sides": [side, data["sides"][1]]})
 
 
-def test_data_of_main_view_are_small(made):
+def test_json_size_of_main_view_is_limited(made):
     assert len(json.dumps(made("bank")[1].live.data)) < 40_000
 
 
@@ -475,7 +475,7 @@ def test_stored_integers_round_to_printed_percentages():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("words", [32, 61])
-def test_data_of_large_encoder_are_small(tmp_path, words):
+def test_json_size_is_limited_for_large_encoder(tmp_path, words):
     family = FAMILIES["BERT"]
     shape = {"num_hidden_layers": 24, "num_attention_heads": 16, "hidden_size": 64}
     large = replace(family, settings={**family.settings, **shape})

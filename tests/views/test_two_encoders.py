@@ -159,8 +159,11 @@ def test_finding_names_head_farthest_from_counterpart():
         ),
     ],
 )
-def test_finding_counts_heads_nearer_own_than_other_twins(nearer, by_chance, finding):
-    """A head's twin is the same head of the encoder with random weights."""
+def test_finding_counts_heads_nearer_to_own_twin(nearer, by_chance, finding):
+    """A head's twin is the same head of the encoder with random weights.
+
+    The finding counts the heads that are nearer to their own twin than to other heads' twins.
+    """
     chance = pd.DataFrame({"shift": range(1, 1 + len(by_chance)), "nearer": by_chance})
     panel = over(replace(REPORT, heads=FRAME.assign(nearer=nearer), by_chance=chance), "twin")[1]
     assert panel.finding == finding

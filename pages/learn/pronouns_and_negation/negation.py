@@ -57,7 +57,7 @@ def show(encoder: Encoder) -> None:
         positive, negative = bag_of_words(MOVIE)
         teaching.prose(
             f"A model that only counts words finds {positive} positive words, *good* and *amazing*, and {negative} negative "
-            "words. It misses *not*, so it calls the film good. Attention could link *not* to *good* only. "
+            "words. It misses *not*, so it calls the film good. Attention could link *not* to *good*, but not to *amazing*. "
             "One published lesson prints made-up weights, in which *good* gives *not* the weight .55."
         )
         question = (
