@@ -54,7 +54,7 @@ class Sentence:
         return sum(one.word["share"] for one in self.flowing) + 0.01
 
     def ribbons(self, scale: float) -> list[Ribbon]:
-        """Return one ribbon for each word in `flowing`. scale: a ribbon's width in pixels for an effect of 1."""
+        """Return one ribbon for each word in `flowing`. scale: ribbon width in pixels, per unit of `share`."""
         words, found = self.flowing, []
         for sign in (-1, 1):
             height, end = 16.0, sign * (self.total * scale + BETWEEN * len(words)) / 2

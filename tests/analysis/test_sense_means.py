@@ -56,7 +56,7 @@ def test_way_method_returns_third_sense_of_labelled_row(encoder):
 
 
 def test_labelled_sentences_are_nearest_to_own_sense(encoder):
-    """The main view shows these sentences."""
+    """The dashboard's main view shows the labelled sentences of these three words as dots."""
     report = stored("sense_means", encoder, LABELLED).report
     for word in ("bank", "light", "trunk"):
         sides = [row.place < 0.5 for row in report.of(word, encoder, LABELLED).rows.values()]
