@@ -16,12 +16,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(NAMES)} (default: all)")
     parser.add_argument(
-        "--against",
-        type=Path,
-        metavar="FOLDER",
-        help="a checkout to compare with, for the benchmarks soak and visitors",
+        "--against", type=Path, metavar="FOLDER", help="a checkout to compare with (only for 'soak' and 'visitors')"
     )
-    parser.add_argument("--minutes", type=float, help="how many minutes the benchmark soak runs (default: 20)")
+    parser.add_argument("--minutes", type=float, help="how many minutes the benchmark 'soak' runs (default: 20)")
     parser.add_argument("--small", action="store_true", help="run few rounds, and don't write RESULTS.md")
     parser.add_argument("--dry", action="store_true", help="don't write RESULTS.md")
     options = parser.parse_args()

@@ -42,7 +42,7 @@ def came_back() -> bool:
 def restore_address() -> None:
     """After the browser's Back or Forward, give the restored address to the widgets.
 
-    Streamlit drops parameters to which the previous page's widgets are bound. We found no issue about this.
+    Streamlit drops parameters to which the previous page's widgets are bound. We found no GitHub issue about this.
     """
     context = this_session()
     asked = parse_qs(context.query_string, keep_blank_values=True)

@@ -141,7 +141,7 @@ def test_effects_on_masked_word_match_plain_transformers(tmp_path):
 
 
 def test_explain_never_hides_word_that_target_is_about(encoder_of):
-    """`together`, the effect of hiding all words, is NaN if every position of the target is hidden."""
+    """`together`, the effect of hiding all words, is NaN if the target then has no token left."""
     encoder = encoder_of("BERT")
     sentence = encoder.tokenize(TEXT)
     (word,) = sentence.places("muddy")

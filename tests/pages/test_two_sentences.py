@@ -274,7 +274,7 @@ def test_edit_of_sentence_b_recomputes_only_sentence_b(main_view, monkeypatch):
 
 
 @pytest.mark.parametrize("family", ["XLNet", "LiLT"])
-def test_default_head_has_largest_weight_if_hiding_is_impossible(checkpoint, family):
+def test_default_head_has_strongest_attention_if_hiding_is_impossible(checkpoint, family):
     folder = str(checkpoint(family))
     at = open_link(model="another ...", other=folder)
     assert not at.error and figure(at)["finding"].startswith('No word can be hidden from "bank" in this encoder')

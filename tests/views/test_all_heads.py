@@ -114,7 +114,7 @@ def test_example_sentence_shows_weight_of_attended_word(encoder):
     assert [word["text"] for word in words if word["kind"] == "chosen"] == [frame["word"][place["row"]]]
 
 
-def test_note_counts_heads_with_larger_effect_than_chosen(encoder):
+def test_note_counts_heads_with_larger_effect_than_chosen_head(encoder):
     moves = stored("hidden_words", encoder, labelled_sentences()).report
     every = moves.heads.query("word == 'all'").sort_values("share", ascending=False).reset_index(drop=True)
     every.loc[2, "leads"] = 0.005
