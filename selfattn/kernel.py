@@ -74,7 +74,7 @@ def add_mask(scaled: Tensor, mask: Tensor | None, terms: Terms = ()) -> Tensor:
 def rounded(trace: AttentionTrace, dtype: torch.dtype) -> AttentionTrace:
     """Convert the trace's tensors to another dtype, except boolean masks.
 
-    A tensor with a number too large for 16 bits stays unchanged.
+    A tensor with a number too large for a 16-bit `dtype` stays unchanged.
     """
 
     def fit(step):

@@ -23,7 +23,7 @@ from selfattn.kernel import AttentionTrace
 from selfattn.senses import HiddenWordsReport
 from selfattn.words import Word, fold
 
-# Matches a cell that a spreadsheet would run as a formula, with or without apostrophes in front.
+# FORMULA matches a cell that a spreadsheet would run as a formula, with or without apostrophes in front.
 # Escaping puts one more apostrophe in front of such a cell; `unescaped` removes it.
 SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b"
 FORMULA = re.compile(rf"'*(?:[\t\r\n]|[\s\0-\x1f\ufeff]*[{SIGNS}])")

@@ -37,7 +37,10 @@ def choose() -> Settings:
 
 
 def train(settings: Settings) -> None:
-    """Train the model, and show the model's results after each epoch. The button "Stop" keeps the finished epochs."""
+    """Train the model, and show the model's results after each epoch.
+
+    The button "Stop" ends the training. The results of the finished epochs are kept.
+    """
     st.button("Stop", key="tiny.stop", icon=":material/stop:")
     bar, picture = st.progress(0.0), st.empty()
     states: list[EpochState] = []

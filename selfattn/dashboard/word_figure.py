@@ -135,7 +135,7 @@ def keep_choice(encoder: Encoder, answer: Answer, state: str, value: Any) -> boo
 
 
 def _offered(names: list[list[str]], chosen: Any) -> bool:
-    """Return True if each (side, index) has side 0 (A) or 1 (B), and either a word's index in that sentence or None."""
+    """Return True if each (side, index) is valid: side 0 or 1, and an index in `names[side]` or None."""
     for one in chosen:
         side, at = one if isinstance(one, list | tuple) and len(one) == 2 else (None, None)
         if side not in (0, 1) or not (at is None or (isinstance(at, int) and 0 <= at < len(names[side]))):

@@ -144,9 +144,9 @@ def chosen(
 ) -> Panel:
     """Return the panel with a visitor's choices.
 
-    hidden: the hidden words of A and B, as indices in `pair.words`.
+    hidden: for side 0 (A) and side 1 (B), the hidden word's index in `HiddenPair.words[side]`, or None.
     head: an index in `Encoder.all_heads`. None: the head with the largest effect.
-    guessed: the guessed word, as (side, index of the word); side 0 is A, side 1 is B.
+    guessed: the guessed word, as (side, index in `HiddenPair.words[side]`).
     """
     if panel.live is None or panel.live.data["guess"]:
         return panel

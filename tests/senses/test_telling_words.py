@@ -118,7 +118,7 @@ def rank_correlation(first, second) -> float:
 
 
 @pytest.mark.slow
-def test_tiny_encoder_gives_same_report_as_plain_loops(encoder_of, checkpoint):
+def test_report_of_tiny_encoder_agrees_with_plain_loops(encoder_of, checkpoint):
     encoder = in_float64(encoder_of("BERT"))
     assert_agrees(hidden_words(encoder, tiny_table()), encoder, checkpoint("BERT"), tiny_table())
 

@@ -144,7 +144,7 @@ function linePart(view) {
     assign(svg, "height", axis + END + 4 + Math.max(...names.map((name) => name.offsetHeight)));
   }
 
-  /** Return the CSS class of an end of the line (0 or 1); "" if the word has the same sense in sentences A and B. */
+  /** Return the CSS class of end 0 or end 1 of the line, or "" if the word has the same sense in sentences A and B. */
   function colour({ toward }, end) {
     return toward[0] === toward[1] ? "" : "ab"[end];
   }
