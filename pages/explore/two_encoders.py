@@ -38,9 +38,9 @@ def show_over_many(first: Encoder, second: Encoder, chosen: Head, partner: str) 
         )  # fmt: skip
     texts = tuple(line.strip() for line in typed.splitlines() if line.strip())
     if len(texts) > limits.max_rows or len(typed) > limits.max_table_characters:
-        most = f"{limits.max_rows:,} sentences with {limits.max_table_characters:,} characters"
+        most = f"{limits.max_rows:,} sentences and {limits.max_table_characters:,} characters in all"
         show_error(
-            f"Expected at most {most}, got {len(texts):,} sentences with {len(typed):,} characters. Remove some sentences."
+            f"Expected at most {most}, got {len(texts):,} sentences and {len(typed):,} characters. Remove some sentences."
         )
         return
     make, key = partial(compare_checkpoints, first, second, texts), ("checkpoints", encoder_key(second), texts)

@@ -88,7 +88,7 @@ WAY = Key("way", "the distance that counts as 100 %: between the two senses, or 
 HIDDEN = Key(
     "hidden", "an answer (as Answer.key), and the indices of the words hidden in its sentences A and B", (None, None)
 )
-HEADS = Key("heads", "the answer whose map of heads is open (as Answer.key)")
+HEADS = Key("heads", "the Answer.key of the answer whose map of heads is open")
 GUESS = Key("guessed", '"asked" while the page waits for a guess; then the guessed word, or False if none was guessed')
 VIEW = Key("view", "the kind of weights in the maps (one_head.SOURCES); on page Pronouns, the open tab")
 

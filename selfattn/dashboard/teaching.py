@@ -182,9 +182,9 @@ def vectors(
     width: int = 150,
     check: Callable[..., object] | None = None,
 ) -> dict[str, Tensor]:
-    """Draw a text field for each vector (d,) of `published`; return the typed vectors in float64.
+    """Draw a text field for each vector (d,) of `published`; return the fields' vectors in float64.
 
-    check: raises ValueError if the typed vectors don't fit together. `published` is then returned.
+    check: raises ValueError if the fields' vectors don't fit together. `published` is then returned.
     """
     texts = {f"{stop}.{name}": ", ".join(f"{number:g}" for number in row) for name, row in published.items()}
     filled = session.PUBLISHED.of(stop)
@@ -207,7 +207,7 @@ def vectors(
 
 
 def numbers(name: str, text: str, published: Sequence[float] | Tensor) -> Tensor:
-    """Return the typed vector (d,) in float64, or the published vector if the text can't be used."""
+    """Return `text` as a vector (d,) in float64, or `published` if the text can't be used."""
     try:
         return typed_numbers.parse(name, text, len(published))
     except ValueError as error:

@@ -46,7 +46,9 @@ class EagerPass:
 
 
 def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
-    """Compare fast and eager attention. Return the encoder with sizes (such as n_layers) and reasons for what it can't do.
+    """Compare fast and eager attention. Return a copy of the encoder with the results.
+
+    The results are sizes (such as n_layers) and reasons why the encoder can't do a task (such as hide_reason).
 
     pinned: True for the bundled encoder, which needs only one eager pass
     Raises LoadError.

@@ -31,7 +31,7 @@ class Tint:
 def shaded_data(
     frame: pd.DataFrame, said: Mapping[Any, str], tint: Tint, open: str = "", headings: Mapping[Any, str] | None = None
 ) -> dict[str, Any]:
-    """Return the data in the format of shaded.schema.json, without `key`.
+    """Return the data in the format of shaded.schema.json, without the schema's property `key`.
 
     said: the text above each sentence, keyed by the frame's first column.
     open: tooltip that says what a click on a row does; "": no clicks.

@@ -110,7 +110,7 @@ def lines(chart):
 
 
 def tips(chart):
-    """Return each arrow's end (x, y), keyed by the arrow's label."""
+    """Return the position (x, y) of each arrow's tip, keyed by the arrow's label."""
     arrow = mark(chart, "rule").records
     return {row.label: (row.x, row.y) for row in arrow.itertuples()}
 

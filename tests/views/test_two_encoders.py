@@ -89,7 +89,7 @@ def test_finding_names_both_heads_if_different():
     )
 
 
-def test_bar_colour_shows_encoder_with_more_weight():
+def test_bar_colour_shows_which_encoder_gives_more_weight():
     bars = drawn(one_sentence()[0].picture(Look(width=600)), "rect")
     assert [rgb(bar["fill"]) for bar in bars] == [rgb(LIGHT.signed[end]) for end in (0, 0, -1, -1)]
 
