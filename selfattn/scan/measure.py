@@ -1,4 +1,4 @@
-"""Measure each occurrence of a word: its attention weights in every head."""
+"""Measure, in every head, which tokens each occurrence of a word attends to."""
 
 import math
 from collections.abc import Callable, Sequence

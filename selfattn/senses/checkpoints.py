@@ -18,12 +18,12 @@ from selfattn.senses.resampling import interval
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CheckpointsReport(OfTables):
-    """Each head's mean distance, over texts, from its counterpart in the other checkpoint."""
+    """Mean distances, over texts, between each head's attention weights in the two checkpoints."""
 
     heads: pd.DataFrame
     # layer, head
     # n: number of texts
-    # distance: from the counterpart, 0 (equal weights) to 1, mean over texts
+    # distance: from the counterpart, 0 (equal attention weights) to 1, mean over texts
     # low, high: 95 % interval of the distance
     # others: mean distance from the other heads of the counterpart's layer
     # nearer: True if `high` is less than `others`
@@ -36,7 +36,7 @@ class CheckpointsReport(OfTables):
 def compare_checkpoints(
     first: Encoder, second: Encoder, texts: Iterable[str], progress: Progress = silent
 ) -> CheckpointsReport:
-    """Measure how far each head's weights differ from its counterpart's.
+    """Measure how much each head's attention weights differ from its counterpart's.
 
     Raises ValueError if heads don't correspond or no text is usable, TypeError if `texts` is a string.
     """

@@ -162,8 +162,8 @@ def moved_word(report: HiddenWordsReport, head: Head) -> Panel:
     return replace(
         panel,
         name="moved word",
-        finding="In each sentence, the word with the largest effect on the labelled word is hidden only in "
-        f"{head}. The labelled word then moves {share}\u00a0% of the distance to its other sense.",
+        finding="If the word with the largest effect on the labelled word is hidden only in "
+        f"{head}, the labelled word moves, on average, {share}\u00a0% of the distance to its other sense.",
         note=note,
     )
 

@@ -112,7 +112,7 @@ def most_certain(tags: pd.DataFrame) -> int:
 
 
 def tags(sentence: Encoding, found: pd.DataFrame, chosen: int | None = None) -> Panel:
-    """Make the panel of every word with its tag. chosen: index of the word that is asked about."""
+    """Make the panel that shows every word with its tag. chosen: index of the word that is asked about."""
     rows = [("tags", word, word.label, share, False) for word, share in zip(sentence.words, found["probability"])]
     tint = Tint("probability", numbers.weight, "probability {}", 1.0)
     data = shaded_data(sentence_words(rows, "row", "probability"), {"tags": "click a word to ask about its tag"}, tint)

@@ -84,7 +84,7 @@ def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, 
     elif many >= ROWS:
         finding = f'Hiding a single word never moves "{word}" further than chance could.'
         note, level = (
-            "There is no noise level, because too many moves of every length go away from the other sense.",
+            "There is no noise level, because even among the longest moves, too many go away from the other sense.",
             math.inf,
         )
     else:

@@ -128,7 +128,7 @@ def effects(at):
     return pd.Series([float(each.split(" ")[0].replace("−", "-")) for each in live(at, "heads")["said"]])
 
 
-def test_trained_kind_of_prediction_is_selected_first(folders, tmp_path):
+def test_default_question_matches_task_of_checkpoint(folders, tmp_path):
     folder = str(embedder(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("BAD", "GOOD"))))
     at = open_link("predictions", model="another ...", other=folder, a=RIVER, head="L0 H0")
     classes = answers(at)["token"].tolist()

@@ -122,7 +122,7 @@ def test_note_counts_heads_with_larger_effect_than_chosen_head(encoder):
     for place in (0, 1, 2, 40):
         row = every.loc[place]
         own = moved_word(moves, Head(int(row["layer"]), int(row["head"])))
-        assert f"moves {numbers.decimal(100 * row['share'], 1)}\u00a0% of the distance" in own.finding
+        assert f"moves, on average, {numbers.decimal(100 * row['share'], 1)}\u00a0% of the distance" in own.finding
         assert own.live.data["chosen"] == 12 * row["layer"] + row["head"]
         assert own.live.data["said"][own.live.data["chosen"]].endswith(
             f"{numbers.decimal(100 * row['share'], 1)}\u00a0%"
