@@ -139,8 +139,8 @@ settings = choose()
 layers, n = tiny_model.layers(settings.width), tiny_model.N_SAMPLES
 count = layers["numbers"].sum()
 teaching.prose(
-    f"The model learns **{count:,} numbers** from {n:,} sentences. The answer is *yes* for about 2 in 100 sentences, the "
-    "positives. Recall is the share of the positives that the model finds."
+    f"The model learns **{count:,} numbers** from {n:,} sentences. About 2 in 100 sentences have the answer *yes*: these "
+    "are the positives. Recall is the share of the positives that the model finds."
 )
 if st.button("Train", key="tiny.train", icon=":material/play_arrow:"):
     train(settings)

@@ -329,7 +329,7 @@ def hidden_heads(
 ) -> Tensor:
     """Return how far the word `first` moves if `word` is hidden from it, in one head at a time: (n_layers, n_heads).
 
-    way (d_model,): the direction of the move, and the unit of its length.
+    way (d_model,): the vector along which the move is measured, in units of the vector's length.
     progress: as in `Encoder.knock_out`. changed: as in `hidden_pair`.
     heads: measure only these heads, and return (len(heads),).
     Raises TextError, ValueError, and NotRecomputable.

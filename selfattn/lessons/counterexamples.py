@@ -28,7 +28,7 @@ def same_output(weights: Tensor, values: Tensor) -> SameOutput:
     """Make a row's largest weight as small as possible without changing the context.
 
     weights (n,), values (n, d_value)
-    Other weights exist if n > d_value + 1, or if the values are linearly dependent.
+    Other weights with the same context exist if n > d_value + 1, or if the values are linearly dependent.
     """
     from scipy.optimize import linprog  # imported late, because it loads slowly
 

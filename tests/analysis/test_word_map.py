@@ -43,7 +43,7 @@ def test_word_map_reports_weight_on_special_tokens(encoding):
 def test_word_map_without_special_tokens(encoding):
     view = word_map(encoding, WEIGHTS, special=False)
     assert view.labels == ("unhappy", "cat") and view.groups == ((1, 2), (3,)) and view.special == (False, False)
-    # Before rescaling, "unhappy" has the weights 0.4 and 0.3, and "cat" 0.6 and 0.1.
+    # Before rescaling, the row of "unhappy" is (0.4, 0.3), and the row of "cat" is (0.6, 0.1).
     assert view.matrix[0].tolist() == pytest.approx([4 / 7, 3 / 7])
     assert view.matrix[1].tolist() == pytest.approx([6 / 7, 1 / 7])
     assert view.hidden == pytest.approx(0.3)

@@ -51,7 +51,7 @@ def test_numbers_are_formatted_as_in_python(open_way):
     assert written == [[numbers.decimal(one), percent(one), numbers.weight(one)] for one in values]
 
 
-def test_option_alone_shows_only_sentences_and_line(open_way):
+def test_only_sentences_and_line_are_shown_if_alone(open_way):
     data = {**VARIANTS["bank"], "alone": True}
     page = open_way({**asking(data, "Where does it go?"), "way": {**data["way"], "level": None}})
     expect(page.locator("svg.line .solid")).to_have_count(2)
@@ -469,7 +469,7 @@ def test_share_near_noise_level_is_written_with_decimal(open_way):
     expect(open_way(data, 1100).locator(".much").last).to_have_text("21.0\u00a0%")
 
 
-def test_only_text_line_with_chosen_word_has_ribbons(open_way):
+def test_only_words_on_chosen_words_line_have_ribbons(open_way):
     page, sides = open_way(VARIANTS["64 words"], 1100), VARIANTS["64 words"]["sides"]
     top = "each => each.getBoundingClientRect().top"
     for side, name in enumerate("ab"):

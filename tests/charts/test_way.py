@@ -121,7 +121,7 @@ def test_ribbon_width_is_proportional_to_share(panels, word):
             assert (own[0]["color"] == LIGHT.effect[-1]) == (value in named)
 
 
-def test_only_text_line_with_chosen_word_has_ribbons():
+def test_only_words_on_chosen_words_line_have_ribbons():
     data = VARIANTS["split"]
     sets = way(data, LIGHT, 760)["datasets"]
     assert [value for value, *_ in polygons(sets, "ribbon A")] == [0.25]  # the longest word is on the next line

@@ -51,7 +51,7 @@ def test_moves_away_from_other_senses_raise_noise_level():
     assert noise_level(largest, smallest, 1).level == 0.01
 
 
-def test_shares_that_only_19_sentences_reach_are_ignored():
+def test_noise_level_ignores_shares_reached_in_only_19_sentences():
     largest = np.concatenate([np.full(280, 0.05), np.full(20, 0.305)])
     smallest = np.concatenate([np.full(3, -0.2), np.zeros(297)])
     assert noise_level(largest, smallest, 1).level == 0.21

@@ -84,8 +84,8 @@ def _compared(
         asks=asks,
         lit=shown,
         lines=[f"{name}: {product(query, each, score)}" for name, each, score in zip(names, keys, scores)],
-        note=f"The score is also length {query.norm():.2f} × length {key.norm():.2f} × cosine {decimal(angle)}. So a long key "
-        "can have a large score at a large angle.",
+        note=f"The score also equals both vectors' lengths × their cosine: {query.norm():.2f} × {key.norm():.2f} × "
+        f"{decimal(angle)}. So a long key can score high at a large angle.",
     )
 
 
