@@ -83,8 +83,8 @@ def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
         "Three small networks read your sentence: a plain recurrence, a gated recurrence and attention. At each word, the "
         "plain recurrence multiplies its state by the **gain** and adds the word. In the gated recurrence, the **gate** says "
         "how much of this change is made; at the first chosen word, all of it is made.\n\n"
-        "The **gradient** says how much a state would move if the first chosen word moved. The **share** says how much of a "
-        "state comes from the first chosen word. The share shrinks even at a gain of 1, because other words are added.\n\n"
+        "The **gradient** says how much a state would move if the first chosen word's vector moved. The **share** says how much "
+        "of a state comes from the first chosen word. The share shrinks even at a gain of 1, because other words are added.\n\n"
         "A real network would learn the gate and attention's query; here you set them. If the query doesn't ask for the first "
         "chosen word, attention's weights are nearly equal, and the share shrinks, too."
     )

@@ -18,7 +18,7 @@ from selfattn.numbers import share
 from selfattn.views.lesson import drawing
 
 PUBLISHED = {"tiny.seed": 0, "tiny.epochs": 10, "tiny.width": 8, "tiny.magic": 42}
-# The original lesson's probabilities for two sentences
+# sentence: the probability of "yes" that is printed in the public lesson that this page reproduces
 PRINTED = {"0 45 48 1 4 4 40": "0.0001", "0 34 13 33 42 17 3": "0.9993"}
 EVEN = f" (equal weights would be {1 / 7:.2f})"
 TOKENS = ("[CLS]", "1", "2", "3", "4", "5", "6")

@@ -87,8 +87,8 @@ def cosine_parts(
     pooling = pooling or load_pooling(encoder)
     if pooling.mode not in AVERAGES:
         raise NoPooling(
-            f"{encoder.title} has the pooling mode {pooling.mode}, so its cosine can't be divided between words. Choose an "
-            "encoder with mean pooling, or measure the effect of hiding each word."
+            f"{encoder.title} has the pooling mode {pooling.mode}, so the texts' cosine can't be divided between words. Choose "
+            "an encoder with mean pooling, or measure the effect of hiding each word."
         )
     sides = [each if isinstance(each, Encoding) else encoder.encode(each) for each in (a, b)]
     vectors, sums, lengths = [], [], []

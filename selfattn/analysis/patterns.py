@@ -12,11 +12,11 @@ from torch import Tensor
 from selfattn.analysis.measures import ordinary_rows, row_measures
 from selfattn.encoders.encoding import Encoding
 
-# name: (meaning, threshold)
+# name: (what a head that fits the pattern has, threshold)
 PATTERNS = {
     "previous token": ("at least half of its weight on the token before", 0.5),
     "next token": ("at least half of its weight on the token after", 0.5),
-    "itself": ("at least half of its weight on the token itself", 0.5),
+    "itself": ("at least half of its weight on the query token itself", 0.5),
     "special tokens": ("at least two thirds of its weight on special tokens", 2 / 3),
     "punctuation": ("at least half of its weight on punctuation", 0.5),
     "broad": ("an entropy of at least 90 % of the maximum", 0.9),

@@ -1,6 +1,6 @@
-"""Limit the pages, costly computations and PyTorch threads that run at once.
+"""Limit how many pages, costly computations and PyTorch threads run at once.
 
-Costly work, such as computing the effect of every head, takes seconds. Pages don't wait for costly work.
+Costly work, such as computing the effect of every head, takes seconds. Other pages run during costly work.
 """
 
 import threading

@@ -84,7 +84,9 @@ MENU = Key("menu", "the pages of the menu")
 DOWNLOAD = Key("download", 'True while "Download" is open', False)
 
 # Keys of the main view. An `answer.Answer` holds the effects of hiding words.
-WAY = Key("way", "the distance that counts as 100 %: between the two senses, or between the two sentences")
+WAY = Key(
+    "way", "whether an effect of 100 % is the distance between the word's senses, or between its vectors in A and B"
+)
 HIDDEN = Key(
     "hidden", "an answer (as Answer.key), and the indices of the words hidden in its sentences A and B", (None, None)
 )

@@ -184,5 +184,6 @@ def _max_tokens(transformer: Path, harmless: Mapping[str, tuple | None] = TRANSF
                 most = settings[key].pop("model_max_length", most)
     _check(file, harmless, settings)
     if most is not None and (type(most) is not int or most < 1):
+        # load_pooling puts the encoder's title before this message.
         raise NoPooling(f"has max_seq_length = {str(most)[:80]!r}. Expected a whole number of at least 1.")
     return most

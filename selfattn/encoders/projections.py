@@ -119,7 +119,7 @@ def _linears(
     if output is None or (names is None and not is_linear(module, FUSED)):
         raise ProjectionsUnknown(
             f"selfattn can't find the query, key, value and output matrices of {encoder.family} ({type(module).__name__}). "
-            "The head's steps start from the recorded query, key and value instead."
+            "So the head is recomputed from the recorded query, key and value, not from the layer's input."
         )
     if names is not None:
         return [(getattr(module, name).weight, getattr(module, name).bias) for name in names], output
@@ -197,5 +197,5 @@ def _check(encoder: Encoder, recording: LayerRecording, head: int, computed: Seq
         if not error <= allowed:
             raise ProjectionsUnknown(
                 f"The matrices of {encoder.family} don't reproduce the recorded {name} (difference {error:.1e}). "
-                "The head's steps start from the recorded query, key and value instead."
+                "So the head is recomputed from the recorded query, key and value, not from the layer's input."
             )

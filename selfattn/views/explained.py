@@ -103,7 +103,7 @@ def _percent(value: float, largest: float) -> int:
 
 
 def lost(name: str, tokens: Tokens, read: Tokens, where: str) -> str:
-    """State how much of a text the embedder cuts off. where: words that follow "tokens" in the sentence, such as " of A"."""
+    """State how much of a text the embedder cuts off. where: words after "tokens" in the returned sentence, such as " of A"."""
     at_end = (
         len(read.ids) - 1 - max(at for at, segment in enumerate(read.segments) if segment is not None)
     )  # special tokens

@@ -84,7 +84,7 @@ def class_question(head: ClassHead, sentence: Encoding, chosen: str | None = Non
 
 
 def tag_question(head: TagHead, sentence: Encoding, at: int, chosen: str | None = None) -> Question:
-    """Return the question about the tag `chosen` of a word, or else about the word's likeliest tag."""
+    """Return the question about the margin of the tag `chosen`, by default the word's likeliest tag."""
     word = sentence.words[at]
     number, table = _likeliest(head, head.logits(sentence.states[-1][list(word.positions)]), "tag", chosen)
     python = _python(f"tag_score(load_tag_head(encoder), sentence.words[{at}], {number})", "classification")

@@ -30,7 +30,7 @@ ARABIC = ("شربت من عين الماء في الجبل.", "أصيبت عين
 
 @pytest.fixture(scope="module")
 def panels(encoder):
-    # bank: two senses; star: all effects are below the noise level; wave: one sense
+    # All effects on "star" are below the noise level. In both sentences, the encoder gives "wave" one and the same sense.
     many = stored("hidden_words", encoder, LABELLED).report
     found = {}
     for word in ("bank", "star", "wave", "عين"):

@@ -283,10 +283,9 @@ def nearest(row: Row) -> list[int]:
 
 
 def between(rows: Sequence[Row], found: Sequence[Vectors]) -> dict[bool, float]:
-    """Return the fraction of sentence pairs in which both sentences have a word that passes `is_named`.
+    """Return the fraction of all sentence pairs in which both sentences have a word that passes `is_named`.
 
     The key is True for pairs with the same sense, False for pairs with two senses.
-    The definition of this fraction doesn't say which pairs count. Here all pairs of sentences count.
     """
     named: dict[bool, list[bool]] = {False: [], True: []}
     for a, b in itertools.combinations(range(len(rows)), 2):
@@ -331,7 +330,7 @@ def to_words(row: Row, from_word: Tensor) -> np.ndarray:
 
 
 def attended(model, row: Row) -> np.ndarray:
-    """Return the attention weights from the word to the other words: (n_layers, n_heads, m)."""
+    """Return the attention weights from the word to each of the m other words: (n_layers, n_heads, m)."""
     _, hiding = run(model, row.ids, edges_of(model, row, [()]))
     return np.stack([to_words(row, weights[0]) for weights, _ in hiding.seen])
 

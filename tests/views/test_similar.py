@@ -114,7 +114,7 @@ def test_cosine_is_no_sum_without_mean_pooling(tmp_path):
     own = load_encoder(str(embedder(save_tiny(FAMILIES["BERT"], tmp_path / "mine"), pooling={"pooling_mode": "cls"})))
     panel = similar(own, own.encode("The bank of the river."), own.encode("She sat by water."))
     assert panel.live.data["sum"] is None and panel.live.data["lines"] == []
-    assert "mine has the pooling mode cls, so its cosine can't be divided" in panel.live.data["below"][0]
+    assert "mine has the pooling mode cls, so the texts' cosine can't be divided" in panel.live.data["below"][0]
     assert panel.finding.startswith('Hide "') and list(panel.tables) == ["hidden words"]
     assert panel.method == "\n\n".join(METHOD[1:]) and "sum over pairs" not in panel.method
     texts = [item["text"] for item in drawn(panel.picture(Look()), "text")]

@@ -1,6 +1,6 @@
 /* Two texts with lines between words, and the texts' cosine (see similar.schema.json). */
 
-/** A click on a word sends the state "hidden", a list: the data's key, and each text's hidden word (its index or null). */
+/** A click on a word sends the state "hidden", a list: given.key, then the index of each text's hidden word (or null). */
 export default function similar(given) {
   return showIn(SimilarView, "similar", given);
 }
