@@ -111,7 +111,7 @@ def removal(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
 
 
 def hiding(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
-    """Compare the effects of hiding words on this device and on the CPU."""
+    """Compare the effects of hiding words, computed on this device, with those computed on the CPU."""
     ours, theirs = (hidden_pair(each, *_places(each)) for each in (encoder, on_cpu))
     titles = {"share": "effects of hiding words", "by_head": "effects of hiding words in single heads"}
     for what, title in titles.items():

@@ -47,10 +47,10 @@ class RawCReport(OfTables):
     """
 
     ways: pd.DataFrame
-    # way: a method of ranking words (one of WAYS), or "chance" (1 / number of words)
-    # every: of all sentences, the fraction (0 to 1) in which the marked word ranks first
-    # next: the same fraction, of the sentences in which the marked word is next to the target
-    # apart: the same fraction, of all other sentences
+    # column "way": a method of ranking words (one of WAYS), or "chance" (1 / number of words)
+    # column "every": of all sentences, the fraction (0 to 1) in which the marked word ranks first
+    # column "next": the same fraction, of the sentences in which the marked word is next to the target word
+    # column "apart": the same fraction, of all other sentences
     sentences: pd.DataFrame  # sentence, next, chance, and for each of WAYS: 1 if the marked word ranks first, else 0
     distances: pd.DataFrame
     # column "of": the name of the model that computes the distances

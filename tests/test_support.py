@@ -1,4 +1,4 @@
-"""Test that docs/support.md correctly says which model types are refused, and whose attention is recomputed or only shown."""
+"""Test that docs/support.md gives the measured outcome of each model type: right, shown or refused."""
 
 import re
 import runpy

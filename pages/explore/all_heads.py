@@ -48,7 +48,7 @@ def segments(page: Page) -> PlacedWord:
 
 
 def show_grid(page: Page, name: str, side: PlacedWord, rows: Sequence[int]) -> None:
-    """Show every head's map. A click chooses a head.
+    """Show every head's attention map. A click on a map chooses its head.
 
     name: "A" or "B", or "" for A and B as one text
     side: the chosen word in the sentence

@@ -80,7 +80,7 @@ class ClassScore:
 
 @dataclass(frozen=True, eq=False)
 class GapWord:
-    """The log probability that `head` gives `token` at the position of the mask token."""
+    """The log probability of `token` at the mask token's position, computed by the masked-language head `head`."""
 
     positions: tuple[int, ...]  # position of the mask token
     head: MaskedHead

@@ -1,6 +1,6 @@
-"""Run a sentence and copies of it, which hide tokens or change heads, in one pass.
+"""Run a sentence and copies of it, with hidden tokens or changed heads, in one pass.
 
-Each copy is added to the batch at the first layer that it changes.
+Each copy is added to the batch at its first layer with a hidden token or a changed head.
 The last layer may compute only the positions of one word.
 """
 

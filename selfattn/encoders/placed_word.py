@@ -62,7 +62,7 @@ class Tokens:
 
     @cached_property
     def _spelled(self) -> dict[str, list[tuple[int, int, int]]]:
-        """For each folded word, its places in the texts: (segment, start, stop) in characters."""
+        """Return each word's places in the texts, keyed by fold(word): (segment, start, stop) in characters."""
         found: dict[str, list[tuple[int, int, int]]] = {}
         for segment, (text, words) in enumerate(zip(self._texts, self.words_of)):
             for start, stop in {*character_spans(text), *(word.span for word in words)}:

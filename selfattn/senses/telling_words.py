@@ -222,7 +222,7 @@ def _judged(
     i: int,
     halves: Sequence[np.ndarray],
 ) -> _Judged:
-    """Pick a word of sentence i with each half's sense means. Test the word with the remaining half's sense means.
+    """For each half, pick a word of sentence i by the half's mean vector of each sense. Test it by the other half's means.
 
     halves: ten random halves of the other sentences, as masks (n_sentences,). units: (n_sentences, d_model).
     """

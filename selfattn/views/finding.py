@@ -113,7 +113,7 @@ def below(
     level: float,
     over_many: HiddenWordsReport | None,
 ) -> list[str]:
-    """Return the lines under the finding."""
+    """Return the lines of text below the finding."""
     found = _answer(pair, named, level)
     if not leading_words(pair):
         return [f"Encoder {_name(encoder)}.", *_notes(pair)]
