@@ -138,8 +138,8 @@ def leading_words_frame(report: HiddenWordsReport, frame: pd.DataFrame) -> pd.Da
     """Return a row for each labelled sentence, with the two words that, when hidden, have the largest effects.
 
     Rows are sorted by the largest effect.
-    share, next: how far hiding `first` and hiding `second` moves the labelled word, as a part of the distance to its
-        other senses.
+    share: how far the labelled word's vector moves if `first` is hidden, as a part of the distance to its other senses
+    next: the same for `second`
     """
     words = report.named.sort_values("share", ascending=False, kind="stable")
     places = words.groupby("row", sort=False).cumcount()

@@ -149,7 +149,7 @@ def test_word_label_keeps_control_characters():
     assert Word("\x1d", 0, 1).label == "\x1d" and Word("bank", 0, 1, unknown="[UNK]").label == "bank [UNK]"
 
 
-def test_emoji_are_words_but_signs_are_not():
+def test_emoji_are_words_but_symbols_are_not():
     assert split_words("I am 😡, 👩\u200d🚀 ☹ © — 5 $ \u200b 🇩🇪") == ("I", "am", "😡", "👩\u200d🚀", "☹", "5", "🇩🇪")
     assert [Word(text, 0, 1).is_punctuation for text in ("😡", "$5", "#️⃣", "\u3164", "$", "™")] == [
         False, False, False, True, True, True

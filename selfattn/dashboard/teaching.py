@@ -160,7 +160,7 @@ def choose_sentence(stop: str, sentence: str, encoder: Encoder | None = None) ->
 
 
 def choose_head(stop: str, sentence: str) -> tuple[Encoder, Encoding, Head]:
-    """Draw a field for a sentence, and a map to choose a head. Return encoder, encoding and head."""
+    """Draw a field for a sentence, and a map of all heads to choose from. Return encoder, encoding and head."""
     encoder, encoding = choose_sentence(stop, sentence)
     key = session.REAL_HEAD.of(stop)
     head = chosen_head(encoder, Head(0, 4), key)

@@ -186,7 +186,7 @@ def first_head(encoder: Encoder, pair: HiddenPair, heads: Sequence[HeadsOfWord])
 
 
 def _most_to_another(sides: Sequence[Attended]) -> Head:
-    """Return the head with the largest weight from the chosen word to one other word, summed over A and B."""
+    """Add up the chosen word's largest weights to another word in A and in B. Return the head with the largest sum."""
     most = []
     for side in sides:
         others = [place for place, at in enumerate(side.others) if at is not None]

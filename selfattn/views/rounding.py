@@ -17,7 +17,7 @@ OF_LOG_PROBABILITY = 13
 def noise_floor(
     frame: pd.DataFrame, measure: str, precision: str, columns: dict[str, float] = OF_PAIR
 ) -> tuple[pd.DataFrame, str]:
-    """Set effects below the precision's rounding noise to 0, and state how many there are.
+    """Set effects below the precision's rounding noise to 0, and state how many effects in the column `measure` are 0.
 
     columns: for each column of effects, the noise as a multiple of NOISE.
     """

@@ -54,7 +54,7 @@ def _spelled(words: Sequence[str]) -> list[str]:
 
 
 def _most_different(compared: EncoderComparison) -> int:
-    """Return the index of the word whose weights differ most, preferably not punctuation."""
+    """Return the index of the word, preferably not punctuation, whose weights differ most between the encoders."""
     largest = compared.difference.abs().amax(dim=1).tolist()
     return max(range(len(largest)), key=lambda at: (bool(NAMED.search(compared.words[at])), largest[at]))
 

@@ -30,7 +30,7 @@ def test_unusable_numbers_are_refused(text, message):
 
 
 @pytest.mark.parametrize("text", ["1, 2, 3, 4, 5, 51", "0, 2, 3, 4, 5, 6", "1, 2, 3, 4, 5, 1.5"])
-def test_tiny_model_needs_whole_numbers(text):
+def test_tiny_model_reads_whole_numbers_1_to_50(text):
     assert tiny_model.sentence("1, 2, 3, 4, 5, 50").tolist() == [[0, 1, 2, 3, 4, 5, 50]]
     with pytest.raises(ValueError, match="whole numbers from 1 to 50"):
         tiny_model.sentence(text)

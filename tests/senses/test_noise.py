@@ -1,6 +1,7 @@
 """Test the noise level of the effects of hiding words.
 
-A share is how far a word's vector moves toward its other senses. 1 is the whole distance; a negative share is a move away.
+A share is the move of a word's vector toward its other senses, divided by the distance between the senses. A move away from the
+other senses has a negative share.
 """
 
 import numpy as np

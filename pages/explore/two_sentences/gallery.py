@@ -1,6 +1,6 @@
 """List six links, each with a claim about the linked page.
 
-The last two claims are about limits: no word is decisive, and the encoder misreads a word.
+The last two claims are about limits: a sense that no single word decides, and a word that the encoder misreads.
 """
 
 from urllib.parse import urlencode
