@@ -80,7 +80,7 @@ def model_types() -> list[str]:
 
 
 def walk(types: list[str]) -> Iterator[dict]:
-    """Yield a dictionary for each type, with the keys "type", "outcome", "why" and "errors"."""
+    """Yield a dictionary for each model type, with the keys "type", "outcome", "why" and "errors"."""
     import selfattn.analysis.proof  # noqa: F401  import once, before the children start
 
     with tempfile.TemporaryDirectory() as folder:

@@ -63,7 +63,7 @@ class HiddenPair:
 
     @property
     def other_words(self) -> float:
-        """The largest `cosine` with one word hidden in each sentence (never the `top` word or punctuation)."""
+        """The largest `cosine` over pairs of hidden words, one in A and one in B, except `top` words and punctuation."""
         i, j = (
             [at + 1 for at, word in enumerate(words) if at != top and not word.is_punctuation]
             for words, top in zip(self.words, self.top)

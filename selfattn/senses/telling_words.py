@@ -69,7 +69,8 @@ class HiddenWordsReport(OfTables):
     between: pd.DataFrame
     # columns of between: word
     # senses: "one" for pairs of sentences with the same sense, else "two"
-    # named, low, high: fraction of pairs in which both sentences have a word with a share that passes the limits NAMED and CLEAR
+    # named, low, high: fraction of pairs in which each sentence has a word whose share is >= NAMED, and
+    # >= CLEAR times the next largest
     # n: number of pairs
     heads: pd.DataFrame
     # columns of heads: word, layer, head
@@ -284,9 +285,10 @@ def _groups(placed: PlacedWord) -> list[tuple[int, ...]]:
 def _with_hidden(
     encoder: Encoder, placed: PlacedWord, groups: Sequence[Sequence[int]]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return unit vectors of the word `placed`: with one other word hidden, and with all other words but one hidden.
+    """Return unit vectors of the word `placed` after other words are hidden from it: two arrays.
 
-    The results are (n_words, d_model), and (m, d_model) for the m words of `groups`, each the only word that isn't hidden.
+    First array, (n_words, d_model): row i is the vector if only `placed.others[i]` is hidden.
+    Second array, (m, d_model): row i is the vector if all other words are hidden except the word at the positions `groups[i]`.
     """
     special = placed.sentence.special
     others = [p for p, is_special in enumerate(special) if not is_special and p not in placed.positions]

@@ -155,7 +155,7 @@ def moved_word(report: HiddenWordsReport, head: Head) -> Panel:
     further, share = int((panel.table["share"] > chosen["share"]).sum()), numbers.decimal(100 * chosen["share"], 1)
     note = (
         f"Hiding the word with the largest effect moves the labelled word further in {further or 'none'} of the other "
-        f"{len(panel.table) - 1} heads."
+        f"{len(panel.table) - 1} heads than in the chosen head."
     )
     if chosen["leads"] >= 0.005:
         note += f" {head} has the largest effect in {numbers.share(chosen['leads'])} of random resamples of the words."

@@ -287,7 +287,7 @@ def alt(pair: HiddenPair, line: Line | None, heads: Sequence[HeadsOfWord]) -> st
         if line is not None:
             here = line.at[side]
             there = here + line.toward[side] * moved
-            said += f", from {percent(here)} to {percent(there)} of its length"
+            said += f", from {percent(here)} to {percent(there)} of the line"
         parts.append(f"{said}.")
     if line is not None:
         parts.append(f"The line runs from {line.labels[0]} (0{NBSP}%) to {line.labels[1]} (100{NBSP}%).")

@@ -48,7 +48,7 @@ NOUNS = shuffled(
     "shoe spoon table tent tower tray vase wagon wall wheel window"
 )
 LEFT, RIGHT = ADJECTIVES[:6], ADJECTIVES[6:12]  # the decisive words: the answer is LEFT or RIGHT
-# Each pair: (for training, for testing).
+# FILLERS and NAMED are each (words for training, words for testing).
 FILLERS, NAMED = (ADJECTIVES[12:34], ADJECTIVES[34:]), (NOUNS[:30], NOUNS[30:])
 THREE = (
     [

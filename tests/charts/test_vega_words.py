@@ -1,4 +1,4 @@
-"""Test words that Vega could mistake for identifiers."""
+"""Test that charts draw words that Vega could mistake for identifiers."""
 
 from html import escape
 

@@ -128,7 +128,8 @@ def test_note_counts_heads_with_larger_effect_than_chosen_head(encoder):
             f"{numbers.decimal(100 * row['share'], 1)}\u00a0%"
         )
         assert own.note.startswith(
-            f"Hiding the word with the largest effect moves the labelled word further in {place or 'none'} of the other 71 heads."
+            f"Hiding the word with the largest effect moves the labelled word further in {place or 'none'} of the other 71 "
+            "heads than in the chosen head."
         )
         head = Head(int(row["layer"]), int(row["head"]))
         drawn = f"{head} has the largest effect in {numbers.share(row['leads'])} of random resamples of the words."

@@ -355,7 +355,7 @@ def test_alt_text_of_hand_made_pair():
     heads = [SimpleNamespace(share=share, word=pair.words[0][3], exact=exact) for exact in (True, False)]
     assert plain(alt(pair, line, heads[:1])) == (
         'A: the bank of the river . B: A huge bank . In A, hiding "river" moves "bank" by 50 % of the line, from 0 % to '
-        '50 % of its length. In B, hiding "A" moves "bank" by 25 % of the line, from 100 % to 75 % of its length. The line '
+        '50 % of the line. In B, hiding "A" moves "bank" by 25 % of the line, from 100 % to 75 % of the line. The line '
         'runs from money (0 %) to water (100 %). Hiding "river" only in head 0 of layer 1 moves "bank" by 20 % of the line.'
     )
     assert alt(pair, line, heads[1:]).endswith("water (100\u00a0%)."), "a share by gradient isn't given"
