@@ -195,7 +195,9 @@ def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
     if strange:
         pooled = len(strange) == 3 and strange[-2] < n
         why = "its layers pool tokens together" if pooled else "its tokens attend to windows or summaries"
-        raise LoadError(f"{who} has attention maps of shape {strange} for {n} tokens, not (n, n): {why}.")
+        raise LoadError(
+            f"{who} has attention maps of shape {strange} for {n} tokens, not (heads, tokens, tokens): {why}."
+        )
     if not all(float((layer.sum(-1) - 1).abs().max()) <= SUM for layer in alone.weights):
         raise LoadError(f"{who} reports attention weights whose rows don't sum to 1.")
     if n > 1 and not any(bool(layer.triu(1).any()) for layer in alone.weights):

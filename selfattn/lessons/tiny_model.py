@@ -42,7 +42,7 @@ class Samples(NamedTuple):
 
 
 class Score(NamedTuple):
-    """The model's quality. recall: the fraction of sentences with label 1 that are found."""
+    """The model's quality on labelled sentences. n_positives: the number of sentences with label 1."""
 
     loss: float
     accuracy: float

@@ -261,7 +261,7 @@ def _chance(report: CheckpointsReport, frame: pd.DataFrame, head: Head, partner:
         "chance", _nearer(int(nearer.sum()), len(frame), int(wrong.min()), int(wrong.max()), partner),
         by.assign(**{HOW: spans}) if known else by, "nearer by", head,
         look_of={"title": f"how much nearer to its own {what} than to other heads' {what}s"},
-        note=f"Heads that are nearer to their own {what} than to those of other heads are coloured. "
+        note=f"Coloured heads are nearer to their own {what} than to those of other heads. "
         f"{'Tooltips show how much nearer, with the 95 % interval in brackets. ' * known}"
         f"To count how many heads would be nearer by chance, each head is paired with another head's {what}.",
         method=f"A head counts as nearer if its distance from its own {what}, even at the upper end of its 95 % interval over "

@@ -99,7 +99,7 @@ def classified(tmp_path):
     return encoder, head
 
 
-def test_explain_names_no_sentence_for_constant_score(classified):
+def test_no_sentence_has_effect_on_constant_score(classified):
     encoder, head = classified
     tokens = encoder.tokenize(SMALL)
     found = explain(encoder, tokens, class_score(head, "B")(tokens), heads=(), sentences=sentences_of(tokens))

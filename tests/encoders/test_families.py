@@ -87,7 +87,7 @@ def test_unrecomputable_encoder_returns_weights_of_model(encoder_of, name):
 
 @pytest.mark.parametrize(("name", "why"), REFUSED.items())
 def test_family_without_square_attention_maps_is_refused(checkpoint, name, why):
-    with pytest.raises(LoadError, match=rf"attention maps of shape \(.*not \(n, n\): its .*{why}"):
+    with pytest.raises(LoadError, match=rf"attention maps of shape \(.*not \(heads, tokens, tokens\): its .*{why}"):
         load_encoder(str(checkpoint(name)))
 
 

@@ -61,7 +61,7 @@ def test_right_answers_solve_exercises(at):
         assert answer.startswith("Solved." if right else "Not yet."), (number, typed)
 
 
-def test_exercise_5_needs_word_that_moves_bank_halfway(at):
+def test_exercise_5_is_solved_if_bank_moves_halfway(at):
     for sentence, share, right in (
         ("We sat on the bank of the river.", 44, False),
         ("The bank of the river.", 53, True),

@@ -59,7 +59,7 @@ function largePart(view) {
   return { node: box, paint };
 }
 
-/** Return a head's CSS position in the picture of all maps. */
+/** Return the CSS mask-position that shows one head's map in the picture of all heads' maps. */
 function placeOf({ layers, heads }, head) {
   const [x, y] = [(head % heads) / Math.max(1, heads - 1), Math.floor(head / heads) / Math.max(1, layers - 1)];
   return `${100 * x}% ${100 * y}%`;
