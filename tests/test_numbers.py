@@ -56,7 +56,7 @@ def test_numerical_error_is_never_rounded_down():
         (numbers.SHARE, numbers.share),
     ],
 )
-def test_charts_write_numbers_like_captions(form, write):
+def test_charts_format_numbers_as_captions_do(form, write):
     values = [0.125, 0.375, 0.0625, 0.5, 0.31, 0.98, 0.005]
     values += [] if write is numbers.share else [-0.125, -0.7]
     assert _on_a_chart(form, values) == [write(value) for value in values]

@@ -44,9 +44,9 @@ DISTRIBUTED = re.compile(r"shard-\d{5}-model-.*\.safetensors")  # transformers w
 
 
 def check_folder(folder: Path, base: Path | None = None) -> None:
-    """Raise LoadError unless a folder holds an encoder and refers only to its own files.
+    """Raise LoadError unless a folder holds an encoder whose files refer to no files elsewhere.
 
-    base: the setting `model_dir`
+    base: the setting `model_dir`. A folder inside `base` must hold no links to paths outside the folder.
     """
     with reading(folder):
         names = sorted(os.listdir(folder))

@@ -59,7 +59,7 @@ def test_proof_detects_error_in_one_projection(encoder, monkeypatch, error):
 
 
 @pytest.mark.slow
-def test_proof_skips_separate_pass_for_long_text(encoder, monkeypatch):
+def test_prove_skips_separate_eager_pass_for_long_text(encoder, monkeypatch):
     monkeypatch.setenv("SELFATTN_SEPARATE_PASS_MEGABYTES", "1")
     fits = int((2**20 / 4 / 72) ** 0.5)  # four bytes per weight, 72 heads
     assert encoder.separate_pass_fits(fits)

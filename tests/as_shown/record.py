@@ -94,7 +94,7 @@ def _picture(uri: str) -> str:
 
 
 def figure(name: str, caption: str, drawn: pd.DataFrame, spec: dict) -> Lines:
-    """Return a figure's name, caption, marks, numbers and data."""
+    """Return a figure's name and caption, and the marks, numbers and data of its Vega-Lite specification."""
     chart = Chart()
     chart.read(spec)
     letters = sum(len(NUMBER.sub("#", text)) for text in chart.code)
@@ -252,7 +252,7 @@ def alike(one: str, other: str) -> bool:
 
 
 def _digit(*texts: str) -> float:
-    """Return one unit in the last place of the text with the fewest decimals. Whole numbers without "%" give 0."""
+    """Return the largest unit of the numbers' last digits: 0.1 for "2.5" and "2.25", but 0 for whole numbers without "%"."""
     places = [len(text.partition(".")[2].strip(" %")) for text in texts]
     return 1.01 * 10.0 ** -min(places) if max(places) or "%" in texts[0] else 0.0
 

@@ -1,4 +1,4 @@
-"""Test the charts of vectors as rows of cells, and of a dot product's terms."""
+"""Test the chart that draws vectors as rows of cells, and the chart of a dot product's terms."""
 
 import pandas as pd
 import pytest

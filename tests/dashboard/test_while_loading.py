@@ -83,7 +83,7 @@ def test_live_figure_replaces_stored_figure(opened):
 
 
 @pytest.mark.parametrize("part", ["key", "finding", "share"])
-def test_page_warns_if_stored_and_computed_figures_differ(opened, monkeypatch, tmp_path, part):
+def test_page_warns_if_stored_figure_is_outdated(opened, monkeypatch, tmp_path, part):
     stored = kept()
     if part == "share":
         stored["data"]["sides"][1]["words"][0]["share"] += 0.006

@@ -309,7 +309,10 @@ def residual(sign, approved):
 
 
 def followed(steps, rate):
-    """Return the third weight's gradient at the start, and all weights at the start and after each step."""
+    """Raise the third weight by gradient ascent on the query and the keys.
+
+    Return its gradient at the start, and all weights at the start and after each step.
+    """
     query, keys, history, gradients = np.array([3.0, 1.0]), worked_example.KEYS.numpy(), [], []
     for _ in range(steps + 1):
         weights = softmax(keys @ query / math.sqrt(2))

@@ -192,7 +192,7 @@ def test_unusable_tables_are_refused(name, data, message):
     assert message in upload(open_page(PAGE, source="table"), name, data).error[0].value.replace("\\", "")
 
 
-def test_click_on_word_of_scan_opens_main_view(tmp_path, monkeypatch, clicked):
+def test_click_on_scanned_sentence_opens_main_view(tmp_path, monkeypatch, clicked):
     (tmp_path / "table.csv").write_bytes(table([*GOOD, ("A bat flew out of the cave.", "bat", "animal")]))
     command = [str(tmp_path / "table.csv"), "--output", str(tmp_path / "scan"), "--device", "cpu", "--sources"]
     assert scan(command) == 0

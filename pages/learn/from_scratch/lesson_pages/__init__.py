@@ -32,7 +32,7 @@ class Stop:
     do: str  # exercise in class; "" for a side stop
 
     def function(self, name: str = "") -> Any:
-        """Return the module's function `name`; for "", return the function of this lesson page."""
+        """Return the function `name` of the module `file`, or None. For "", return the function named after the slug."""
         module = import_module(f"{__name__}.{self.file}")
         return getattr(module, name or self.slug.replace("-", "_"), None)
 

@@ -54,7 +54,7 @@ def order(picture, answered: bool) -> None:
         teaching.steps("order", finding, charts, answered=answered)
         if answered:
             teaching.prose(
-                f"**Shuffling the words only shuffles the rows** (the difference of {error(difference)} is a rounding error)."
+                f"**Shuffling the words only shuffles the contexts** (the difference of {error(difference)} is a rounding error)."
                 if difference < 1e-9
                 else "**Now a word's contexts in the two orders differ,** because they depend on the word's position."
             )
