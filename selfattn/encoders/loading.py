@@ -146,7 +146,7 @@ def choose_device(device: str) -> str:
 
 
 def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
-    """Return the encoder without a head, and a note for visitors about this encoder ("" if none). Raises LoadError."""
+    """Return the encoder's model, without a task head, and a note for visitors ("" if none). Raises LoadError."""
     try:
         config = AutoConfig.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:

@@ -1,6 +1,6 @@
 """Check, when an encoder is loaded, that selfattn's attention code (the kernel) reproduces the model's attention.
 
-A pass with fast attention is compared with the model's slow `eager` attention, in float32.
+The model runs with its fast attention and with its slow `eager` attention, in float32. The results are compared.
 """
 
 import re

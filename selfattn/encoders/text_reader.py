@@ -70,7 +70,7 @@ class TextReader:
         )
 
     def _check_indices(self, tokens: Tokens) -> None:
-        """Raise TextError if a token, position or segment has no embedding, because a GPU would crash."""
+        """Raise TextError if a token, position or segment has no embedding. Without this check, a GPU would crash."""
         if (n := len(tokens.ids)) > self.max_tokens:
             raise TextError(
                 f"This text has {n:,} tokens, but {self.title} reads at most {self.max_tokens:,} (special tokens included)."

@@ -198,7 +198,7 @@ def _resized(picture: str, width: float) -> str:
 
 
 def _with_texts(raw: bytes, texts: Mapping[str, str]) -> bytes:
-    """Add texts to a PNG in iTXt chunks after the header."""
+    """Insert texts as iTXt chunks after a PNG's header."""
     info = PngInfo()
     for keyword, text in texts.items():
         info.add_itxt(keyword, text.encode("utf-8", "backslashreplace"))

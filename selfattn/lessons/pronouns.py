@@ -31,7 +31,7 @@ class PronounRows:
 
     @property
     def preference(self) -> Tensor:
-        """Weight on the antecedent minus weight on the distractor, (n_layers, n_heads)."""
+        """The pronoun's weight on the antecedent minus its weight on the distractor, (n_layers, n_heads)."""
         return weight_on(self.rows, self.antecedent) - weight_on(self.rows, self.distractor)
 
 
@@ -45,7 +45,7 @@ class PronounWeights:
 
     @property
     def preference(self) -> Tensor:
-        """Weight on the antecedent minus weight on the distractor."""
+        """Each pronoun's weight on the antecedent minus its weight on the distractor."""
         return torch.from_numpy(self.antecedent - self.distractor)
 
 

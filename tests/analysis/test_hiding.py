@@ -81,7 +81,7 @@ def moved(encoder, word: tuple, vectors: torch.Tensor, way: torch.Tensor) -> tor
     ],
     ids=["between the sentences", "of the lesson", "between the senses", "of the lesson, between the senses"],
 )  # fmt: skip
-def test_effects_match_published_numbers(encoder, sentences, senses, a, b, cosines):
+def test_effects_match_numbers_listed_above(encoder, sentences, senses, a, b, cosines):
     labelled = labelled_sentences() if senses else None
     pair = hidden_pair(encoder, *((sentence, "bank") for sentence in sentences), senses=labelled)
     assert pair.senses == senses and pair.notes == ()

@@ -175,7 +175,7 @@ def test_index_error_names_valid_range(encoder):
 
 
 def test_work_of_each_forward_pass_is_reported(encoder):
-    """The amount of work is tokens x layers x d_model. Padding counts, and so does each copy that `knock_out` makes."""
+    """The work is tokens x layers x d_model. Padding tokens and the copies of a text that `knock_out` makes count too."""
     given = []
 
     @contextmanager

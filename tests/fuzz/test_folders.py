@@ -47,7 +47,7 @@ KINDS = {**MAKERS, "folder": Path.mkdir, "nothing": lambda path: None}
 
 
 def damage() -> st.SearchStrategy[tuple]:
-    """Return a strategy for one damage to a file, as arguments of `apply`."""
+    """Return a strategy that draws the arguments with which `apply` damages one file."""
     json_files = st.sampled_from([*FILES, "model.safetensors.index.json"])
     places = st.lists(st.integers(0, 10**6), min_size=1, max_size=5)
     values = st.tuples(st.just("value"), json_files, places, st.none() | st.sampled_from(KEYS), ODD)

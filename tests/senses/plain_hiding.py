@@ -247,11 +247,11 @@ def judgements(rows: Sequence[Row], found: Sequence[Vectors], weight: Sequence[n
     Each split gives a picking half and a judging half; then the halves swap their roles.
     weight: attention to the other words, (m,) per row
     Columns of the result:
-    picked: index in `others` of the word with the largest share, measured with the sense means of the picking half
-    way: vector between the sense means of the picking half
+    row: index in `rows`
+    way: vector from the mean of the row's own sense to the mean of the other senses' means, in the picking half
+    picked: index in `Row.others` of the word whose hiding moves the labelled word's vector farthest along `way`
     a column for each case in WHAT, such as "the word alone": 1 if the word's vector in that case is nearer to the row's own
         sense than to the other senses (means of the judging half), else 0; the mean if the case has several words
-    weight: attention to the other words, (m,) per row
     The measure's definition doesn't say what a sentence's sense is. Here it is the sentence's label.
     """
     senses, u = [row.sense for row in rows], np.stack([each.u for each in found])

@@ -36,7 +36,7 @@ def learned(picture, answered: bool) -> None:
         f'After {n_steps} steps, the weight of "{token}" is {weight.iloc[-1]:.2f} instead of {weight.iloc[0]:.2f}.'
     )
     with picture:
-        note = "Training raises numbers with a positive gradient (blue), and lowers numbers with a negative gradient (red)."
+        note = "To raise this weight, training raises blue numbers (positive gradient) and lowers red ones (negative gradient)."
         teaching.steps("gradient", finding, charts, note=note, answered=answered)
         if answered:
             teaching.formula(r"\frac{\partial w_i}{\partial q} = \frac{w_i}{\sqrt{d_k}}\Big(k_i - \sum_j w_j k_j\Big)")
