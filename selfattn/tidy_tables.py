@@ -104,10 +104,10 @@ def hidden_words_frame(pair: HiddenPair) -> pd.DataFrame:
 
 
 def hidden_heads_frame(pair: HiddenPair, run: Mapping[tuple[str, int], Tensor] | None = None) -> pd.DataFrame:
-    """Return the effect of hiding each word in one head at a time.
+    """Return a row for each word and head: the share (see `hidden_words_frame`) if the word is hidden in this head only.
 
-    run: exact effects of some words, (n_layers, n_heads) each, keyed by (sentence, position of the word's first token).
-    The effects of all other words are estimated by gradient.
+    run: exact shares of some words, (n_layers, n_heads) each, keyed by (sentence, position of the word's first token).
+    The shares of all other words are estimated by gradient.
     """
     tables = []
     for name, words, by_head in zip("AB", pair.words, pair.by_head):

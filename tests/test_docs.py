@@ -43,7 +43,7 @@ CORPUS = "Rain fell. The bank of the river was muddy.\nThe bank approved the loa
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch, encoder):
-    """Write the files that the snippets need. Return a list that collects server starts."""
+    """Write the files that the snippets need. Return a list that records calls of os.execve."""
     named = load_encoder(str(save_tiny(FAMILIES["DistilBERT"], tmp_path / "tiny", classes=("NEGATIVE", "POSITIVE"))))
     monkeypatch.chdir(tmp_path)
     Path("reviews.csv").write_text(REVIEWS)

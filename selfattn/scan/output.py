@@ -72,7 +72,7 @@ class Scan:
         return pa.concat_tables(tables).slice(0, limit).to_pandas() if tables else pd.DataFrame()
 
     def heads(self) -> pd.DataFrame:
-        """Return each head's mean top_weight, entropy (in bits) and special_share over all rows."""
+        """Return each head's means of the columns top_weight, entropy (in bits) and special_share over all rows."""
         names, sums = ["top_weight", "entropy", "special_share"], np.zeros((3, len(self.measured)))
         for table in self._tables(names):
             lists = [table[name].combine_chunks().flatten().to_numpy().reshape(len(table), -1) for name in names]

@@ -222,9 +222,10 @@ def beyond_baselines(scores: Tensor, baselines: Tensor, labels: Tensor) -> Tenso
 
 
 def shuffled_accuracy(between: Tensor, labels: Tensor, n_senses: int, shuffles: int, seed: int) -> Tensor:
-    """Return the nearest-centroid accuracy for one word with shuffled labels: (features, shuffles).
+    """Return one word's nearest-centroid accuracy for each shuffle of the labels: (features, shuffles).
 
-    between (features, n, n): from `cosines`. labels (n,).
+    between (features, n, n): from `cosines`; a feature is a layer or a head
+    labels (n,): index of each sentence's sense
     """
     n_features, n = between.shape[:2]
     if not n_features or not shuffles:

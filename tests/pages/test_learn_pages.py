@@ -155,7 +155,7 @@ def test_pronoun_lesson_shows_numbers_of_encoder(encoder):
         assert mark(chart, "bar").values("x") == pytest.approx([float(row[each].sum()) for each in places], abs=1e-5)
 
 
-def test_negation_lesson_shows_numbers_of_encoder(encoder):
+def test_negation_lesson_shows_real_attention_weights(encoder):
     at = page("learn/pronouns_and_negation", view="negation")
     assert [mark(chart, "bar").records["weight"].notna().all() for chart in charts(at)] == [True, True, False, False]
     question = at.radio(key="negation.prediction")

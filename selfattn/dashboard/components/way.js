@@ -298,7 +298,7 @@ function headsPart(view) {
     return row ? numbersOf(row, 10000) : null;
   }
 
-  /** Return the caption of the map of heads. share: the effect of hiding the same word in all heads at once. */
+  /** Return the caption of the map of heads for one hidden word. share: the effect of hiding this word in all heads at once. */
   function key(values, share, gradient) {
     const { word, heads: about, way } = view.data;
     const noise = about.level ?? 0;

@@ -1,4 +1,5 @@
-/* Ribbons from other words to the chosen word, and bands ("streams") from the chosen word down to its marks on the axis. */
+/* Ribbons from other words to the chosen word, and bands ("streams") from the chosen word down to
+   the circles that show where its vector lies with and without the hidden word. */
 
 const GAP = 1.5; // pixels between ribbons
 
