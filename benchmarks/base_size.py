@@ -1,4 +1,4 @@
-"""Time the main view on an encoder with 12 layers of 12 heads."""
+"""Time the page "A word in two sentences" on an encoder with 12 layers of 12 heads."""
 
 import shutil
 import tempfile

@@ -82,7 +82,7 @@ def head_steps(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> H
     steps = (
         *first,
         Step("weights", trace.weights, encoding.own_weights(layer, head), "the weights of the model's eager attention"),
-        Step("context", trace.context, context, "the output of the model's fast attention"),
+        Step("context", trace.context, context, "the context recorded in the model's forward pass"),
         *last,
     )
     return HeadSteps(steps=steps, trace=trace, projected=projected, note=note)

@@ -55,7 +55,10 @@ def say_what_is_missing(
 
 
 def _still_asked(key: str, possible: Collection[str], shown: str) -> str:
-    """Return the link's value of `key` if the page must warn of it, else "". possible, shown: as in `say_what_is_missing`."""
+    """Return the link's value of `key` if the page must still warn that it can't use this value, else "".
+
+    possible, shown: as in `say_what_is_missing`.
+    """
     asked = linked(key)
     if asked and (asked in possible or session.INSTEAD.get().setdefault(key, shown) != shown):
         del session.LINK.get()[key]

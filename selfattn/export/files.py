@@ -209,9 +209,11 @@ def _with_texts(raw: bytes, texts: Mapping[str, str]) -> bytes:
 
 
 def csv(frame: pd.DataFrame, provenance: Provenance) -> str:
-    """Return a table as CSV, with columns for model, revision, layer, head and the weights' error.
+    """Return a table as CSV, with added columns for layer, head, model, revision and error.
 
-    Existing columns stay unchanged. Texts that a spreadsheet would run as formulas are escaped.
+    error: the largest difference between the recomputed weights and the model's own
+
+    Columns that the table already has stay unchanged. Texts that a spreadsheet would run as formulas are escaped.
     """
     origin = {
         "layer": provenance.layer,

@@ -94,7 +94,7 @@ class TinyModel(nn.Module):
         return self.decide(first).squeeze(-1)
 
     def probability(self, tokens: Tensor) -> Tensor:
-        """Return the probability (batch,) that position 4 holds the magic number."""
+        """Return the model's probability that position 4 holds the magic number: (batch,)."""
         return self(tokens).sigmoid()
 
 

@@ -139,7 +139,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add(
         "--batch-tokens",
         type=_positive,
-        help="largest number of tokens in a batch, with padding (default: depends on the device)",
+        help="largest number of tokens in a batch, padding included (default: depends on the device)",
     )
     add("--engine", default="local", choices=("local", "ray"), help='one process, or Ray (pip install "selfattn[ray]")')
     add("--address", help='a Ray cluster\'s address, or "auto" on a machine of the cluster (default: start Ray here)')

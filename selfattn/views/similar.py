@@ -130,7 +130,7 @@ def _finding(
 
 
 def _sets_apart(sides: Sequence[Encoding], leading: pd.DataFrame) -> str:
-    """Return the finding if the texts differ in one added word only, else ""."""
+    """If one text has all words of the other and one more, name the added word. Otherwise return ""."""
     a, b = (Counter(fold(word.text) for word in side.words) for side in sides)
     for name, words, other in (("A", a, b), ("B", b, a)):
         (extra, n), *more = [*(words - other).items(), ("", 0)]

@@ -258,7 +258,7 @@ def test_address_says_which_words_are_hidden():
     assert 'The link hides "moon"' in page_text(at).replace("\\", "").replace("'moon'", '"moon"')
 
 
-def test_cosine_is_compared_with_unrelated_pairs():
+def test_page_compares_cosine_with_cosines_of_unrelated_sentences():
     at = open_link("predictions", asked="Two sentences")
     at.button_group(key="similar").set_value("a negation").run()
     data = live(at, "similar")
@@ -267,7 +267,7 @@ def test_cosine_is_compared_with_unrelated_pairs():
     assert data["unrelated"]["median"] == 0.073 and "Compare with" not in [button.label for button in at.button]
 
 
-def test_unrelated_pairs_are_measured_once(tmp_path, monkeypatch):
+def test_cosines_of_unrelated_sentences_are_measured_once(tmp_path, monkeypatch):
     long = replace(FAMILIES["BERT"], settings={"max_position_embeddings": 256})
     folder = embedder(save_tiny(long, tmp_path / "tiny"))
     change_config(folder, "tokenizer_config.json", model_max_length=256)

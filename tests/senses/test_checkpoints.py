@@ -47,7 +47,7 @@ def test_distances_agree_with_plain_loops(encoders):
 
 
 @pytest.mark.slow
-def test_chance_is_measured_with_wrong_counterparts(encoders):
+def test_chance_is_measured_with_wrongly_paired_heads(encoders):
     one, other = encoders["before"], encoders["after"]
     report = compare_checkpoints(one, other, TEXTS)
     usable, counted = [TEXTS[0], TEXTS[2], TEXTS[3]], [0, 0, 0, 0]

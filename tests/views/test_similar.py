@@ -102,7 +102,7 @@ def test_finding_states_change_of_cosine_even_if_zero(encoder):
     assert changed.finding == 'Hide "We" in A, and the cosine rises by 0.00.'
 
 
-def test_cosine_is_compared_with_unrelated_pairs():
+def test_note_compares_cosine_with_cosines_of_unrelated_sentences():
     for cosine, place in ((-0.3, "none"), (0.4, "all"), (-0.1412, "10.0\u00a0%")):
         said = f"Cosine {numbers.cosine(cosine)}, above {place} of 1,000 unrelated pairs (median 0.10)."
         assert beside(cosine, MANY) == said

@@ -78,7 +78,6 @@ def _open(table: pd.DataFrame, word: str, state: str, at: Any) -> None:
 
 
 def _read(encoder: Encoder, folder: Path) -> tuple[Scan, pd.DataFrame, pd.DataFrame | None, pd.DataFrame, pd.DataFrame]:
-    """Return the scan, mean measures per head, the words with the largest effects, the first result rows and rejected rows."""
     try:
         changed = tuple((folder / name).stat().st_mtime_ns for name in ("scan.json", "parts"))
     except (OSError, ValueError):

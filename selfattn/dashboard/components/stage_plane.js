@@ -100,7 +100,7 @@ function markOf({ name, at, origin, kind, width, tip }, to) {
   return shape("g", about, paths);
 }
 
-/** Return the marks' labels. Marks in the same place share one label. */
+/** Return the labels of the arrows and dots. Labels at the same place are joined. */
 function labelsOf(marks, to) {
   const joined = new Map();
   for (const { label, at, kind } of marks) {
