@@ -57,7 +57,7 @@ class HiddenPair:
 
     @property
     def both_hidden(self) -> float:
-        """The cosine of the chosen word's two vectors if the `top` word (largest share) of each sentence is hidden."""
+        """The cosine of the chosen word's vectors in A and B if the `top` word of each sentence is hidden."""
         i, j = (0 if at is None else at + 1 for at in self.top)
         return float(self.cosine[i, j])
 

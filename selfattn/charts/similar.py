@@ -65,7 +65,7 @@ def _curve(start: tuple[float, float], stop: tuple[float, float]) -> list[tuple[
 
 
 def _cosine(sheet: Sheet, data: Mapping[str, Any], y: float, width: float) -> float:
-    """Draw the cosine on an axis, and return the y below it."""
+    """Draw the cosine on an axis. Return the y coordinate below the drawing."""
     theme, cosine = sheet.theme, row(data["cosines"][0], 1000)[0] or 0.0
     others = [value or 0.0 for value in row(data["unrelated"]["cosines"], 1000)] if data["unrelated"] else []
     low = min(0.0, cosine, *others)

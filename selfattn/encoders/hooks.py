@@ -71,7 +71,7 @@ def _attention_modules(model: nn.Module) -> Iterator[tuple[nn.Module, nn.Linear]
 
 
 def _open(n_heads: int, module: nn.Module, args: Sequence, kwargs: Mapping) -> tuple[Sequence, Mapping] | None:
-    """Record a module's arguments, and mask the tokens to hide."""
+    """Mask the tokens that must be hidden, and record the module's arguments."""
     if (recorder := current_recorder()) is None:
         return None
     names = _parameters(type(module))

@@ -242,7 +242,7 @@ def _strips(
 ) -> Panel:
     """Make a panel of vectors, each drawn as a row of coloured cells.
 
-    lengths: True to use one colour scale and show each vector's length.
+    lengths: True to give all vectors the same colour scale, and to print each vector's norm.
     """
 
     @cache

@@ -1,4 +1,4 @@
-"""Test sentences with tinted words, and the page "Senses", in Chromium."""
+"""Test the page "Senses", and sentences with tinted words, in Chromium."""
 
 from functools import partial
 

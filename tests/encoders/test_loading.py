@@ -176,7 +176,7 @@ def test_changed_bundled_file_is_not_read(monkeypatch, file):
         load_encoder()
 
 
-def test_only_encoders_named_in_selfattn_models_load(folder, monkeypatch):
+def test_encoder_not_listed_in_selfattn_models_is_refused(folder, monkeypatch):
     monkeypatch.setenv("SELFATTN_MODELS", f"{folder}, some/model")
     load_encoder(str(folder))
     refused("bert-base-uncased", "some/model")

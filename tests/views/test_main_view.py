@@ -371,7 +371,7 @@ def test_alt_text_of_hand_made_pair():
         (("money", "money"), "money water boat", "its other senses", [0.1], [0.7, 0.5], 1, 0.4),
     ],
 )
-def test_line_and_dots_match_hand_made_pair(senses, known, end, near, far, toward, at):
+def test_line_runs_from_own_sense_to_other(senses, known, end, near, far, toward, at):
     known, pair = known.split(), hidden_pair_of(senses=senses, places=(0.2, 0.4))
     placed = [
         PlacedWord(SimpleNamespace(**vars(each.sentence), ids=(n,)), each.positions)
