@@ -71,7 +71,7 @@ def two_sentences(
     """Draw one head's attention weights for two sentences, with a word's rows outlined.
 
     word: a word of both sentences (None: the longest). at: which occurrence of the word in each sentence, from 1.
-    Limit: to see which words give the word its meaning, call `hidden_words`.
+    Limit: attention weights don't show which words give the word its meaning. For that, call `hidden_words`.
     """
     sides = _sides(encoder, first, second, word, at)
     at_head = Head(layer, head)

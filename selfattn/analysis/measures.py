@@ -12,7 +12,7 @@ from selfattn.encoders.placed_word import PlacedWord
 
 
 def entropy(weights: Tensor) -> Tensor:
-    """Return the entropy over the keys, 0 to log2(n) bits. (..., n_key) -> (...)"""
+    """Return the entropy over the keys, 0 to log2(n_key) bits. (..., n_key) -> (...)"""
     return -(weights * weights.clamp_min(torch.finfo(weights.dtype).tiny).log2()).sum(dim=-1)
 
 

@@ -72,8 +72,8 @@ def working_for(session: Any) -> Iterator[None]:
 def hold_file(data: bytes, kind: str, file_name: str) -> None:
     """Keep a downloadable file until HELD newer files exist.
 
-    Streamlit (since streamlit/streamlit#12942) removes the file after two more page runs by anyone, so downloads often end
-    in a 404. We found no issue about this.
+    Otherwise Streamlit (since streamlit/streamlit#12942) removes a file after two more page runs by any visitors, so
+    downloads often end in a 404. We found no issue about this.
     """
     with working_for(SimpleNamespace(session_id="downloads")):  # a session that never ends
         # When the download button later adds the same bytes, Streamlit uses this file.

@@ -53,7 +53,7 @@ def test_recomputed_weights_equal_models_own(encoder_of, name):
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_unrecomputable_encoder_returns_weights_of_model(encoder_of, name):
+def test_unrecomputable_encoder_returns_models_attention_weights(encoder_of, name):
     encoder = encoder_of(name)
     assert not encoder.recomputable
     assert SHOWN[name] in encoder.reason

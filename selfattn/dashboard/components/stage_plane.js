@@ -3,7 +3,7 @@
 const DURATION = 800; // ms of a movement
 const WIDE = 320; // units: the drawing's width
 
-/** Return a plane's drawing. Its method draw(old, duration) moves the marks from their places in the plane `old`. */
+/** Return a plane's drawing. draw(old, duration) moves each mark from its place in the plane `old` to its place in `plane`. */
 function planePart(plane) {
   const [[left, right], [low, high]] = plane.ends;
   const x = (value) => (WIDE * (value - left)) / (right - left);
