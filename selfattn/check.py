@@ -183,7 +183,7 @@ def _vectors(
 ) -> Iterator[tuple[str, Tensor]]:
     """Yield the sense of each sentence's marked word, and the word's vectors (n_layers + 2, d_model).
 
-    The vectors: after the embedding, after each layer, and the sum of the last four.
+    The vectors are those after the embedding and after each layer, and the sum of the last four layers' vectors.
     """
     lines, senses = ((folder / f"{split}.{kind}.txt").read_text("utf-8").split("\n") for kind in ("data", "gold"))
     rows = _drawn(pd.Series({row: senses[row].strip() for row, line in enumerate(lines) if line}), most)

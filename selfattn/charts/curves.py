@@ -1,4 +1,4 @@
-"""Draw one number against another, as lines."""
+"""Draw line charts of one column against another."""
 
 import math
 

@@ -41,7 +41,7 @@ Given = tuple[tuple, dict[str, Any]]
 
 
 def _join(layer: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -> Given | None:
-    """Add to the batch those copies of the sentence that are changed from this layer on."""
+    """Add to the batch each sentence copy whose first change is in this layer."""
     recorder = current_recorder()
     if recorder is None or recorder.first:
         return None
@@ -62,9 +62,9 @@ def _join(layer: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -
 
 
 def _join_after(layer: nn.Module, args: tuple, kwargs: dict[str, Any], output: Any) -> Any:
-    """Run the layer again for those copies of the sentence that are changed from this layer on.
+    """Run this layer again for each sentence copy whose first change is in this layer.
 
-    Only the positions `recorder.rows` are computed again.
+    A change hides a token or alters a head. Only the positions `recorder.rows` are computed again.
     """
     recorder = current_recorder()
     if (

@@ -121,7 +121,6 @@ def separation(
 
 
 def _one_word(encoder: Encoder, rows: pd.DataFrame, shuffles: int, seed: int) -> dict[str, Tensor]:
-    """Return one word's results by name, as tensors: (layers or heads, sentences or shuffles of the labels)."""
     senses, codes = np.unique(rows["sense"].to_numpy(dtype=str), return_inverse=True)
     labels = torch.from_numpy(codes)
     vectors = word_vectors(encoder, list(rows["placed"]))

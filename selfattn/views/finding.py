@@ -234,8 +234,8 @@ def method(encoder: Encoder, pair: HiddenPair, means: SenseMeans | None, over_ma
         counts = " and ".join(f"{n} labelled sentences of {sense}" for sense, n in zip(means.senses, means.counts))
         parts.append(
             f"100{NBSP}% is the distance from the average vector of {word} in one sense to its average vector in the other "
-            f"senses ({counts}). Each dot is a labelled sentence, placed with averages that leave this sentence out. So the dots "
-            "lie nearer to the middle."
+            f"senses ({counts}). Each dot is a labelled sentence, placed with averages that leave this sentence out. That "
+            "shifts the dots toward the line's middle."
         )
         if len(means.senses) > 2:
             parts.append("The word has more than two senses. The line runs between the senses of A and B.")

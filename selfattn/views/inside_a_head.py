@@ -35,7 +35,10 @@ TITLES = {
     "turned query": "the query, rotated by the token's position",
     "turned key": "the key, rotated by the token's position",
 }
-RAMP = "Negative numbers are red, positive numbers blue. In each group of strips, the largest number has the deepest colour."
+RAMP = (
+    "Negative numbers are red, positive numbers blue. "
+    "In each group of strips, the number farthest from 0 has the deepest colour."
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,8 +51,8 @@ def sources(encoder: Encoder, table: pd.DataFrame) -> Panel:
         name="sources",
         finding=finding,
         **shaded_picture(shaded_data(frame, said, tint, open)),
-        note=f"{more}A move is 1 minus the cosine of the word's vectors before and after hiding. A move has no direction, so "
-        f"moves say nothing about senses.{none}",
+        note=f"{more}A move is 1 minus the cosine of the word's vectors before and after hiding another word. A move has no "
+        f"direction, so moves say nothing about senses.{none}",
         alt=f"{finding} {' '.join(said.values())}",
         tables=Tables({"sources": lambda: table}),
     )

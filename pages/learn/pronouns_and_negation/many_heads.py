@@ -44,7 +44,10 @@ def show(encoder: Encoder) -> None:
     look = {"numbers": labels, "maximum": 1.0, "cell": (56, 30)}
     chart = teaching.heads_chart(teaching.asked(weights, answered), **look)
     with picture:
-        finding = f"Over all heads, the token with the most weight is most often {most}. Number of heads for each token: {kinds}."
+        finding = (
+            f"Over all heads, the token with the most weight is most often {most}. "
+            f"Number of heads that give each token the most weight: {kinds}."
+        )
         teaching.steps("favourites", finding, {"The token with the most weight in each head": chart}, answered=answered)
     if not answered:
         return

@@ -41,7 +41,7 @@ function numberCell({ ends: [low, high], digits }, text) {
 
 /**
  * Return a strip: a vector's numbers as coloured cells. tip(i, text): tooltip of cell i.
- * beside: a strip whose cell i is marked whenever the visitor marks cell i of the returned strip.
+ * beside: another strip. When the visitor points at cell i of the returned strip, cell i is outlined in both strips.
  */
 function strip(view, kind, label, text, tip, beside) {
   const [values, texts] = [numbersOf(text, 10 ** view.data.places[kind]), written(view, kind, text)];
