@@ -101,7 +101,7 @@ def class_score(head: ClassHead, label: str | int) -> Asked:
 
 
 def tag_score(head: TagHead, word: Word, label: str | int) -> Asked:
-    """Return a function that takes a sentence and returns a `Target`: the score of the tag `label` of `word`.
+    """Return a function that takes a sentence and returns a `Target`: the score of `word` for the tag `label`.
 
     Raises ValueError for an unknown label.
     """

@@ -255,7 +255,7 @@ def streams(sheet: Sheet, move: Move, y: float, start: Point | None) -> None:
 
 
 def marks(sheet: Sheet, shown: Shown, move: Move, y: float) -> None:
-    """Mark the chosen word's place on the line, before and after `move.word` is hidden."""
+    """Mark the place of `shown.data["word"]` on the figure's line, before and after `move.word` is hidden."""
     name, theme = "AB"[move.side], sheet.theme
     word = "" if move.word is None else shown.label(move.side, move.word)
     found = [(name, move.start, shown.data["way"]["at"][move.side], f"{name} with {word}" if word else name)]

@@ -44,7 +44,7 @@ class Shown:
         return self.sides[side]["leader"] if chosen is None else chosen
 
     def moved(self, side: int) -> float | None:
-        """Return the chosen word's place on the line (ends: 0 and 1) while the word `hidden(side)` is hidden."""
+        """Return the place of `data["word"]` on the line (ends: 0 and 1) while the word at index `hidden(side)` is hidden."""
         way, at = self.data["way"], self.hidden(side)
         share = None if at is None else self.share(side, at)
         return None if share is None else way["at"][side] + way["toward"][side] * share

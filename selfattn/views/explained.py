@@ -35,7 +35,7 @@ def explained_data(
     hidden = "the sentence" if long else "the word"
     key = f"Brown: {what} falls without {hidden}. Teal: {what} rises."
     if long:
-        key += " Grey band: the sentence's noise level. Click a sentence to see the words."
+        key += " Grey band: the sentence's noise level. Click a sentence to see its words."
     leveled = [(each, ~each.level.isnan()) for each in found.values()]
     sizes = [part[known].abs().nan_to_num() for each, known in leveled for part in (each.by_sentence, each.level)]
     largest = max((float(size.max()) for size in sizes if len(size)), default=0.0)

@@ -118,7 +118,7 @@ def test_loaded_is_true_once_pickers_are_imported(monkeypatch):
     assert not while_loading.loaded()
 
 
-def test_stored_figure_is_not_shown_with_option_model(monkeypatch):
+def test_no_stored_figure_if_command_line_names_model(monkeypatch):
     monkeypatch.setattr(while_loading, "loaded", lambda: False)
     monkeypatch.setattr(while_loading, "sys", SimpleNamespace(argv=["app.py", "--model=another"]))
     assert while_loading.show_stored_figure() is None

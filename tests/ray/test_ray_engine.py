@@ -64,7 +64,7 @@ def test_command_starts_and_stops_ray(tmp_path, table):
     assert read_scan(tmp_path / "scan").n_rows == 2 * 599
 
 
-def test_missing_cluster_returns_status_2(tmp_path, table, capsys):
+def test_scan_fails_if_ray_cluster_is_missing(tmp_path, table, capsys):
     import ray
 
     ray.shutdown()

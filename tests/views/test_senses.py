@@ -179,7 +179,7 @@ def test_no_noise_level_for_too_few_sentences(encoder, report):
 
 
 def test_only_longest_and_shortest_moves_are_shown(encoder, report):
-    """If hiding a word moves "bank" at least 5 % toward the other sense, the figure prints this percentage."""
+    """The figure prints each effect of at least 5 % of the distance to the other sense."""
     bank, frame = report.words[report.words["word"] == "bank"], pd.concat([FRAME, FRAME.set_axis(FRAME.index + 1000)])
     bank = bank.assign(
         share=bank["share"].where(bank.index > bank.index[1], 0.05).where(bank.index > bank.index[0], 0.0499)

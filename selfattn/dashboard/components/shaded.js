@@ -1,6 +1,9 @@
 /* Rows: each is a sentence with tinted words, or a long text with tinted sentences (see shaded.schema.json). */
 
-/** A click sets a state: "open" (row number), "word" (number of a word in its row) or "opened" (row number, sentence number). */
+/**
+ * A click sets one of three states: on a row "open" (row number), on a word "word" (the word's number in its row),
+ * on a sentence of a long text "opened" (row number, sentence number).
+ */
 export default function shaded(given) {
   return showIn(ShadedView, "shaded", given);
 }

@@ -1,4 +1,4 @@
-"""Compare made-up attention weights from public lessons with a real encoder.
+"""Compare made-up attention weights from public lessons with a real encoder's.
 
 Source: textbook_weights.toml
 """

@@ -102,7 +102,7 @@ def compare_orders(encoder: Encoder, first: str, second: str, word: str) -> tupl
     ids = [each.sentence.ids for each in placed]
     if sorted(ids[0]) != sorted(ids[1]):
         raise ValueError(
-            "Expected the same tokens in both sentences, but this tokeniser splits the words differently. Choose another encoder."
+            "Expected the same tokens in both sentences, but got different tokens from this tokeniser. Choose another encoder."
         )
     rows = torch.tensor(ids, device=encoder.device)
     inputs = {"input_ids": rows, "attention_mask": torch.ones_like(rows), "position_ids": torch.zeros_like(rows)}
