@@ -58,7 +58,7 @@ def limits() -> str:
 def support() -> str:
     """Return a Markdown table of the model families.
 
-    Largest error: the maximum over three sentences, all heads and two references (see `prove`).
+    Largest error: the largest `same_inputs` or `separate_pass` (see `prove`) over three sentences and all heads.
     """
     from selfattn.encoders.families import FAMILIES, save_tiny
 

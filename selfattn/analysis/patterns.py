@@ -19,7 +19,7 @@ PATTERNS = {
     "itself": ("at least half of its weight on the query token itself", 0.5),
     "special tokens": ("at least two thirds of its weight on special tokens", 2 / 3),
     "punctuation": ("at least half of its weight on punctuation", 0.5),
-    "broad": ("an entropy of at least 90 % of the maximum", 0.9),
+    "broad": ("weights with at least 90 % of the maximum entropy", 0.9),
 }
 
 

@@ -52,7 +52,7 @@ class WordMap:
         return [row for row, group in enumerate(self.groups) if wanted & set(group)]
 
     def part(self, rows: Sequence[int]) -> "WordMap":
-        """Return the part of the map with these rows, and with the columns of the same words."""
+        """Return a smaller map: only the words of these rows, as queries and as keys."""
         rows = list(rows)
         edges = self.labels, self.groups, self.special
         labels, groups, special = (tuple(edge[row] for row in rows) for edge in edges)

@@ -25,7 +25,8 @@ def dots(
 ) -> Spec:
     """Draw each row as a dot with its interval and its number.
 
-    frame: columns group (the heading above a row), label, series, value, low, high (0 to 1; NaN: no interval).
+    frame: columns group (the heading above a row), label, series, value, low, high. Without an interval, low and high are NaN.
+    `value`, `low` and `high` are shares: 1 is drawn as 100 %.
     guess: name and value of a dashed line. marked: the labels whose dots are teal.
     width: pixels (None: the container's width).
     """

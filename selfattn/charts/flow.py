@@ -1,7 +1,8 @@
 """Draw the sentences of the main view, with ribbons and streams.
 
 A ribbon runs from a word to the chosen word; its width is the effect of hiding that word. Two streams run from the chosen word
-down to its marks on the line between two senses (or two sentences). Browser version: dashboard/components/way_flow.js.
+down to its places before and after a word is hidden, on the line between two senses (or two sentences).
+Browser version: dashboard/components/way_flow.js.
 """
 
 import math

@@ -93,7 +93,7 @@ def _part(chart: Spec) -> Spec:
     return inline({key: value for key, value in chart.items() if key not in ("datasets", *_WHOLE)})
 
 
-# Parts of a chart
+# Parts of a chart's spec
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:

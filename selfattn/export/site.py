@@ -22,7 +22,7 @@ class SiteError(ValueError):
 
 
 def write_site(encoder: Encoder, examples: Sequence[Example], folder: Path, wrote: Callable[[str], None]) -> None:
-    """Write a page for each example pair, and an index page. The folder must be new or empty.
+    """Write a page for each example, and an index page. The folder must be new or empty.
 
     wrote: called with the name of each file after writing it.
     Raises SiteError if the folder isn't empty, NotRecomputable if the attention can't be recomputed.

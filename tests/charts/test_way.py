@@ -57,7 +57,6 @@ def texts_of(sets):
 
 
 def polygons(sets, name):
-    """Return (value, left, right, colour) of each polygon."""
     corners = {}
     for each in what(sets["areas"], name):
         corners.setdefault(each["path"], []).append(each)

@@ -57,7 +57,7 @@ def _output_matrices(encoder, encoding):
         ("T5 (encoder half)", "RMSNorm"),
     ],
 )
-def test_note_names_steps_before_projection(encoder_of, name, words):
+def test_steps_before_projection_are_noted(encoder_of, name, words):
     encoder = encoder_of(name)
     projected = project(encoder, encoder.encode(TEXT), 1, 0)
     assert words in projected.read_note

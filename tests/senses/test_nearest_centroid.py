@@ -67,7 +67,10 @@ def small(encoder, labelled):
 
 
 def beyond_baselines_loop(scores, baselines, senses):
-    """Subtract from each sentence's score the score of the baseline that is better in the other half of the sentences."""
+    """Return each sentence's score minus a baseline's score for this sentence.
+
+    We subtract the baseline that scores higher in the other half of the sentences; in a tie, the mean of both baselines.
+    """
     seen, halves = {}, []
     for sense in senses:
         seen[sense] = seen.get(sense, 0) + 1

@@ -145,7 +145,7 @@ SHARES = dict(zip(PATTERNS, (0.05, 0.06, 0.21, 0.4, 0.1, 0.8)))
         ({}, "has no clear pattern: 40 % of the weight goes to special tokens, and 21 % to the token itself."),
         (
             {"next token": 0.5, "broad": 0.91},
-            "has an entropy of at least 90 % of the maximum (0.91) and at least half of its weight on the token "
+            "has weights with at least 90 % of the maximum entropy (0.91) and at least half of its weight on the token "
             "after (0.50).",
         ),
     ],
