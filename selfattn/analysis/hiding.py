@@ -378,7 +378,7 @@ def heads_of_word(
 
 
 def leading_head(encoder: Encoder, pair: HiddenPair, heads: HeadsOfWord) -> Head | None:
-    """Return the head in which hiding the word has the largest effect, or None if no effect is known.
+    """Return the head in which hiding `heads.word` has the largest effect, or None if no effect is known.
 
     If `heads` has only estimates, and single heads can be masked, measure the eight heads with the largest estimates.
     """

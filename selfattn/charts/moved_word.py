@@ -1,4 +1,4 @@
-"""Read the main view's data (way.schema.json), place the sentences' words, and draw the finding."""
+"""Read the main view's data (way.schema.json), place the sentences' words, and draw the finding as a headline."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -45,7 +45,7 @@ class Labels(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """The moves of the chosen word's vector in A and B, if one other word at a time is hidden from the chosen word."""
+    """How far the chosen word's vector moves in sentences A and B if one other word at a time is hidden."""
 
     pair: Pair
     way: str  # SENSES or SENTENCES

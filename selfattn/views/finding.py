@@ -242,8 +242,8 @@ def method(encoder: Encoder, pair: HiddenPair, means: SenseMeans | None, over_ma
         parts += _noise(pair, over_many)
         if over_many is not None:
             parts.append(
-                "In the bars for many sentences, the word with the widest ribbon is the word that moves the chosen word most. "
-                "This word is picked with one half of the labelled sentences, and tested with the other half."
+                'In the bars for many sentences, "the word with the widest ribbon" is the word whose hiding moves the chosen '
+                "word most. This word is picked with one half of the labelled sentences, and tested with the other half."
             )
     else:
         parts.append(

@@ -220,7 +220,7 @@ def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) ->
 
 
 def heads(report: HiddenWordsReport, head: Head) -> Panel:
-    """Make the panel of each head's effect: the most telling word is hidden in that head alone."""
+    """Make the panel of heads: how far the labelled word moves if another word is hidden in one head."""
     frame = _heads_of_all(report)
     leading = frame.nlargest(2, "share")
     first = leading.iloc[0]
@@ -282,7 +282,7 @@ def layers(report: SeparationReport) -> Panel:
 def adds(report: SeparationReport, head: Head) -> Panel:
     """Make the panel of each head's accuracy minus the accuracy of the better of two baselines.
 
-    The baselines are the head's values with equal weights, and the word's own value vector.
+    The baselines are the head's output with equal attention weights, and the word's own value vector.
     """
     table = report.heads.assign(name=_names(report.heads))
     n, best = len(table), table.loc[table["adds"].idxmax()]
@@ -306,7 +306,7 @@ def adds(report: SeparationReport, head: Head) -> Panel:
         "attention adds", finding, named_heads(report.heads), "adds", head, look_of={"kind": "signed", "title": "attention adds"},
         note=note, tables=Tables({"heads, separation": lambda: table, f"sentences, {head}": lambda: report.sentences(*head)}),
         method="The number is a head's accuracy in telling the senses apart, minus the accuracy of the better of two baselines: "
-        "the head's values with equal weights, and the word's own value vector. The better baseline is chosen on half of "
+        "the head's output with equal weights, and the word's own value vector. The better baseline is chosen on half of "
         "a word's sentences; accuracies are measured on the other half. If attention adds nothing, the number is about 0. The "
         "headline counts heads whose 95 % interval over words excludes 0.\n\n"
         f"With shuffled labels, the accuracy of the best of {n} heads exceeds {numbers.weight(report.threshold)} once in twenty "

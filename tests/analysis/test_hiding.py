@@ -144,7 +144,7 @@ def test_hidden_pair_matches_plain_transformers(encoder, model, pair_of):
 
 
 def test_moves_toward_other_senses_match_second_implementation(encoder, model):
-    """The first sentence of the pair is labelled; the second isn't."""
+    """Of the two sentences, only the first is in the table of labelled sentences."""
     frame = labelled_sentences()
     frame = frame[frame["word"] == "bark"].groupby("sense").head(5)
     rows = plain.rows_of(encoder, frame)

@@ -496,7 +496,7 @@ def test_labels_name_hidden_words(shares, chosen, texts):
 
 
 @pytest.mark.slow
-def test_drawn_move_is_effect_times_line_length(panels):
+def test_moves_are_drawn_to_scale(panels):
     shown, place = Shown(panels["bank"].live.data), Scale(-1, 2, 0, 3000)
     for side, (sign, level) in enumerate(((1, True), (-1, False))):
         move, here = move_of(shown, side, place), place(shown.data["way"]["at"][side])

@@ -86,7 +86,7 @@ def test_metadata_allows_only_tested_versions():
 
 
 def test_metadata_matches_requirements():
-    """`streamlit run app.py` reads requirements.txt; `pip install .` reads the metadata."""
+    """`make run` installs requirements.txt; `pip install .` installs what the metadata lists."""
     named = {canonicalize_name(Requirement(text).name) for text in PROJECT["dependencies"]}
     ours = {**pins("requirements.txt"), **pins("requirements-encoder.txt")}
     assert named == set(ours) | {"tqdm"}  # transformers installs tqdm

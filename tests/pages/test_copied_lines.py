@@ -98,7 +98,7 @@ def test_copied_lines_draw_steps_inside_head(copied):
     assert all(copy[name] == drawn[name] for name in ("rects", "images", "right_plain")) and drawn["rects"]
 
 
-def test_lesson_figure_has_no_code_to_copy(copied):
+def test_from_scratch_figure_has_no_code_to_copy(copied):
     shown, lines, _ = copied("from-scratch", {"stop": "causal-mask", "reveal": "yes"})
     assert shown and not lines
 
