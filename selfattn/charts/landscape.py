@@ -16,11 +16,11 @@ LABEL, NAME = 14, 19  # letters in pixels: under the marks; of names
 SPACE, DOT = 10, 5.5  # pixels: between labels; dot radius
 LONG_FALL, SHORT_FALL = 112, 72  # pixels from sentences to marks, with long or short streams
 NEAR = 120  # pixels: nearer marks get separate rows
-ROW, WIDE_ROW = 82, 94  # pixels between rows; with a number between B's streams
+ROW, WIDE_ROW = 82, 94  # pixels between rows of marks; with a number in the lower row
 CLEAR = 58  # pixels between marks and dots
 END = 15  # pixels: half the height of the line's ends
 EDGE = 74  # pixels for outer labels
-HALF = percent(0.5)
+WHOLE = percent(1)
 Piece = tuple[str, float, str, bool]  # text, letter size, colour, bold
 
 
@@ -63,9 +63,10 @@ def landscape(
     apart = _apart(moves) and sum(label.wide + SPACE for own in labels for label in own) <= width
     rows = [y + stretch * LONG_FALL if starts else y + SHORT_FALL] * len(moves)
     if len(moves) > 1 and not apart:
-        rows[1] = rows[0] + (WIDE_ROW if moves[1].letters else ROW)
+        lower = 1 - shown.leading
+        rows[lower] += WIDE_ROW if moves[lower].letters else ROW
     dots = swarm(shown, place)
-    axis = rows[-1] + stretch * CLEAR + 2 * DOT * max((level + 1 for *_, level in dots), default=0)
+    axis = max(rows) + stretch * CLEAR + 2 * DOT * max((level + 1 for *_, level in dots), default=0)
     for move, row in zip(moves, rows):
         streams(sheet, move, row, starts.get(move.side))
         for x in {move.start, move.start if move.covered else move.end}:
@@ -98,8 +99,8 @@ def _labels(sheet: Sheet, shown: Shown, move: Move, wide: bool, width: float) ->
     doubt = ", could be chance" if move.share is not None and abs(move.share) < level else ""
     leading = move.share is not None and move.word == shown.sides[move.side]["leader"]
     inside = ": not run" if move.share is None else doubt if move.letters else f": {move.text}{doubt}"
-    most = move.covered and not move.by_visitor and leading
-    text = f"moves at most {move.text}{doubt}" if most else f"without {word}{inside}"
+    most = leading and not (move.letters or move.named or move.by_visitor)
+    text = f"{'moves most ' if most else ''}without {word}{inside}"
     strong = move.named and not move.letters
     beside = move.named or move.by_visitor
     x = move.end if beside else (move.start + move.end) / 2
@@ -143,16 +144,21 @@ def swarm(shown: Shown, place: Scale) -> list[tuple[float, int, Data, int]]:
 
 
 def _axis(sheet: Sheet, shown: Shown, place: Scale, y: float, width: float) -> None:
-    """Draw the axis, with ticks at the positions 0, 0.1, 0.2 ... 1."""
+    """Draw the axis, and below it the length of 100 %."""
     theme, middle = sheet.theme, place(0.5)
     grey = sheet.pale(theme.muted, 0.6)
     sheet.rule(0, y, width, y, grey)
-    for n in range(1, 10):
-        sheet.rule(place(n / 10), y, place(n / 10), y + (END if n == 5 else END / 2), grey)
     for end in (0, 1):
         hue = shown.end_color(theme, end)
         sheet.rule(place(end), y, middle, y, hue, 3)
         sheet.rule(place(end), y - END, place(end), y + END, hue, 3)
+    text = f"{WHOLE}: the distance between the {'senses' if shown.data['way']['between'] == 'senses' else 'ends'}"
+    if text_width(text, SMALL) + 4 * SPACE > place(1) - place(0):
+        text = WHOLE
+    room = text_width(text, SMALL) / 2 + 8
+    for start, end in ((place(0), middle - room), (middle + room, place(1))):
+        sheet.rule(start, y + END - 3, end, y + END - 3, theme.muted, 1)
+    sheet.text(middle, y + END + 1, text, SMALL, theme.muted, align="center")
 
 
 def _names(sheet: Sheet, shown: Shown, place: Scale, y: float, width: float) -> float:
@@ -172,25 +178,40 @@ def _names(sheet: Sheet, shown: Shown, place: Scale, y: float, width: float) -> 
             for text, letters, color, bold in line:
                 sheet.text(at, base, text, letters, color, bold=bold)
                 at += text_width(text, letters, bold) + 6
-    middle, half = place(0.5), text_width(HALF, SMALL) / 2 + 12
-    if left + sizes[0] < middle - half and middle + half < right:
-        sheet.text(middle, y + NAME, HALF, SMALL, sheet.theme.muted, align="center")
-    return y + max(sum(1.3 * line[0][1] for line in lines) for lines in names) + 6
+    bottom = y + max(sum(1.3 * line[0][1] for line in lines) for lines in names) + 6
+    return _level(sheet, shown, place, (left + sizes[0], right), bottom, width)
+
+
+def _level(sheet: Sheet, shown: Shown, place: Scale, between: tuple[float, float], y: float, width: float) -> float:
+    """Draw the noise level's length in the row above `y` if it fits `between` the names, else below. Return the new `y`."""
+    level = shown.data["way"]["level"]
+    if level is None:
+        return y
+    text, length = f"{percent(level)}: shorter moves could be chance", level * (place(1) - place(0))
+    size, (left, right) = length + 8 + text_width(text, SMALL), between
+    beside = size + 2 * SPACE <= right - left
+    x = max(0.0, min((left + right if beside else 2 * place(0.5)) / 2 - size / 2, width - size))
+    middle, grey = (y - 13) if beside else y + 8, sheet.pale(sheet.theme.muted, 0.6)
+    sheet.rule(x, middle, x + length, middle, grey, 2.5)
+    for end in (x, x + length):
+        sheet.rule(end, middle - 5, end, middle + 5, grey, 2.5)
+    sheet.text(x + length + 8, middle + 4, text, SMALL, sheet.theme.muted)
+    return y if beside else y + 20
 
 
 def _name(sheet: Sheet, shown: Shown, end: int, width: float) -> list[list[Piece]]:
-    """Return the text at one end (0 or 1) of the drawn line: the end's name, number of labelled sentences, and percentage."""
+    """Return the text at one end (0 or 1) of the drawn line: the end's name and number of labelled sentences."""
     theme, (name, count) = sheet.theme, shown.data["way"]["ends"][end].values()
-    hue, about = shown.end_color(theme, end), percent(end)
+    hue = shown.end_color(theme, end)
     lines = wrapped(name, width, NAME, bold=True)
     letters = min(NAME, NAME * width / max(text_width(line, NAME, bold=True) for line in lines))
     ink = theme.ink if hue == theme.muted else hue
     found: list[list[Piece]] = [[(line, letters, ink, True)] for line in lines]
     if not count:
-        return [*found, [(about, SMALL, theme.muted, False)]]
-    first, *rest = wrapped(f"● average of {count} other sentences: {about}", width, SMALL)
-    found.append([("●", SMALL, hue, False), (first.removeprefix("● "), SMALL, theme.muted, False)])
-    return [*found, *([(line, SMALL, theme.muted, False)] for line in rest)]
+        return found
+    *rest, last = wrapped(f"average of {count} other sentences ●", width, SMALL)
+    found += [[(line, SMALL, theme.muted, False)] for line in rest]
+    return [*found, [(last.removesuffix(" ●"), SMALL, theme.muted, False), ("●", SMALL, hue, False)]]
 
 
 def _size(line: Sequence[Piece]) -> float:

@@ -46,7 +46,7 @@ def _array(sheet: Sheet, data: Data, bar: Data, x: float, y: float) -> None:
     """Draw a fraction of right answers as 100 marks."""
     theme, tick, rate, first = sheet.theme, data["tick"], bar["value"], data["bars"][0]["value"]
     count = numbers.decimal(100 * rate, 0)
-    sheet.text(x, y + 14, f"{count} of 100", COUNT, bold=True)
+    sheet.text(x, y + 14, f"{count} in 100", COUNT, bold=True)
     sheet.text(x, y + 32, bar["label"], SMALL)
     y += 39
     looks = {

@@ -60,6 +60,11 @@ class Shown:
         toward = self.data["way"]["toward"]
         return theme.muted if toward[0] == toward[1] else theme.sentence("AB"[end])
 
+    @property
+    def leading(self) -> int:
+        """The sentence (0: A, 1: B) that contains the word with the largest effect."""
+        return max((0, 1), key=lambda side: _leading(self, side))
+
     @cached_property
     def first(self) -> tuple[int, int] | None:
         """Sentence (0: A, 1: B) and index of the hidden word that the map of heads is about."""

@@ -53,7 +53,7 @@ def named_words(pair: HiddenPair, level: float) -> tuple[list[int], list[int]]:
     return found[0], found[1]
 
 
-def finding(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> str:
+def finding(pair: HiddenPair, named: Sequence[Sequence[int]], level: float, means: SenseMeans | None = None) -> str:
     """Return the figure's main result as a sentence, or why there is none. named: the result of `named_words`."""
     word = quoted_word(pair)
     if all(word.is_punctuation for words in pair.words for word in words):
@@ -79,9 +79,24 @@ def finding(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> s
     else:
         far = f"toward the other sentence's {word}, {percent(share)} of the distance"
     hidden = f'"{pair.words[side][at].label}"'
+    if _crosses(pair, side, at, level, means):
+        assert pair.senses is not None
+        return (
+            f"Hide {hidden}, and the encoder takes {word} for {pair.senses[1 - side]} instead of {pair.senses[side]}."
+        )
     if pair.senses and math.isnan(level):  # the move could be chance
         return f"Hiding {hidden} moves {word} more than any other word does: {far}."
     return f"Hide {hidden}, and {word} moves {far}."
+
+
+def _crosses(pair: HiddenPair, side: int, at: int, level: float, means: SenseMeans | None) -> bool:
+    """Return True if hiding word `at` moves the chosen word from its own sense's half of the line to the other half.
+
+    Of three or more senses, one that isn't on the line could be nearer: return False.
+    """
+    place = pair.places[side]
+    two = means is not None and len(means.senses) == 2
+    return two and not math.isnan(level) and place <= 0.5 < place + float(pair.share[side][at])
 
 
 def _none(pair: HiddenPair, level: float) -> str:
@@ -112,6 +127,7 @@ def below(
     named: Sequence[Sequence[int]],
     level: float,
     over_many: HiddenWordsReport | None,
+    means: SenseMeans | None = None,
 ) -> list[str]:
     """Return the lines of text below the finding."""
     found = _answer(pair, named, level)
@@ -119,15 +135,10 @@ def below(
         return [f"Encoder {_name(encoder)}.", *_notes(pair)]
     if pair.senses is None:
         return _notes(pair)
-    first = (
-        _then(pair, *found) if found else "" if _alike(pair) else "Its meaning may come from several words together."
-    )
-    grey = (
-        ""
-        if math.isnan(level)
-        else f"Moves under {percent(level)} (grey) could be chance: moves that short often go the other way."
-    )
-    lines = [*filter(None, [f"{first} {grey}".strip()]), *_notes(pair)]
+    first = "" if _alike(pair) else "Its meaning may come from several words together."
+    if found:
+        first = _then(pair, *found, level, means)
+    lines = [*filter(None, [first]), *_notes(pair)]
     if over_many is None and found:
         lines.append("This could be chance: the noise level of this encoder is not measured yet.")
     elif over_many is not None and math.isnan(level):
@@ -146,8 +157,8 @@ def hint(encoder: Encoder, pair: HiddenPair) -> str:
         return ""
     word = quoted_word(pair)
     return (
-        f"Click a word to hide it: {word} then can't attend to it in any head of {_name(encoder)}. The wider a word's ribbon, "
-        f"the further {word} moves without that word."
+        f"Click a word to hide it: {word} then can't attend to it in any head of {_name(encoder)}. A ribbon's width isn't "
+        f"attention: it shows how far {word} moves without that word."
     )
 
 
@@ -156,14 +167,16 @@ def _alike(pair: HiddenPair) -> bool:
     return pair.nearest is not None and pair.nearest[0] == pair.nearest[1]
 
 
-def _then(pair: HiddenPair, side: int, at: int) -> str:
-    """Say which sense is nearer to the chosen word when word `at` is hidden."""
+def _then(pair: HiddenPair, side: int, at: int, level: float, means: SenseMeans | None) -> str:
+    """Say what the finding leaves out: how far hiding word `at` moves the chosen word, or which sense is nearer then."""
     assert pair.senses is not None
     place, share, (own, other) = (
         pair.places[side],
         float(pair.share[side][at]),
         (pair.senses[side], pair.senses[1 - side]),
     )
+    if _crosses(pair, side, at, level, means):
+        return f"It moves {percent(share)} of the distance between the senses, past the middle."
     if place + share > 0.5:
         return f"It ends nearer to {'other senses' if own == other else other}."
     start = ", since it starts far on that side" if share > 0.5 else ""
@@ -202,7 +215,7 @@ def _in_general(over_many: HiddenWordsReport, senses: bool) -> dict[str, Any]:
     )
     bars = [{"label": label, "value": round(float(own[what]), 4)} for label, what in shown]
     return {
-        "text": f"Beyond these two: how often this encoder finds the right sense in {n} sentences with {words} ambiguous words",
+        "text": f"{n} sentences with {words} ambiguous words: how many in 100 lie nearer to their own sense",
         "bars": bars,
         "tick": {"label": "by guessing", "value": GUESS},
         "link": link,

@@ -101,9 +101,10 @@ def put_together(
     bars = None if heads is None else _bars(pair)
     line = line_of(pair, means) if any(map(known_shares, pair.share)) and not no_way(pair) else None
     measured_heads = any(bool(side.isfinite().any()) for side in pair.by_head)
+    said = finding(pair, named, level, means)
     data = way_data(
-        encoder, pair, bars, heads or (), finding=finding(pair, named, level),
-        below=texts.below(encoder, pair, named, level, over_many), hint=texts.hint(encoder, pair),
+        encoder, pair, bars, heads or (), finding=said,
+        below=texts.below(encoder, pair, named, level, over_many, means), hint=texts.hint(encoder, pair),
         beyond=texts.beyond(encoder, pair, over_many), line=line, named=named, level=level,
         over_many=over_many, profiles=profiles,
         reason="" if measured_heads or (heads is None and not encoder.hide_reason) else texts.why_no_heads(encoder, pair),
@@ -113,7 +114,7 @@ def put_together(
     run = {("AB"[each.side], each.word.start): each.share for each in heads or () if each.exact}
     return Panel(
         name=NAME,
-        finding=finding(pair, named, level),
+        finding=said,
         picture=partial(_drawn, data),
         alt=texts.alt(pair, line, heads or ()),
         tables=Tables(

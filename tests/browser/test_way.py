@@ -93,7 +93,7 @@ def test_narrow_figure_shows_percentage_in_label(open_way):
     page.set_viewport_size({"width": 328, "height": 900})
     settle(page)
     expect(above).to_have_text(["", ""])
-    expect(labels.last).to_have_text(f'without "loan": {percent(0.199)}, could be chance')
+    expect(labels.last).to_have_text(f'moves most without "loan": {percent(0.199)}, could be chance')
 
 
 def test_words_of_headline_have_colours_of_figure(open_way):
@@ -111,7 +111,7 @@ def test_each_rate_is_drawn_as_100_marks(open_way):
     expect(page.locator(".limit")).to_have_text(f"{beyond['text']} {beyond['link']['text']}")
     expect(page.locator(".beyond a")).to_have_attribute("href", beyond["link"]["href"])
     expect(page.locator(".rate")).to_have_text(
-        [f"{100 * bar['value']:.0f} of 100 {bar['label']}" for bar in beyond["bars"]]
+        [f"{100 * bar['value']:.0f} in 100 {bar['label']}" for bar in beyond["bars"]]
     )
     kinds = "all => all.map(each => ['right', 'lost', 'wrong'].map(kind => each.querySelectorAll('.' + kind).length))"
     assert page.locator(".array").evaluate_all(kinds) == [[92, 0, 8], [77, 15, 8]]
@@ -131,7 +131,7 @@ def test_hollow_mark_is_hidden_if_word_hardly_moves(open_way):
     expect(page.locator(".hollow").nth(1)).to_be_hidden()
     labels = page.locator(".line .label")
     expect(labels).to_have_text(
-        ['with "river"', 'without "river"', "", f"moves at most {percent(0.01)}, could be chance"]
+        ['with "river"', 'without "river"', "", f'moves most without "loan": {percent(0.01)}, could be chance']
     )
     word(page, "loan", 1).click()
     expect(labels.last).to_have_text(f'without "loan": {percent(0.01)}, could be chance')
@@ -139,7 +139,7 @@ def test_hollow_mark_is_hidden_if_word_hardly_moves(open_way):
 
 @pytest.mark.parametrize("width", [1100, 330])
 @pytest.mark.parametrize("name", ["bank", "sentences"])
-def test_ends_of_line_lie_at_0_and_100_percent(open_way, name, width):
+def test_line_runs_from_position_0_to_1(open_way, name, width):
     page = open_way(VARIANTS[name], width)
     settle(page)
     a, b = (page.locator(f".mark.{side}.solid circle").bounding_box()["x"] for side in "ab")
@@ -151,18 +151,33 @@ def test_ends_of_line_lie_at_0_and_100_percent(open_way, name, width):
     assert first["width"] == pytest.approx(second["width"])
     whole = first["width"] + second["width"]
     assert (b - a) / (at[1] - at[0]) == pytest.approx(whole, abs=1)
-    count = "● average of 12 other sentences: " if name == "bank" else ""
-    expect(page.locator(".ends .count")).to_have_text([f"{count}{percent(end)}" for end in (0, 1)])
+    measured = page.locator(".length").evaluate("each => { const {x, width} = each.getBBox(); return [x, width]; }")
+    assert measured == pytest.approx([first["x"], whole], abs=0.5)
+    said = f": the distance between the {'senses' if name == 'bank' else 'ends'}" if width == 1100 else ""
+    expect(page.locator("svg.line > g > .note")).to_have_text(f"{percent(1)}{said}")
+    counts = ["average of 12 other sentences ●"] * 2 if name == "bank" else ["", ""]
+    expect(page.locator(".ends .count")).to_have_text(counts)
 
 
-def test_middle_label_is_left_out_unless_it_fits(open_way):
-    for name, width, shown in (("bank", 1100, 1), ("bank", 330, 0), ("sentences", 330, 1)):
-        page = open_way(VARIANTS[name], width)
-        expect(page.get_by_text(percent(0.5), exact=True)).to_have_count(shown)
-        if shown:
-            box = "each => { const {x, width} = each.getBBox(); return [x, x + width]; }"
-            left, right = page.locator("svg.line > g > .note").evaluate(box)
-            assert (left + right) / 2 == pytest.approx(page.locator(".shore").first.evaluate(box)[1], abs=1)
+@pytest.mark.parametrize("width", [1100, 330])
+def test_noise_level_is_drawn_to_scale(open_way, width):
+    page = open_way(VARIANTS["bank"], width)
+    settle(page)
+    expect(page.locator(".level")).to_have_text(f"{percent(0.21)}: shorter moves could be chance")
+    start, end = page.locator(".shore").evaluate_all("all => all.map(each => each.getBBox()).map(({width}) => width)")
+    bar = page.locator(".level .bar").evaluate("each => each.getBBox().width")
+    assert bar == pytest.approx(0.21 * (start + end), abs=0.5)
+    boxes = "all => all.map(each => each.getBoundingClientRect().toJSON())"
+    (level, line, *names) = page.locator(".level, svg.line, .ends .name").evaluate_all(boxes)
+    level, line = (level, line) if level["width"] < line["width"] else (line, level)
+    assert line["left"] <= level["left"] and level["right"] <= line["right"] and level["bottom"] <= line["bottom"]
+    for name in names:
+        apart = name["right"] <= level["left"] or level["right"] <= name["left"] or name["bottom"] <= level["top"]
+        assert apart
+
+
+def test_unknown_noise_level_is_not_drawn(open_way):
+    assert open_way(VARIANTS["sentences"]).locator(".level").count() == 0
 
 
 def test_ribbon_width_is_proportional_to_share(open_way):
@@ -371,7 +386,7 @@ def test_keyboard_reaches_every_part_of_figure(open_way):
     expect(page.get_by_role("tooltip")).to_have_text("Sentence 1 of riverside.")
     page.keyboard.press("Escape")
     expect(page.get_by_role("tooltip")).to_be_hidden()
-    for _ in range(3):  # link, heading, map
+    for _ in range(4):  # noise level, link, heading, map
         page.keyboard.press("Tab")
     assert focused(page) == "head 10"
     page.keyboard.press("ArrowDown")
@@ -465,7 +480,9 @@ def test_figure_fits_on_screen_without_scrolling(open_way):
 
 def test_share_near_noise_level_is_written_with_decimal(open_way):
     data = way_data(shares=({"river": 0.436}, {"loan": 0.2096}))
-    expect(open_way(data, 328).locator(".label").last).to_have_text('without "loan": 21.0\u00a0%, could be chance')
+    expect(open_way(data, 328).locator(".label").last).to_have_text(
+        'moves most without "loan": 21.0\u00a0%, could be chance'
+    )
     expect(open_way(data, 1100).locator(".much").last).to_have_text("21.0\u00a0%")
 
 

@@ -276,7 +276,7 @@ def test_each_accuracy_is_drawn_as_100_dots():
     sets = sheet.drawn(1100, 200)["datasets"]
     counts = [len(what(sets["points"], name)) for name in ("right", "lost", "wrong")]
     assert counts == [92 + 77, 15, 8 + 8]
-    assert {"92 of 100", "77 of 100", "15 fewer", "50 by guessing"} <= set(texts_of(sets))
+    assert {"92 in 100", "77 in 100", "15 fewer", "50 by guessing"} <= set(texts_of(sets))
     guess = {(each["x"] - 5 * 10.5 * 2, each["x"] - 20 * 10.5 / 2) for each in sets["rules"] if each["width"] == 2}
     left = min(each["x"] for each in what(sets["points"], "right")) - 10.5 / 2
     assert min(start for start, _ in guess) == pytest.approx(left, abs=0.02)
@@ -385,24 +385,35 @@ def test_dots_in_picture_for_sharing_are_to_scale(panels):
 
 @pytest.mark.parametrize("between", ["senses", "sentences"])
 @pytest.mark.parametrize("width", [1100, 330])
-def test_axis_has_tick_at_each_tenth(between, width):
+def test_line_runs_from_position_0_to_1(between, width):
     data = way_data(between=between)
     sets = way(data, LIGHT, width)["datasets"]
     first, second = (next(each["x"] for each in what(sets["points"], name)) for name in "AB")
     at = data["way"]["at"]
-    place = [first + (n / 10 - at[0]) / (at[1] - at[0]) * (second - first) for n in range(11)]
+    place = [first + (n / 2 - at[0]) / (at[1] - at[0]) * (second - first) for n in range(3)]
     thick = [each for each in sets["rules"] if each["width"] == 3]
     ends = [each for each in thick if each["x"] == each["x2"]]
-    assert [each["x"] for each in ends] == pytest.approx([place[0], place[10]], abs=0.1)
+    assert [each["x"] for each in ends] == pytest.approx([place[0], place[2]], abs=0.1)
     assert [each["color"] for each in ends] == [LIGHT.sentence_a, LIGHT.sentence_b]
-    top, axis = ends[0]["y"], (ends[0]["y"] + ends[0]["y2"]) / 2
-    ticks = [each["x"] for each in sets["rules"] if each["x"] == each["x2"] and each["y"] == axis > top]
-    assert ticks == pytest.approx(place[1:10], abs=0.1)
     halves = [(each["x"], each["x2"]) for each in thick if each["y"] == each["y2"]]
-    assert halves == [pytest.approx((end, place[5]), abs=0.1) for end in (place[0], place[10])]
-    texts = texts_of(sets)
-    assert [sum(f"{n}\u00a0%" == text.split(": ")[-1] for text in texts) for n in (0, 100)] == [1, 1]
-    assert ("50\u00a0%" in texts) == (width == 1100 or between == "sentences")
+    assert halves == [pytest.approx((end, place[1]), abs=0.1) for end in (place[0], place[2])]
+    axis, bottom = (ends[0]["y"] + ends[0]["y2"]) / 2, max(ends[0]["y"], ends[0]["y2"])
+    measured = [each for each in sets["rules"] if axis < each["y"] == each["y2"] < bottom]
+    assert [measured[0]["x"], measured[1]["x2"]] == pytest.approx([place[0], place[2]], abs=0.1)
+    said = f": the distance between the {'senses' if between == 'senses' else 'ends'}" if width == 1100 else ""
+    assert f"100\u00a0%{said}" in texts_of(sets)
+    averages = [each for each in sets["left_plain"] if each["text"].startswith("average of 12 other")]
+    assert len(averages) == (2 if between == "senses" else 0)
+
+
+@pytest.mark.parametrize("width", [1100, 330])
+def test_noise_level_is_drawn_to_scale(width):
+    sets = way(way_data(), LIGHT, width)["datasets"]
+    (bar,) = [each for each in sets["rules"] if each["width"] == 2.5 and each["y"] == each["y2"]]
+    ends = [each["x"] for each in sets["rules"] if each["width"] == 3 and each["x"] == each["x2"]]
+    assert bar["x2"] - bar["x"] == pytest.approx(0.21 * (ends[1] - ends[0]), abs=0.1)
+    assert "21\u00a0%: shorter moves could be chance" in texts_of(sets)
+    assert not [each for each in way(VARIANTS["sentences"], LIGHT, width)["datasets"]["rules"] if each["width"] == 2.5]
 
 
 def test_line_is_grey_if_words_have_same_sense():
@@ -424,11 +435,11 @@ def test_sense_name_is_centred_below_sense_mean():
     for side, name in enumerate(("riverside", "finance")):
         (text,) = (each for each in sets["left_bold"] if each["text"] == name)
         assert text["x"] + text_width(name, 19, True) / 2 == pytest.approx(place(side), abs=0.1)
-        (count,) = (each for each in sets["left_plain"] if each["text"].endswith(f"sentences: {100 * side}\u00a0%"))
-        assert count["text"].startswith("average of 12 other")
-        assert count["x"] + text_width(count["text"], 12) / 2 == pytest.approx(
-            place(side), abs=12
-        )  # a dot stands before
+    counts = [each for each in sets["left_plain"] if each["text"].startswith("average of 12 other")]
+    for side, each in enumerate(counts):
+        middle = each["x"] + text_width(each["text"], 12) / 2
+        assert middle == pytest.approx(place(side), abs=12)  # a dot follows
+    assert len(counts) == 2
 
 
 def test_picture_for_sharing_shows_sentence_of_named_word():
@@ -476,8 +487,8 @@ def test_line_break_keeps_number_with_unit():
     ("shares", "chosen", "texts"),
     [
         ((0.436, 0.199), None, ['with "river"', 'without "river"', 'without "loan", could be chance']),
-        ((0.1, 0.199), None, ['without "river": 10 %, could be chance', 'without "loan", could be chance']),
-        ((0.436, 0.01), None, ['with "river"', 'without "river"', "moves at most 1 %, could be chance"]),
+        ((0.1, 0.199), None, ['moves most without "river": 10 %, could be chance', 'without "loan", could be chance']),
+        ((0.436, 0.01), None, ['with "river"', 'without "river"', 'moves most without "loan": 1 %, could be chance']),
         ((0.436, 0.2), 6, ['with "river"', 'without "river"', 'with "loan"', 'without "loan", could be chance']),
     ],
 )
@@ -489,7 +500,7 @@ def test_labels_name_hidden_words(shares, chosen, texts):
     sets = way(data, LIGHT)["datasets"]
     found = {
         each["text"].replace("\u00a0", " "): name for name in ("center_bold", "center_plain") for each in sets[name]
-        if each["text"].startswith(("with", "moves at"))
+        if each["text"].startswith(("with", "moves most"))
     }  # fmt: skip
     assert sorted(found) == sorted(texts)
     assert found.get('with "river"', "center_bold") == ("center_plain" if chosen else "center_bold")

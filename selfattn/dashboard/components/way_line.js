@@ -4,7 +4,7 @@ const MARK = 14; // radius
 const SPACE = 24; // pixels between labels
 const DOT = 5.5; // radius
 const FALL = { long: 112, short: 72 }; // pixels from sentences to marks
-const ROW = 82; // pixels between A's and B's rows
+const ROW = 82; // pixels between rows of marks
 const NEAR = 120; // pixels: nearer marks get separate rows
 const CLEAR = 58; // pixels between marks and dots
 const END = 15; // pixels: half the height of the line's ends
@@ -111,16 +111,16 @@ function linePart(view) {
     const [a, b] = [0, 1].map((side) => positions(side).map(x));
     const apart = Math.max(...a) + NEAR < Math.min(...b) || Math.max(...b) + NEAR < Math.min(...a);
     const first = from ? FALL.long : FALL.short;
-    const rows = [first, apart ? first : first + ROW];
+    const rows = [0, 1].map((side) => (apart || side === view.leading ? first : first + ROW));
     way.ends.forEach(({ label, count }, end) => {
       assign(names[end], "class", `name ${colour(way, end)}`);
       assign(names[end], "data-tip", way.about);
-      const dot = element("span", { "aria-hidden": "true" }, "● ");
-      const about = count ? [dot, `average of ${count} other sentences: ${percent(end)}`] : percent(end);
+      const dot = element("span", { "aria-hidden": "true" }, "●");
+      const about = count ? [`average of ${count} other sentences `, dot] : [];
       names[end].replaceChildren(element("bdi", {}, label), element("div", "count", about));
     });
     const dots = swarm(way.dots, x);
-    const axis = rows[1] + CLEAR + 2 * DOT * Math.max(0, ...dots.map((dot) => dot.level + 1));
+    const axis = Math.max(...rows) + CLEAR + 2 * DOT * Math.max(0, ...dots.map((dot) => dot.level + 1));
     drawn = { x, axis, width, of, dots, from, rows };
     placeNames();
     assign(svg, "aria-label", way.about);
@@ -129,7 +129,7 @@ function linePart(view) {
     requestAnimationFrame(() => flag(svg, { moves: true }));
   }
 
-  /** Place the names of the line's ends. Set the picture's height. */
+  /** Place the names of the line's ends. */
   function placeNames() {
     const { x, axis, width } = drawn;
     const sizes = names.map((name) => name.offsetWidth);
@@ -141,7 +141,7 @@ function linePart(view) {
       name.style.top = `${axis + END + 4}px`;
     });
     drawn.between = [lefts[0] + sizes[0], lefts[1]];
-    assign(svg, "height", axis + END + 4 + Math.max(...names.map((name) => name.offsetHeight)));
+    drawn.bottom = axis + END + 4 + Math.max(...names.map((name) => name.offsetHeight));
   }
 
   /** Return the CSS class of end 0 or end 1 of the line, or "" if the word has the same sense in sentences A and B. */
@@ -149,9 +149,9 @@ function linePart(view) {
     return toward[0] === toward[1] ? "" : "ab"[end];
   }
 
-  /** Draw the axis with a tick every 10 % from end to end, and a dot for each labelled sentence. */
+  /** Draw the axis from end to end, and a dot for each labelled sentence. */
   function drawLand(way) {
-    const { x, width, axis, between } = drawn;
+    const { x, width, axis } = drawn;
     const middle = x(0.5);
     const dots = drawn.dots.map(({ at, level, text, end }) => {
       const place = { cx: at.toFixed(1), cy: axis - DOT - 3 - 2 * DOT * level, r: DOT - 0.5 };
@@ -167,14 +167,39 @@ function linePart(view) {
       const d = `M${middle} ${axis} H${x(end)} M${x(end)} ${axis - END} v${2 * END}`;
       return shape("path", { class: `shore ${colour(way, end)}`, d });
     });
-    const ticks = Array.from({ length: 9 }, (_, i) => `M${x((i + 1) / 10)} ${axis} v${i === 4 ? END : END / 2}`);
-    const rail = shape("path", { class: "rail", d: `M0 ${axis} H${width} ${ticks.join(" ")}` });
-    const half = shape("text", { class: "note", x: middle, y: axis + END + 17, "text-anchor": "middle" }, percent(0.5));
+    const rail = shape("path", { class: "rail", d: `M0 ${axis} H${width}` });
     const about = { tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about };
-    front.replaceChildren(shape("g", about, [rail, ...halves]), ...dots, half);
-    const room = half.getComputedTextLength() / 2 + 12;
-    if (middle - room < between[0] || middle + room > between[1]) half.remove();
+    front.replaceChildren(shape("g", about, [rail, ...halves]), ...dots);
     addArrowKeys(dots, dots.length);
+    assign(svg, "height", drawn.bottom + drawLengths(way));
+  }
+
+  /** Draw to scale the lengths 100 % and the noise level. Return the height added to the picture. */
+  function drawLengths(way) {
+    const { x, axis, width, between, bottom } = drawn;
+    const [left, middle, right, y] = [x(0), x(0.5), x(1), axis + END - 3];
+    const whole = shape("text", { class: "note", x: middle, y: y + 5, "text-anchor": "middle" });
+    front.append(whole);
+    write(whole, `${percent(1)}: the distance between the ${way.between === "senses" ? "senses" : "ends"}`);
+    if (whole.getComputedTextLength() + 4 * SPACE > right - left) write(whole, percent(1));
+    const half = whole.getComputedTextLength() / 2 + 8;
+    const d = `M${left} ${y} H${middle - half} M${middle + half} ${y} H${right}`;
+    front.append(shape("path", { class: "length", d }));
+    if (way.level === null) return 0;
+
+    const level = percent(way.level);
+    const about = `In labelled sentences, of the moves of ${level} or more, at least eight go toward the other sense for each that goes away.`;
+    const size = way.level * (right - left);
+    const bar = shape("path", { class: "bar", d: `M0 -5 v10 m0 -5 H${size} m0 -5 v10` });
+    const text = shape("text", { class: "note", x: size + 8, y: 5 }, `${level}: shorter moves could be chance`);
+    const said = { class: "level", tabindex: 0, role: "img", "aria-label": about, "data-tip": about };
+    const key = shape("g", said, [bar, text]);
+    front.append(key);
+    const long = size + 8 + text.getComputedTextLength();
+    const beside = long + SPACE <= between[1] - between[0];
+    const center = beside ? (between[0] + between[1]) / 2 : middle;
+    move(key, clamp(center - long / 2, width - long), beside ? bottom - 10 : bottom + 14);
+    return beside ? 0 : 26;
   }
 
   /** Place the shapes of one sentence, except its labels. Return the labels. */
@@ -220,15 +245,15 @@ function linePart(view) {
     assign(mark.ghost, "visibility", ghost === null ? "hidden" : null);
     for (const part of [mark.fan, mark.shaft, mark.head, mark.much]) flag(part, { named });
 
-    flag(mark.much, { low: y !== rows[0] }); // smaller type, clear of A's label
+    flag(mark.much, { low: y !== Math.min(...rows) }); // smaller type, clear of the labels above
     write(mark.much, share === null ? "" : view.printed(side, at));
     const fits = !covered && mark.much.getComputedTextLength() < length - MARK;
     move(mark.much, (from + to) / 2, y - MARK - (named ? 6 : 4));
     const doubt = share !== null && Math.abs(share) < way.level ? ", could be chance" : "";
     const inside = share === null ? ": not run" : fits ? doubt : `: ${mark.much.textContent}${doubt}`;
-    const most = covered && !hidden && share !== null && at === sides[side].leader;
+    const most = !fits && !named && !hidden && share !== null && at === sides[side].leader;
     const text = at === null ? "" : view.text(side, at);
-    write(mark.after, most ? `moves at most ${mark.much.textContent}${doubt}` : text && `without ${text}${inside}`);
+    write(mark.after, text && `${most ? "moves most " : ""}without ${text}${inside}`);
     write(mark.before, starts && !covered && (named || hidden) ? `with ${text}` : ""); // no room on narrow pages
     if (!fits) write(mark.much, "");
     flag(mark.before, { now: !hidden });
