@@ -1,4 +1,4 @@
-"""Test the order of imports, and what `import selfattn` needs."""
+"""Test which packages import which, and what `import selfattn` needs."""
 
 import ast
 import subprocess

@@ -24,7 +24,7 @@ class Places(NamedTuple):
 
 
 def places(encoding: Encoding, *, words: bool | Sequence[Word] = True) -> Places:
-    """Return the rows of a map: a text's words, and tokens that belong to no word. words=False: every token is a row."""
+    """Return the rows of an attention map: words, and tokens that belong to no word. words=False: every token is a row."""
     chosen = encoding.words if words is True else words or ()
     groups = token_groups(len(encoding.tokens), chosen)
     spelled = {word.start: word.label for word in chosen}

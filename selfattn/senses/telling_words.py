@@ -112,12 +112,12 @@ class HiddenWordsReport(OfTables):
 
     @cached_property
     def head_level(self) -> NoiseLevel:
-        """The noise level (see `level`) if the word with the largest share is hidden in only one head."""
+        """The noise level, as in `level`, of the leading word's share if this word is hidden in only one head."""
         known = self.one_head.dropna()
         return noise_level(known["largest"].to_numpy(), known["smallest"].to_numpy(), RESAMPLES)
 
     def chance_of(self, share: float) -> float:
-        """Return the fraction of negative shares, 0 to 1, among the shares whose absolute value is about `share`."""
+        """Among the shares in `named` whose absolute value is about `share`, return the fraction (0 to 1) of negative ones."""
         moves = self.named["share"].to_numpy()
         similar = moves[(abs(moves) >= share - NEAR) & (abs(moves) < share + NEAR)]
         return float((similar < 0).mean()) if len(similar) else math.nan

@@ -44,7 +44,7 @@ def kernel_data(
     places: int,
     back: str = "",
 ) -> dict[str, Any]:
-    """Return the data of one token's attention, in one sentence or two. key, about, below: as in the schema.
+    """Return the data of one token's attention, in one sentence or two. key, about, below: as in kernel.schema.json.
 
     clicks: True if a click on a token makes that token the query. places: decimals of scores, e^x and weights.
     """

@@ -292,8 +292,8 @@ _HIDING_SENTENCES = (
     "break. A sentence also ends at a full stop, question mark or exclamation mark before a blank, unless a lower-case letter "
     "follows. Single letters and common abbreviations don't end a sentence.",
     f"For a sentence's noise level, {DRAWS} random sets of words are hidden, each with at least as many tokens as the sentence. "
-    "The noise level is the largest change that hiding one of these sets makes. A sentence that matters no more than random "
-    "words exceeds the noise level once in 20 times. A text of fewer than three sentences has no noise levels.",
+    "The noise level is the largest change that hiding one of these sets makes. For a sentence that matters no more than random "
+    "words, the change exceeds the noise level once in 20 times. A text of fewer than three sentences has no noise levels.",
     f"Then each word of the {OPENED} sentences with the largest changes is hidden alone. If a sentence's change is within the "
     "noise level, the words of the sentence have no numbers. If two sentences say the same, hiding only one sentence may "
     "change nothing. Effects of single sentences and words don't add up.",

@@ -239,7 +239,7 @@ def along(page):
 
 @pytest.mark.parametrize("name", ["bank", "star", "one sense", "sentences"])
 @pytest.mark.parametrize("width", [360, 1100])
-def test_marks_lie_where_data_place_them(open_way, name, width):
+def test_marks_are_drawn_at_positions_in_data(open_way, name, width):
     data = VARIANTS[name]
     page = open_way(data, width)
     way, position = data["way"], along(page)

@@ -69,7 +69,7 @@ def polygons(sets, name):
 @pytest.mark.parametrize("word", ["bank", "star", "wave", "عين"])
 @pytest.mark.parametrize("width", [1100, 390])
 @pytest.mark.slow
-def test_marks_lie_where_data_place_them(panels, word, width):
+def test_marks_are_drawn_at_positions_in_data(panels, word, width):
     _, sets = drawn(panels[word], Look(width=width))
     data, points = panels[word].live.data, sets["points"]
     line, shown = data["way"], Shown(data)

@@ -1,4 +1,4 @@
-"""Test that the lessons reproduce every published number."""
+"""Test that the lessons reproduce every number that they take from published sources."""
 
 import pytest
 import torch

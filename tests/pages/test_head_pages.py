@@ -78,7 +78,7 @@ def test_click_on_token_is_stored(encoder, monkeypatch):
     assert params == {"piece_b": "2"} and list(kept["queries"].values()) == [2]
 
 
-def test_even_weights_and_causal_mask_change_figure(encoder):
+def test_equal_weights_and_causal_mask_change_figure(encoder):
     at = open_page(INSIDE, **OWN, even=True)
     n = len(encoder.encode(A).tokens)
     assert printed(at, 0, "weight") == [numbers.weight(1 / n)] * n

@@ -99,7 +99,7 @@ def test_comparison_without_senses_is_explained(made):
 
 
 def test_named_word_has_clearly_largest_share(made):
-    """The share must be at least 0.1, and at least 1.5 times the second largest share."""
+    """Hiding the word moves the vector at least 0.1 of the way, and at least 1.5 times as far as hiding any other word."""
     pair, _ = made("bank", senses=False)
     first, second = sorted(pair.share[0].tolist(), reverse=True)[:2]
     assert named_words(pair, math.nan)[0] == [pair.top[0]] and first >= 1.5 * second

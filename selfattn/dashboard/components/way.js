@@ -1,4 +1,4 @@
-/* The main view: how far hiding each other word moves the chosen word's vector. Data: way.schema.json. */
+/* The main view: how far the chosen word's vector moves if another word is hidden. Data: way.schema.json. */
 
 const PRINTED = 0.05; // smallest printed number
 const TYPE = { largest: 38, smallest: 22, wrapped: 27 }; // pixels: sentences side by side
