@@ -143,6 +143,9 @@ def _too_many(usable: pd.DataFrame, most: int) -> dict[object, str]:
     reasons = {}
     for (word, sense), rows in usable.groupby(["word", "sense"]):
         first = most // usable.loc[usable["word"] == word, "sense"].nunique()
-        reason = f"Only the first {first} sentences of {word!r} in the sense {sense!r} are used: the limit is {most} for a word."
+        reason = (
+            f"Only the first {first} sentences of {word!r} in the sense {sense!r} are used: "
+            f"the limit is {most} sentences for all senses of a word."
+        )
         reasons |= dict.fromkeys(rows.index[first:], reason)
     return reasons

@@ -87,9 +87,9 @@ def put_together(
     profiles: HeadProfiles | None = None,
     guess: bool = False,
 ) -> Panel:
-    """Return the panel of a measured pair, with no word hidden.
+    """Return the panel that shows a measured pair before a visitor hides a word.
 
-    heads: the effects of heads for some hidden words, those of `leading_words` first. None: no map of heads.
+    heads: for some words, the effects of hiding the word in one head at a time, `leading_words` first. None: no map of heads.
     means: needed if the pair has senses.
     over_many, profiles: as in `main_view`.
     guess: hide the answer and ask for a guess.

@@ -186,7 +186,7 @@ def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) ->
         finding = "The most attended words aren't known for this encoder."
     elif made_up:
         finding = (
-            f"In {_hits(made_up['most attended'])} of 100 made-up pairs, and in {_hits(ways.loc['most attended'])} of 100 "
+            f"In {_hits(made_up['most attended'])} of 100 made-up sentences, and in {_hits(ways.loc['most attended'])} of 100 "
             "natural sentences, the most attended word is also the word that gives the sense."
         )
     else:

@@ -47,7 +47,9 @@ def test_row_limit_is_equal_for_each_sense(encoder):
     usable, rejected = check_rows(encoder, FRAME, per_sense=4, most=10)
     assert usable.groupby("sense", sort=False).size().to_dict() == {"money": 5, "water": 5}
     assert usable.index.tolist() == [*range(5, 10), *range(15, 20)] and len(rejected) == 9
-    assert rejected["reason"].str.contains("Only the first 5 sentences .* the limit is 10 for a word").all()
+    assert (
+        rejected["reason"].str.contains("Only the first 5 .* the limit is 10 sentences for all senses of a word").all()
+    )
     with pytest.raises(ValueError, match="None of the 3 rows can be used"):
         hidden_words(encoder, FRAME[:3])
 

@@ -23,7 +23,7 @@ def row(page, at, side=0):
 
 
 def lines(page):
-    """Return the texts of the arithmetic below each sentence, one list a sentence."""
+    """Return a list for each sentence: the texts of the arithmetic below the sentence."""
     return page.locator(".line").evaluate_all(
         """all => all.map(line => [...line.children].map(child => [...child.childNodes]
             .map(node => node.nodeName === "SUP" ? `^(${node.textContent})` : node.textContent).join("")))"""

@@ -430,7 +430,7 @@ def test_focus_stays_on_dot_after_update(open_way):
 
 
 @pytest.mark.parametrize("name, rows", [("bank", 1), ("star", 2), ("one sense", 2)])
-def test_marks_of_both_sentences_do_not_overlap(open_way, name, rows):
+def test_nearby_circles_a_and_b_get_separate_rows(open_way, name, rows):
     page = open_way(VARIANTS[name])
     tops = {page.locator(f".mark.{side}.solid").bounding_box()["y"] for side in "ab"}
     assert len(tops) == rows

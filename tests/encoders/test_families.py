@@ -23,7 +23,6 @@ TEXTS = ["Rain.", "The riverbank was muddy, wasn't it?", "She sat by the water o
 
 @pytest.mark.parametrize("name", RECOMPUTED)
 def test_recomputed_weights_equal_models_own(encoder_of, name):
-    """Encode each text alone, in a batch and with padding, and compare the weights."""
     encoder = encoder_of(name)
     assert encoder.recomputable, encoder.reason
     near = {"atol": 1e-5, "rtol": 0}

@@ -68,9 +68,9 @@ def test_xlm_runs_all_layers_if_head_is_removed(encoder_of):
     torch.testing.assert_close(vectors[0], removed.hidden[-1, 4], atol=1e-5, rtol=0)
 
 
-def test_joinable_is_computed_only_for_many_sentence_copies(encoder_of, monkeypatch):
+def test_joinable_is_computed_only_for_many_copies_of_text(encoder_of, monkeypatch):
     monkeypatch.setattr("selfattn.encoders.encoder.FEW", 3)
-    encoder = replace(encoder_of("BERT"))  # an encoder whose `joinable` isn't known yet
+    encoder = replace(encoder_of("BERT"))  # `joinable`, whether a changed copy can skip layers, isn't known yet
     encoder.hide(TEXT, 4, [6] * 2, heads=[[Head(1, 0)]] * 2)
     assert "joinable" not in vars(encoder)
     encoder.hide(TEXT, 4, [6] * 3, heads=[[Head(1, 0)]] * 3)

@@ -83,7 +83,6 @@ def apply(folder, kind, file, *how) -> None:
 
 
 def changed(tree, places, key, value):
-    """Replace or add a value in a JSON tree. places: indices that lead to the value"""
     inner = tree
     for place in places[:-1]:
         values = list(inner.values() if isinstance(inner, dict) else inner)

@@ -62,7 +62,6 @@ def show(encoder: Encoder) -> None:
 
 
 def _best(weights: pronouns.PronounWeights, twin: str) -> Head:
-    """Return the head with the largest mean `preference` over the sentences outside the pair `twin`."""
     others = [place for place, sentence in enumerate(PRONOUNS) if sentence.twin != twin]
     preference = weights.preference[others].mean(0)
     return Head(*divmod(int(preference.argmax()), preference.shape[1]))

@@ -1,4 +1,4 @@
-/* The line between two senses or two sentences: its ends, dots, and the marks of sentences A and B. */
+/* Draw the line between two senses or sentences, a dot for each labelled sentence, and marks (circles) for sentences A and B. */
 
 const MARK = 14; // radius
 const SPACE = 24; // pixels between labels
