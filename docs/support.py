@@ -179,9 +179,10 @@ def save(name: str, folder: Path) -> None:
 
 
 def differs(encoder, folder: Path) -> tuple[dict[str, float], str]:
-    """Return the largest differences from an eager pass, and a message if one is too large.
+    """Return each result's largest difference from an eager pass, and a message if a difference is too large.
 
-    If the eager result's largest absolute value exceeds 1, the difference is divided by this value.
+    The keys are names of results, such as "weights". If an eager result's largest absolute value exceeds 1, the
+    difference is divided by this value.
     """
     import torch
 

@@ -29,7 +29,7 @@ class OfTables:
 
 
 class OfSteps:
-    """An attention trace whose representation gives the shapes of its steps."""
+    """The base class that lets an attention trace show the shapes of its tensors in a notebook."""
 
     def __repr__(self) -> str:
         shapes = self._shapes()

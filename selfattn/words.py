@@ -125,7 +125,7 @@ def has_runs(text: str) -> bool:
 
 
 def words_in(text: str, words: Iterable[str]) -> tuple[str, ...]:
-    """Return which of `words` (folded) occur in the text as whole words."""
+    """Return which of `words` occur in the text as whole words. words: folded by `fold`."""
     folded = fold.__wrapped__(text)
     possible = [word for word in words if word in folded]  # a fast test first: splitting is slow
     if not possible:

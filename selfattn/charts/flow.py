@@ -180,7 +180,7 @@ def _word(sheet: Sheet, shown: Shown, own: Sentence, n: int, left: float, base: 
         sheet.text(left + one.middle, base + 0.36 * size + 14, number, TEXT, hue, align="center", bold=True)
 
 
-# Bands ("streams") from the chosen word down to its marks on the axis
+# Streams: two bands from the chosen word down to its two places on the line
 
 
 @dataclass(frozen=True)

@@ -78,9 +78,7 @@ def errors_of(encoder: Encoder, sides: Sequence[PlacedWord[Encoding]], head: Hea
 def _choose(
     encoder: Encoder, sides: Sides, choose_above: Callable[[str, Any], object] | None, state: str, value: Any
 ) -> None:
-    """Store the position of a clicked token (state "query"). Pass other states to `choose_above`.
-
-    value: for "query", [index of the sentence in `sides`, position]. A browser can send any value; invalid ones are ignored."""
+    """Store the position of a clicked token. Ignore invalid values, because a browser can send any value."""
     if state != "query" and choose_above:
         choose_above(state, value)
     match state, value:

@@ -12,7 +12,7 @@ from selfattn.encoders.errors import NotFinite, OutOfMemory
 
 
 def show_part(key: str, show: Callable[[], None]) -> None:
-    """Call `show` now, and again after each st.rerun([key, ...]) in a callback."""
+    """Draw a part of the page with `show`. A callback can rerun only this part with st.rerun([key])."""
     record, failed = this_page(), list[Exception]()
 
     def part() -> None:

@@ -51,7 +51,7 @@ def show_figure(encoder: Encoder, answer: Answer) -> None:
 
 
 def complete_figure(encoder: Encoder, answer: Answer) -> None:
-    """If "Download" is open, replace the page's first panel by one with exact effects of heads."""
+    """If the visitor has opened "Download", replace the page's first panel by one with exact effects of heads."""
     if session.DOWNLOAD.get():
         complete(encoder, answer)
         this_page().panels[0] = _panel(encoder, answer, heads=True)

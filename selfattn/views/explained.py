@@ -1,4 +1,4 @@
-"""Make the data of texts whose words are tinted by the effect of hiding them."""
+"""Make the data of figures that tint each word of a text by the effect of hiding the word."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence

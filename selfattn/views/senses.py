@@ -162,8 +162,8 @@ def one_word(reports: Mapping[str, HiddenWordsReport]) -> Panel:
     return dots_panel(
         "one word", finding, drawn, guess=("guessing", GUESS), domain=(low, 1.0), marked=LABELS[:1],
         tables={"accuracy, hidden words": report.accuracy, "between, hidden words": report.between},
-        note="Dots show how often the right sense is found: the word's vector is nearer to the mean of the right sense than to "
-        f"the mean of the other senses. {INTERVALS} over {over}.{few}",
+        note="Dots show how often the right sense is found. It is found if the word's vector is nearer to the mean of this sense "
+        f"than to the mean of the other senses. {INTERVALS} over {over}.{few}",
         method="Hiding a sentence's most telling word moves the labelled word furthest toward its other senses. The telling word "
         "is chosen with sense means over half of the other sentences with the labelled word. Sense means over the remaining half "
         "test whether the right sense is found without the telling word (comprehensiveness), and with only the telling word "

@@ -52,9 +52,10 @@ def misplaced(spec, *views):
 
     views: for each part of the chart, a dict such as {"y": ["a", "b"], "rect": {"y": ["a", "b"]}}.
     - "x", "y": the axis labels from left to right and from top to bottom (left out if the axis has numbers).
-    - Other keys: a type of marks, with the places of their middles ("x", "y") or ends ("x1", "x2" ...), or their texts ("text").
+    - Any other key is a type of mark. Its value has the places of the marks' middles ("x", "y") or ends ("x1", "x2" ...),
+      or the marks' texts ("text").
 
-    A place is a label, a number, (label, pixels beyond it), or None to skip the check.
+    A place is a label, a number on the axis, (label, pixels beyond the label), or None to skip the check.
     """
     found, parts = [], {}
     for view, *item in laid_out(spec):

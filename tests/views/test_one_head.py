@@ -54,7 +54,7 @@ def test_maps_share_colour_scale(charts, maps, sentence):
 
 
 def two_maps(**n):
-    """Return the charts of two sentences' attention maps. n: each sentence's number of words."""
+    """Return the charts of the attention maps of sentences A and B. n: their numbers of words, such as A=40, B=3."""
     views = {}
     for name, count in n.items():
         labels = ["electroencephalographers" if name == "A" else "if", *["bank"] * (count - 1)]

@@ -96,7 +96,7 @@ class WayView extends View {
     if (!this.askForHeads()) this.choose("hidden", this.hidden);
   }
 
-  /** True if the data contain what the map of heads shows. */
+  /** True if the data contain the attention weights, which come with the map of heads. */
   get knowsHeads() {
     return this.data.sides.some(({ weights }) => weights.length);
   }

@@ -66,7 +66,7 @@ PARTS = tuple(dict.fromkeys(stop.part for stop in STOPS.values()))  # the boxes 
 
 
 def beside(slug: str) -> list[str]:
-    """Return the slugs of the side pages in the row of lesson page `slug` (see ROWS)."""
+    """Return the slugs of a core page's side pages. slug: this core page, or one of its side pages."""
     return next(row for row in ROWS if slug in row)[1:]
 
 

@@ -1,6 +1,6 @@
-"""Draw the first page of the lesson: one word, one static vector.
+"""Draw the lesson page about static vectors: a word has the same vector in each sentence.
 
-Source: Ethayarajh 2019, "How contextual are contextualized word representations?"; Wiedemann et al. 2019 (senses).
+Sources: Ethayarajh 2019, "How contextual are contextualized word representations?"; on senses, Wiedemann et al. 2019.
 """
 
 from collections.abc import Sequence
