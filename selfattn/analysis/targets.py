@@ -40,7 +40,7 @@ class Along:
     way: Tensor  # (d_model,)
 
     def of(self, states: Tensor) -> Tensor:
-        """Average the p states, and project the normalised mean on `way`: (..., p, d_model) -> (...).
+        """Project the p states' normalised mean on `way`, and divide by the length of `way`: (..., p, d_model) -> (...).
 
         NaN if `way` is shorter than 1e-6.
         """

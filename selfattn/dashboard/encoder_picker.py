@@ -211,7 +211,7 @@ def _say_not_offered(key: str, offered: Collection[str], shown: str, what: str, 
 
 
 def _not_had(key: str, other: str) -> str:
-    """Return the encoder name in session.LINK; "" if the name is missing or was removed."""
+    """Return the encoder name in the opened link; "" if the link has none or the name was already used."""
     return linked(other) if linked(key) == OTHER else linked(key)
 
 

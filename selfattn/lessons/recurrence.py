@@ -44,7 +44,7 @@ def signal(words: Sequence[str], start: int, stop: int, gain: float, gate: float
 
     gain, gate: as in `gated`. asking: as in `attention`. Columns of the result:
     gradient: effect of a small change of word `start` on each word's state (norm of the Jacobian / square root of the width)
-    share: effect of setting word `start` to 0, divided by the sum of all words' effects
+    share: how far each state moves if word `start` is set to 0, divided by the sum of its moves for each word set to 0 in turn
     """
     source = start - 1
     networks: dict[str, Network] = {

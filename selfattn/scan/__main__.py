@@ -161,7 +161,7 @@ def _parsed_heads(text: str) -> tuple[Head, ...]:
 
 
 def _listed(file: str | None) -> list[str]:
-    """Return a file's words, one per line. Raises InputError, OSError."""
+    """Return the words of a file that has one word per line. Raises InputError, OSError."""
     if file is None:
         return []
     try:

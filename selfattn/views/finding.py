@@ -100,7 +100,7 @@ def _crosses(pair: HiddenPair, side: int, at: int, level: float, means: SenseMea
 
 
 def _none(pair: HiddenPair, level: float) -> str:
-    """Return the finding if no word moves the chosen word far enough to rule out chance."""
+    """Return the finding if every hidden word's effect could be chance."""
     word, longest = quoted_word(pair), 0.0
     for words, share in zip(pair.words, pair.share):
         longest = max(

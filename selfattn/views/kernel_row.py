@@ -17,7 +17,7 @@ LEADING = 24  # rows for a longer sentence; the other tokens share one row
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class QueryRow:
-    """One query token's row of a head's trace."""
+    """A head's trace, and the query whose row is shown."""
 
     trace: AttentionTrace  # of one head: query (n_rows, d_head), key (n, d_head), scores (n_rows, n)
     tokens: tuple[str, ...]  # n tokens

@@ -236,7 +236,7 @@ def heads(report: HiddenWordsReport, head: Head) -> Panel:
     return heads_panel(
         "heads", finding, frame[["layer", "head", "name", "share"]], "share", head, look_of={"title": "share of the distance"},
         tables={"heads": frame, "heads, hidden words": report.heads},
-        note="For other words, another head may have the largest effect. In random resamples of the words, the head "
+        note="With other labelled words, another head may have the largest effect. In random resamples of the words, the head "
         f"with the largest effect is {', '.join(often)}.",
         method="In each sentence, a gradient estimates how far the labelled word moves toward its other senses if the most "
         "telling word is hidden in one head alone. Effects are averaged over a sense's sentences, then over senses, then over "

@@ -183,9 +183,9 @@ def both_hidden(a: Row, b: Row, cosine: np.ndarray, i: int, j: int):
 
 
 def by_head(model, row: Row, word: int, way: np.ndarray, **how) -> np.ndarray:
-    """Return the fraction of `way` that the labelled word moves if another word is hidden in one head: (n_layers, n_heads).
+    """Return how far hiding a word in one head moves the labelled word along `way`, in lengths of `way`: (n_layers, n_heads).
 
-    word: the other word's index in `row.others`
+    word: the hidden word's index in `row.others`
     """
     shape = model.config.num_hidden_layers, model.config.num_attention_heads
     heads = [[head] for head in np.ndindex(shape)]
