@@ -105,7 +105,7 @@ def run(job: Job, engine: Callable | None = None, progress: Callable[[int, int],
 
 
 def scan_part(job: Job, encoder: Encoder, part: Part, progress: Progress = lambda n: None) -> None:
-    """Measure one part and write its file."""
+    """Measure the rows of one part of the scan, and write the part's file."""
     (name, rows), options = part, (job.vectors, job.batch_tokens, progress, job.heads, job.sources, job.words)
     table, rejects = measure(encoder, rows, *options)
     n_texts, n_skipped = len(table["row"].unique()), sum(row.n_skipped for row in rows)

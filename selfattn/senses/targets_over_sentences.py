@@ -53,10 +53,10 @@ def over_sentences(
     frame: a table (columns sentence, pair), a Series or a list; repeated sentences count once
     asked: a function that returns the target for a sentence, such as
         `class_score(load_class_head(encoder), "POSITIVE")`
-    progress(done, total): counts each sentence twice
+    progress(done, total): counts each sentence twice: once for its words, once for its heads
     Raises ValueError for a missing column, or if no row can be used.
     Limits: effects of single words don't add up. The interval of the head with the largest effect is slightly too
-        narrow, because the heads to measure are chosen in the same sentences.
+        narrow, because the heads are chosen and measured in the same sentences.
     """
     if not isinstance(frame, pd.DataFrame):
         if isinstance(frame, str):

@@ -45,8 +45,8 @@ def beside(pair: HiddenPair) -> str:
     parts = []
     if (others := pair.other_words) == others:
         parts.append(
-            "Hiding any word of A and any word of B, except the words with the largest effects, gives a cosine of at most "
-            f"{numbers.cosine(others)}."
+            "Hiding any word of A and any word of B, except the words with the largest effects, gives the two vectors a cosine "
+            f"of at most {numbers.cosine(others)}."
         )
     if pair.control_cosine != pair.control_cosine:
         return " ".join([*parts, NO_CONTROL])

@@ -69,7 +69,10 @@ def test_visitors_reach_other_server_if_theirs_dies(proxied):
         body, home = _get(f"{address}/_stcore/health", each)
         assert (body, home.split(", ")[-1]) == ("ok", alive)
     assert _readings(address, cookie) == before  # a link opens the same view on either server
-    assert any("except the words with the largest effects, gives a cosine of at most 0.87." in text for text in before)
+    assert any(
+        "except the words with the largest effects, gives the two vectors a cosine of at most 0.87." in text
+        for text in before
+    )
 
 
 def _readings(address: str, cookie: str) -> list[str]:

@@ -77,7 +77,7 @@ def test_chance_is_fraction_of_negative_shares():
     assert np.isnan(report.chance_of(0.6)) and report.chance_of(0.3) == 0
 
 
-def test_noise_level_has_published_value(encoder):
+def test_stored_noise_level_is_21_percent(encoder):
     report = stored("hidden_words", encoder, labelled_sentences()).report
     assert report.level == (0.21, 0.19, 0.31)
     assert report.head_level == (0.05, 0.04, 0.05)  # with words hidden in one head at a time

@@ -1,4 +1,4 @@
-/* Compute the attention of a dragged query as selfattn/kernel.py does. */
+/* Compute attention for a query that the visitor dragged, with the formulas of selfattn/kernel.py. */
 
 const CELL = 2; // decimals of scores, e^x and weights
 const MOST_DECIMALS = { vectors: 4, products: CELL, handed: 3 };
