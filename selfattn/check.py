@@ -149,7 +149,7 @@ class CoarseWSDReport(OfTables):
 
 
 def coarse_wsd(encoder: Encoder, folder: Path, most: int | None = None) -> CoarseWSDReport:
-    """Check each layer on CoarseWSD-20, with the paper's 1-NN (nearest sense mean).
+    """Check each layer on CoarseWSD-20, with the 1-NN of Loureiro et al. 2021 (nearest sense mean).
 
     folder: has a folder for each word. most: how many random sentences of each sense are used at most (None: all).
     Raises ValueError if `folder` contains no word's folder, or if `most` is below 1.

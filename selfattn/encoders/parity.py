@@ -256,7 +256,7 @@ def _sentence_differs(
 
 
 def _cannot_patch(encoder: Encoder, alone: EagerPass) -> str:
-    """Return why heads can't be replaced or removed, or ""."""
+    """Return why heads can't be replaced or removed. Return "" if they can."""
     n, n_layers, n_heads = len(alone.tokens.ids), len(alone.weights), alone.weights[0].shape[0]
     removed = [[Patch(layer, layer % n_heads, None, torch.zeros(1))] for layer in range(n_layers)]
     recorder = Recorder([[], *removed])

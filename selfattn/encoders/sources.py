@@ -36,7 +36,7 @@ class Source:
     name: str
     folder: Path
     bundled: bool = False
-    revision: str | None = None  # None for folders
+    revision: str | None = None  # None if `name` is a folder
     note: str = ""  # names an inner folder
 
 

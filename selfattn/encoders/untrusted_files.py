@@ -24,7 +24,7 @@ def open_plain(path: Path) -> BinaryIO:
 
 
 def read_plain(path: Path, most_bytes: int) -> bytes:
-    """Return the content of a regular file of at most `most_bytes`. Raises LoadError."""
+    """Return the content of a regular file of at most `most_bytes`. Raises LoadError for any other file, or if reading fails."""
     with open_plain(path) as file, reading(path):
         size = os.fstat(file.fileno()).st_size
         data = file.read(most_bytes + 1) if size <= most_bytes else b""

@@ -61,7 +61,7 @@ class Provenance:
     def of_figure(self, name: str, *, one_head: bool, sentences: Collection[str] | None = None) -> "Provenance":
         """Return a copy whose title is the figure's `name`.
 
-        one_head: keep layer, head and error
+        one_head: if True, keep `layer`, `head` and `error`; if False, set them to None
         sentences: the names of the sentences to keep (None: all)
         """
         head = str(Head(self.layer, self.head)) if one_head and None not in (self.layer, self.head) else ""

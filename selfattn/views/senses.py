@@ -239,9 +239,9 @@ def heads(report: HiddenWordsReport, head: Head) -> Panel:
         note="With other labelled words, another head may have the largest effect. In random resamples of the words, the head "
         f"with the largest effect is {', '.join(often)}.",
         method="In each sentence, a gradient estimates how far the labelled word moves toward its other senses if the most "
-        "telling word is hidden in one head alone. Effects are averaged over a sense's sentences, then over senses, then over "
-        f"words. The heads' numbers add up to {share(frame['share'].sum())} of the distance to the other senses. If the most "
-        f"telling word is hidden in all heads at once, the move is {share(whole)}.",
+        "telling word, the one with the largest effect, is hidden in one head alone. Effects are averaged over a sense's "
+        f"sentences, then over senses, then over words. The heads' numbers add up to {share(frame['share'].sum())} of the "
+        f"distance to the other senses. If the most telling word is hidden in all heads at once, the move is {share(whole)}.",
     )  # fmt: skip
 
 

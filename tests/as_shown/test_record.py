@@ -39,7 +39,7 @@ def test_column_summary_depends_on_order_of_values():
     assert not same(["100000,97167,,3"], ["100000,97167,3"])
 
 
-def test_changes_since_page_record_was_written_are_listed(tmp_path, monkeypatch):
+def test_differences_from_stored_summary_are_listed(tmp_path, monkeypatch):
     monkeypatch.setattr(record, "FOLDER", tmp_path)
     rows = pd.DataFrame({"x": range(9), "y": 1 / 3})
     layer = {"mark": {"type": "bar"}, "encoding": {"x": {"field": "x", "scale": {"domain": [0, 8]}}}}

@@ -155,7 +155,7 @@ PARTS = {
 
 
 def for_the_schema(spec):
-    """Replace what Vega-Lite's schema doesn't allow."""
+    """Replace the parts of a spec that Vega-Lite's schema doesn't allow."""
     params = [{"name": param["name"], "value": 1440} if "init" in param else param for param in spec["params"]]
     rows = {"vconcat": [{**part, "columns": 3} if "columns" in part else part for part in spec.get("vconcat", ())]}
     return {**spec, "params": params, **(rows if rows["vconcat"] else {"columns": 3})}

@@ -194,7 +194,7 @@ def interval(values):
     return np.percentile(means, [2.5, 97.5]).tolist()
 
 
-def test_interval_over_pairs_of_sentences_resamples_sentences():
+def test_interval_for_sentence_pairs_is_from_resampled_sentences():
     named = np.array(
         [[False, True, True, False], [True, False, True, True], [True, False, False, True], [True, True, True, False]]
     )

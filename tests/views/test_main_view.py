@@ -366,7 +366,7 @@ def test_words_with_almost_largest_effect_are_found():
     assert chance(SimpleNamespace(chance_of=lambda share: 0.3), 0.0) == ""
 
 
-def test_alt_text_of_hand_made_pair():
+def test_alt_text_states_moves_along_line():
     pair, line = hidden_pair_of(), Line("senses", ("money", "water"), ((), ()), (0.0, 1.0), (1, -1), "")
     share = torch.tensor([[math.nan, 0.1], [0.2, -0.5]])
     heads = [SimpleNamespace(share=share, word=pair.words[0][3], exact=exact) for exact in (True, False)]

@@ -34,7 +34,7 @@ def show(pair: HiddenPair) -> None:
 
 
 def _beside(pair: HiddenPair, side: int, at: int) -> str:
-    """Compare the guessed word with the word of the largest effect. Return "" if the guessed word doesn't exist."""
+    """Compare the guessed word's effect with the largest effect."""
     words, share, top = pair.words[side], pair.share[side], pair.top[side]
     if at >= len(words):
         return ""

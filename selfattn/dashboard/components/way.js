@@ -341,7 +341,7 @@ function headsPart(view) {
   return { node, paint, heads: true };
 }
 
-/** Make the part with one head's attention weights. */
+/** Make the section that lists one head's attention weights. */
 function readsPart(view) {
   const [badge, title, note] = [element("span"), element("h3"), element("p", "small")];
   const lists = view.data.sides.map((side) => tokenList(view, side));
