@@ -25,7 +25,7 @@ ROUNDING = {"float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1}
 
 
 class ProjectionsUnknown(NotRecomputable):
-    """A head's matrices can't be found in this family."""
+    """A head's matrices can't be found, or don't reproduce the recorded query, key or value."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -141,7 +141,12 @@ def parser(prog: str) -> argparse.ArgumentParser:
         type=_positive,
         help="largest number of tokens in a batch, padding included (default: depends on the device)",
     )
-    add("--engine", default="local", choices=("local", "ray"), help='one process, or Ray (pip install "selfattn[ray]")')
+    add(
+        "--engine",
+        default="local",
+        choices=("local", "ray"),
+        help='run in one process, or on Ray (pip install "selfattn[ray]")',
+    )
     add("--address", help='a Ray cluster\'s address, or "auto" on a machine of the cluster (default: start Ray here)')
     add("--workers", type=_positive, help="number of Ray workers (default: one per GPU; without a GPU, one per core)")
     return options

@@ -138,8 +138,6 @@ class WordRankings:
 
 
 class _ValueZeroing(Recorder):
-    """A recorder that subtracts the weighted values of the tokens `groups[i]` from the heads' outputs in sentence copy i."""
-
     def __init__(self, word: PlacedWord, groups: Groups):
         super().__init__()
         self._word, self._groups = word, groups

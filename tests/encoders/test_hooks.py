@@ -33,7 +33,7 @@ def test_recorder_is_unset_after_failed_pass(encoder_of):
     assert current_recorder() is None
 
 
-def test_loading_checks_that_heads_can_be_replaced(checkpoint, monkeypatch):
+def test_loading_checks_that_head_outputs_can_be_replaced(checkpoint, monkeypatch):
     folder = str(checkpoint("LiLT"))
     assert load_encoder(folder).patch_reason == ""
     with monkeypatch.context() as patch:

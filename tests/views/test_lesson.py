@@ -1,4 +1,4 @@
-"""Test the panels and the figure of lessons."""
+"""Test the modules `lesson` and `stage`, which make the figures of the lesson pages."""
 
 import pandas as pd
 import torch
