@@ -165,7 +165,7 @@ def test_middle_label_is_left_out_unless_it_fits(open_way):
             assert (left + right) / 2 == pytest.approx(page.locator(".shore").first.evaluate(box)[1], abs=1)
 
 
-def test_ribbon_width_is_proportional_to_share(open_way):
+def test_ribbon_width_shows_how_far_vector_moves(open_way):
     page = open_way(VARIANTS["bank"])
     for side, name in enumerate("ab"):
         flows = page.locator(f".sentence.{name} .flow")
