@@ -31,7 +31,7 @@ from selfattn.views.kernel_row import word_row
 from selfattn.views.kernel_view import kernel_panel
 from selfattn.views.rounding import noise_floor
 
-GONE = "This page no longer shows layer averages and rollout. Use selfattn.analysis.measures to compute them."
+GONE = "This page no longer shows rollout or averages over heads. Use selfattn.analysis.measures to compute them."
 SENTENCES = {"A": "A", "B": "B", "both": "A and B as one text"}
 
 

@@ -104,8 +104,8 @@ def show_result(settings: Settings, states: Sequence[EpochState]) -> None:
             st.metric(f"[CLS] on 4: {label}", f"{float(weights[0, 4]):.2f}", width="content")
     teaching.prose(
         "Some lessons say that [CLS] learns to give position 4 *nearly all* of its attention. In this run, position 4 gets "
-        f"a weight of **{last.target_weight:.2f}** on positives. That is enough, because the magic number has a long value "
-        "vector. Without this one weight, the model can't decide."
+        f"a weight of **{last.target_weight:.2f}** on positives. That is enough for a *yes*, because the magic number has a long "
+        "value vector. Without this one weight, the model can't tell *yes* from *no*."
     )
     try_it(last, data)
 
@@ -158,8 +158,8 @@ elif states:
         st.info("The results below come from the previous settings. Train again to use the new settings.")
     show_result(used, states)
     teaching.take(
-        "From right and wrong answers alone, a model learns where to attend. To decide, the model must give position 4 enough "
-        "of its attention, but not nearly all of it."
+        "From the right answers alone, a model learns where to attend. To answer correctly, the model must give position 4 "
+        "enough of its attention, but needn't give it nearly all."
     )
 with st.container(width=560):
     st.markdown("**The model's layers**")

@@ -42,7 +42,7 @@ def _em(character: str) -> float:
     return 1.0 if unicodedata.east_asian_width(character) in "WF" else 0.34 if character == "\u00a0" else 0.62
 
 
-# Vega 6 mistakes some strings for identifiers and draws nothing, so an expression joins these strings from single letters.
+# Vega 6 mistakes some strings for identifiers and draws nothing, so an expression builds these strings from single letters.
 
 TAKEN_FOR_NAMES = frozenset(
     [

@@ -149,7 +149,7 @@ def _of_head(table: pd.DataFrame, head: Head) -> pd.DataFrame:
 
 
 def moved_word(report: HiddenWordsReport, head: Head) -> Panel:
-    """Make the panel that shows how far the labelled word moves if another word is hidden in only one head."""
+    """Show how far a sense-labelled word moves if another word is hidden in only one head."""
     panel = heads(report, head)
     chosen = _of_head(panel.table, head).iloc[0]
     further, share = int((panel.table["share"] > chosen["share"]).sum()), numbers.decimal(100 * chosen["share"], 1)

@@ -180,7 +180,7 @@ def test_unknown_noise_level_is_not_drawn(open_way):
     assert open_way(VARIANTS["sentences"]).locator(".level").count() == 0
 
 
-def test_ribbon_width_is_proportional_to_share(open_way):
+def test_ribbon_width_shows_how_far_vector_moves(open_way):
     page = open_way(VARIANTS["bank"])
     for side, name in enumerate("ab"):
         flows = page.locator(f".sentence.{name} .flow")

@@ -103,7 +103,7 @@ def test_marks_are_drawn_at_positions_in_data(panels, word, width):
 
 @pytest.mark.parametrize("word", ["bank", "star", "wave", "عين"])
 @pytest.mark.slow
-def test_ribbon_width_is_proportional_to_share(panels, word):
+def test_ribbon_width_shows_how_far_vector_moves(panels, word):
     _, sets = drawn(panels[word])
     data = panels[word].live.data
     for side in data["sides"]:

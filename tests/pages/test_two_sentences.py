@@ -87,7 +87,7 @@ def test_example_chosen_in_list_is_shown(main_view):
     assert at.selectbox(key="more").value is None
 
 
-def test_line_runs_between_senses_or_between_sentences(main_view, encoder):
+def test_figure_has_line_between_senses_or_between_sentences(main_view, encoder):
     assert figure(main_view)["way"]["between"] == "senses"
     at = main_view.button_group(key="way").set_value("sentences").run()
     assert figure(at)["finding"] == finding_of(encoder, PAIRS[0], way="sentences")

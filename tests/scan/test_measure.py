@@ -84,7 +84,7 @@ def test_layers_above_highest_measured_head_are_skipped(encoder, until):
 
 @pytest.mark.parametrize("name", ["ModernBERT", "DeBERTa-v3", "MPNet", "RoFormer", "XLNet"])
 @pytest.mark.slow
-def test_stopping_after_early_layer_gives_same_weights(encoder_of, name):
+def test_stopping_early_gives_weights_of_full_run(encoder_of, name):
     encoder = encoder_of(name)
     full, _ = measure(encoder, rows_of(SHORT_AND_LONG), vectors=True)
     table, _ = measure(encoder, rows_of(SHORT_AND_LONG), heads=[Head(0, 1)])

@@ -1,4 +1,4 @@
-"""Test that the figure of a head's steps (component `kernel`) shows the trace's numbers."""
+"""Test that the figure of a head's steps (component `kernel`) shows the numbers of the head's AttentionTrace."""
 
 import inspect
 import json
