@@ -63,10 +63,10 @@ def show_kernel(
 
 
 def errors_of(encoder: Encoder, sides: Sequence[PlacedWord[Encoding]], head: Head) -> tuple[float, float | None]:
-    """Return the largest differences between the weights of our attention code (the kernel) and the model's weights.
+    """Return the largest differences between the attention weights from our code (the kernel) and those from the model.
 
-    The first number compares the kernel's weights with the model's weights for the same queries and keys. The second number
-    compares them with the model's weights in a separate forward pass (None without such a pass).
+    For the first number, both compute the weights from the same queries and keys. For the second number, the model's weights
+    come from a separate forward pass (None without such a pass).
     """
     differences = [side.sentence.weights(*head) - side.sentence.own_weights(*head) for side in sides]
     plain = all(side.sentence.pair is None and not side.sentence.hides for side in sides)

@@ -12,7 +12,7 @@ from selfattn.encoders.sources import BUNDLED_CONTENT, BUNDLED_DIGESTS, BUNDLED_
 DIGITS = 8  # hexadecimal digits of an encoder's sha256
 OLDER = {"content": "digest", "second_content": "second_digest"}  # older parameters: digests of the weights alone
 REMEDY = "Choose another value, or ask the link's author."
-OLD_LINK = "This old link identifies the encoder only by the weights. The weights match."
+OLD_LINK = "This old link identifies its encoder only by the weights. The encoder of this page has the same weights."
 LEFT_OPEN = "The configuration and the tokeniser may differ from those of the link's encoder."
 ENCODER_REMEDY = (
     "To see the same numbers as the link's author, choose the link's encoder, or start selfattn with that encoder."

@@ -51,7 +51,7 @@ class ClassHead:
     def logits(self, states: Tensor) -> Tensor:
         """Compute logits from last hidden states: (..., p, d_model) -> (..., n_labels).
 
-        The states begin with the text's first token, without padding. Raises NotFinite.
+        p: number of the text's tokens, without padding. Raises NotFinite.
         """
         return self._raw(states).reshape(*states.shape[:-2], -1)
 

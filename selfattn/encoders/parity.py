@@ -194,7 +194,11 @@ def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
     strange = next((shape for shape in shapes if len(shape) != 3 or shape[-2:] != (n, n)), None)
     if strange:
         pooled = len(strange) == 3 and strange[-2] < n
-        why = "its layers pool tokens together" if pooled else "its tokens attend to windows or summaries"
+        why = (
+            "its layers pool tokens together"
+            if pooled
+            else "its tokens attend to windows of the text, or to summaries of it"
+        )
         raise LoadError(
             f"{who} has attention maps of shape {strange} for {n} tokens, not (heads, tokens, tokens): {why}."
         )

@@ -40,11 +40,11 @@ def noise_counts(largest: np.ndarray, smallest: np.ndarray) -> pd.DataFrame:
 
 
 def noise_level(largest: np.ndarray, smallest: np.ndarray, resamples: int) -> NoiseLevel:
-    """Return the noise level with its interval, as shares of the distance between the senses.
+    """Return the noise level with its interval, as fractions of the distance between the sense means.
 
-    Of all moves at least as long as the level, at least 8 go toward the other senses for each move away.
-    The same holds for every larger length.
-    largest, smallest (n,): the largest and the smallest share in each sentence. Returns NaN for fewer than 300 sentences.
+    Hiding a word moves the labelled word's vector. Of all moves at least as long as the level, at least 8 go toward the other
+    senses for each move away. The same holds for every larger length. Returns NaN for fewer than 300 sentences.
+    largest, smallest (n,): each sentence's largest and smallest move, as such fractions; a move away is negative
     """
     n, grid = len(largest), _grid(largest, smallest)
     if n < ROWS:

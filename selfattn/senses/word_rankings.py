@@ -119,7 +119,7 @@ class WordRankings:
         return [replace(sentence, ids=tuple(each)) for each in ids]
 
     def _run(self, word: PlacedWord, copies: Sequence[Tokens], zeroed: Groups = ()) -> Tensor:
-        """Return the target word's normalised last hidden state in each copy of the sentence: (m, d_model)."""
+        """Return the target word's last hidden state, scaled to length 1, in each copy of the sentence: (m, d_model)."""
         if zeroed:
             self.encoder.check_patchable()
         n = len(word.sentence.ids)

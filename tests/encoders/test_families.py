@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 # Pages show these families' attention, but selfattn can't recompute it. Values: words in `Encoder.reason`.
 SHOWN = {"XLNet": "has its own attention code, with relative-position terms", "LiLT": "the recomputed weights differ"}
 PATCHABLE = ["LiLT"]  # heads' outputs can be replaced
-REFUSED = {"Longformer": "attend to windows or summaries", "Funnel": "pool tokens together"}
+REFUSED = {"Longformer": "attend to windows of the text, or to summaries of it", "Funnel": "pool tokens together"}
 RECOMPUTED = [name for name in FAMILIES if name not in {*SHOWN, *REFUSED}]
 TEXTS = ["Rain.", "The riverbank was muddy, wasn't it?", "She sat by the water of the river and waited for the banker."]
 
