@@ -40,7 +40,7 @@ def test_weights_frame_keeps_repeated_tokens():
 
 
 @pytest.mark.parametrize("positions", [[2], [1, 2]])
-def test_context_share_is_projection_of_weighted_value(positions):
+def test_context_share_projects_weighted_value_on_context(positions):
     """The context of a word of several tokens is the mean of its tokens' contexts."""
     torch.manual_seed(1)
     trace = attend(*torch.randn(3, 4, 5))

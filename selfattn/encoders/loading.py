@@ -1,4 +1,4 @@
-"""Load an encoder from a checked folder."""
+"""Check an encoder's folder, load the encoder, and check its attention."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator

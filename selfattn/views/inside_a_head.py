@@ -262,7 +262,7 @@ def _strips(
 
     return Panel(
         name=name, finding=finding, picture=picture, one_head=True, **said,
-        alt=f"{finding} Strips of coloured cells, one cell per number: {', '.join(rows)}.",
+        alt=f"{finding} Each strip of coloured cells shows a vector: {', '.join(rows)}.",
         tables=Tables({name: partial(_vectors_frame, sides, rows), **more}),
     )  # fmt: skip
 

@@ -75,7 +75,7 @@ def test_finding_names_leading_word_or_says_why_not(made, word, expected):
     assert plain(made(word)[1].finding) == expected
 
 
-def test_line_runs_between_sentences_if_sense_is_unknown(made):
+def test_sentences_are_compared_if_sense_is_unknown(made):
     pair, panel = made("jam")
     assert (
         pair.senses is None and plain(panel.finding).startswith("Hide ") and panel.finding.endswith("of the distance.")

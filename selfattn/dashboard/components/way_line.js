@@ -27,7 +27,7 @@ function move(node, x, y, scale = 1) {
   node.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px) scale(${scale.toFixed(2)}, 1)`;
 }
 
-/** Return the SVG shapes that show one sentence on the line, from back to front. */
+/** Return the SVG shapes that show one sentence's chosen word, and how far it moves along the line, from back to front. */
 function sideMarks(name) {
   const side = name.toLowerCase();
   const dot = (kind) =>
@@ -81,7 +81,7 @@ function linePart(view) {
   const ends = element("div", "ends", names);
   let drawn = null; // result of the last `layOut`
 
-  /** Return the chosen word's positions on the line: first with no word hidden, then with each word hidden. */
+  /** Return the chosen word's positions on the line: first with no word hidden, then with one word hidden at a time. */
   function positions(side) {
     const { at, toward } = view.data.way;
     const words = view.data.sides[side].words.filter((word) => word.kind === "word" && word.share !== null);

@@ -1,6 +1,6 @@
 """Draw the lesson pages about softmax and masks.
 
-Source: a public lesson.
+The scores of the example "good, not, the" come from a public lesson.
 """
 
 import streamlit as st
