@@ -179,7 +179,7 @@ def _names(sheet: Sheet, shown: Shown, place: Scale, y: float, width: float) -> 
 
 
 def _name(sheet: Sheet, shown: Shown, end: int, width: float) -> list[list[Piece]]:
-    """Return the text at one end (0 or 1) of the drawn line: the end's name, number of labelled sentences, and percentage."""
+    """Return the lines of text that name one end (0 or 1) of the drawn line."""
     theme, (name, count) = sheet.theme, shown.data["way"]["ends"][end].values()
     hue, about = shown.end_color(theme, end), percent(end)
     lines = wrapped(name, width, NAME, bold=True)
