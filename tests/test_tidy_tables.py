@@ -156,7 +156,7 @@ def test_csv_escapes_only_formulas():
 ROOT = Path(__file__).parents[1]
 
 
-def test_only_tidy_tables_writes_csv():
+def test_only_module_tidy_tables_writes_csv_files():
     """Stored reports are exempt: only the project reads them."""
     writer = re.compile(r"\b(to_csv|csv\.writer|DictWriter|savetxt|write_csv)\b")
     paths = [*(ROOT / "selfattn").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]

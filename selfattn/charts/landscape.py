@@ -200,7 +200,7 @@ def _level(sheet: Sheet, shown: Shown, place: Scale, between: tuple[float, float
 
 
 def _name(sheet: Sheet, shown: Shown, end: int, width: float) -> list[list[Piece]]:
-    """Return the text at one end (0 or 1) of the drawn line: the end's name and number of labelled sentences."""
+    """Return the lines of text that name one end (0 or 1) of the drawn line."""
     theme, (name, count) = sheet.theme, shown.data["way"]["ends"][end].values()
     hue = shown.end_color(theme, end)
     lines = wrapped(name, width, NAME, bold=True)

@@ -38,7 +38,7 @@ def shaded(data: Mapping[str, Any], theme: Theme, width: int | None = None) -> S
 
 
 def _curve(sheet: Sheet, row: Mapping[str, Any], y: float, width: float) -> float:
-    """For each sentence, draw bars of the effect of hiding it and of the noise level. Return the y below the bars."""
+    """Draw each sentence's noise level and effect as bars. Return the y below the bars."""
     theme, place, base = sheet.theme, Scale(0, row["tokens"], 0, width), y + TALL
     if row["read"] < row["tokens"]:
         sheet.rect(place(row["read"]), y, width, base + TALL, theme.grid, said="never read")

@@ -122,7 +122,7 @@ def _hides_to_try(tokens: Tokens, n_layers: int, n_heads: int) -> tuple[Hide, Hi
     """Return two ways to hide the same token: in some heads, and in every head."""
     middle = [place for place, special in enumerate(tokens.special) if not special]
     first, last = middle[0], middle[-1] if len(middle) > 1 else len(tokens.ids) - 1
-    # Hide in every second layer. The other layers test a mask that hides nothing.
+    # The check must also cover layers in which the mask hides nothing.
     heads = [Head(layer, layer % n_heads) for layer in range(0, n_layers, 2)]
     return Hide((first,), (last,), heads), Hide((first,), (last,))
 

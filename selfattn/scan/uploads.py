@@ -1,4 +1,4 @@
-"""Read an uploaded table, within the operator's limits.
+"""Read an uploaded table, within the limits in the server's settings.
 
 Parquet is refused: 462 bytes can hold 500 MB of text.
 """
@@ -20,7 +20,7 @@ EACH_LINE = re.compile(rb"[^\r\n]*(?:\r\n?|\n|\Z)")
 
 
 def read_upload(data: bytes, suffix: str) -> list[Row]:
-    """Return the table's rows. Raises InputError, or TextError for a table above the operator's limits."""
+    """Return the table's rows. Raises InputError, or TextError if the table exceeds a limit in the server's settings."""
     if suffix not in TAKEN:
         raise InputError(
             f"Expected a file ending in {', '.join(TAKEN)}, got {suffix or 'a file without an ending'}. "

@@ -41,7 +41,10 @@ def compared(pair: HiddenPair) -> str:
 
 
 def beside(pair: HiddenPair) -> str:
-    """State the cosine of A and B if words other than `pair.top` are hidden, and that of A and the control sentence."""
+    """State two cosines of the word's vectors.
+
+    First in A and B, if words other than those with the largest effects are hidden; then in A and the control sentence.
+    """
     parts = []
     if (others := pair.other_words) == others:
         parts.append(

@@ -231,7 +231,7 @@ def test_keyboard_reaches_tokens_and_dimensions(open_kernel):
     assert focused(page) == "row 0 1"
 
 
-def test_choices_stay_until_key_of_data_changes(open_kernel):
+def test_visitor_choices_stay_until_data_identifier_changes(open_kernel):
     data = kernel_data()
     page = open_kernel(data, 600)
     expect(row(page, 2, 1)).to_be_visible()  # B has the larger weight

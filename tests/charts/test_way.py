@@ -329,7 +329,7 @@ def test_texts_do_not_overlap(panels, word, width):
 
 @pytest.mark.parametrize("width", [1100, 760, 390, 300])
 @pytest.mark.parametrize("name", ["one sense", "sentences", "64 words", "split", "hidden"])
-def test_texts_of_unusual_pairs_do_not_overlap(name, width):
+def test_texts_in_variants_of_main_view_do_not_overlap(name, width):
     data = VARIANTS[name]
     check_room(way({**data, "sides": [{**side, "weights": []} for side in data["sides"]]}, LIGHT, width), width)
 

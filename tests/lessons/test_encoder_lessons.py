@@ -24,7 +24,7 @@ def test_accuracy_counts_tie_as_half():
     assert float(pronouns.accuracy(preferences)) == pytest.approx(0.625)
 
 
-def test_weight_at_distance_is_mean_over_other_sentences():
+def test_position_baseline_averages_weights_over_other_sentences():
     one_back = [0.0, 0.1, 0.9, 0.0]
     looks = [made_up(3, 2, 1, one_back), made_up(3, 2, 1, one_back), made_up(3, 1, 2, one_back)]
     preferences = torch.stack([look.preference for look in looks])
