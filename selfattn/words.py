@@ -153,7 +153,7 @@ def token_words(text: str, offsets: Sequence[Span], special: Sequence[bool]) -> 
     readable = [(at, span) for at, (span, out) in enumerate(zip(offsets, special)) if span[0] < span[1] and not out]
     units = [unit.span() for unit in UNITS.finditer(text)]
     starts, stops = zip(*units) if units else ((), ())
-    # For each token, the units that the token overlaps: index of the first unit, index of the last unit plus 1.
+    # For each token, the spans in `units` that it overlaps: the first index, and the last index plus 1.
     reached = [(at, (bisect_right(stops, start), bisect_left(starts, stop))) for at, (start, stop) in readable]
     reached = [(at, span) for at, span in reached if span[0] < span[1]]
     groups = merged(span for _, span in reached)

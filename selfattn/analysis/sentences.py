@@ -93,7 +93,6 @@ def _rounded(size: int) -> int:
 
 
 def _draws(words: Sequence[Word], size: int) -> list[Positions]:
-    """Return 19 random sets of words, of at least `size` tokens each."""
     random, found = np.random.default_rng(0), []
     for _ in range(DRAWS):
         order = random.permutation(len(words))

@@ -64,8 +64,8 @@ def _words(sentence: Mapping[str, Any]) -> list[dict[str, Any]]:
 def tinted_word(sheet: Sheet, ramp: Sequence[str], one: Placed, x: float, y: float, size: float, number: float) -> None:
     """Draw a word, and the word's number below it.
 
-    y, number: heights of the two baselines
-    ramp: five colours, from low to high
+    y, number: the y of the word's baseline, and the y of the number's baseline
+    ramp: five colours, from negative to positive numbers
     """
     theme, word, depth = sheet.theme, one.word, one.word["depth"] / 100
     chosen = word["kind"] == "chosen"

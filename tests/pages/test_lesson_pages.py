@@ -487,7 +487,7 @@ def test_texts_state_numbers_of_real_heads(encoder):
 
 
 def encoder_shares(encoder):
-    """Return how far "bank" moves toward its other sense if it can't attend to token 1, to 5, or to 3 and 5."""
+    """Return how far "bank" moves (1: all the way to its other sense) without token 1, without 5, and without 3 and 5."""
     loan = encoder.encode(REAL.second).places("bank")[0]
     own = normalize(loan.sentence.vector(6, loan.positions), dim=0)
     way = sense_means(encoder, labels_of("bank").rows, "bank").way(loan.sentence, own.double()).axis

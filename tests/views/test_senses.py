@@ -49,7 +49,6 @@ def panels(encoder, report, separated, other):
 
 
 def changed(report, **values):
-    """Return the report with these values, each with an interval of ±1/32."""
     accuracy, agreement = report.accuracy.copy(), report.agreement.copy()
     for name, value in values.items():
         for table, column, key in ((accuracy, "accuracy", "what"), (agreement, "agreement", "way")):

@@ -84,7 +84,6 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
 
 
 def _read_once(upload) -> tuple[pd.DataFrame | None, pd.DataFrame | str, str]:
-    """Return the table's usable rows, broken rows and digest, or (None, reason, "")."""
     data, kind = upload.getvalue(), Path(upload.name).suffix.lower()
     try:
         frame, broken = read_table(data, kind)
