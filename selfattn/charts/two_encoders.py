@@ -1,4 +1,4 @@
-"""Draw the differences between two encoders as bars."""
+"""Draw bars of how two encoders' numbers for the same words differ."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Measure how a word's signal travels through recurrence and attention.
+"""Compare recurrence and attention: a word's effect on later states, the multiplications, and the time.
 
 Sources: Bengio, Simard and Frasconi 1994; Cho et al. 2014 (gates); Vaswani et al. 2017, table 1.
 """
@@ -40,7 +40,7 @@ def operations(lengths: Sequence[int], d_model: int = 512) -> pd.DataFrame:
 
 
 def signal(words: Sequence[str], start: int, stop: int, gain: float, gate: float, asking: float) -> pd.DataFrame:
-    """Follow the signal of word `start` as far as word `stop` (both counted from 1) through three networks.
+    """Measure the effect of word `start` on each state up to word `stop` (both counted from 1) in three networks.
 
     gain, gate: as in `gated`. asking: as in `attention`. Columns of the result:
     gradient: effect of a small change of word `start` on each word's state (norm of the Jacobian / square root of the width)

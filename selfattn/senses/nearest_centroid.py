@@ -175,10 +175,10 @@ def centroid_cosines(between: Tensor, labels: Tensor, n_senses: int) -> Tensor:
 
 
 def each_left_out(between: Tensor, labels: Tensor, n_senses: int, starts: Tensor) -> Tensor:
-    """Score each sentence with centroids that leave out this sentence and one sentence of each other sense: (features, n).
+    """Return each sentence's `score` if the centroids leave it and one sentence of each other sense out: (features, n).
 
-    between (features, n, n): from `cosines`. labels (n,).
-    starts (n,): position of the word; sentences with similar positions are left out together
+    between (features, n, n): from `cosines`. labels (n,): index of each sentence's sense
+    starts (n,): position of each sentence's word; sentences with similar positions are left out together
     """
     in_sense = torch.nn.functional.one_hot(labels, n_senses).double()
     sums = between @ in_sense  # (features, n, n_senses)

@@ -237,9 +237,9 @@ def _judged(
     judge = np.arange(len(halves)) ^ 1  # for each half, the index of the remaining half
 
     def right(vectors: np.ndarray) -> np.ndarray:
-        """Return 1 if a vector is nearer to the right sense's mean than to the others', else 0: (k, d_model) -> (10, k).
+        """Return 1 for each vector nearer to the mean of sentence i's sense than to the other senses' mean, else 0.
 
-        Row h of the result uses the means of `halves[judge[h]]`.
+        The shapes are (k, d_model) -> (10, k). Row h of the result uses the means of `halves[judge[h]]`.
         """
         return (np.sign(np.einsum("hkd,hd->hk", middle[judge][:, None] - vectors, axes[judge])) + 1) / 2
 

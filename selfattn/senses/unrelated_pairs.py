@@ -21,7 +21,7 @@ class UnrelatedPairs:
     """Pairs of sentences whose labelled words differ, and the cosine of each pair."""
 
     pairs: pd.DataFrame
-    # first, second: index labels of the two sentences in the measured table
+    # first, second: index labels of the two sentences in the table `frame` of `unrelated_pairs`
     # cosine: cosine of the sentence vectors, -1 to 1
 
     @cached_property

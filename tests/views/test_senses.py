@@ -251,7 +251,7 @@ def test_results_for_one_word_have_no_interval(separated):
     assert adds.note.endswith("There is no interval, because all sentences have the same word.")
 
 
-def test_findings_of_scan_mention_word_and_head(encoder):
+def test_scan_findings_name_leading_word_or_head(encoder):
     rows = [
         ("bank", "river", 12, 0.6, 0.0812, "The bank of the river."),
         ("bank", "loan", 5, 0.25, 0.1, "A bank's loan."),
