@@ -187,7 +187,8 @@ def show_forgetting() -> None:
     )
     apart, order = (error(float((each.context - trace.context).abs().max())) for each in (same, reverse))
     st.expander("Details").text(
-        f"The other values change the context by {apart}, and the reverse order by {order}. These are rounding errors."
+        f"The other values change the context by {apart}. The reverse order changes the context by {order}. "
+        "Both changes are rounding errors."
     )
 
 

@@ -229,9 +229,9 @@ def move_of(shown: Shown, side: int, place: Scale) -> Move:
 
 
 def streams(sheet: Sheet, move: Move, y: float, start: Point | None) -> None:
-    """Draw two bands ("streams") from `start` to the chosen word's places before and after hiding, and an arrow between them.
+    """Draw two bands ("streams") to the chosen word's places before and after hiding, and an arrow between the places.
 
-    y: the y coordinate of both places. start: None for short bands.
+    y: the y coordinate of both places. start: the bands' upper end (None for short bands).
     """
     theme = sheet.theme
     hue, teal = theme.sentence("AB"[move.side]), theme.effect[-1]

@@ -151,7 +151,7 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
         config = AutoConfig.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:
         raise LoadError(f"transformers can't read {source.name}'s config.json: {brief(error)}.") from None
-    # These are defaults: some forward calls ask for attentions or hidden states.
+    # Some forward calls override these defaults to get attentions or hidden states.
     config.return_dict, config.output_attentions, config.output_hidden_states = True, False, False
     loader, note = _loader(source, config)
     try:

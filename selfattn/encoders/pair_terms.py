@@ -13,7 +13,7 @@ from selfattn.kernel_inputs import Term
 
 @dataclass(frozen=True, eq=False)
 class PositionBias:
-    """A number for each head and distance, added to the score (T5, MPNet)."""
+    """A number, added to the score, for each head and each distance between two tokens (T5, MPNet)."""
 
     values: Tensor  # (1 or batch, n_heads, n, n)
     name: str = "position bias"

@@ -51,7 +51,7 @@ class Job:
             yield (row._replace(row=next(numbers)) for row in read_rows(file, searched))
 
     def parts(self) -> Iterator[Part]:
-        """Yield parts of at most `part_rows` rows of one file. Raises InputError."""
+        """Yield each input file's rows in parts of at most `part_rows` rows. Raises InputError."""
         names = (f"part-{index:06d}" for index in count())
         for rows in self.tables(bool(self.words)):
             while part := list(islice(rows, self.part_rows)):

@@ -60,7 +60,8 @@ class HiddenWordsReport(OfTables):
     # start: position of the hidden word's first token
     # text: the hidden word
     # share: distance moved / distance between the senses
-    # picked: of ten random halves of the other rows, the fraction whose sense means give the hidden word the largest share
+    # picked: fraction of ten comparisons in which the hidden word is the picked word (has its sentence's largest share).
+    # Each comparison takes the sense means from a random half of the labelled word's other rows.
     accuracy: pd.DataFrame  # word, what (one of WHAT), accuracy (0 to 1), low, high
     agreement: pd.DataFrame
     # way: a method of ranking words

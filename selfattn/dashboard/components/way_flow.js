@@ -37,7 +37,7 @@ function fall(x, y, toX, toY, knee) {
   return `C${x} ${y + (knee - y) * 0.6} ${toX} ${y + (knee - y) * 0.35} ${toX} ${knee} V${toY}`;
 }
 
-/** Return the path of `fall` in reverse, from `toX` up to (x, y). */
+/** Return the path of `fall` in reverse, from the current point to (x, y). */
 function rise(x, y, toX, knee) {
   return `V${knee} C${toX} ${y + (knee - y) * 0.35} ${x} ${y + (knee - y) * 0.6} ${x} ${y}`;
 }

@@ -1,6 +1,6 @@
 """Draw the attention map of twelve tokens with hand-made vectors.
 
-The vectors come from a public lesson, which computes no mask despite its heading "masked".
+The vectors come from a public lesson, whose computation has no mask although the heading says "masked".
 """
 
 from collections.abc import Mapping, Sequence
