@@ -36,7 +36,7 @@ class CosineParts:
 
     @cached_property
     def interaction(self) -> Tensor:
-        """Each part - mean of its row - mean of its column + mean of all parts: (n_words_a, n_words_b)."""
+        """Each word pair's part of `cosine` minus its row's and column's means, plus the overall mean: (n_words_a, n_words_b)."""
         words = self.table[:-1, :-1]
         return words - words.mean(dim=1, keepdim=True) - words.mean(dim=0) + words.mean()
 

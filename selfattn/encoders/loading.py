@@ -209,7 +209,7 @@ def _unused_in_the_body(source: Source, model: nn.Module, unused: Iterable[str])
             f"{source.name} has {len(lost)} encoder weights that {model.config.model_type} doesn't use (first: {lost[0]}), so "
             "its results would be wrong. Save the model again with the installed transformers, or choose another checkpoint."
         )
-    return "the weights of its pooler aren't used" if within else ""
+    return "the pooler's weights aren't used" if within else ""
 
 
 def read_model(source: Source, loader, config, dtype: str, attention: str) -> tuple[nn.Module, list[str], list[str]]:

@@ -323,6 +323,6 @@ def _largest(ours: Tensor, theirs: Tensor) -> float:
 
 
 def _share(one: Tensor, other: Tensor) -> float:
-    """Return the largest |one - other|, after dividing each row by the largest |one| in that row (or by 1, if that is less)."""
+    """Return the largest |one - other| / max(1, the largest |one| in the same row)."""
     scale = one.abs().amax(-1, keepdim=True).clamp_min(1)
     return float(((one - other).abs() / scale).max())

@@ -131,9 +131,9 @@ def read_pooling(folder: Path) -> Pooling:
 
 
 def check_cross_encoder(folder: Path) -> str:
-    """Return the name of the function that a CrossEncoder applies to a score, or "".
+    """Return the name of the function that a CrossEncoder applies to a score, or "" if the files don't tell.
 
-    Raises LoadError and NoPooling.
+    Raises LoadError for a file that can't be read, and NoPooling for a setting that selfattn doesn't support.
     """
     settings, usual = read_json(folder / WHOLE_FILE, {}), ""
     if settings.get("model_type") == "CrossEncoder":

@@ -132,7 +132,7 @@ def test_unused_pooler_weights_are_noted(folder):
     others = {"lm_head.bias": torch.zeros(80), "pooler.extra.weight": torch.zeros(4)}
     change_weights(folder, lambda tensors: tensors.update(others))
     encoder = load_encoder(str(folder))
-    assert (encoder.recomputable, encoder.note) == (True, "the weights of its pooler aren't used")
+    assert (encoder.recomputable, encoder.note) == (True, "the pooler's weights aren't used")
 
 
 @pytest.mark.parametrize("keep", [0, 4, 100, -1000])

@@ -52,7 +52,7 @@ def kernel(picture, answered: bool) -> None:
     }
     which = teaching.example("kernel", tuple(examples))
     trace, tokens, asks, text = examples[which]
-    st.text("This is the complete code, except for the checks of the inputs.")
+    st.text("This is the complete attention code, except for checks of the inputs.")
     with st.expander("The whole source, to copy"):
         for part in PARTS:
             st.code(source(part), language=None, wrap_lines=True)  # the colours for Python are too pale
