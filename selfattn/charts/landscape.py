@@ -159,6 +159,7 @@ def _axis(sheet: Sheet, shown: Shown, place: Scale, y: float, width: float) -> N
     room = text_width(text, SMALL) / 2 + 8
     for start, end in ((place(0), middle - room), (middle + room, place(1))):
         sheet.rule(start, y + END - 3, end, y + END - 3, theme.muted, 1)
+    sheet.rule(middle, y - END / 2, middle, y + 4, theme.muted, 1)
     sheet.text(middle, y + END + 1, text, SMALL, theme.muted, align="center")
 
 

@@ -400,6 +400,9 @@ def test_line_runs_from_position_0_to_1(between, width):
     axis, bottom = (ends[0]["y"] + ends[0]["y2"]) / 2, max(ends[0]["y"], ends[0]["y2"])
     measured = [each for each in sets["rules"] if axis < each["y"] == each["y2"] < bottom]
     assert [measured[0]["x"], measured[1]["x2"]] == pytest.approx([place[0], place[2]], abs=0.1)
+    assert [each["x"] for each in sets["rules"] if each["width"] == 1 and each["x"] == each["x2"]][-1:] == [
+        pytest.approx(place[1], abs=0.1)
+    ]
     said = f": the distance between the {'senses' if between == 'senses' else 'ends'}" if width == 1100 else ""
     assert f"100\u00a0%{said}" in texts_of(sets)
     averages = [each for each in sets["left_plain"] if each["text"].startswith("average of 12 other")]

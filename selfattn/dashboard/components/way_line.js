@@ -183,7 +183,8 @@ function linePart(view) {
     write(whole, `${percent(1)}: the distance between the ${way.between === "senses" ? "senses" : "ends"}`);
     if (whole.getComputedTextLength() + 4 * SPACE > right - left) write(whole, percent(1));
     const half = whole.getComputedTextLength() / 2 + 8;
-    const d = `M${left} ${y} H${middle - half} M${middle + half} ${y} H${right}`;
+    const tick = `M${middle} ${axis - END / 2} v${END / 2 + 4}`;
+    const d = `M${left} ${y} H${middle - half} M${middle + half} ${y} H${right} ${tick}`;
     front.append(shape("path", { class: "length", d }));
     if (way.level === null) return 0;
 
