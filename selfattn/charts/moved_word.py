@@ -35,7 +35,10 @@ class Shown:
         return f'"{next(word["text"] for word in self.sides[side]["words"] if word["at"] == at)}"'
 
     def share(self, side: int, at: int) -> float | None:
-        """Return how far hiding word `at` moves the chosen word along the line (1: the whole line); None if never hidden."""
+        """Return how far hiding the word at index `at` moves the chosen word.
+
+        The move is along the figure's line, whose length is 1. The result is None if the word at `at` was never hidden.
+        """
         return next(word["share"] for word in self.sides[side]["words"] if word["at"] == at)
 
     def hidden(self, side: int) -> int | None:

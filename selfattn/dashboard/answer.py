@@ -200,7 +200,6 @@ def beside_its_sense(encoder: Encoder, answer: Answer) -> tuple[str, Tensor] | N
 
 
 def _changed(encoder: Encoder, word: PlacedWord, hidden: Sequence[Sequence[Hide]], **more: Any) -> Tensor:
-    """Return what `Encoder.changed_vectors` returns, cached for each sentence."""
     key = ("with hidden", word.key, repr(hidden), more.get("layers", False))
     return cached(encoder, key, lambda _: encoder.changed_vectors(word, hidden=hidden, **more))
 

@@ -22,7 +22,7 @@ TEXT_ENCODERS = frozenset((
     "xmod",
 ))  # fmt: skip
 
-# Why other types are refused: the ends of messages that begin with the model's name.
+# Reasons to refuse types that aren't in TEXT_ENCODERS. In a message, the model's name comes before the reason.
 KINDS = {
     "dpr": "wraps a BERT. Save the BERT alone: DPRContextEncoder.from_pretrained(folder).ctx_encoder.bert_model"
     ".save_pretrained(new_folder). Save the tokeniser in new_folder too",

@@ -145,7 +145,7 @@ def _origin(view: View) -> Mapping[str, object]:
         "layer": "all" if provenance.layer is None else provenance.layer,
         "head": "all" if provenance.head is None else provenance.head,
         "ran on": f"{provenance.device}, {provenance.dtype}",
-        "largest difference between recomputed weights and the model's own": error,
+        "largest difference between recomputed attention weights and the model's own": error,
         **{f"tokens of {name}": " ".join(tokens) for name, tokens in provenance.tokens.items()},
         "link": provenance.link,
         "versions": versions,

@@ -35,7 +35,7 @@ class UnrelatedPairs:
         return float(np.median(self.cosines))
 
     def percentile(self, cosine: float) -> float:
-        """Return the fraction of pairs whose cosine is below `cosine`, 0 to 1.
+        """Return the fraction (0 to 1) of pairs whose cosine is below `cosine`.
 
         A pair with exactly this cosine counts as half a pair.
         """

@@ -170,7 +170,7 @@ def _terms(side: Followed, dimension: int) -> pd.DataFrame:
 
 
 def goes_out(encoder: Encoder, sides: Sequence[Followed], head: Head) -> Iterator[Panel]:
-    """Yield the panel of the head's output, and the panel of this output added to the hidden state."""
+    """Yield a panel of the head's output, and a panel that adds this output to the hidden state."""
     if sides[0].steps.projected is None:
         return
     added = [side.output for side in sides]

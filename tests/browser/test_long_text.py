@@ -90,7 +90,7 @@ def test_click_opens_sentence(shown):
     expect(page.get_by_role("status")).to_contain_text("rained")
 
 
-def test_keyboard_opens_sentence(shown):
+def test_enter_and_space_keys_open_sentence(shown):
     page = shown(data())
     page.keyboard.press("Tab")
     assert focused(page) == "sentence 1 2"

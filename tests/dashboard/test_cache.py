@@ -141,7 +141,7 @@ def test_bytes_of_arrays_and_tables_are_counted():
 
 @pytest.fixture
 def results(monkeypatch):
-    """Empty the cache of results."""
+    """Replace the cache of results with an empty cache."""
     monkeypatch.setattr(the_cache, "_results", Cache(2**20, bytes_of))
 
 

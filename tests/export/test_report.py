@@ -81,7 +81,7 @@ def test_report_says_that_error_was_not_measured(view):
     origin = replace(view.provenance, revision="", error=None)
     shown = report._origin(view_of(origin, panel_of({}, pd.DataFrame({"weight": [0.5]}))))
     assert shown["revision"] == "none: loaded from a folder" and shown[
-        "largest difference between recomputed weights and the model's own"
+        "largest difference between recomputed attention weights and the model's own"
     ] == (origin.check() or "not measured on this page")
 
 
@@ -90,7 +90,7 @@ def test_report_has_provenance(view, encoder):
     page = report.html(view)
     rows = {"encoder": encoder.name, "layer": 3, "head": 7, "ran on": "cpu, float32"}
     rows |= {
-        "largest difference between recomputed weights and the model&#x27;s own": "0.0000002",
+        "largest difference between recomputed attention weights and the model&#x27;s own": "0.0000002",
         "sha256 of the weights": encoder.digest,
     }
     rows["sha256 of weights, configuration and tokeniser"] = encoder.content

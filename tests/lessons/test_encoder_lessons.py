@@ -131,7 +131,7 @@ def test_between_words_accepts_word_of_several_tokens(encoder):
     assert torch.allclose(textbook_weights.between_words(encoding, textbook)[3, 7], torch.tensor(expected))
 
 
-def test_vector_ignores_word_order_with_zero_position_ids(encoder):
+def test_zero_position_ids_make_vector_ignore_word_order(encoder):
     usual, same = word_order.compare_orders(encoder, "dog bites man", "man bites dog", "dog")
     assert float((same[0] - same[1]).abs().max()) < 1e-5
     assert float(similarity(*usual)) < 0.99 < float(similarity(*same))

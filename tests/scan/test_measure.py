@@ -240,7 +240,7 @@ def test_text_with_nan_after_hiding_is_rejected(encoder_of, monkeypatch):
     assert table["row"].to_pylist() == [0] and [reject.row.row for reject in rejects] == [1]
 
 
-def test_measure_refuses_sources_if_words_cannot_be_hidden(encoder_of):
+def test_option_sources_needs_encoder_that_can_hide_words(encoder_of):
     with pytest.raises(NotRecomputable, match="No word can be hidden in xlnet"):
         measure(encoder_of("XLNet"), rows_of(SENTENCES[:1]), sources=True)
 

@@ -403,7 +403,7 @@ def test_fully_masked_row_has_zero_weights():
     assert panel.live.data["sides"][0]["sums"] == {"exponential": "0.00", "weight": "0.00"}
 
 
-def test_tables_match_trace(encoder):
+def test_tables_equal_computed_attention_steps(encoder):
     rows = rows_of(encoder, hidden=True)
     panel = kernel_panel(rows)
     steps, dimensions = panel.tables["steps"], panel.tables["dimensions"]

@@ -11,7 +11,8 @@ VIEWS = {"pronouns": pronouns, "negation": negation, "heads": many_heads}
 heading("Pronouns and negation")
 teaching.prose(
     'Which word does "it" attend to? Does "good" attend to "not"? Famous examples suggest that one head answers such a question. '
-    "Here we test all heads on many sentences. We compare them with guessing, and with a rule that knows only word positions."
+    "Here we test all heads on many sentences. "
+    "We compare the heads with guessing, and with a rule that knows only word positions."
 )
 teaching.explain("encoder", "token", "weight", "head", "layer")
 encoder = current_encoder()
