@@ -125,7 +125,7 @@ def _write(sheet: Sheet, labels: Sequence[Label], y: float, width: float) -> Non
         sheet.text(left + wide / 2, y, label.text, size, label.color, align="center", bold=label.bold)
 
 
-# The axis, onto which the chosen word's vectors are projected
+# The figure's axis, with its dots and names
 
 
 def swarm(shown: Shown, place: Scale) -> list[tuple[float, int, Data, int]]:

@@ -221,7 +221,10 @@ def _data(
 
 
 def _lines(parts: CosineParts | None, **of: int) -> list[list[float]]:
-    """Return, for each line that joins two words: [index in text A, index in text B, part of the cosine, interaction]."""
+    """Return [index in text A, index in text B, part, interaction] for each pair of words joined by a line.
+
+    part, interaction: as in `CosineParts.parts`.
+    """
     if parts is None:
         return []
     return [

@@ -109,7 +109,7 @@ def way_data(
     """Return the data for the browser.
 
     attended: the chosen word's attention weights in A and B. attended, head: None leaves out the map of heads.
-    heads: for some hidden words, the effect of each head.
+    heads: for some words, the effects of hiding the word in one head at a time.
     named: from `named_words`.
     level: the noise level, or NaN.
     reason: why the effects of heads are unknown.

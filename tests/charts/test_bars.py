@@ -40,6 +40,6 @@ def zeros(*columns, **more):
         (head_map(zeros("effect", layer=0, head=[0, 1]), "effect", LIGHT, ""), [-1, -0.5, 0, 0.5, 1]),
     ],
 )
-def test_axis_of_all_zero_chart_has_length(spec, domain):
+def test_all_zero_chart_has_nonempty_axis_range(spec, domain):
     domains = re.findall(r'"domain": (\[[^a-z]*?\])', json.dumps(spec))
     assert pytest.approx(domain) in [json.loads(each) for each in domains]

@@ -173,7 +173,7 @@ def text_counts(block):
 
 @cache
 def texts(slug):
-    """Return a lesson page's texts outside expanders, and its number of pictures."""
+    """Return a lesson page's texts and its number of pictures, without the contents of expanders."""
     main = opened(slug).main
     shown = text_counts(main) - sum(map(text_counts, main.expander), Counter())
     pictures = sum(

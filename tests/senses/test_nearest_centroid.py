@@ -42,7 +42,6 @@ def nearest_centroid_scores(vectors, senses):
 
 
 def loop_vectors(encoder, frame):
-    """Return a word's vectors in all its sentences. Keys: the kind, and the layer and head if any, as in ("own_value", 0, 1)."""
     kinds = {}
     for row in frame.itertuples():
         encoding = encoder.encode(row.sentence)
