@@ -52,7 +52,7 @@ def landscape(
 ) -> float:  # fmt: skip
     """Draw the line between two senses or sentences, with marks for the chosen word. Return the y coordinate below the drawing.
 
-    starts: for each sentence, the point from which two bands run down to its marks. If `starts` is empty, the bands are short.
+    starts: for each sentence, the top of the two coloured bands that end at its marks. If `starts` is empty, the bands are short.
     sides: the sentences that get marks (0: A, 1: B).
     stretch: factor for heights.
     """

@@ -100,14 +100,16 @@ def note_identity(key: str, encoder: Encoder | None, asked_for: Callable[[], str
     begins, (start, _, title) = own[:DIGITS], linked(by).partition(" ")
     if linked(by) and by == older and start == begins:
         if _still_asked(older, (), encoder.title):
-            st.info(literal(f"{OLD_LINK} The weights' sha256 begins {begins}. {LEFT_OPEN}"), icon=":material/link:")
+            st.info(
+                literal(f"{OLD_LINK} The weights' sha256 begins with {begins}. {LEFT_OPEN}"), icon=":material/link:"
+            )
     elif linked(by):
         made = title or (BUNDLED_NAME if start == bundled[:DIGITS] else asked_for() or "another encoder")
         say_what_is_missing(
             by,
             [linked(by)] if start == begins else [],
-            f"the numbers of {encoder.title}, whose {what} begins {begins}",
-            lambda _: f"The link was made with {made[:200]}, whose {what} begins {start[:200]}.",
+            f"the numbers of {encoder.title}, whose {what} begins with {begins}",
+            lambda _: f"The link was made with {made[:200]}, whose {what} begins with {start[:200]}.",
             ENCODER_REMEDY,
         )
         if linked(by):  # keep the digest, so that a reload warns again

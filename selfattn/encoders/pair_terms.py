@@ -27,7 +27,7 @@ class PositionBias:
         return Term(self.name, self.values[0, heads][..., rows, :].to(query))
 
     def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
-        """Compute the term to add to the scaled scores of n_queries queries: (n_queries, n_heads, 1, n).
+        """Compute the term to add to the scaled scores of n_queries queries and n keys: (n_queries, n_heads, 1, n).
 
         sentence (n_queries,): the index of each query's sentence
         position (n_queries,): the index of each query's token in its sentence
@@ -53,7 +53,7 @@ class DistanceVectors:
         return self._products(query, key, scale, places[rows, None] - places, heads)
 
     def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
-        """Compute the term to add to the scaled scores of n_queries queries: (n_queries, n_heads, 1, n).
+        """Compute the term to add to the scaled scores of n_queries queries and n keys: (n_queries, n_heads, 1, n).
 
         sentence (n_queries,): the index of each query's sentence
         position (n_queries,): the index of each query's token in its sentence

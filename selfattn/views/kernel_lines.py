@@ -10,7 +10,7 @@ from selfattn import kernel
 
 
 def source(function: Callable) -> str:
-    """Return a function's source without its docstring and the line that calls `check_inputs`."""
+    """Return a function's source, except its docstring and the line that calls `check_inputs`."""
     text = textwrap.dedent(inspect.getsource(function))
     docstring = ast.parse(text).body[0].body[0]
     lines = text.splitlines()

@@ -286,7 +286,7 @@ def adds(report: SeparationReport, head: Head) -> Panel:
     """
     table = report.heads.assign(name=_names(report.heads))
     n, best = len(table), table.loc[table["adds"].idxmax()]
-    most = f"The accuracy is furthest above the better baseline in {best['name']}: {numbers.effect(best['adds'])}"
+    most = f"Of all heads, {best['name']} has the accuracy furthest above the better baseline: {numbers.effect(best['adds'])}"
     if best["adds_low"] == best["adds_low"]:
         sure, below = (table["adds_low"] > 0).sum(), (table["adds_high"] < 0).sum()
         chance = round(0.025 * n)

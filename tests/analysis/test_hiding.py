@@ -143,7 +143,7 @@ def test_hidden_pair_matches_plain_transformers(encoder, model, pair_of):
     assert ours.control_hidden == pytest.approx(found[0].hidden[i] @ found[2].hidden[j], abs=1e-5)
 
 
-def test_moves_toward_other_senses_match_second_implementation(encoder, model):
+def test_distance_moved_toward_other_senses_matches_second_implementation(encoder, model):
     """Of the two sentences, only the first is in the table of labelled sentences."""
     frame = labelled_sentences()
     frame = frame[frame["word"] == "bark"].groupby("sense").head(5)

@@ -200,7 +200,8 @@ def test_missing_second_encoder_is_reported(folder):
     at = compared(second="another ...", second_other=str(folder), second_content="c0ffee00")
     begins = load_encoder(str(folder)).content[:8]
     assert [
-        f"Shown instead: the numbers of {folder.name}, whose sha256 begins {begins}. " in text for text in warnings(at)
+        f"Shown instead: the numbers of {folder.name}, whose sha256 begins with {begins}. " in text
+        for text in warnings(at)
     ] == [True]
     at = compared(second="another ...", second_other=str(folder))
     assert at.query_params["second_content"] in (begins, [begins])
@@ -270,8 +271,8 @@ def test_link_made_with_another_encoder_gives_warning(folder, begins, started_wi
     assert warnings(open_link(**link)) == []
     started_with(opened)
     sentence = (
-        f"The link was made with {title[made]}, whose sha256 begins {begins[made]}. Shown instead: "
-        f"the numbers of {title[opened]}, whose sha256 begins {begins[opened]}. To see the same numbers "
+        f"The link was made with {title[made]}, whose sha256 begins with {begins[made]}. Shown instead: "
+        f"the numbers of {title[opened]}, whose sha256 begins with {begins[opened]}. To see the same numbers "
         "as the link's author, choose the link's encoder, or start selfattn with that encoder."
     )
     at = open_link(**link)
@@ -298,7 +299,7 @@ def test_link_made_with_another_configuration_gives_warning(folder, relu, starte
     started_with(str(relu))
     begins = {each: load_encoder(str(each)).content[:8] for each in (folder, relu)}
     assert [text.partition(" Shown instead: ")[0] for text in warnings(open_link(**link))] == [
-        f"The link was made with tiny, whose sha256 begins {begins[folder]}."
+        f"The link was made with tiny, whose sha256 begins with {begins[folder]}."
     ]
     assert open_link(content=begins[relu]).query_params["content"] == f"{begins[relu]} tiny"
 
@@ -310,7 +311,7 @@ def test_older_link_opens_with_note(relu, started_with):
     at = open_link(digest=f"{encoder.digest[:8]} tiny")
     assert warnings(at) == [] and infos(at) == [
         "This old link identifies its encoder only by the weights. The encoder of this page has the same weights. "
-        f"The weights' sha256 begins {encoder.digest[:8]}. "
+        f"The weights' sha256 begins with {encoder.digest[:8]}. "
         "The configuration and the tokeniser may differ from those of the link's encoder."
     ]
     assert at.query_params["content"] == f"{encoder.content[:8]} tiny" and "digest" not in at.query_params
@@ -323,9 +324,12 @@ def test_older_link_made_with_other_weights_gives_warning(folder, started_with):
     link = {"digest": load_encoder(str(folder)).digest[:8] + " tiny"}
     at = open_link(**link)
     own = BUNDLED_DIGESTS["model.safetensors"][:8]
-    sentence = f"The link was made with tiny, whose weights' sha256 begins {link['digest'][:8]}. Shown instead: the numbers of "
+    sentence = (
+        f"The link was made with tiny, whose weights' sha256 begins with {link['digest'][:8]}. "
+        "Shown instead: the numbers of "
+    )
     assert [
-        text.startswith(f"{sentence}{BUNDLED_NAME}, whose weights' sha256 begins {own}. ") for text in warnings(at)
+        text.startswith(f"{sentence}{BUNDLED_NAME}, whose weights' sha256 begins with {own}. ") for text in warnings(at)
     ] == [True]
     assert (at.query_params["digest"], "content" in at.query_params) == (link["digest"], False)
 

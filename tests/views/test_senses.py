@@ -230,7 +230,7 @@ def test_finding_counts_heads_whose_attention_helps(separated):
     span = numbers.span(best["adds_low"], best["adds_high"], numbers.effect)
     assert (
         panel.note
-        == f"The accuracy is furthest above the better baseline in {Head(int(best['layer']), int(best['head']))}: "
+        == f"Of all heads, {Head(int(best['layer']), int(best['head']))} has the accuracy furthest above the better baseline: "
         f"{numbers.effect(best['adds'])} (95 % interval {span})."
     )
 
