@@ -366,8 +366,9 @@ def heads_of_word(
     progress: Progress = silent,
     changed: Callable[..., Tensor] = Encoder.changed_vectors,
 ) -> HeadsOfWord:
-    """Return how far the chosen word's vector moves if another word is hidden from it, in one head at a time.
+    """Return how far hiding another word from the chosen word, in one head at a time, moves the chosen word's vector.
 
+    The move is measured along the vector `pair.ways[side]`, in units of its length.
     side: 0 for A, 1 for B. at: the other word's index. exact: False returns the estimates by gradient.
     progress, changed: as in `hidden_heads`. Raises NotRecomputable.
     """

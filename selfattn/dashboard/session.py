@@ -94,7 +94,7 @@ HEADS = Key("heads", "the Answer.key of the answer whose map of heads is open")
 GUESS = Key("guessed", '"asked" while the page waits for a guess; then the guessed word, or False if none was guessed')
 VIEW = Key("view", "the kind of weights in the maps (one_head.SOURCES); on page Pronouns, the open tab")
 
-# The kernel figure, which shows one token's row of attention weights.
+# Keys of the kernel figure, which shows one token's row of attention weights.
 PIECE = {name: Key(f"piece_{name.lower()}", f"the position of the chosen token in sentence {name}") for name in "AB"}
 QUERIES = Key("queries", "the chosen token's position, for each encoder, sentence and word", MappingProxyType({}))
 

@@ -1,4 +1,4 @@
-"""Measure a word's attention in every head, over large tables."""
+"""Measure a word's attention in every head, for each sentence of large tables."""
 
 from selfattn.scan.output import Scan, ScanError, read_scan
 

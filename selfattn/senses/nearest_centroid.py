@@ -152,7 +152,7 @@ def _estimate(words: Sequence[Mapping[str, Tensor]], kind: str) -> dict[str, np.
 
 
 def cosines(vectors: Tensor) -> Tensor:
-    """Return cosines (0 for a zero vector): (n, ..., d) -> (..., n, n) float64."""
+    """Return the cosine of each pair of n vectors (0 for a zero vector): (n, ..., d) -> (..., n, n) float64."""
     unit = torch.nn.functional.normalize(vectors.double(), dim=-1).movedim(0, -2)
     return unit @ unit.transpose(-2, -1)
 

@@ -60,7 +60,10 @@ class WordRankings:
             return "[MASK]"
 
     def by_attention(self, word: PlacedWord[Encoding], groups: Groups) -> dict[str, Tensor]:
-        """Score each word by each method that uses attention weights: (m,) for each method."""
+        """Score m words by each method that uses attention weights: (m,) for each method.
+
+        groups: the token positions of each of the m words
+        """
         encoding, positions = word
         weights = to_groups(encoding.word_rows(positions), groups).double()
         ways = {

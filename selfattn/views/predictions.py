@@ -55,7 +55,10 @@ class Question:
 
 
 def first_asked(encoder: Encoder, gap: bool) -> str:
-    """Return the kind of question that a checkpoint was trained for, such as "tag"."""
+    """Return the kind of prediction that page Predictions shows first, such as "tag".
+
+    gap: True if the link names a word to mask
+    """
     config = encoder.model.config
     if carries(config, CLASSES):
         return "pair" if config.num_labels == 1 and not config.problem_type else "class"

@@ -14,7 +14,7 @@ from selfattn.dashboard import streamlit_internals
 
 @pytest.fixture
 def uploads(monkeypatch):
-    """Start a server with a limit of 3 MB for uploads, and return the server's file manager."""
+    """Run app.py's start-up code with an upload limit of 3 MB. Return the manager of uploaded files."""
     monkeypatch.setenv("SELFATTN_UPLOADED_MEGABYTES", "3")
     manager = MemoryUploadedFileManager("/upload")
     server = SimpleNamespace(uploaded_file_mgr=manager)

@@ -43,7 +43,7 @@ def folders(tmp_path_factory):
     return {name: str(save_tiny(FAMILIES[family], root / name, seed, True)) for name, (family, seed) in made.items()}
 
 
-def test_proof_states_largest_differences_of_attention_weights(folders):
+def test_proof_states_largest_errors_of_recomputed_weights(folders):
     encoder = load_encoder(folders["other"], device="cpu")
     at = open_link("models-and-proof", model="another ...", other=folders["other"])
     facts = dict(at.dataframe[0].value.to_numpy())

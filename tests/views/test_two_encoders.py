@@ -174,7 +174,7 @@ def test_finding_counts_heads_nearer_to_own_twin(nearer, by_chance, finding):
     assert coloured == nearer and len(panel.picture(Look())["datasets"]["heads"]) == 2
 
 
-def test_heads_not_nearer_own_counterpart_show_only_interval():
+def test_heads_not_nearer_to_counterpart_show_only_interval():
     data = over()[1].live.data
     assert data["said"] == ["+0.400 (+0.300 to +0.450)", "(−0.050 to +0.250)"]
     assert data["scale"]["about"] == "how much nearer to its own counterpart than to other heads' counterparts"
