@@ -118,7 +118,7 @@ def count(value: int) -> str:
 
 
 def plain(value: float) -> str:
-    """Write a number with up to four significant digits: "2", "−1.235", "12346"."""
+    """Write a number with up to four significant digits, and all digits before the decimal point: "2", "−1.235", "12346"."""
     if value == 0 or not math.isfinite(value):
         return decimal(value, 0)
     places = min(max(3 - math.floor(math.log10(abs(value))), 0), PLACES)

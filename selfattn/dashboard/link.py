@@ -11,7 +11,7 @@ from selfattn.encoders.sources import BUNDLED_CONTENT, BUNDLED_DIGESTS, BUNDLED_
 
 DIGITS = 8  # hexadecimal digits of an encoder's sha256
 OLDER = {"content": "digest", "second_content": "second_digest"}  # older parameters: digests of the weights alone
-REMEDY = "Choose another value, or ask the link's author."
+REMEDY = "Choose another value, or ask the link's author for a new link."
 OLD_LINK = "This old link identifies its encoder only by the weights. The encoder of this page has the same weights."
 LEFT_OPEN = "The configuration and the tokeniser may differ from those of the link's encoder."
 ENCODER_REMEDY = (

@@ -132,7 +132,7 @@ PROOF = Key(
     "page Models and proof: the encoder's key and the text, and the proof for this encoder and text",
     (None, None),
 )
-PROJECTOR = Key("projector", "page From scratch: True for larger type and no menu", False)
+PROJECTOR = Key("projector", "page From scratch: True for larger text and no menu", False)
 STOP = Key("choice of stop", "page From scratch: the chosen stop (a page of the lesson)")
 RACE = Key("recurrence.race", "page Before attention: the device, and the times of attention and recurrence on it")
 TRAINED = Key(

@@ -283,9 +283,10 @@ class Encoder(TextReader):
         return torch.stack([found[at] for at in range(count)])
 
     def in_copies(self, copies: Sequence[Copy], layers: bool = False) -> Tensor:
-        """Run each copy of a sentence with its own patches and hidden words, all in one padded pass.
+        """Run all copies in one padded pass, each with its own patches and hidden tokens.
 
-        Returns the vector of each copy's word: (copies, d_model). Doesn't raise NotFinite.
+        Returns the vector of each copy's `word`: (copies, d_model); with `layers`, (copies, n_layers + 1, d_model).
+        Doesn't raise NotFinite.
         """
         words, patches, hidden = zip(*copies)
         pieces = [(row, position) for row, word in enumerate(words) for position in word.positions]

@@ -80,8 +80,8 @@ def _check_id(name: str, revision: str | None) -> None:
         return
     if len(revision) > LONGEST_REVISION or ".." in revision or not REVISION.fullmatch(revision):
         raise LoadError(
-            f"Expected a branch, tag, commit or refs/pr/1 as revision, got {revision[:LONGEST_REVISION]!r}. Leave the "
-            "revision empty to load the newest one."
+            "The revision must be a branch, tag, commit or reference such as refs/pr/1, got "
+            f"{revision[:LONGEST_REVISION]!r}. Leave the revision empty to load the newest one."
         )
 
 

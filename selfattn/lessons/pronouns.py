@@ -63,7 +63,7 @@ class ChosenHead:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of `accuracy`, 0 to 1 (Wilson 1927)."""
+        """The ends of the 95 % confidence interval of `accuracy`, as fractions (Wilson 1927)."""
         part, p = 1.959964**2 / self.n, self.accuracy
         half = (part * (p * (1 - p) + part / 4)) ** 0.5
         return (p + part / 2 - half) / (1 + part), (p + part / 2 + half) / (1 + part)

@@ -103,7 +103,8 @@ def alt(rows: Sequence[QueryRow], head: Head | None) -> str:
 def steps_frame(rows: Sequence[QueryRow]) -> pd.DataFrame:
     """Return a row for each token, with every step in computing the token's weight.
 
-    masked: the score with all added terms; minus infinity for hidden tokens. shifted: masked minus the row's maximum.
+    masked: the scaled score plus all added terms; minus infinity for hidden tokens
+    shifted: masked minus its maximum over the sentence's tokens
     share: the fraction of the context vector's length that the token adds. The fractions sum to 1; some may be negative.
     """
     tables = []

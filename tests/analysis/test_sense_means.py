@@ -71,7 +71,7 @@ def test_stored_position_between_senses_equals_computed_position(encoder):
         assert kept.rows[ids][:2] == row[:2] and kept.rows[ids].place == pytest.approx(row.place, abs=1e-4)
 
 
-def test_hiding_effect_is_change_of_position_between_senses(encoder):
+def test_position_plus_effect_is_position_after_hiding(encoder):
     means = sense_means(encoder, LABELLED, "bank")
     pair = hidden_pair(encoder, *((text, "bank") for text in PAIRS[0].sentences[:2]), senses=means)
     for side in (0, 1):

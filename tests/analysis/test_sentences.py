@@ -1,4 +1,4 @@
-"""Test the effects of hiding sentences against plain transformers."""
+"""Compare the effects of hiding sentences with effects that transformers computes without selfattn."""
 
 from dataclasses import replace
 from functools import partial

@@ -154,7 +154,7 @@ def test_revision_cannot_name_folder_outside_cache(cached, tmp_path, revision):
     in_cache(cached, "main", COMMIT)
     (tmp_path / "secret").write_text("../../../elsewhere")
     (tmp_path / "elsewhere").mkdir()
-    with pytest.raises(LoadError, match="Expected a branch, tag, commit or refs/pr/1"):
+    with pytest.raises(LoadError, match="must be a branch, tag, commit or reference such as refs/pr/1"):
         hub.fetch("some/good", revision, print)
 
 

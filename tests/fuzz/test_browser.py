@@ -58,7 +58,7 @@ def test_markup_stays_text(server, page):
     assert page.title() == "selfattn"
     assert page.locator("[data-testid=stMain] strong", has_text=re.compile("^bold$")).count() == 0
     eventually(page, lambda: page.locator(".selfattn .sentence").get_by_text("script", exact=True).count() >= 1)
-    # Only the gallery and the figure link to other views.
+    # Apart from st.page_link's, the only links are those of GALLERY and one in the figure.
     links = page.get_by_test_id("stMain").locator("a[href]:not([data-testid=stPageLink-NavLink])")
     expect(links).to_have_count(len(GALLERY) + 1)
     assert all(link.get_attribute("href").startswith(("./", "senses")) for link in links.all())

@@ -21,7 +21,7 @@ from tests.pages.conftest import APP, at_address, open_link
 
 pytestmark = pytest.mark.slow
 
-REMEDY = "Choose another value, or ask the link's author."
+REMEDY = "Choose another value, or ask the link's author for a new link."
 
 
 def warnings(at: AppTest) -> list[str]:
