@@ -4,7 +4,7 @@ The line's ends are the mean vectors of two senses, or the word's vectors in sen
 Browser version: dashboard/components/way_line.js.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from selfattn.charts.flow import MARK, Move, marks, move_of, streams
@@ -20,8 +20,9 @@ ROW, WIDE_ROW = 82, 94  # pixels between rows of marks; with a number in the low
 CLEAR = 58  # pixels between marks and dots
 END = 15  # pixels: half the height of the line's ends
 EDGE = 74  # pixels for outer labels
-WHOLE = percent(1)
+KEYS = 26  # pixels between the texts of the legend
 Piece = tuple[str, float, str, bool]  # text, letter size, colour, bold
+Key = tuple[Callable[[float, float], None], float, str]  # draws a sign at (x, y), the width of the sign, text
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def landscape(
         streams(sheet, move, row, starts.get(move.side))
         for x in {move.start, move.start if move.covered else move.end}:
             sheet.dotted(x, row + MARK + 26, axis, sheet.theme.sentence("AB"[move.side]))
-    _axis(sheet, shown, place, axis, width)
+    _axis(sheet, shown, place, axis, width, max(rows) + MARK + 26)
     for x, end, dot, level in dots:
         hue, height = sheet.pale(shown.end_color(sheet.theme, end), 0.65), axis - DOT - 3 - 2 * DOT * level
         sheet.point(x, height, DOT - 0.5, hue, what="dot", value=dot["x"], said=dot["text"])
@@ -79,7 +80,7 @@ def landscape(
         marks(sheet, shown, move, row)
     for row in dict.fromkeys(rows):
         _write(sheet, [label for own, at in zip(labels, rows) if at == row for label in own], row + MARK + 16, width)
-    return _names(sheet, shown, place, axis + END + 2, width)
+    return _legend(sheet, shown, place, _names(sheet, shown, place, axis + END + 2, width), width)
 
 
 def _apart(moves: Sequence[Move]) -> bool:
@@ -144,23 +145,21 @@ def swarm(shown: Shown, place: Scale) -> list[tuple[float, int, Data, int]]:
     return found
 
 
-def _axis(sheet: Sheet, shown: Shown, place: Scale, y: float, width: float) -> None:
-    """Draw the axis, and below it the length of 100 %."""
+def _axis(sheet: Sheet, shown: Shown, place: Scale, y: float, width: float, top: float) -> None:
+    """Draw the axis, and mark its middle with a line from `top`: each half is nearer to one end."""
     theme, middle = sheet.theme, place(0.5)
-    grey = sheet.pale(theme.muted, 0.6)
-    sheet.rule(0, y, width, y, grey)
-    for end in (0, 1):
-        hue = shown.end_color(theme, end)
+    sheet.rule(0, y, width, y, sheet.pale(theme.muted, 0.6))
+    hues = [shown.end_color(theme, end) for end in (0, 1)]
+    for end, hue in enumerate(hues):
         sheet.rule(place(end), y, middle, y, hue, 3)
         sheet.rule(place(end), y - END, place(end), y + END, hue, 3)
-    text = f"{WHOLE}: the distance between the {'senses' if shown.data['way']['between'] == 'senses' else 'ends'}"
-    if text_width(text, SMALL) + 4 * SPACE > place(1) - place(0):
-        text = WHOLE
-    room = text_width(text, SMALL) / 2 + 8
-    for start, end in ((place(0), middle - room), (middle + room, place(1))):
-        sheet.rule(start, y + END - 3, end, y + END - 3, theme.muted, 1)
-    sheet.rule(middle, y - END / 2, middle, y + 4, theme.muted, 1)
-    sheet.text(middle, y + END + 1, text, SMALL, theme.muted, align="center")
+    sheet.rule(middle, top, middle, y + END + 4, theme.ink, 2)
+    texts = [f"nearer to {end['label']}" for end in shown.data["way"]["ends"]]
+    if max(text_width(text, SMALL) for text in texts) + 2 * SPACE < middle - place(0):
+        for end, text in enumerate(texts):
+            sheet.text(
+                middle + (8 if end else -8), y + END + 1, text, SMALL, hues[end], align="left" if end else "right"
+            )
 
 
 def _names(sheet: Sheet, shown: Shown, place: Scale, y: float, width: float) -> float:
@@ -180,25 +179,41 @@ def _names(sheet: Sheet, shown: Shown, place: Scale, y: float, width: float) -> 
             for text, letters, color, bold in line:
                 sheet.text(at, base, text, letters, color, bold=bold)
                 at += text_width(text, letters, bold) + 6
-    bottom = y + max(sum(1.3 * line[0][1] for line in lines) for lines in names) + 6
-    return _level(sheet, shown, place, (left + sizes[0], right), bottom, width)
+    return y + max(sum(1.3 * line[0][1] for line in lines) for lines in names) + 6
 
 
-def _level(sheet: Sheet, shown: Shown, place: Scale, between: tuple[float, float], y: float, width: float) -> float:
-    """Draw the noise level's length in the row above `y` if it fits `between` the names, else below. Return the new `y`."""
-    level = shown.data["way"]["level"]
-    if level is None:
-        return y
-    text, length = f"{percent(level)}: shorter moves could be chance", level * (place(1) - place(0))
-    size, (left, right) = length + 8 + text_width(text, SMALL), between
-    beside = size + 2 * SPACE <= right - left
-    x = max(0.0, min((left + right if beside else 2 * place(0.5)) / 2 - size / 2, width - size))
-    middle, grey = (y - 13) if beside else y + 8, sheet.pale(sheet.theme.muted, 0.6)
-    sheet.rule(x, middle, x + length, middle, grey, 2.5)
-    for end in (x, x + length):
-        sheet.rule(end, middle - 5, end, middle + 5, grey, 2.5)
-    sheet.text(x + length + 8, middle + 4, text, SMALL, sheet.theme.muted)
-    return y if beside else y + 20
+def _legend(sheet: Sheet, shown: Shown, place: Scale, y: float, width: float) -> float:
+    """Explain the dots, the length of 100 % and the noise level. Return the y coordinate below the texts."""
+    way, theme = shown.data["way"], sheet.theme
+    length = (way["level"] or 0.0) * (place(1) - place(0))
+
+    def dots(x: float, y: float) -> None:
+        for end in (0, 1):
+            sheet.point(x + 4 + 10 * end, y, DOT - 1.5, shown.end_color(theme, end))
+
+    def ruler(x: float, y: float) -> None:
+        for ends in ((x, y, x + length, y), *((end, y - 5, end, y + 5) for end in (x, x + length))):
+            sheet.rule(*ends, sheet.pale(theme.muted, 0.6), 2.5)
+
+    whole = f"{percent(1)}: the distance between the {'averages' if way['between'] == 'senses' else 'ends'}"
+    keys: list[Key] = [(lambda x, y: None, 0, whole)]
+    if any(way["dots"]):
+        keys.insert(0, (dots, 22, "another sentence, placed by the averages of the others"))
+    if way["level"] is not None:
+        keys.append((ruler, length + 8, f"{percent(way['level'])}: shorter moves could be chance"))
+
+    def size(row: Sequence[Key]) -> float:
+        return sum(wide + text_width(text, SMALL) + KEYS for _, wide, text in row) - KEYS
+
+    rows = [keys] if size(keys) <= width else [[key] for key in keys]
+    for row in rows:
+        x, top = max(0.0, (width - size(row)) / 2), y
+        for sign, wide, text in row:
+            sign(x, top + 8)
+            lines = wrapped(text, width - x - wide + 1, SMALL)
+            y = sheet.lines(x + wide, top + 12, lines, SMALL, theme.muted) - 9
+            x += wide + text_width(text, SMALL) + KEYS
+    return y
 
 
 def _name(sheet: Sheet, shown: Shown, end: int, width: float) -> list[list[Piece]]:
@@ -211,9 +226,9 @@ def _name(sheet: Sheet, shown: Shown, end: int, width: float) -> list[list[Piece
     found: list[list[Piece]] = [[(line, letters, ink, True)] for line in lines]
     if not count:
         return found
-    *rest, last = wrapped(f"average of {count} other sentences ●", width, SMALL)
-    found += [[(line, SMALL, theme.muted, False)] for line in rest]
-    return [*found, [(last.removesuffix(" ●"), SMALL, theme.muted, False), ("●", SMALL, hue, False)]]
+    return found + [
+        [(line, SMALL, theme.muted, False)] for line in wrapped(f"average of {count} other sentences", width, SMALL)
+    ]
 
 
 def _size(line: Sequence[Piece]) -> float:

@@ -37,7 +37,9 @@ def rank_correlations(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def p_values(observed: np.ndarray, shuffled: np.ndarray) -> np.ndarray:
-    """Return each head's p-value, (1 + b) / (1 + m): the best head reaches `observed` in b of m shuffles.
+    """Return each head's p-value, (1 + b) / (1 + m).
+
+    b counts, of m shuffles, those in which the highest accuracy of any head is at least the head's own observed accuracy.
 
     observed (heads,): accuracies. shuffled (heads, m): accuracies with shuffled labels.
     """

@@ -214,8 +214,10 @@ def _in_general(over_many: HiddenWordsReport, senses: bool) -> dict[str, Any]:
         ("hiding the word with the widest ribbon", "the word hidden"),
     )
     bars = [{"label": label, "value": round(float(own[what]), 4)} for label, what in shown]
+    kept = numbers.decimal(100 * float(own["the word hidden"]), 0)
     return {
-        "text": f"{n} sentences with {words} ambiguous words: how many in 100 lie nearer to their own sense",
+        "text": f"In {n} sentences with {words} ambiguous words, {kept} in 100 still lie nearer to their own sense without the word "
+        "with the widest ribbon",
         "bars": bars,
         "tick": {"label": "by guessing", "value": GUESS},
         "link": link,

@@ -151,33 +151,39 @@ def test_line_runs_from_position_0_to_1(open_way, name, width):
     assert first["width"] == pytest.approx(second["width"])
     whole = first["width"] + second["width"]
     assert (b - a) / (at[1] - at[0]) == pytest.approx(whole, abs=1)
-    measured = page.locator(".length").evaluate("each => { const {x, width} = each.getBBox(); return [x, width]; }")
-    assert measured == pytest.approx([first["x"], whole], abs=0.5)
-    said = f": the distance between the {'senses' if name == 'bank' else 'ends'}" if width == 1100 else ""
-    expect(page.locator("svg.line > g > .note")).to_have_text(f"{percent(1)}{said}")
-    counts = ["average of 12 other sentences ●"] * 2 if name == "bank" else ["", ""]
+    middle = page.locator("svg.line .tick").evaluate("each => each.getBBox().x")
+    assert middle == pytest.approx(first["x"] + whole / 2, abs=0.5)
+    ends = [f"nearer to {end['label']}" for end in VARIANTS[name]["way"]["ends"]]
+    expect(page.locator("svg.line .nearer")).to_have_text(ends if width == 1100 else [])
+    counts = ["average of 12 other sentences"] * 2 if name == "bank" else ["", ""]
     expect(page.locator(".ends .count")).to_have_text(counts)
 
 
 @pytest.mark.parametrize("width", [1100, 330])
-def test_noise_level_is_drawn_to_scale(open_way, width):
+def test_legend_explains_dots_and_lengths(open_way, width):
     page = open_way(VARIANTS["bank"], width)
     settle(page)
-    expect(page.locator(".level")).to_have_text(f"{percent(0.21)}: shorter moves could be chance")
-    start, end = page.locator(".shore").evaluate_all("all => all.map(each => each.getBBox()).map(({width}) => width)")
-    bar = page.locator(".level .bar").evaluate("each => each.getBBox().width")
-    assert bar == pytest.approx(0.21 * (start + end), abs=0.5)
+    expect(page.locator(".way .legend .key")).to_have_text(
+        [
+            "●● another sentence, placed by the averages of the others",
+            f"{percent(1)}: the distance between the averages",
+            f"{percent(0.21)}: shorter moves could be chance",
+        ]
+    )
+    halves = page.locator(".shore").evaluate_all("all => all.map(each => each.getBBox().width)")
+    ruler = page.locator(".ruler").evaluate("each => each.getBoundingClientRect().width")
+    assert ruler == pytest.approx(0.21 * sum(halves), abs=0.5)
     boxes = "all => all.map(each => each.getBoundingClientRect().toJSON())"
-    (level, line, *names) = page.locator(".level, svg.line, .ends .name").evaluate_all(boxes)
-    level, line = (level, line) if level["width"] < line["width"] else (line, level)
-    assert line["left"] <= level["left"] and level["right"] <= line["right"] and level["bottom"] <= line["bottom"]
-    for name in names:
-        apart = name["right"] <= level["left"] or level["right"] <= name["left"] or name["bottom"] <= level["top"]
-        assert apart
+    legend, *keys = page.locator(".way-line .legend, .key").evaluate_all(boxes)
+    names = page.locator(".ends .name").evaluate_all(boxes)
+    for key in keys:
+        assert legend["left"] <= key["left"] and key["right"] <= legend["right"]
+        assert all(name["bottom"] <= key["top"] for name in names)
 
 
-def test_unknown_noise_level_is_not_drawn(open_way):
-    assert open_way(VARIANTS["sentences"]).locator(".level").count() == 0
+def test_legend_leaves_out_dots_and_noise_level_if_there_are_none(open_way):
+    keys = open_way(VARIANTS["sentences"]).locator(".way-line .key")
+    expect(keys).to_have_text([f"{percent(1)}: the distance between the ends"])
 
 
 def test_ribbon_width_shows_how_far_vector_moves(open_way):

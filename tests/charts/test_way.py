@@ -397,14 +397,14 @@ def test_line_runs_from_position_0_to_1(between, width):
     assert [each["color"] for each in ends] == [LIGHT.sentence_a, LIGHT.sentence_b]
     halves = [(each["x"], each["x2"]) for each in thick if each["y"] == each["y2"]]
     assert halves == [pytest.approx((end, place[1]), abs=0.1) for end in (place[0], place[2])]
-    axis, bottom = (ends[0]["y"] + ends[0]["y2"]) / 2, max(ends[0]["y"], ends[0]["y2"])
-    measured = [each for each in sets["rules"] if axis < each["y"] == each["y2"] < bottom]
-    assert [measured[0]["x"], measured[1]["x2"]] == pytest.approx([place[0], place[2]], abs=0.1)
-    assert [each["x"] for each in sets["rules"] if each["width"] == 1 and each["x"] == each["x2"]][-1:] == [
+    axis = (ends[0]["y"] + ends[0]["y2"]) / 2
+    crossing = [each for each in sets["rules"] if each["width"] == 2 and min(each["y"], each["y2"]) < axis]
+    assert [each["x"] for each in crossing if each["x"] == each["x2"] and axis < max(each["y"], each["y2"])] == [
         pytest.approx(place[1], abs=0.1)
     ]
-    said = f": the distance between the {'senses' if between == 'senses' else 'ends'}" if width == 1100 else ""
-    assert f"100\u00a0%{said}" in texts_of(sets)
+    nearer = [f"nearer to {end['label']}" for end in data["way"]["ends"]]
+    assert {text for text in texts_of(sets) if text.startswith("nearer to")} == {*nearer * (width == 1100)}
+    assert f"100\u00a0%: the distance between the {'averages' if between == 'senses' else 'ends'}" in texts_of(sets)
     averages = [each for each in sets["left_plain"] if each["text"].startswith("average of 12 other")]
     assert len(averages) == (2 if between == "senses" else 0)
 

@@ -79,6 +79,7 @@ function linePart(view) {
   ]);
   const names = [0, 1].map(() => element("div", "name"));
   const ends = element("div", "ends", names);
+  const legend = element("div", "legend");
   let drawn = null; // result of the last `layOut`
 
   /** Return the chosen word's positions on the line: first with no word hidden, then with one word hidden at a time. */
@@ -115,8 +116,7 @@ function linePart(view) {
     way.ends.forEach(({ label, count }, end) => {
       assign(names[end], "class", `name ${colour(way, end)}`);
       assign(names[end], "data-tip", way.about);
-      const dot = element("span", { "aria-hidden": "true" }, "●");
-      const about = count ? [`average of ${count} other sentences `, dot] : [];
+      const about = count ? `average of ${count} other sentences` : "";
       names[end].replaceChildren(element("bdi", {}, label), element("div", "count", about));
     });
     const dots = swarm(way.dots, x);
@@ -129,7 +129,7 @@ function linePart(view) {
     requestAnimationFrame(() => flag(svg, { moves: true }));
   }
 
-  /** Place the names of the line's ends. */
+  /** Place the names of the line's ends. Set the picture's height. */
   function placeNames() {
     const { x, axis, width } = drawn;
     const sizes = names.map((name) => name.offsetWidth);
@@ -140,8 +140,7 @@ function linePart(view) {
       name.style.left = `${lefts[end]}px`;
       name.style.top = `${axis + END + 4}px`;
     });
-    drawn.between = [lefts[0] + sizes[0], lefts[1]];
-    drawn.bottom = axis + END + 4 + Math.max(...names.map((name) => name.offsetHeight));
+    assign(svg, "height", axis + END + 4 + Math.max(...names.map((name) => name.offsetHeight)));
   }
 
   /** Return the CSS class of end 0 or end 1 of the line, or "" if the word has the same sense in sentences A and B. */
@@ -171,36 +170,37 @@ function linePart(view) {
     const about = { tabindex: 0, role: "img", "aria-label": way.about, "data-tip": way.about };
     front.replaceChildren(shape("g", about, [rail, ...halves]), ...dots);
     addArrowKeys(dots, dots.length);
-    assign(svg, "height", drawn.bottom + drawLengths(way));
+    drawMiddle(way);
+    explain(way);
   }
 
-  /** Draw to scale the lengths 100 % and the noise level. Return the height added to the picture. */
-  function drawLengths(way) {
-    const { x, axis, width, between, bottom } = drawn;
-    const [left, middle, right, y] = [x(0), x(0.5), x(1), axis + END - 3];
-    const whole = shape("text", { class: "note", x: middle, y: y + 5, "text-anchor": "middle" });
-    front.append(whole);
-    write(whole, `${percent(1)}: the distance between the ${way.between === "senses" ? "senses" : "ends"}`);
-    if (whole.getComputedTextLength() + 4 * SPACE > right - left) write(whole, percent(1));
-    const half = whole.getComputedTextLength() / 2 + 8;
-    const tick = `M${middle} ${axis - END / 2} v${END / 2 + 4}`;
-    const d = `M${left} ${y} H${middle - half} M${middle + half} ${y} H${right} ${tick}`;
-    front.append(shape("path", { class: "length", d }));
-    if (way.level === null) return 0;
+  /** Mark the middle of the line: left of it, a vector is nearer to one end, right of it to the other. */
+  function drawMiddle(way) {
+    const { x, axis, rows } = drawn;
+    const d = `M${x(0.5)} ${Math.max(...rows) + MARK + 26} V${axis + END + 6}`;
+    const halves = way.ends.map(({ label }, end) => {
+      const place = { x: x(0.5) + (end ? 9 : -9), y: axis + END + 4, "text-anchor": end ? "start" : "end" };
+      return shape("text", { class: `nearer ${colour(way, end)}`, ...place }, `nearer to ${label}`);
+    });
+    front.append(shape("path", { class: "tick", d }), ...halves);
+    const longest = Math.max(...halves.map((half) => half.getComputedTextLength()));
+    if (longest + 9 + SPACE > x(0.5) - x(0)) halves.forEach((half) => half.remove());
+  }
 
+  /** Explain, below the line, the dots, the length of 100 % and the noise level. */
+  function explain(way) {
+    const whole = drawn.x(1) - drawn.x(0);
+    const sentence = [0, 1].map((end) => element("span", { class: colour(way, end), "aria-hidden": "true" }, "●"));
+    const keys = [[`${percent(1)}: the distance between the ${way.between === "senses" ? "averages" : "ends"}`]];
+    if (drawn.dots.length) keys.unshift([...sentence, " another sentence, placed by the averages of the others"]);
+    legend.replaceChildren(...keys.map((key) => element("span", "key", key)));
+    if (way.level === null) return;
     const level = percent(way.level);
     const about = `In labelled sentences, of the moves of ${level} or more, at least eight go toward the other sense for each that goes away.`;
-    const size = way.level * (right - left);
-    const bar = shape("path", { class: "bar", d: `M0 -5 v10 m0 -5 H${size} m0 -5 v10` });
-    const text = shape("text", { class: "note", x: size + 8, y: 5 }, `${level}: shorter moves could be chance`);
-    const said = { class: "level", tabindex: 0, role: "img", "aria-label": about, "data-tip": about };
-    const key = shape("g", said, [bar, text]);
-    front.append(key);
-    const long = size + 8 + text.getComputedTextLength();
-    const beside = long + SPACE <= between[1] - between[0];
-    const center = beside ? (between[0] + between[1]) / 2 : middle;
-    move(key, clamp(center - long / 2, width - long), beside ? bottom - 10 : bottom + 14);
-    return beside ? 0 : 26;
+    const bar = element("span", "ruler");
+    bar.style.width = `${(way.level * whole).toFixed(1)}px`;
+    const said = { class: "key level", tabindex: 0, role: "img", "aria-label": about, "data-tip": about };
+    legend.append(element("span", said, [bar, `${level}: shorter moves could be chance`]));
   }
 
   /** Place the shapes of one sentence, except its labels. Return the labels. */
@@ -285,5 +285,5 @@ function linePart(view) {
       shape("stop", { offset: 1, class: "light", "stop-opacity": 0.4 }),
     ]),
   );
-  return { node: element("div", "way-line", [svg, ends]), paint, layOut };
+  return { node: element("div", "way-line", [svg, ends, legend]), paint, layOut };
 }
