@@ -207,7 +207,7 @@ def shared_runs(first: str, second: str) -> list[str]:
 
 
 def _names(word: Word) -> list[str]:
-    """Return the word's text and the words in this text, such as "river" in "/river". Punctuation alone is left out."""
+    """Return the word's text and the words in this text, such as "river" in "/river". Texts of only punctuation are left out."""
     return [name for name in dict.fromkeys([word.text, *WORD.findall(word.text)]) if NAMED.search(name)]
 
 

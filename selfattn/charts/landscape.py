@@ -198,7 +198,7 @@ def _legend(sheet: Sheet, shown: Shown, place: Scale, y: float, width: float) ->
     whole = f"{percent(1)}: the distance between the {'averages' if way['between'] == 'senses' else 'ends'}"
     keys: list[Key] = [(lambda x, y: None, 0, whole)]
     if any(way["dots"]):
-        keys.insert(0, (dots, 22, "another sentence, placed by the averages of the others"))
+        keys.insert(0, (dots, 22, "each of these sentences is left out of the averages it is compared with"))
     if way["level"] is not None:
         keys.append((ruler, length + 8, f"{percent(way['level'])}: shorter moves could be chance"))
 

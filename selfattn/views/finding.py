@@ -53,7 +53,7 @@ def named_words(pair: HiddenPair, level: float) -> tuple[list[int], list[int]]:
     return found[0], found[1]
 
 
-def finding(pair: HiddenPair, named: Sequence[Sequence[int]], level: float, means: SenseMeans | None = None) -> str:
+def finding(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> str:
     """Return the figure's main result as a sentence, or why there is none. named: the result of `named_words`."""
     word = quoted_word(pair)
     if all(word.is_punctuation for words in pair.words for word in words):
@@ -79,24 +79,19 @@ def finding(pair: HiddenPair, named: Sequence[Sequence[int]], level: float, mean
     else:
         far = f"toward the other sentence's {word}, {percent(share)} of the distance"
     hidden = f'"{pair.words[side][at].label}"'
-    if _crosses(pair, side, at, level, means):
+    if _crosses(pair, side, at, level):
         assert pair.senses is not None
-        return (
-            f"Hide {hidden}, and the encoder takes {word} for {pair.senses[1 - side]} instead of {pair.senses[side]}."
-        )
+        return f"Hide {hidden}, and {word} ends nearer to {pair.senses[1 - side]} than to {pair.senses[side]}."
     if pair.senses and math.isnan(level):  # the move could be chance
         return f"Hiding {hidden} moves {word} more than any other word does: {far}."
     return f"Hide {hidden}, and {word} moves {far}."
 
 
-def _crosses(pair: HiddenPair, side: int, at: int, level: float, means: SenseMeans | None) -> bool:
-    """Return True if hiding word `at` moves the chosen word from its own sense's half of the line to the other half.
-
-    Of three or more senses, one that isn't on the line could be nearer: return False.
-    """
-    place = pair.places[side]
-    two = means is not None and len(means.senses) == 2
-    return two and not math.isnan(level) and place <= 0.5 < place + float(pair.share[side][at])
+def _crosses(pair: HiddenPair, side: int, at: int, level: float) -> bool:
+    """Return True if hiding word `at` moves the chosen word from its own sense's half of the line to the other half."""
+    apart = pair.senses is not None and pair.senses[0] != pair.senses[1]
+    place, share = pair.places[side], float(pair.share[side][at])
+    return apart and not math.isnan(level) and place <= 0.5 < place + share
 
 
 def _none(pair: HiddenPair, level: float) -> str:
@@ -127,7 +122,6 @@ def below(
     named: Sequence[Sequence[int]],
     level: float,
     over_many: HiddenWordsReport | None,
-    means: SenseMeans | None = None,
 ) -> list[str]:
     """Return the lines of text below the finding."""
     found = _answer(pair, named, level)
@@ -137,7 +131,7 @@ def below(
         return _notes(pair)
     first = "" if _alike(pair) else "Its meaning may come from several words together."
     if found:
-        first = _then(pair, *found, level, means)
+        first = _then(pair, *found, level)
     lines = [*filter(None, [first]), *_notes(pair)]
     if over_many is None and found:
         lines.append("This could be chance: the noise level of this encoder is not measured yet.")
@@ -167,7 +161,7 @@ def _alike(pair: HiddenPair) -> bool:
     return pair.nearest is not None and pair.nearest[0] == pair.nearest[1]
 
 
-def _then(pair: HiddenPair, side: int, at: int, level: float, means: SenseMeans | None) -> str:
+def _then(pair: HiddenPair, side: int, at: int, level: float) -> str:
     """Say what the finding leaves out: how far hiding word `at` moves the chosen word, or which sense is nearer then."""
     assert pair.senses is not None
     place, share, (own, other) = (
@@ -175,8 +169,8 @@ def _then(pair: HiddenPair, side: int, at: int, level: float, means: SenseMeans 
         float(pair.share[side][at]),
         (pair.senses[side], pair.senses[1 - side]),
     )
-    if _crosses(pair, side, at, level, means):
-        return f"It moves {percent(share)} of the distance between the senses, past the middle."
+    if _crosses(pair, side, at, level):
+        return f"It moves {percent(share)} of the distance between the senses."
     if place + share > 0.5:
         return f"It ends nearer to {'other senses' if own == other else other}."
     start = ", since it starts far on that side" if share > 0.5 else ""
@@ -211,17 +205,21 @@ def _in_general(over_many: HiddenWordsReport, senses: bool) -> dict[str, Any]:
     shown = (
         ("hiding nothing", "as it is"),
         ("hiding a random word", "any other hidden"),
-        ("hiding the word with the widest ribbon", "the word hidden"),
+        ("hiding the most influential word", "the word hidden"),
     )
     bars = [{"label": label, "value": round(float(own[what]), 4)} for label, what in shown]
-    kept = numbers.decimal(100 * float(own["the word hidden"]), 0)
+    every, random, most = (math.floor(100 * bar["value"] + 0.5) for bar in bars)
     return {
-        "text": f"In {n} sentences with {words} ambiguous words, {kept} in 100 still lie nearer to their own sense without the word "
-        "with the widest ribbon",
+        "text": f"In {n} sentences with {words} ambiguous words, hiding the most influential word costs {_lost(every - most)} "
+        f"their sense, hiding a random word {_lost(every - random)}",
         "bars": bars,
         "tick": {"label": "by guessing", "value": GUESS},
         "link": link,
     }
+
+
+def _lost(count: int) -> str:
+    return f"{count} in 100" if count > 0 else "none"
 
 
 def _notes(pair: HiddenPair) -> list[str]:
@@ -257,8 +255,9 @@ def method(encoder: Encoder, pair: HiddenPair, means: SenseMeans | None, over_ma
         parts += _noise(pair, over_many)
         if over_many is not None:
             parts.append(
-                'In the bars for many sentences, "the word with the widest ribbon" is the word whose hiding moves the chosen '
-                "word most. This word is picked with one half of the labelled sentences, and tested with the other half."
+                "In the results for many sentences, the most influential word is the word with the widest ribbon: hiding it moves "
+                "the chosen word most. It is picked with one half of the labelled sentences, and tested with the other half. The "
+                "random word is any other word of the sentence."
             )
     else:
         parts.append(

@@ -101,10 +101,10 @@ def put_together(
     bars = None if heads is None else _bars(pair)
     line = line_of(pair, means) if any(map(known_shares, pair.share)) and not no_way(pair) else None
     measured_heads = any(bool(side.isfinite().any()) for side in pair.by_head)
-    said = finding(pair, named, level, means)
+    said = finding(pair, named, level)
     data = way_data(
         encoder, pair, bars, heads or (), finding=said,
-        below=texts.below(encoder, pair, named, level, over_many, means), hint=texts.hint(encoder, pair),
+        below=texts.below(encoder, pair, named, level, over_many), hint=texts.hint(encoder, pair),
         beyond=texts.beyond(encoder, pair, over_many), line=line, named=named, level=level,
         over_many=over_many, profiles=profiles,
         reason="" if measured_heads or (heads is None and not encoder.hide_reason) else texts.why_no_heads(encoder, pair),

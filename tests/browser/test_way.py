@@ -165,7 +165,7 @@ def test_legend_explains_dots_and_lengths(open_way, width):
     settle(page)
     expect(page.locator(".way .legend .key")).to_have_text(
         [
-            "●● another sentence, placed by the averages of the others",
+            "●● each of these sentences is left out of the averages it is compared with",
             f"{percent(1)}: the distance between the averages",
             f"{percent(0.21)}: shorter moves could be chance",
         ]

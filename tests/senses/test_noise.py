@@ -114,9 +114,9 @@ def hides(word):
 
 
 def extremes(units, moved, rows, labels):
-    """Return each row's largest and smallest share, over its words hidden one by one.
+    """Return, for each sentence in `rows`, the largest and the smallest share of its hidden words.
 
-    A share is how far the row's vector moves toward the other label's mean, as a part of the distance between the means.
+    A word's share: how far hiding the word moves the vector toward the other label's mean (1: the distance between the means).
     """
     found = []
     for at, row in enumerate(rows):

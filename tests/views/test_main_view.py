@@ -20,7 +20,7 @@ from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.panel import Live, Look
 from selfattn.senses.noise import NoiseLevel
 from selfattn.stored_reports import stored
-from selfattn.views.finding import _then, alt, below, finding, leading_words, method, named_words, why_no_heads
+from selfattn.views.finding import _lost, _then, alt, below, finding, leading_words, method, named_words, why_no_heads
 from selfattn.views.main_view import _most_to_another, _places, chosen, main_view, measured, put_together
 from selfattn.views.way_data import Line, _close, chance, line_of, whole_numbers
 from tests.small_hidden_pair import hidden_pair_of
@@ -264,12 +264,12 @@ def test_panel_shows_accuracies_from_hidden_words_report(made, reports):
     assert panel.live.data["below"] == ["Even then it stays nearer to riverside."]
     beyond, own = panel.live.data["beyond"], reports["hidden_words"].of()["accuracy"]
     assert beyond["text"] == (
-        "In 768 sentences with 32 ambiguous words, 77 in 100 still lie nearer to their own sense without the word with the widest "
-        "ribbon"
+        "In 768 sentences with 32 ambiguous words, hiding the most influential word costs 15 in 100 their sense, hiding a random "
+        "word none"
     )
     rates = [
         ("hiding nothing", "as it is", 0.92), ("hiding a random word", "any other hidden", 0.92),
-        ("hiding the word with the widest ribbon", "the word hidden", 0.77),
+        ("hiding the most influential word", "the word hidden", 0.77),
     ]  # fmt: skip
     assert [(bar["label"], bar["value"]) for bar in beyond["bars"]] == [
         (one, round(own[what], 4)) for one, what, _ in rates
@@ -289,20 +289,22 @@ def test_panel_shows_accuracies_from_hidden_words_report(made, reports):
 
 def test_finding_says_if_hidden_word_changes_nearest_sense():
     pair = hidden_pair_of(senses=("money", "water"), nearest=("money", "water"), places=(0.01, 0.0))
-    two, three = (SimpleNamespace(senses=names) for names in (("money", "water"), ("money", "row", "water")))
-    crossed = 'Hide "river", and the encoder takes "bank" for water instead of money.'
+    crossed = 'Hide "river", and "bank" ends nearer to water than to money.'
     moved = 'Hide "river", and "bank" moves toward water, 50 % of the distance between the senses.'
-    for place, level, means, said, then in (
-        (0.01, 0.2, two, crossed, "It moves 50 % of the distance between the senses, past the middle."),
-        (0.0, 0.2, two, moved, "Even then it stays nearer to money."),
-        (0.51, 0.2, two, moved, "It ends nearer to water."),  # nearer to water from the start
-        (0.01, 0.2, three, moved, "It ends nearer to water."), (0.01, 0.2, None, moved, "It ends nearer to water."),
-    ):  # fmt: skip
+    for place, said, then in (
+        (0.01, crossed, "It moves 50 % of the distance between the senses."),
+        (0.0, moved, "Even then it stays nearer to money."),
+        (0.51, moved, "It ends nearer to water."),  # nearer to water from the start
+    ):
         placed = replace(pair, places=(place, 0.0))
-        assert plain(finding(placed, ([3], []), level, means)) == said
-        lines = below(SimpleNamespace(title="us/mine"), placed, ([3], []), level, SimpleNamespace(sentences=300), means)
+        assert plain(finding(placed, ([3], []), 0.2)) == said
+        lines = below(SimpleNamespace(title="us/mine"), placed, ([3], []), 0.2, SimpleNamespace(sentences=300))
         assert [*map(plain, lines)] == [then]
-    assert "takes" not in finding(pair, ([3], []), math.nan, two)
+    assert "ends nearer" not in finding(pair, ([3], []), math.nan)
+
+
+def test_lost_sentences_are_counted():
+    assert [_lost(count) for count in (15, 0, -2)] == ["15 in 100", "none", "none"]
 
 
 def test_finding_depends_on_noise_level_and_senses():
@@ -327,8 +329,8 @@ def test_finding_depends_on_noise_level_and_senses():
         (4, -0.1, "Even then it stays nearer to money, since it starts far on that side."),
     ):  # fmt: skip
         share = torch.tensor([0.1, 0.2, 0.0, 0.5, 0.52]), pair.share[1]
-        assert _then(replace(pair, places=(place, 0.01), share=share), 0, at, 0.2, None) == said
-    assert _then(replace(alike, places=(0.3, 0.3)), 0, 3, 0.2, None) == "It ends nearer to other senses."
+        assert _then(replace(pair, places=(place, 0.01), share=share), 0, at, math.nan) == said
+    assert _then(replace(alike, places=(0.3, 0.3)), 0, 3, 0.2) == "It ends nearer to other senses."
     faint = torch.tensor([0.0, 0.0, 0.0, 0.0052, 0.9]), torch.tensor([math.nan] * 3)
     (at,) = leading_words(visible := replace(pair, share=faint, top=(3, None)))
     assert at == (0, 3)
