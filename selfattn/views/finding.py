@@ -255,7 +255,7 @@ def method(encoder: Encoder, pair: HiddenPair, means: SenseMeans | None, over_ma
         parts += _noise(pair, over_many)
         if over_many is not None:
             parts.append(
-                "In the results for many sentences, the most influential word is the word with the widest ribbon: hiding it moves "
+                "In the results for many sentences, the most influential word is the one with the widest ribbon: hiding it moves "
                 "the chosen word most. It is picked with one half of the labelled sentences, and tested with the other half. The "
                 "random word is any other word of the sentence."
             )

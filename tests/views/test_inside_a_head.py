@@ -151,5 +151,5 @@ def test_input_and_output_are_omitted_if_projections_are_unknown(encoder, words,
     side = follow(encoder, "A", words["A"], HEAD)
     (panel,) = comes_in([side])
     assert list(dict.fromkeys(panel.table["vector"])) == ["query", "key", "value"]
-    assert "start from the recorded query, key and value" in panel.method
+    assert "recomputed from the recorded query, key and value" in panel.method
     assert not [*goes_out(encoder, [side], HEAD)]
