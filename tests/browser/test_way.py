@@ -155,6 +155,8 @@ def test_line_runs_from_position_0_to_1(open_way, name, width):
     assert middle == pytest.approx(first["x"] + whole / 2, abs=0.5)
     ends = [f"nearer to {end['label']}" for end in VARIANTS[name]["way"]["ends"]]
     expect(page.locator("svg.line .nearer")).to_have_text(ends if width == 1100 else [])
+    classes = page.locator("svg.line .nearer").evaluate_all("all => all.map(each => each.classList[1])")
+    assert classes == ["a", "b"][: 2 * (width == 1100)]
     counts = ["average of 12 other sentences"] * 2 if name == "bank" else ["", ""]
     expect(page.locator(".ends .count")).to_have_text(counts)
 
@@ -440,6 +442,15 @@ def test_nearby_circles_a_and_b_get_separate_rows(open_way, name, rows):
     page = open_way(VARIANTS[name])
     tops = {page.locator(f".mark.{side}.solid").bounding_box()["y"] for side in "ab"}
     assert len(tops) == rows
+
+
+@pytest.mark.parametrize(
+    ("shares", "upper"), [(({"river": 0.4}, {"loan": 0.3}), "a"), (({"river": 0.3}, {"loan": 0.4}), "b")]
+)
+def test_sentence_with_larger_effect_has_upper_row(open_way, shares, upper):
+    page = open_way(way_data(shares=shares, at=(0.4, 0.5)))
+    tops = {side: page.locator(f".mark.{side}.solid").bounding_box()["y"] for side in "ab"}
+    assert min(tops, key=tops.get) == upper and len({*tops.values()}) == 2
 
 
 def test_figure_stays_until_last_caller_removes_it(open_way):

@@ -403,7 +403,9 @@ def test_line_runs_from_position_0_to_1(between, width):
         pytest.approx(place[1], abs=0.1)
     ]
     nearer = [f"nearer to {end['label']}" for end in data["way"]["ends"]]
-    assert {text for text in texts_of(sets) if text.startswith("nearer to")} == {*nearer * (width == 1100)}
+    colors = {each["text"]: each["color"] for name in ("left_plain", "right_plain") for each in sets[name]}
+    drawn = {text: color for text, color in colors.items() if text.startswith("nearer to")}
+    assert drawn == (dict(zip(nearer, (LIGHT.sentence_a, LIGHT.sentence_b))) if width == 1100 else {})
     assert f"100\u00a0%: the distance between the {'averages' if between == 'senses' else 'ends'}" in texts_of(sets)
     averages = [each for each in sets["left_plain"] if each["text"].startswith("average of 12 other")]
     assert len(averages) == (2 if between == "senses" else 0)
@@ -417,6 +419,15 @@ def test_noise_level_is_drawn_to_scale(width):
     assert bar["x2"] - bar["x"] == pytest.approx(0.21 * (ends[1] - ends[0]), abs=0.1)
     assert "21\u00a0%: shorter moves could be chance" in texts_of(sets)
     assert not [each for each in way(VARIANTS["sentences"], LIGHT, width)["datasets"]["rules"] if each["width"] == 2.5]
+
+
+@pytest.mark.parametrize(
+    ("shares", "upper"), [(({"river": 0.4}, {"loan": 0.3}), "A"), (({"river": 0.3}, {"loan": 0.4}), "B")]
+)
+def test_sentence_with_larger_effect_has_upper_row(shares, upper):
+    points = way(way_data(shares=shares, at=(0.4, 0.5)), LIGHT)["datasets"]["points"]
+    tops = {name: next(each["y"] for each in what(points, name)) for name in "AB"}
+    assert min(tops, key=tops.get) == upper and len({*tops.values()}) == 2
 
 
 def test_line_is_grey_if_words_have_same_sense():

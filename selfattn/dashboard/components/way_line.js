@@ -192,7 +192,8 @@ function linePart(view) {
     const whole = drawn.x(1) - drawn.x(0);
     const sentence = [0, 1].map((end) => element("span", { class: colour(way, end), "aria-hidden": "true" }, "●"));
     const keys = [[`${percent(1)}: the distance between the ${way.between === "senses" ? "averages" : "ends"}`]];
-    if (drawn.dots.length) keys.unshift([...sentence, " each of these sentences is left out of the averages it is compared with"]);
+    if (drawn.dots.length)
+      keys.unshift([...sentence, " each of these sentences is left out of the averages it is compared with"]);
     legend.replaceChildren(...keys.map((key) => element("span", "key", key)));
     if (way.level === null) return;
     const level = percent(way.level);
