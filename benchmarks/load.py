@@ -1,4 +1,4 @@
-"""Compare `load_encoder` with loading by transformers."""
+"""Compare the time that `load_encoder` takes with the time that transformers takes."""
 
 import statistics
 import subprocess

@@ -2,7 +2,7 @@
 
     python -m benchmarks soak [--against DIR] [--minutes 20]
 
-With --against, two checkouts take turns: first, second, second, first. A turn takes half of the minutes.
+With --against, two checkouts take turns: this one, DIR, DIR, this one. A turn takes half of --minutes.
 """
 
 import random

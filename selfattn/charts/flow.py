@@ -1,7 +1,7 @@
 """Draw the sentences of the main view, with ribbons and streams.
 
-A ribbon runs from a word to the chosen word; its width is the effect of hiding that word. Two streams run from the chosen word
-down to its places before and after a word is hidden, on the line between two senses (or two sentences).
+A ribbon runs from a word to the chosen word; its width is the effect of hiding that word. Below, a line joins two senses (or two
+sentences). Two streams run from the chosen word down to its two places on this line: before and after another word is hidden.
 Browser version: dashboard/components/way_flow.js.
 """
 

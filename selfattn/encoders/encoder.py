@@ -87,7 +87,7 @@ class Encoder(TextReader):
         return hashlib.sha256(f"{self.digest} {self.configuration}".encode()).hexdigest()
 
     def __repr__(self) -> str:
-        how = "recomputable" if self.recomputable else "shown only"
+        how = "recomputable" if self.recomputable else "not recomputable"
         sizes = f"{self.n_layers} layers x {self.n_heads} heads, d_model {self.d_model}"
         return f"<Encoder {self.name}: {self.family}, {sizes}, {self.dtype} on {self.device}, {how}>"
 

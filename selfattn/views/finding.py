@@ -335,7 +335,7 @@ def quoted_word(pair: HiddenPair) -> str:
 
 
 def known_shares(share: Tensor) -> list[int]:
-    """Return the indices of the words with a measured effect: their number in `share` is finite."""
+    """Return the indices of the words whose value in `share` is finite (the measured effects)."""
     return share.isfinite().nonzero().flatten().tolist()
 
 

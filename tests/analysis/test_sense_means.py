@@ -40,6 +40,7 @@ def test_word_nearer_to_own_sense_has_place_below_half(encoder):
     ways = [
         means.way(encoder.tokenize(row.sentence), unit(encoder, row.sentence, "wave")) for row in means.rows.values()
     ]
+    # place: 0 at the mean of the own sense, 1 at the mean of the others
     assert [way.nearest == way.sense for way in ways] == [way.place < 0.5 for way in ways]
     assert {way.nearest == way.sense for way in ways} == {True, False}
 

@@ -171,7 +171,7 @@ def test_invalid_scan_folder_is_refused(name):
         allowed_scan_folder(name)
 
 
-def test_setting_limits_offered_devices(monkeypatch):
+def test_only_devices_in_setting_are_offered(monkeypatch):
     monkeypatch.delenv("SELFATTN_DEVICES", raising=False)
     assert offered_devices(["cuda", "cpu"]) == ["cuda", "cpu"]
     monkeypatch.setenv("SELFATTN_DEVICES", "cpu, mps")

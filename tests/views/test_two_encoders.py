@@ -111,7 +111,7 @@ def test_bars_of_long_sentence_show_largest_differences():
     assert texts(row.picture(Look(width=600)), "axis-label") == [f"w{i}" for i in range(20) if not 5 < i < 14]
 
 
-def test_equal_weights_show_no_difference():
+def test_finding_for_equal_attention_weights():
     row, difference, *_ = one_sentence(replace(COMPARED, second=FIRST))
     assert row.finding == "Every word gives the same weights in both encoders." and row.note.startswith(
         "Words that one of the encoders"

@@ -208,7 +208,7 @@ function abovePart(view, column) {
   return node;
 }
 
-/** Return a row's number, with a bar on the column's scale. */
+/** Return an element with a row's value in a column, and a bar on the column's scale. */
 function barOf(column, row) {
   const value = column.rows[row]?.[0] ?? null;
   const [low, high] = column.ends;
