@@ -60,7 +60,7 @@ def _rows(what: str, most: float, run, rounds: int) -> Iterator[Row]:
 
 
 def _first_picture(name: str) -> dict[str, tuple[float, ...]]:
-    """Return the seconds until the sentences, the figure and the complete page appear."""
+    """Measure how many seconds after the encoder is loaded the sentences, the figure and the complete page appear."""
     clocks = {"wall time": time.perf_counter, "CPU time": time.process_time}
     marks: list[dict[str, float]] = []
 

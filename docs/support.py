@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 SECONDS = 20
 NAME = "The model"  # quoted in messages
-FAMILIES = "## How each family is recomputed"
+FAMILIES = "## How each family's attention is recomputed"
 SECOND = """
 ## A second pretrained encoder, from PyPI
 

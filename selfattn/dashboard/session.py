@@ -67,7 +67,7 @@ WORD_CHOSEN = Key("word_chosen", "True if the visitor chose the word, False if i
 CONTROL_TYPED = Key("typed", "the control sentence that the visitor typed, and sentence A at that time", ("", ""))
 WORD_MISSED = Key("word_missed", "the word that was chosen before the visitor typed a sentence without it", "")
 
-# Links and the page's address.
+# Keys for links and for the page's address.
 LINK = Key("link", "the URL parameters that the session began with, except those already used", MappingProxyType({}))
 INSTEAD = Key("instead", "for each unusable value of the link, the value shown instead")
 DEFAULT_OF = Key("default of {}", "the default of the widget {} in the previous run")

@@ -224,9 +224,9 @@ def _judged(
     i: int,
     halves: Sequence[np.ndarray],
 ) -> _Judged:
-    """For each half, pick a word of sentence i by the half's mean vector of each sense. Test it by the other half's means.
+    """For each half, pick a word of sentence i by the half's mean vector of each sense. Test the word by the remaining half.
 
-    halves: ten random halves of the other sentences, as masks (n_sentences,). units: (n_sentences, d_model).
+    halves: ten masks (n_sentences,), from five random splits of the other sentences in two. units: (n_sentences, d_model).
     """
     encoder, words, unit = rankings.encoder, placed.others, units[i]
     named = [at for at, word in enumerate(words) if not word.is_punctuation]  # the m words to pick from

@@ -91,7 +91,7 @@ def largest_weight(row: QueryRow) -> str:
 def alt(rows: Sequence[QueryRow], head: Head | None) -> str:
     """Describe the figure in words."""
     of = f"Head {head.head} of layer {head.layer}" if head else "One head"
-    parts = [f"{of}, step by step. Each token has a row, from query times key to weight times value."]
+    parts = [f"{of}, step by step. Each token's row goes from query times key to weight times value."]
     for row in rows:
         weights = row.of("weights").tolist()
         most = sorted(range(len(weights)), key=lambda at: -weights[at])[:3]

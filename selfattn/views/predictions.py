@@ -255,7 +255,7 @@ def lead_frame(found: Mapping[Question, Explained]) -> pd.DataFrame:
 
 
 def _lead(found: Mapping[Question, Explained]) -> str:
-    """State which document has the higher score, with and without an important word."""
+    """State how much higher one document's score is, before and after an important word is hidden."""
     questions = [*found]
     if len(questions) != 2 or any(question.sentence.pair is None for question in questions):
         return ""

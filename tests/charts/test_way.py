@@ -259,7 +259,7 @@ def test_words_are_tinted_by_effect_of_hiding_them():
     assert cut == 0.25
 
 
-def test_finding_has_colors_of_picture():
+def test_words_of_finding_have_colours_of_picture():
     sets = way(way_data(), LIGHT)["datasets"]
     colors = {each["text"]: each["color"] for each in sets["center_bold"] if each["size"] in (20, 22, 24)}
     found = [colors[text] for text in ('"river"', '"bank"', "finance", "44\u00a0%", "moves")]

@@ -91,7 +91,7 @@ def test_copied_code_computes_same_numbers_as_page(page, query, figure, column, 
     assert all(np.isclose(copies, each, atol=1e-5).any() for each in on_page)
 
 
-def test_copied_lines_redraw_attention_steps_of_page(copied):
+def test_copied_code_redraws_chart_of_attention_steps(copied):
     shown, _, made = copied("inside-a-head", TWICE)
     (kernel,) = (panel for panel in shown if panel.name == "kernel")
     drawn, copy = (spec["datasets"] for spec in (kernel.picture(Look()), made.to_dict()))

@@ -231,7 +231,7 @@ function barOf(column, row) {
   return node;
 }
 
-/** Return what stands below a column: the column's sum; if the column's kind is "share", also a bar with a part per word. */
+/** Return a column's foot: the column's sum. A column of the kind "share" also has a bar with a part for each word. */
 function footOf(view, column) {
   if (!column.foot) return element("span");
   const { title, row } = column.foot;
