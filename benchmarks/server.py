@@ -50,7 +50,7 @@ def start_server(
 def warm_server(
     log: Path, folder: Path = ROOT, command: Callable[[int], list[str]] = streamlit
 ) -> Iterator[tuple[str, int]]:
-    """Start a dashboard, open its first page, and yield address and process id."""
+    """Start a dashboard and open its first page. Yield the dashboard's address and process id."""
     with open(log, "wb") as out:
         process, address = start_server(command, folder, out)
     try:

@@ -99,7 +99,7 @@ def _tip_labels(tip: Spec, theme: Theme, strong: bool) -> list[Spec]:
 
 
 def _shared_tips(frame: pd.DataFrame) -> list[str]:
-    """Return each arrow's label. Of arrows that end at one point, the first gets all labels, the others none."""
+    """Return a label for each arrow. If several end at the same point, the first gets all their labels and the others none."""
     tips = frame.groupby(["x", "y"])
     joined = tips["label"].transform(lambda labels: ", ".join(dict.fromkeys(filter(None, labels))))
     return joined.where(tips.cumcount() == 0, "").tolist()

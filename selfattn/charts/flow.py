@@ -287,7 +287,7 @@ def fall(x: float, y: float, to: float, bottom: float) -> list[Point]:
 
 
 def band(points: Sequence[Point], width: float) -> list[Point]:
-    """Return the outline of a line `width` pixels wide."""
+    """Return the outline of a line, `width` pixels wide, through `points`."""
     turns = [math.atan2(b[1] - a[1], b[0] - a[0]) for a, b in pairwise(points)]
     one, other = [], []
     for (x, y), before, after in zip(points, [turns[0], *turns], [*turns, turns[-1]]):

@@ -41,7 +41,6 @@ Given = tuple[tuple, dict[str, Any]]
 
 
 def _join(layer: nn.Module, args: tuple, kwargs: dict[str, Any] | None = None) -> Given | None:
-    """Add to the batch each sentence copy whose first change is in this layer."""
     recorder = current_recorder()
     if recorder is None or recorder.first:
         return None

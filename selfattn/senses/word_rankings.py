@@ -100,7 +100,6 @@ class WordRankings:
         return found
 
     def _norms(self, word: PlacedWord[Encoding], groups: Groups) -> Tensor:
-        """Take the norm of each group's part of the word's attention output in each layer. Return the sums over layers."""
         total = torch.zeros(len(groups))
         for recording in word.sentence.recordings:
             weighted = recording.weights(rows=word.rows).mean(dim=1)[..., None] * recording.value[0].float().cpu()

@@ -313,7 +313,6 @@ def test_unmeasured_pair_has_no_effects(encoder, encoder_of, pair_of):
 
 
 def test_leading_head_has_largest_measured_effect(encoder):
-    """The largest effect estimated by gradient belongs to another head."""
     first, second = (encoder.encode(text).places("bank")[0] for text in REAL.sentences[:2])
     labelled = labelled_sentences()
     means = stored("sense_means", encoder, labelled).report.of("bank", encoder, labelled)

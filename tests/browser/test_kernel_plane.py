@@ -163,7 +163,7 @@ def test_arrow_keys_move_query(open_plane):
     assert focused(page) == "query"
 
 
-def test_query_stays_where_dragged_until_example_changes(open_plane):
+def test_dragged_query_stays_until_example_changes(open_plane):
     page = open_plane(data_of())
     drag_to(page, 1, 1)
     page.evaluate("data => { show(data); }", data_of())

@@ -245,7 +245,7 @@ TABLE = base64.b64encode((1024).to_bytes(4, "little") + bytes(range(256)) * 4 + 
     ],
     ids=["merges dropped at random", "a Rust panic"],
 )
-def test_crashing_or_random_tokenizer_is_refused(checkpoint, tmp_path, family, parts, words):
+def test_tokenizer_that_crashes_or_splits_randomly_is_refused(checkpoint, tmp_path, family, parts, words):
     folder = shutil.copytree(checkpoint(family), tmp_path / "mine")
     model = json.loads((folder / "tokenizer.json").read_text())["model"]
     change_config(folder, "tokenizer.json", **{**parts, "model": {**model, **parts.get("model", {})}})

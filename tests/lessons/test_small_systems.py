@@ -46,7 +46,7 @@ def test_order_matters_with_mask_or_positions():
     assert float(one.weights.max()) < 0.9  # no weight is close to 1
 
 
-def test_two_of_four_masks_are_correct():
+def test_two_of_four_ways_to_mask_are_correct():
     ways = four_ways(twelve_tokens.compute(), causal_mask(12))
     assert [float(way.leaked.max()) for way in ways] == pytest.approx([0, 11 / 12, 0, 0], abs=1e-6)
     assert [float(way.weights.sum(-1).min()) for way in ways] == pytest.approx([1, 1, 1 / 12, 1], abs=1e-6)
