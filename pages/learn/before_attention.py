@@ -139,7 +139,8 @@ def show_costs() -> None:
                 session.RACE.set((device, recurrence.race(repeats=5, device=device)))
             if session.RACE.get() is None:
                 st.text(
-                    "Time attention as one matrix product, attention word by word, and a recurrence, on 10, 100 and 1,000 words."
+                    "Measure the time of attention as one matrix product, of attention word by word, and of a recurrence, "
+                    "for 10, 100 and 1,000 words."
                 )
             else:
                 device, race = session.RACE.get()

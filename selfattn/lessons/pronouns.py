@@ -131,7 +131,7 @@ def luck(preferences: Tensor) -> float:
 
 
 def choose_head(weights: PronounWeights, choose_on: Sequence[int], score_on: Sequence[int]) -> ChosenHead:
-    """Choose the best head on some sentences, and score the head on others."""
+    """Choose the head with the highest accuracy on some sentences; compute its accuracy on others."""
     preferences, by_distance = weights.preference, torch.from_numpy(weights.by_distance)
     choosing = accuracy(preferences[list(choose_on)])
     head = Head(*divmod(int(choosing.argmax()), choosing.shape[1]))

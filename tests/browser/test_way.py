@@ -139,7 +139,7 @@ def test_hollow_dot_is_hidden_if_word_hardly_moves(open_way):
 
 @pytest.mark.parametrize("width", [1100, 330])
 @pytest.mark.parametrize("name", ["bank", "sentences"])
-def test_line_runs_from_position_0_to_1(open_way, name, width):
+def test_line_ends_are_drawn_to_scale(open_way, name, width):
     page = open_way(VARIANTS[name], width)
     settle(page)
     a, b = (page.locator(f".mark.{side}.solid circle").bounding_box()["x"] for side in "ab")
@@ -503,7 +503,7 @@ def test_share_near_noise_level_is_written_with_decimal(open_way):
     expect(open_way(data, 1100).locator(".much").last).to_have_text("21.0\u00a0%")
 
 
-def test_only_words_on_chosen_words_line_have_ribbons(open_way):
+def test_ribbons_join_only_words_on_same_text_line(open_way):
     page, sides = open_way(VARIANTS["64 words"], 1100), VARIANTS["64 words"]["sides"]
     top = "each => each.getBoundingClientRect().top"
     for side, name in enumerate("ab"):

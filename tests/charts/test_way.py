@@ -120,7 +120,7 @@ def test_ribbon_width_shows_how_far_vector_moves(panels, word):
             assert (own[0]["color"] == LIGHT.effect[-1]) == (value in named)
 
 
-def test_only_words_on_chosen_words_line_have_ribbons():
+def test_ribbons_join_only_words_on_same_text_line():
     data = VARIANTS["split"]
     sets = way(data, LIGHT, 760)["datasets"]
     assert [value for value, *_ in polygons(sets, "ribbon A")] == [0.25]  # the longest word is on the next line
@@ -385,7 +385,7 @@ def test_dots_in_picture_for_sharing_are_to_scale(panels):
 
 @pytest.mark.parametrize("between", ["senses", "sentences"])
 @pytest.mark.parametrize("width", [1100, 330])
-def test_line_runs_from_position_0_to_1(between, width):
+def test_line_ends_are_drawn_to_scale(between, width):
     data = way_data(between=between)
     sets = way(data, LIGHT, width)["datasets"]
     first, second = (next(each["x"] for each in what(sets["points"], name)) for name in "AB")

@@ -91,7 +91,7 @@ def test_context_gradients_raises_out_of_memory(encoder, monkeypatch):
 
 
 def test_failed_pass_frees_tensors(monkeypatch):
-    """A traceback can keep the tensors of a failed pass in memory."""
+    """The exception's traceback must not keep the failed pass's tensors in memory."""
     alive, seen = [], []
 
     def run(items):

@@ -105,7 +105,7 @@ def test_encoder_with_wrong_contexts_is_not_recomputable(checkpoint, monkeypatch
 
 
 @pytest.mark.slow
-def test_pinned_check_agrees_with_full_check(encoder):
+def test_check_with_one_eager_pass_agrees_with_full_check(encoder):
     short = encoder.tokenize("The bank of the river.")
     measured = parity.measure(encoder, short)
     assert (measured.reason, measured.equal_lengths) == ("", False)

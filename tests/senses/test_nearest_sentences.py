@@ -1,4 +1,4 @@
-"""Test the ranking of labelled sentences by cosine."""
+"""Test the ranking of sentences by the cosine of their word's vector with a given vector."""
 
 import pandas as pd
 import pytest

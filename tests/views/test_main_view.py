@@ -40,8 +40,6 @@ def reports(encoder):
 
 @pytest.fixture(scope="module")
 def made(encoder, reports):
-    """Return a function that hides words in two sentences, and returns the result and its panel."""
-
     @cache
     def of(word, *texts, senses=True, known=True):
         texts = texts or OTHER.get(word) or EXAMPLES[word].sentences[:2]
