@@ -115,7 +115,7 @@ def raw_c_measured(content: str) -> dict[str, float]:
 
 
 def _unit(states: Tensor, placed: PlacedWord) -> Tensor:
-    """Return the mean of the word's token vectors, scaled to length 1: (..., n, d_model) -> (..., d_model) float64."""
+    """Average the word's token vectors, and scale this mean to length 1: (..., n, d_model) -> (..., d_model) float64."""
     return normalize(states[..., list(placed.positions), :].mean(dim=-2).double(), dim=-1)
 
 
@@ -181,7 +181,7 @@ def coarse_wsd(encoder: Encoder, folder: Path, most: int | None = None) -> Coars
 def _vectors(
     encoder: Encoder, folder: Path, split: str, rejected: list, most: int | None = None
 ) -> Iterator[tuple[str, Tensor]]:
-    """Yield the sense of each sentence's marked word, and the word's vectors (n_layers + 2, d_model).
+    """Yield the sense of each sentence's target word, and the word's vectors (n_layers + 2, d_model).
 
     The vectors are those after the embedding and after each layer, and the sum of the last four layers' vectors.
     """
@@ -207,7 +207,7 @@ def _drawn(senses: pd.Series, most: int | None) -> list[int]:
 
 
 def _placed(encoder: Encoder, line: str) -> PlacedWord:
-    """Return the marked word of a line that consists of the word's index, a tab and the sentence."""
+    """Return the target word of a line that consists of the word's index, a tab and the sentence."""
     number, _, text = line.partition("\t")
     words = text.split()
     start = sum(len(word) + 1 for word in words[: int(number)])

@@ -108,7 +108,7 @@ def note_identity(key: str, encoder: Encoder | None, asked_for: Callable[[], str
         say_what_is_missing(
             by,
             [linked(by)] if start == begins else [],
-            f"the numbers of {encoder.title}, whose {what} begins with {begins}",
+            f"numbers computed by {encoder.title}, whose {what} begins with {begins}",
             lambda _: f"The link was made with {made[:200]}, whose {what} begins with {start[:200]}.",
             ENCODER_REMEDY,
         )

@@ -90,7 +90,7 @@ class Encoding(Tokens):
         return self.shown[layer, heads] if self.shown is not None else own_weights(self.recordings[layer], head)
 
     def own_context(self, layer: int) -> Tensor:
-        """Return the input of W_O, after patches: (n_heads, n, d_head).
+        """Return the layer's input of W_O, in which `patches` have replaced heads' outputs: (n_heads, n, d_head).
 
         Raises NotRecomputable and IndexError.
         """

@@ -103,7 +103,11 @@ class HiddenWordsReport(OfTables):
 
     @property
     def noise(self) -> pd.DataFrame:
-        """For each distance, the number of sentences in which hiding some word moves the labelled word at least that far."""
+        """A row for each share of the distance between the sense means: share, toward, away.
+
+        toward: number of sentences in which hiding a word moves the labelled word toward its other senses by at least this share
+        away: number of sentences with such a move away from the other senses
+        """
         return noise_counts(*self._extremes)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Set effects within a precision's rounding noise to 0, and count them."""
+"""Replace effects smaller than the rounding noise of bfloat16 or float16 by 0, and count them."""
 
 import pandas as pd
 

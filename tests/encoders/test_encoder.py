@@ -67,7 +67,7 @@ def test_knock_out_removes_heads_together(encoder):
 
 
 def test_batch_is_split_by_length(encoder, monkeypatch):
-    """In a single pass, the texts padded to equal length would have twelve thousand tokens."""
+    """A single pass over all texts, padded to equal length, would have twelve thousand tokens in all."""
     texts = ["The bank."] * 20 + ["bank " * 300] + ["The bank of the river."] * 20
     passes = []
     run = Encoder.inputs

@@ -200,7 +200,7 @@ def test_missing_second_encoder_is_reported(folder):
     at = compared(second="another ...", second_other=str(folder), second_content="c0ffee00")
     begins = load_encoder(str(folder)).content[:8]
     assert [
-        f"Shown instead: the numbers of {folder.name}, whose sha256 begins with {begins}. " in text
+        f"Shown instead: numbers computed by {folder.name}, whose sha256 begins with {begins}. " in text
         for text in warnings(at)
     ] == [True]
     at = compared(second="another ...", second_other=str(folder))
@@ -272,7 +272,7 @@ def test_link_made_with_another_encoder_gives_warning(folder, begins, started_wi
     started_with(opened)
     sentence = (
         f"The link was made with {title[made]}, whose sha256 begins with {begins[made]}. Shown instead: "
-        f"the numbers of {title[opened]}, whose sha256 begins with {begins[opened]}. To see the same numbers "
+        f"numbers computed by {title[opened]}, whose sha256 begins with {begins[opened]}. To see the same numbers "
         "as the link's author, choose the link's encoder, or start selfattn with that encoder."
     )
     at = open_link(**link)
@@ -326,7 +326,7 @@ def test_older_link_made_with_other_weights_gives_warning(folder, started_with):
     own = BUNDLED_DIGESTS["model.safetensors"][:8]
     sentence = (
         f"The link was made with tiny, whose weights' sha256 begins with {link['digest'][:8]}. "
-        "Shown instead: the numbers of "
+        "Shown instead: numbers computed by "
     )
     assert [
         text.startswith(f"{sentence}{BUNDLED_NAME}, whose weights' sha256 begins with {own}. ") for text in warnings(at)

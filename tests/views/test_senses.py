@@ -119,7 +119,7 @@ def test_rows_show_how_far_word_moves(panels, report):
         ({"as_it_is": 1.0, "the_word_alone": 0.9, "the_word_hidden": 0.75}, "rarely needed and usually enough: the right sense"),
     ],
 )  # fmt: skip
-def test_finding_says_if_word_is_needed(report, values, expected):
+def test_finding_says_if_right_sense_needs_telling_word(report, values, expected):
     assert expected in senses.one_word({"this": changed(report, **values)}).finding
 
 
