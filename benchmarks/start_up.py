@@ -1,4 +1,4 @@
-"""Time the dashboard from the command to the first page."""
+"""Measure how long the dashboard takes to start and to complete its first page."""
 
 import subprocess
 import sys

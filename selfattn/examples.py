@@ -78,7 +78,7 @@ PRONOUNS = tuple(
 NEGATION_PAIRS = tuple(Negation(**row) for row in _table("negations").to_dict("records"))
 TEXT_PAIRS = tuple(TextPair(**row) for row in _table("text_pairs").to_dict("records"))
 _BY_USE = _table("sentences").set_index("use")["sentence"]
-# Sentences 1, 2 and 6 are about a river's bank, the others about a money bank.
+# The first two sentences and the last one are about a river's bank, the others about a money bank.
 STATIC_WORD_SENTENCES = tuple(_BY_USE["one word"])
 # Any two of these sentences have hardly a word in common.
 NEUTRAL_SENTENCES = tuple(_BY_USE["neutral"])

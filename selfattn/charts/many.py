@@ -43,7 +43,7 @@ def _heading(bar: Data) -> float:
 
 
 def _array(sheet: Sheet, data: Data, bar: Data, x: float, y: float) -> None:
-    """Draw a fraction of right answers as 100 marks."""
+    """Draw 100 dots, one for each percent of the answers: right, wrong, or lost (right only in the first bar)."""
     theme, tick, rate, first = sheet.theme, data["tick"], bar["value"], data["bars"][0]["value"]
     count = numbers.decimal(100 * rate, 0)
     sheet.text(x, y + 14, f"{count} in 100", COUNT, bold=True)

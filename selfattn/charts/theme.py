@@ -63,7 +63,7 @@ DARK = Theme(
 )
 
 
-# Legends show squares, not a gradient: the gradients of two SVGs may have the same id.
+# Legends show squares: if the gradients of two SVGs have the same id, a browser paints both with the first one.
 SWATCHES = {"type": "symbol", "symbolType": "square", "symbolSize": 260, "direction": "horizontal"}
 
 

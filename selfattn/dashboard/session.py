@@ -102,7 +102,7 @@ QUERIES = Key("queries", "the chosen token's position, for each encoder, sentenc
 BY_WORDS = Key("words", "True to join word pieces", False)
 HIDE_SPECIAL = Key("hide", "True to leave out special tokens", False)
 
-# Keys that only one page uses.
+# Each of these keys is used by only one page.
 MEASURE = Key("measure", "page All heads: the measure that the bars show")
 ASKED = Key("asked", "page Predictions: the kind of prediction, such as a class, a similarity or a masked word")
 SIMILAR = Key("similar", "page Predictions: the example that the two texts come from")

@@ -43,8 +43,8 @@ def main_view(
     """Yield the panel twice: first with heads' effects estimated by gradient, then with the exact effects.
 
     senses: labelled sentences of the word, or their `sense_means`.
-    over_many: the report on many sentences, with the noise level.
-    profiles: each head's usual behaviour.
+    over_many: the report of `hidden_words` on many sentences. Effects below its noise level could be chance.
+    profiles: each head's attention patterns in many sentences, from `head_profiles`.
     Raises TextError, and ValueError for senses that can't be used.
     """
     means = sense_means(encoder, senses, first.word.text) if isinstance(senses, pd.DataFrame) else senses

@@ -48,7 +48,7 @@ def first_page() -> None:
 
 @pytest.fixture
 def nothing_computed(first_page: None) -> None:
-    """Clear all results, even those of the start page."""
+    """Clear all cached results, including those of the start page."""
     cache._results.forget(lambda key: True)
 
 

@@ -177,8 +177,8 @@ def test_no_noise_level_for_too_few_sentences(encoder, report):
     )  # from 5 %, numbers are printed
 
 
-def test_only_longest_and_shortest_moves_are_shown(encoder, report):
-    """The figure prints each effect of at least 5 % of the distance to the other sense."""
+def test_figure_shows_sentences_with_longest_and_shortest_moves(encoder, report):
+    """The effect of hiding a word is printed if it is at least 5 % of the distance between the senses."""
     bank, frame = report.words[report.words["word"] == "bank"], pd.concat([FRAME, FRAME.set_axis(FRAME.index + 1000)])
     bank = bank.assign(
         share=bank["share"].where(bank.index > bank.index[1], 0.05).where(bank.index > bank.index[0], 0.0499)
