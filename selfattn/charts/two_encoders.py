@@ -1,4 +1,4 @@
-"""Draw bars of how two encoders' numbers for the same words differ."""
+"""Draw bars that compare two encoders' numbers for the same words."""
 
 from collections.abc import Sequence
 

@@ -129,7 +129,7 @@ TABLE_READ = Key(
 )
 PROOF = Key(
     "proof",
-    "page Models and proof: the encoder's key and the text, and the proof for this encoder and text",
+    "page Models and proof: ((cache key of the encoder, text), table of each head's errors on the text)",
     (None, None),
 )
 PROJECTOR = Key("projector", "page From scratch: True for larger text and no menu", False)

@@ -56,7 +56,8 @@ class SeparationReport(OfTables):
     def sentences(self, layer: int, head: int) -> pd.DataFrame:
         """Return `items` with the added columns nearest and score for one head.
 
-        nearest: the sense with the nearest centroid. score: from the function `score`.
+        nearest: the sense whose centroid is nearest to the head's output for the word
+        score: 1 if the right sense's centroid is nearest, 0 if not, 1/k if it ties with others (k in all)
         """
         senses = {word: sorted(set(rows)) for word, rows in self.items.groupby("word")["sense"]}
         nearest = [senses[word][code] for word, code in zip(self.items["word"], self._nearest[layer, head])]

@@ -242,7 +242,7 @@ def _judged(
     judge = np.arange(len(halves)) ^ 1  # for each half, the index of the remaining half
 
     def right(vectors: np.ndarray) -> np.ndarray:
-        """Return 1 for each vector nearer to the mean of sentence i's sense than to the other senses' mean, else 0.
+        """Return 1 for each vector nearer to the mean of the tested sentence's sense than to the other senses' mean, else 0.
 
         The shapes are (k, d_model) -> (10, k). Row h of the result uses the means of `halves[judge[h]]`.
         """

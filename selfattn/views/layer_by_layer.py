@@ -73,6 +73,6 @@ def beside_its_sense(pair: HiddenPair, sense: str, cosines: Tensor) -> str:
     span = numbers.span(float(cosines.min()), float(cosines.max()), numbers.cosine)
     return (
         f'"{pair.placed[0].word.text}" in A, compared with the same word in {len(cosines)} labelled sentences of the same '
-        f"sense ({sense}), has cosine {numbers.cosine(float(cosines.mean()))} on average ({span}). {as_far} "
+        f"sense ({sense}), has cosine {numbers.cosine(float(cosines.mean()))} on average (range {span}). {as_far} "
         "the cosine of the word's vectors in A and B."
     )

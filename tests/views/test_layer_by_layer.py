@@ -41,5 +41,5 @@ def test_word_is_compared_with_its_uses_in_same_sense():
     pair, cosines = hidden_pair_of(cosine=torch.full((6, 4), 0.125)), torch.tensor([0.125, 0.92])
     assert beside_its_sense(pair, "riverside", cosines) == (
         '"bank" in A, compared with the same word in 2 labelled sentences of the same sense (riverside), has cosine 0.52 '
-        "on average (0.13 to 0.92). 1 of these cosines is not larger than the cosine of the word's vectors in A and B."
+        "on average (range 0.13 to 0.92). 1 of these cosines is not larger than the cosine of the word's vectors in A and B."
     )

@@ -26,12 +26,13 @@ def asked(where="", answers=None):
 
 @pytest.fixture
 def found(encoder):
-    """Return the effects of hiding each word of "We sat ."; "sat" has the largest effect."""
+    """Return the effects of hiding each word of "We sat ."."""
     sentence = encoder.tokenize("We sat .")
     return replace(explained(), sentence=sentence, words=sentence.words, target=SimpleNamespace(positions=()))
 
 
 def test_finding_names_word_with_largest_effect(found):
+    """The full stop's effect is larger, but the finding never names punctuation."""
     panel = predictions.words({asked(" in A"): found, asked(" in B"): replace(found, effect=found.effect / 2)})
     assert panel.finding == 'Hide "sat" in A, and the margin changes by −0.30.'
     assert (

@@ -32,7 +32,7 @@ def real_head(answered: bool) -> None:
 
 
 def answer(options: Sequence[str]) -> str:
-    """Return the right option for this encoder."""
+    """Return the option that is correct for the loaded encoder."""
     pair = _answer().found
     river = next(at for at, word in enumerate(pair.words[0]) if word.text == "river")
     share = float(pair.share[0][river])
