@@ -75,7 +75,6 @@ _WHOLE = ("$schema", "config", "autosize")
 
 
 def _part(chart: Spec) -> Spec:
-    """Return a copy of the chart that can be a part of another chart."""
     datasets = chart.get("datasets", {})
 
     def inline(part: Any) -> Any:

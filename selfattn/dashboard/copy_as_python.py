@@ -30,7 +30,10 @@ def load(encoder: Encoder, name: str = "encoder") -> str:
 
 
 def folder_path(name: str, base: Path | None = None) -> str:
-    """Return the folder's absolute path, or `./NAME` on a shared server."""
+    """Return the absolute path of the folder `name`. On a shared server, return `./` and the path's last part instead.
+
+    base: the folder that contains `name`, if `name` is relative.
+    """
     return f"./{Path(name).name}" if beyond_localhost() else str(Path(base or "", name).resolve())
 
 

@@ -135,7 +135,7 @@ class HiddenWordsReport(OfTables):
 
     @property
     def luck(self) -> float:
-        """The chance, 0 to 1, that a random word is the one whose hiding moves the target farthest toward its other senses."""
+        """The chance, 0 to 1, that a random word of a sentence has the sentence's largest `share` in the table `words`."""
         return float((1 / self.named.groupby(["word", "row"]).size()).groupby("word").mean().mean())
 
 

@@ -89,8 +89,9 @@ def put_together(
 ) -> Panel:
     """Return the panel that shows a measured pair before a visitor hides a word.
 
-    heads: for some words, the effects of hiding the word in one head at a time, `leading_words` first. None: no map of heads.
-    means: needed if the pair has senses.
+    heads: for each of some words, the effects of hiding it in one head at a time. The words in `leading_words(pair)`
+    come first. None: no map of heads.
+    means: the mean vectors of the pair's senses; needed if the pair has senses.
     over_many, profiles: as in `main_view`.
     guess: hide the answer and ask for a guess.
     """

@@ -3,7 +3,10 @@
 const DURATION = 800; // ms of a movement
 const WIDE = 320; // units: the drawing's width
 
-/** Return a plane's drawing. draw(old, duration) moves each mark from its place in the plane `old` to its place in `plane`. */
+/**
+ * Return an object that draws a plane: its HTML `node`, its `name` and the function `draw`.
+ * draw(old, duration) moves each mark from its place in the plane `old` to its place in `plane`.
+ */
 function planePart(plane) {
   const [[left, right], [low, high]] = plane.ends;
   const x = (value) => (WIDE * (value - left)) / (right - left);

@@ -46,7 +46,7 @@ class WayView extends View {
     if (focused) this.root.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus();
   }
 
-  /** Paint the map of heads, and the other parts unless only the chosen or hovered head changed. */
+  /** Paint all parts, or only the part with the map of heads if just the chosen or hovered head changed. */
   paint(changed = ["all"]) {
     const heads = changed.every((name) => name === "head" || name === "hoveredHead");
     for (const part of this.parts) if (!heads || part.heads) part.paint?.();

@@ -27,7 +27,7 @@ function move(node, x, y, scale = 1) {
   node.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px) scale(${scale.toFixed(2)}, 1)`;
 }
 
-/** Return the SVG shapes that show one sentence's chosen word, and how far it moves along the line, from back to front. */
+/** Return SVG shapes, ordered from back to front. They show one sentence's chosen word and how far it moves along the line. */
 function sideMarks(name) {
   const side = name.toLowerCase();
   const dot = (kind) =>
