@@ -77,10 +77,24 @@ def landscape(
         hue, height = sheet.pale(shown.end_color(sheet.theme, end), 0.65), axis - DOT - 3 - 2 * DOT * level
         sheet.point(x, height, DOT - 0.5, hue, what="dot", value=dot["x"], said=dot["text"])
     for move, row in zip(moves, rows):
+        _reach(sheet, shown, move, place, row + 11)
         marks(sheet, shown, move, row)
     for row in dict.fromkeys(rows):
         _write(sheet, [label for own, at in zip(labels, rows) if at == row for label in own], row + MARK + 16, width)
     return _legend(sheet, shown, place, _names(sheet, shown, place, axis + END + 2, width), width)
+
+
+def _reach(sheet: Sheet, shown: Shown, move: Move, place: Scale, y: float) -> None:
+    """Draw how far the chosen word would move by the noise level."""
+    way = shown.data["way"]
+    if way["level"] is None or move.covered:
+        return
+    end, grey = (
+        place(way["at"][move.side] + way["toward"][move.side] * way["level"]),
+        sheet.pale(sheet.theme.muted, 0.6),
+    )
+    sheet.rule(move.start, y, end, y, grey, 2.5)
+    sheet.rule(end, y - 5, end, y + 5, grey, 2.5)
 
 
 def _apart(moves: Sequence[Move]) -> bool:
@@ -198,7 +212,7 @@ def _legend(sheet: Sheet, shown: Shown, place: Scale, y: float, width: float) ->
     whole = f"{percent(1)}: the distance between the {'averages' if way['between'] == 'senses' else 'ends'}"
     keys: list[Key] = [(lambda x, y: None, 0, whole)]
     if any(way["dots"]):
-        keys.insert(0, (dots, 22, "each of these sentences is left out of the averages it is compared with"))
+        keys.insert(0, (dots, 22, "a sentence, compared with averages without it"))
     if way["level"] is not None:
         keys.append((ruler, length + 8, f"{percent(way['level'])}: shorter moves could be chance"))
 

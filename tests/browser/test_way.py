@@ -167,7 +167,7 @@ def test_legend_explains_dots_and_lengths(open_way, width):
     settle(page)
     expect(page.locator(".way .legend .key")).to_have_text(
         [
-            "●● each of these sentences is left out of the averages it is compared with",
+            "●● a sentence, compared with averages without it",
             f"{percent(1)}: the distance between the averages",
             f"{percent(0.21)}: shorter moves could be chance",
         ]
@@ -175,6 +175,8 @@ def test_legend_explains_dots_and_lengths(open_way, width):
     halves = page.locator(".shore").evaluate_all("all => all.map(each => each.getBBox().width)")
     ruler = page.locator(".ruler").evaluate("each => each.getBoundingClientRect().width")
     assert ruler == pytest.approx(0.21 * sum(halves), abs=0.5)
+    reach = page.locator(".line > .rail").evaluate_all("all => all.map(each => each.getBBox().width)")
+    assert reach == pytest.approx([ruler, ruler], abs=0.5)
     boxes = "all => all.map(each => each.getBoundingClientRect().toJSON())"
     legend, *keys = page.locator(".way-line .legend, .key").evaluate_all(boxes)
     names = page.locator(".ends .name").evaluate_all(boxes)

@@ -414,9 +414,13 @@ def test_line_ends_are_drawn_to_scale(between, width):
 @pytest.mark.parametrize("width", [1100, 330])
 def test_noise_level_is_drawn_to_scale(width):
     sets = way(way_data(), LIGHT, width)["datasets"]
-    (bar,) = [each for each in sets["rules"] if each["width"] == 2.5 and each["y"] == each["y2"]]
+    rulers = [each for each in sets["rules"] if each["width"] == 2.5 and each["y"] == each["y2"]]
     ends = [each["x"] for each in sets["rules"] if each["width"] == 3 and each["x"] == each["x2"]]
-    assert bar["x2"] - bar["x"] == pytest.approx(0.21 * (ends[1] - ends[0]), abs=0.1)
+    length = 0.21 * (ends[1] - ends[0])
+    assert [each["x2"] - each["x"] for each in rulers] == pytest.approx(
+        [length, -length, length], abs=0.1
+    )  # A, B, legend
+    assert [each["x"] for each in rulers[:2]] == [what(sets["points"], name)[0]["x"] for name in "AB"]
     assert "21\u00a0%: shorter moves could be chance" in texts_of(sets)
     assert not [each for each in way(VARIANTS["sentences"], LIGHT, width)["datasets"]["rules"] if each["width"] == 2.5]
 

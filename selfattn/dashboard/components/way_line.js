@@ -43,6 +43,7 @@ function sideMarks(name) {
     faint: path("stream faint"),
     stem: path("stem"),
     landing: path("stem"),
+    reach: shape("path", { class: "rail", "stroke-width": 2.5 }),
     shaft: shape("rect", { class: "moved", y: -5, width: 1, height: 10 }),
     head: shape("path", { class: "moved", d: "M0 0 l-18 -12 v24 z" }),
     hollow: dot("hollow"),
@@ -75,7 +76,7 @@ function linePart(view) {
   const svg = shape("svg", { class: "line", width: "100%", role: "group" }, [
     ...parts("fan", "pale", "full", "faint"),
     front,
-    ...parts("stem", "landing", "shaft", "head", "hollow", "ghost", "solid", "much", "before", "after"),
+    ...parts("stem", "landing", "reach", "shaft", "head", "hollow", "ghost", "solid", "much", "before", "after"),
   ]);
   const names = [0, 1].map(() => element("div", "name"));
   const ends = element("div", "ends", names);
@@ -192,8 +193,7 @@ function linePart(view) {
     const whole = drawn.x(1) - drawn.x(0);
     const sentence = [0, 1].map((end) => element("span", { class: colour(way, end), "aria-hidden": "true" }, "●"));
     const keys = [[`${percent(1)}: the distance between the ${way.between === "senses" ? "averages" : "ends"}`]];
-    if (drawn.dots.length)
-      keys.unshift([...sentence, " each of these sentences is left out of the averages it is compared with"]);
+    if (drawn.dots.length) keys.unshift([...sentence, " a sentence, compared with averages without it"]);
     legend.replaceChildren(...keys.map((key) => element("span", "key", key)));
     if (way.level === null) return;
     const level = percent(way.level);
@@ -230,6 +230,8 @@ function linePart(view) {
     assign(mark.full, "d", hidden ? stream(1, to) : stream(-1, from));
     assign(mark.pale, "d", covered ? "" : hidden ? stream(-1, from) : stream(1, to));
     assign(mark.faint, "d", ghost === null ? "" : stream(0, moved(ghost)));
+    const level = moved(way.level ?? 0);
+    assign(mark.reach, "d", covered || !way.level ? "" : `M${from} ${y + 11} H${level} m0 -5 v10`);
     for (const [stem, place] of [
       [mark.stem, from],
       [mark.landing, to],
