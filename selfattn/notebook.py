@@ -139,7 +139,7 @@ def steps(
     """Draw how a head computes a word's attention in two sentences, token by token.
 
     word, at: as in `two_sentences`. If the word has several tokens, only its first token is drawn.
-    Limit: a head's effect depends on later layers.
+    Limit: the head's effect on the last hidden states also depends on later layers.
     """
     sides = _sides(encoder, first, second, word, at)
     rows = [word_row(side, Head(layer, head), name) for name, side in sides.items()]

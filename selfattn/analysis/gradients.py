@@ -30,9 +30,9 @@ class ContextGradients:
     recordings: tuple[LayerRecording, ...]
 
     def toward(self, donor: Tensor) -> Tensor:
-        """Estimate how the m differentiated numbers change if a single head's contexts are replaced: (m, n_layers, n_heads).
+        """Estimate how much each of the m numbers changes if one head's contexts are replaced: (m, n_layers, n_heads).
 
-        donor: the new context vectors, (n_layers, n_heads, d_head).
+        donor: each head's new context vector, the same at all p positions, (n_layers, n_heads, d_head).
         """
         return (self.gradient * (donor[..., None, :] - self.context)).sum(dim=(-2, -1))
 

@@ -146,7 +146,7 @@ def _write(sheet: Sheet, labels: Sequence[Label], y: float, width: float) -> Non
 def swarm(shown: Shown, place: Scale) -> list[tuple[float, int, Data, int]]:
     """Stack the dots of labelled sentences without overlaps. Return (x, end, data, level) of each dot.
 
-    end: 0 or 1, by the sentence's sense: each end of the line stands for one sense.
+    end: 0 or 1, by the sentence's sense: each end of the axis stands for one sense.
     level: the dot's row, counted from 0 at the axis.
     """
     last: list[float] = []  # x of the last dot, by level

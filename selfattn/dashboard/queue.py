@@ -18,8 +18,8 @@ from selfattn.dashboard.streamlit_internals import this_session
 
 LOOK = 0.25  # seconds between checks that a visitor is still there
 PATIENCE = 1.0  # seconds of waiting before the page shows WAITING
-# Seconds that a new visitor's page waits after its first picture, so that the browser can draw it.
-# With the wait, the picture appears after 0.6 s on two cores; without the wait, after 1.0 s.
+# After sending its first picture, a new visitor's page pauses for this many seconds, so that the browser can draw.
+# On two cores, the pause shortens a visitor's wait for this picture from 1.0 s to 0.6 s.
 HEAD_START = 0.6
 WAITING = "Waiting for other visitors' computations ..."
 # Work (tokens x layers x d_model) of the largest pass that runs on one thread:

@@ -62,7 +62,6 @@ SENTENCES = Key("sentences", "page Two encoders: the sentences for comparing two
 HEAD = Key("head", "the chosen head")
 SECOND_HEAD = Key("head2", "page Two encoders: the second encoder's head, if the two encoders' heads don't correspond")
 
-# Who chose the word and the control sentence.
 WORD_CHOSEN = Key("word_chosen", "True if the visitor chose the word, False if it is the example's word", False)
 CONTROL_TYPED = Key("typed", "the control sentence that the visitor typed, and sentence A at that time", ("", ""))
 WORD_MISSED = Key("word_missed", "the word that was chosen before the visitor typed a sentence without it", "")

@@ -122,7 +122,7 @@ def test_each_rate_is_drawn_as_100_marks(open_way):
     assert ticks == pytest.approx([0.5, 0.5])
 
 
-def test_hollow_dot_is_hidden_if_word_hardly_moves(open_way):
+def test_hollow_dot_of_nearly_unmoved_vector_is_invisible(open_way):
     data = way_data()
     for each in data["sides"][1]["words"]:
         each["share"] = 0.01 if each["text"] == "loan" else 0.0 if each["kind"] == "word" else None

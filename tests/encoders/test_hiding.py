@@ -187,7 +187,7 @@ def test_hide_accepts_single_head_or_position(encoder):
         encoder.hide(TEXT, 4, "river")
 
 
-# Broken versions of Recorder.hide, named after where they hide.
+# Broken versions of Recorder.hide. Each is named after where it hides tokens.
 def nowhere(hide, recorder, mask, *given):
     return mask
 
