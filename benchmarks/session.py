@@ -43,7 +43,7 @@ class Session:
         self.widgets: dict[str, str] = {}  # widget key -> widget id
         self.downloads: dict[str, str] = {}  # label of the download button -> file id
         self._values: dict[str, tuple[str, object]] = {}  # widget key -> (field of WidgetState, value)
-        # The clickable map of heads: widget id, fragment id, heads per layer, True if clicks are trigger values.
+        # The clickable map of heads: widget id, fragment id, heads per layer, True if clicks are Streamlit trigger values.
         self.heads: tuple[str, str, int, bool] | None = None
         self._reported_below = False
         # Clicks for the next message only: widget id -> {field of WidgetState: value}.

@@ -34,7 +34,7 @@ def hide_special(weights: Tensor, special: Sequence[bool]) -> tuple[Tensor, Tens
 
 
 def similarity(first: Tensor, second: Tensor) -> Tensor:
-    """Return the cosine of vectors, -1 to 1. (..., d) -> (...)"""
+    """Return the cosine of corresponding vectors in `first` and `second`, -1 to 1. (..., d) -> (...)"""
     return cosine_similarity(first.double(), second.double(), dim=-1).float()
 
 

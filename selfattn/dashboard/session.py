@@ -82,7 +82,7 @@ MENU = Key("menu", "the pages of the menu")
 
 DOWNLOAD = Key("download", 'True while "Download" is open', False)
 
-# Keys of the main view. An `answer.Answer` holds the effects of hiding words.
+# Keys of the main view. An `answer.Answer` says how far hiding each word moves the chosen word's vector.
 WAY = Key(
     "way", "whether an effect of 100 % is the distance between the word's senses, or between its vectors in A and B"
 )

@@ -37,9 +37,10 @@ def ranked_sentences(rows: pd.DataFrame, vectors: Tensor, vector: Tensor, but: s
 def nearest_by_stage(
     encoder: Encoder, word: PlacedWord, labelled: tuple[pd.DataFrame, Tensor], hidden: Word | None = None
 ) -> dict[str, pd.DataFrame]:
-    """Rank the sentences by cosine with three vectors of `word`.
+    """Return a ranking of the labelled sentences for each of three vectors of `word`.
 
-    The vectors: before the first layer; after the last layer; after the last layer, with `hidden` hidden.
+    A ranking sorts the sentences by the cosine of their word's vector with the vector of `word`.
+    The three vectors: before the first layer; after the last layer; after the last layer, with `hidden` hidden.
     labelled: from `labelled_vectors`. hidden: the word of `word.others` to hide (None: skip the third ranking).
     Raises TextError, NotRecomputable.
     """

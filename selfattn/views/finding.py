@@ -95,7 +95,7 @@ def _crosses(pair: HiddenPair, side: int, at: int, level: float) -> bool:
 
 
 def _none(pair: HiddenPair, level: float) -> str:
-    """Return the finding if every hidden word's effect could be chance."""
+    """Return the finding to show when every hidden word's effect could be chance."""
     word, longest = quoted_word(pair), 0.0
     for words, share in zip(pair.words, pair.share):
         longest = max(

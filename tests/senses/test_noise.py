@@ -44,7 +44,7 @@ def test_noise_level_agrees_with_plain_loops(shift):
 def test_moves_away_from_other_senses_raise_noise_level():
     largest = np.concatenate([np.full(280, 0.05), np.full(40, 0.305)])
     smallest = np.concatenate([np.full(6, -0.2), np.zeros(314)])
-    # Six moves go away from the other senses: more than 1/8 of the 40 longest moves toward them.
+    # At shares of .06 to .20, 6 sentences move away and 40 toward; 6 is more than 1/8 of 40.
     assert noise_level(largest, smallest, 1).level == 0.21
     smallest[5] = 0.0
     assert noise_level(largest, smallest, 1).level == 0.01  # 5 is not more than 1/8 of 40

@@ -85,7 +85,8 @@ def show(encoder: Encoder) -> None:
     )
     teaching.prose(
         "A head that attends to *not* needn't understand *not*: the weights don't show what the head does with the value of "
-        f"*not*. We chose {best} for having the largest difference on these pairs, so its difference is a little too high."
+        f"*not*. We chose {best} for having the largest difference on these pairs, so expect a "
+        "slightly smaller difference on other pairs."
     )
 
 
