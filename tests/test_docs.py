@@ -90,7 +90,7 @@ def check_class(report):
 
 
 def check_queries(names, encoder):
-    """Check the answers to the queries of docs/scan.md."""
+    """Check the results of the snippets in docs/scan.md. names: the variables that the snippets set."""
 
     def top(text):
         encoding = encoder.encode(text)

@@ -64,7 +64,7 @@ def test_leading_words_frame_sorts_by_share():
     assert found.loc[7, ["second", "next"]].tolist() == ["muddy", 0.5] and found.loc[3, ["second", "next"]].isna().all()
 
 
-def test_sources_frame_counts_words_with_largest_effect():
+def test_sources_frame_counts_how_often_each_source_leads():
     rows = [
         ("Bank", ["River", "of"], [0.2, 0.9], "s1"), ("bank", ["river"], [0.4], "s2"), ("bank", ["river"], [0.3], "s3"),
         ("bank", ["loan"], [0.5], "s4"), ("bank", [], [], "s5"), ("bat", ["cave"], [0.0], "s6"),

@@ -133,7 +133,7 @@ def _hidden_sentences(
 
 
 def heads_by_gradient(encoder: Encoder, sentence: Tokens, target: Target) -> Tensor:
-    """Estimate how removing each head changes the target: (n_layers, n_heads). Raises NotRecomputable."""
+    """Estimate how removing each head changes the target's value: (n_layers, n_heads). Raises NotRecomputable."""
     everywhere = tuple(range(len(sentence.ids)))
     at = list(target.positions)
     (found,) = gradients(encoder, [(sentence, everywhere)], lambda states: target.of(states[0][at])[None])

@@ -180,7 +180,7 @@ def _word(sheet: Sheet, shown: Shown, own: Sentence, n: int, left: float, base: 
         sheet.text(left + one.middle, base + 0.36 * size + 14, number, TEXT, hue, align="center", bold=True)
 
 
-# Streams: two bands from the chosen word down to its two places on the line
+# Streams: two bands from the chosen word to its places before and after a word is hidden
 
 
 @dataclass(frozen=True)

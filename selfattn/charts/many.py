@@ -15,7 +15,7 @@ LEAST = 260  # pixels: least width for text beside arrays
 
 
 def many(sheet: Sheet, data: Data, y: float, width: float) -> float:
-    """Draw the text, and 100 marks for each fraction in `data["bars"]`. Return the y coordinate below the drawing.
+    """Draw `data["text"]` and, for each bar in `data["bars"]`, 100 dots. Return the y coordinate below the drawing.
 
     data: `beyond` of way.schema.json.
     """

@@ -283,7 +283,7 @@ class Encoder(TextReader):
         return torch.stack([found[at] for at in range(count)])
 
     def in_copies(self, copies: Sequence[Copy], layers: bool = False) -> Tensor:
-        """Run all copies in one padded pass, each with its own patches and hidden tokens.
+        """Run the sentences of `copies` in one padded pass, each with its own patches and hidden tokens.
 
         Returns the vector of each copy's `word`: (copies, d_model); with `layers`, (copies, n_layers + 1, d_model).
         Doesn't raise NotFinite.

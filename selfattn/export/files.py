@@ -109,7 +109,6 @@ def svg(spec: Spec, provenance: Provenance, width: float | None = None, plain: b
 
 
 def _drawn(spec: Spec, provenance: Provenance, width: float | None, plain: bool) -> str:
-    """Draw the chart as SVG without metadata."""
     if not plain:
         plot = spec.get("width")  # a known width saves drawing the chart twice
         spec = titled(spec, provenance, plot if isinstance(plot, int | float) else svg_size(draw_svg(spec))[0])

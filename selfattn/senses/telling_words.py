@@ -117,7 +117,7 @@ class HiddenWordsReport(OfTables):
 
     @cached_property
     def head_level(self) -> NoiseLevel:
-        """The noise level, as in `level`, of the leading word's share if this word is hidden in only one head."""
+        """Like `level`, but for the shares in `one_head`: the leading word is hidden in only one head."""
         known = self.one_head.dropna()
         return noise_level(known["largest"].to_numpy(), known["smallest"].to_numpy(), RESAMPLES)
 

@@ -1,4 +1,4 @@
-"""Test which model families are refused, and whether the attention of the others is recomputed or only shown."""
+"""Test which model families are refused, and for which of the others the attention weights are recomputed."""
 
 from dataclasses import replace
 

@@ -291,7 +291,7 @@ function headsPart(view) {
   map.node.style.setProperty("--height", `${layers > 12 ? 8 : layers > 6 ? 14 : 19}px`);
   const reads = view.knowsHeads ? readsPart(view) : null;
 
-  /** For each head, return the effect of hiding word `at` in that head only. */
+  /** For each head, return how far the chosen word's vector moves if word `at` is hidden in that head only. */
   function effects(side, at) {
     const { exact, gradient } = view.data.sides[side];
     const row = at === null ? "" : exact[at] || gradient[at];
