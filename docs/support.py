@@ -120,8 +120,8 @@ def outcome_of(folder: Path) -> tuple[str, str, dict[str, float]]:
     """Load a checkpoint. Return the outcome, the reason, and selfattn's largest differences from an eager pass.
 
     The outcome is "right", "shown" (the attention can be shown, but not recomputed), "wrong" (a difference is too large) or
-    "refused" (the checkpoint can't be loaded). The differences are measured in the weights, the contexts and the
-    last hidden state.
+    "refused" (the checkpoint can't be loaded). The differences are measured in the attention weights, the contexts
+    and the last hidden state.
     """
     from selfattn.encoders.errors import LoadError
     from selfattn.encoders.loading import load_source

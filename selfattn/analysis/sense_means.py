@@ -68,7 +68,7 @@ class WayBetweenSenses:
     """The vector from one sense's mean to the mean of the other senses, and where a word lies along this vector."""
 
     sense: str  # the sentence's label, else `nearest`
-    nearest: str  # the sense of the nearest mean
+    nearest: str  # the sense whose mean is nearest to the word's vector
     axis: Tensor  # (d_model,)
     place: float  # 0 at the mean of the sense, 1 at the mean of the others
     distance: float  # squared distance from the mean of the sense

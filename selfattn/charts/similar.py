@@ -22,7 +22,7 @@ STEPS = 24  # straight pieces of a curve
 
 
 def similar(data: Mapping[str, Any], theme: Theme, width: int | None = None) -> Spec:
-    """Draw data in the format of dashboard/components/similar.schema.json."""
+    """Draw two texts and their cosine. data: see dashboard/components/similar.schema.json."""
     sheet, width = Sheet(theme), width or WIDTH
     y = sheet.lines(0, FINDING, wrapped(data["finding"], width, FINDING, bold=True), FINDING, bold=True)
     for line in data["below"]:

@@ -55,7 +55,7 @@ def every_head(
     """Make the panel of all heads: small maps, and a large map of the chosen head.
 
     maps: the result of `small_maps`, plus the rows to outline and the sentence's name. noise: a remark about rounding errors.
-    compared: sentences A and B, if the measure is an effect.
+    compared: the word in sentences A and B, if the measure is the effect of removing a head.
     """
     note = ""
     few = len(encoding.tokens) <= WRITTEN
@@ -149,7 +149,7 @@ def _of_head(table: pd.DataFrame, head: Head) -> pd.DataFrame:
 
 
 def moved_word(report: HiddenWordsReport, head: Head) -> Panel:
-    """Show how far a sense-labelled word moves if another word is hidden in only one head."""
+    """Show how far hiding a word only in `head` moves the labelled word toward its other sense."""
     panel = heads(report, head)
     chosen = _of_head(panel.table, head).iloc[0]
     further, share = int((panel.table["share"] > chosen["share"]).sum()), numbers.decimal(100 * chosen["share"], 1)

@@ -160,7 +160,7 @@ def mix() -> Scene:
 
 
 def other_word(stop: str) -> str:
-    """Let the visitor choose a sentence. Return the sentence's last word."""
+    """Let the visitor choose the sentence's last word, and return it."""
     return st.radio("The other word", list(WORDS), key=f"{stop}.sentence", horizontal=True)
 
 
