@@ -1,4 +1,4 @@
-"""Test that docs/support.md gives the measured outcome of each model type: right, shown or refused."""
+"""Test that docs/support.md gives the measured outcome of each model type."""
 
 import re
 import runpy

@@ -54,7 +54,7 @@ def restore_address() -> None:
 
 @contextmanager
 def working_for(session: Any) -> Iterator[None]:
-    """Attach this thread to a visitor's session inside the `with`."""
+    """Attach this thread to a visitor's session while the `with` block runs."""
     if session is None:
         yield
         return

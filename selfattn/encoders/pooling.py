@@ -73,7 +73,7 @@ class Pooling:
         return encoder.tokenize(uncut.cut(min(self.max_tokens or encoder.max_tokens, encoder.max_tokens))), uncut
 
     def positions(self, tokens: Tokens) -> tuple[int, ...]:
-        """Return the positions to average. Raises TextError for a text that would be cut."""
+        """Return the positions to average. Raises TextError if the text has more than `max_tokens` tokens."""
         n = len(tokens.ids)
         if self.max_tokens is not None and n > self.max_tokens:
             raise TextError(

@@ -144,7 +144,7 @@ def similarity_questions(
 ) -> list[Question]:
     """Return two questions: how hiding a word of text A, and how hiding a word of text B, changes the texts' cosine.
 
-    whole: the full text, where `sides` has a shortened one. Raises TextError for a text that would be cut.
+    whole: the full text, where `sides` has a shortened one. Raises TextError for a text longer than the embedder reads.
     """
     for side in sides.values():
         pooling.positions(side)

@@ -84,7 +84,7 @@ def sentences(encoder: Encoder, report: HiddenWordsReport, frame: pd.DataFrame, 
     elif many >= ROWS:
         finding = f'Hiding a single word never moves "{word}" further than chance could.'
         note, level = (
-            "There is no noise level, because even among the longest moves, too many go away from the other sense.",
+            "There is no noise level: even among the longest moves, too many go away from the other sense to rule out chance.",
             math.inf,
         )
     else:

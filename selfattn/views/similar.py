@@ -49,7 +49,7 @@ def similar(
 ) -> Panel:
     """Compute which words make two texts similar, and make the panel.
 
-    Raises NoPooling for an encoder without a sentence vector, TextError for a text that would be cut.
+    Raises NoPooling for an encoder without a sentence vector, TextError for a text longer than the sentence embedder reads.
     """
     pooling = load_pooling(encoder)
     try:

@@ -31,6 +31,6 @@ def test_changed_weights_of_real_head_give_same_context(encoder):
     assert rows.difference < 1e-9
 
 
-def test_kernel_matches_torch_for_random_inputs():
+def test_attend_matches_torch_for_random_inputs():
     own, torchs = counterexamples.noise_weights()
     assert torch.equal(own.sum(1).round(decimals=5), torch.ones(8)) and float((own - torchs).abs().max()) < 1e-6

@@ -1,7 +1,4 @@
-"""List six links, each with a claim about the linked page.
-
-The last two claims are about limits: a sense that no single word decides, and a word that the encoder misreads.
-"""
+"""List six links, each with a claim about the linked page."""
 
 from urllib.parse import urlencode
 

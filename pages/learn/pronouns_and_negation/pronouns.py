@@ -36,7 +36,7 @@ def show(encoder: Encoder) -> None:
     with words:
         teaching.prose(
             "Two sentences differ in one word. With *too tired*, *it* is the animal; with *too wide*, *it* is the street. We "
-            f"show the head that, on average over {len(PRONOUNS) - 2} other sentences, prefers the right noun most."
+            f"show the head that, on average over {len(PRONOUNS) - 2} other sentences, prefers the correct noun most."
         )
         best = _best(weights, names[0])
         wide = [place for place, sentence in enumerate(PRONOUNS) if sentence.twin == names[0]][1]
@@ -107,7 +107,7 @@ def _verdict(chosen: pronouns.ChosenHead, n_first: int, n_heads: int) -> None:
     st.markdown(f"#### Over {len(PRONOUNS)} sentences")
     teaching.prose(
         "Each sentence has two nouns. In half of the sentences, the pronoun refers to the first noun. A head is right if the "
-        "pronoun gives the right noun more weight than the other noun. We choose the best head on one half of the sentences, "
+        "pronoun gives the correct noun more weight than the other noun. We choose the best head on one half of the sentences, "
         "and test this head on the other half."
     )
     beyond = "more" if chosen.chosen_with > chosen.luck else "no more"
@@ -127,7 +127,7 @@ def _map(weights: pronouns.PronounWeights) -> None:
     right = pronouns.accuracy(weights.preference)
     best = Head(*divmod(int(right.argmax()), right.shape[1]))
     finding = (
-        f"In {share(float(right.max()))} of all sentences, {best} gives the right noun more weight than the other noun. "
+        f"In {share(float(right.max()))} of all sentences, {best} gives the correct noun more weight than the other noun. "
         f"{int((right > 0.5).sum())} heads do so in more than half of the sentences."
     )
     chart = teaching.heads_chart(right - 0.5, kind="signed", maximum=0.5)
