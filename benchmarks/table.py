@@ -25,7 +25,7 @@ meets this limit. `make bench` writes this file, and `python -m benchmarks NAME`
 
 @dataclass(frozen=True)
 class Row:
-    """One row of a table. ratio: ours / theirs."""
+    """One row of a table. ours: selfattn's value. theirs: the reference's value, or a limit. ratio: ours / theirs."""
 
     what: str
     ours: str

@@ -53,7 +53,7 @@ def landscape(
 ) -> float:  # fmt: skip
     """Draw the line between two senses or sentences, with marks for the chosen word. Return the y coordinate below the drawing.
 
-    starts: for each sentence, the top of the two coloured bands that end at its marks. If `starts` is empty, the bands are short.
+    starts: for each sentence, the point where the coloured bands to its marks begin. If `starts` is empty, the bands are short.
     sides: the sentences that get marks (0: A, 1: B).
     stretch: factor for heights.
     """

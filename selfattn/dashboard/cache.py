@@ -188,7 +188,7 @@ def is_cached(encoder: Encoder, key: Hashable) -> bool:
 
 
 def forget(encoder: Encoder) -> None:
-    """Delete the cached results of an encoder that must leave memory: they would keep its model there."""
+    """Delete an encoder's cached results, so that its model can leave memory."""
     _gone.add(encoder)
     gone = encoder_key(encoder)
     _results.forget(lambda key: key[0] == gone)

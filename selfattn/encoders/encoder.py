@@ -317,7 +317,7 @@ class Encoder(TextReader):
 
     @cached_property
     def joinable(self) -> bool:
-        """True if a sentence's copy with changed heads can skip the layers before the first changed head."""
+        """True if a run with changed heads can start at the layer of the first changed head."""
         recordings = self.encode(SAMPLE).recordings
         if self.dtype != "float32" or not recordings:  # in low precision, rounding depends on the batch
             return False

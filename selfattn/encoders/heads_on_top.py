@@ -90,7 +90,7 @@ def _instead(config) -> str:
 
 
 def read_head(encoder: Encoder, head: str) -> nn.Module:
-    """Load the complete model with this head, on the CPU. Raises NoHead."""
+    """Load the encoder together with the output head `head`, on the CPU. Raises NoHead."""
     check_head(encoder, head)
     source = resolve(encoder.name, encoder.revision)
     try:

@@ -37,7 +37,7 @@ class PositionBias:
 
 @dataclass(frozen=True, eq=False)
 class DistanceVectors:
-    """A vector for each distance, multiplied by query or key (DeBERTa)."""
+    """Vectors for the distances between tokens, to be multiplied by the query or the key (DeBERTa)."""
 
     name: str  # "content to position" (times query) or "position to content" (times key)
     vectors: Tensor  # (n_heads, 2 n - 1, d_head), for query minus key position from 1 - n to n - 1

@@ -214,9 +214,9 @@ def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
 def _compare_with_fast(
     encoder: Encoder, passes: list[EagerPass]
 ) -> tuple[list[LayerRecording], dict[tuple[Hide, ...], str]]:
-    """Compare a fast (not eager) pass with `passes`. Return the first sentence's recordings, and a reason per `EagerPass.hidden`.
+    """Compare a fast (not eager) pass with `passes`.
 
-    A reason says how the passes differ; "" if they agree.
+    Returns the first sentence's recordings and, for each `EagerPass.hidden`, how the passes differ ("" if they agree).
     """
     n_layers = len(passes[0].states) - 1
     try:

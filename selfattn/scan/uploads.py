@@ -20,7 +20,10 @@ EACH_LINE = re.compile(rb"[^\r\n]*(?:\r\n?|\n|\Z)")
 
 
 def read_upload(data: bytes, suffix: str) -> list[Row]:
-    """Return the table's rows. Raises InputError, or TextError if the table exceeds a limit in the server's settings."""
+    """Return the table's rows.
+
+    Raises InputError if the table can't be read, TextError if the table exceeds a limit in the server's settings.
+    """
     if suffix not in TAKEN:
         raise InputError(
             f"Expected a file ending in {', '.join(TAKEN)}, got {suffix or 'a file without an ending'}. "

@@ -122,7 +122,7 @@ class HiddenWordsReport(OfTables):
         return noise_level(known["largest"].to_numpy(), known["smallest"].to_numpy(), RESAMPLES)
 
     def chance_of(self, share: float) -> float:
-        """Among the shares in `named` whose absolute value is about `share`, return the fraction (0 to 1) of negative ones."""
+        """Return the fraction (0 to 1) of negative shares among those in `named` whose absolute value is about `share`."""
         moves = self.named["share"].to_numpy()
         similar = moves[(abs(moves) >= share - NEAR) & (abs(moves) < share + NEAR)]
         return float((similar < 0).mean()) if len(similar) else math.nan

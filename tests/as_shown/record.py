@@ -252,7 +252,7 @@ def alike(one: str, other: str) -> bool:
 
 
 def _digit(*texts: str) -> float:
-    """Return the largest unit of the numbers' last digits: 0.1 for "2.5" and "2.25", but 0 for whole numbers without "%"."""
+    """Return by how much two written numbers may differ: about 0.1 for "2.5" and "2.25", but 0 for whole numbers without "%"."""
     places = [len(text.partition(".")[2].strip(" %")) for text in texts]
     return 1.01 * 10.0 ** -min(places) if max(places) or "%" in texts[0] else 0.0
 

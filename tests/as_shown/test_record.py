@@ -34,7 +34,7 @@ def test_column_summary_depends_on_order_of_values():
     assert not same([1.0] * 9, [1.0] * 8 + [1.1])
     texts = [f"word {i}" for i in range(9)]
     assert not same(texts, [*texts[:4], "ward 4", *texts[5:]]) and not same(texts, [*texts[:4], "word 40", *texts[5:]])
-    # On another processor, a number's last digit may differ.
+    # Processors round differently, so numbers may differ slightly.
     assert same(["100000,97167,,3"], ["100000,97170,,3"]) and not same(["100000,97167,,3"], ["100000,97600,,3"])
     assert not same(["100000,97167,,3"], ["100000,97167,3"])
 

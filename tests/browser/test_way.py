@@ -548,7 +548,7 @@ def test_text_is_never_read_as_html(open_way):
 
 
 @pytest.mark.parametrize("motion, seconds", [("reduce", "0s"), ("no-preference", "0.35s")])
-def test_marks_move_without_transition_only_with_reduced_motion(open_way, motion, seconds):
+def test_only_reduced_motion_turns_off_transition_of_marks(open_way, motion, seconds):
     page = open_way(VARIANTS["bank"], motion=motion)
     duration = page.locator(".mark.a.solid").evaluate("node => getComputedStyle(node).transitionDuration")
     assert duration == seconds

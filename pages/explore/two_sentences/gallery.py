@@ -2,7 +2,7 @@
 
 from urllib.parse import urlencode
 
-# For each link: a claim (checked by tests/pages/test_gallery.py), the page, URL parameters.
+# Each link has a claim (checked by tests/pages/test_gallery.py), a page and URL parameters.
 GALLERY = (
     ("Hide one word, \"river\", and \"bank\" moves nearly half the way to its other sense.", "", {"example": "bank"}),
     ("Hide \"elephant\", and \"trunk\" moves half the way from an elephant's trunk to a car's trunk.", "",
