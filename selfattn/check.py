@@ -59,7 +59,7 @@ class RawCReport(OfTables):
 
 
 def raw_c(encoder: Encoder, pairs: pd.DataFrame) -> RawCReport:
-    """Check an encoder on the sentence pairs of RAW-C, which differ in one word.
+    """Check an encoder on RAW-C. The two sentences of each pair differ in one word.
 
     pairs: the table raw-c.csv. The words around the ambiguous word (column string) are ranked by their influence on this
     word, but only in pairs in which this word has two senses. Each sentence is used in at most one such pair.

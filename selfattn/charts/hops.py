@@ -1,4 +1,4 @@
-"""Draw the steps from one word to another, by recurrence and by attention."""
+"""Draw how many steps recurrence and attention take from one word to another."""
 
 import math
 from collections.abc import Sequence

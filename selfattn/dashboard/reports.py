@@ -1,4 +1,4 @@
-"""Show stored reports, or compute them with a progress bar."""
+"""Load stored reports. Compute missing reports, and show a progress bar."""
 
 from collections.abc import Callable
 from functools import cache, partial

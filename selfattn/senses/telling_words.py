@@ -42,7 +42,7 @@ NAMED, CLEAR = 0.1, 1.5
 GUESS = 0.5  # accuracy of guessing
 ALL = "all"  # value of the column `word` in rows about all words
 PICKS = ("the word", "any other", "most attended", "nearest")
-# Conditions: nothing is hidden; or, for each of PICKS, this word is hidden, or only this word is visible.
+# The conditions: nothing is hidden, one of PICKS is hidden, or only one of PICKS is visible.
 WHAT = ("as it is", *(f"{pick} {how}" for how in ("hidden", "alone") for pick in PICKS))
 
 

@@ -39,7 +39,8 @@ def kernel_panel(
 ) -> Panel:
     """Make the panel of one token's attention, in one sentence or two.
 
-    errors: the largest differences between the drawn weights and the model's: on the same inputs, and in a second run (or None).
+    errors: the drawn weights' largest difference from the model's weights on the same inputs, and from the model's weights in a
+    separate forward pass (None: no such pass).
     clicks: True if a click on a token makes that token the query. places: decimals of scores, e^x and weights.
     back: label of the button that undoes a drag of the query; "": no dragging. Only a query of two numbers can be dragged.
     """

@@ -141,7 +141,6 @@ def test_effects_on_masked_word_match_plain_transformers(tmp_path):
 
 
 def test_explain_never_hides_word_that_target_is_about(encoder_of):
-    """`together`, the effect of hiding all words, is NaN if the target then has no token left."""
     encoder = encoder_of("BERT")
     sentence = encoder.tokenize(TEXT)
     (word,) = sentence.places("muddy")
@@ -151,6 +150,7 @@ def test_explain_never_hides_word_that_target_is_about(encoder_of):
     target = class_score(load_class_head(encoder), "POSITIVE")(sentence)
     inner = replace(target, positions=target.positions[1:-1])  # as if the tokeniser had no special tokens
     found = explain(encoder, sentence, inner, heads=())
+    # Hiding all words at once leaves no token of this target.
     assert found.together != found.together and found.effect.isfinite().all()
 
 

@@ -344,7 +344,7 @@ def test_printed_arithmetic_of_changed_attention_is_correct(encoder):
     assert about["warm"]["scaled"] == "÷ √32 ÷ 2"
 
 
-def test_finding_names_no_token_for_equal_weights():
+def test_finding_says_that_weights_are_equal():
     def finding(*scores, mask=None):
         trace = attend(torch.tensor([[1.0]]), torch.tensor([scores]).T, torch.ones(len(scores), 1), mask)
         return kernel_panel(QueryRow(trace=trace, tokens=tuple("abcd"), query=0)).finding
