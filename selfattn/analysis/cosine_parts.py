@@ -66,7 +66,7 @@ class CosineParts:
     def joined(self, most: int = 5, a: int | None = None, b: int | None = None) -> list[tuple[int, int]]:
         """Return up to `most` pairs of words with the largest positive `interaction`.
 
-        a, b: index of a word that each pair must contain.
+        a: index of a word of the first sentence that every pair must contain. b: the same for the second sentence.
         """
         named = [
             [at for at, word in enumerate(side.words) if not word.is_punctuation and only in (None, at)]

@@ -123,7 +123,7 @@ def explain(
 def _hidden_sentences(
     encoder: Encoder, tokens: Tokens, target: Target, sentences: Sequence[Sentence], progress: Progress
 ) -> tuple[Tensor, Tensor]:
-    """Return the effect of hiding each sentence, and the noise level of each effect: (n_sentences,) each."""
+    """Return how hiding each sentence changes the target's value, and each change's noise level: (n_sentences,) each."""
     draws, places = draws_for(tokens, sentences)
     kept = {p for word in tokens.words if not without(target, word.positions).positions for p in word.positions}
     hidden = [[p for p in each if p not in kept] for each in ((), *(each.positions for each in sentences), *draws)]

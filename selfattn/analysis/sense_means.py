@@ -78,7 +78,7 @@ class WayBetweenSenses:
 def sense_means(encoder: Encoder, frame: pd.DataFrame, word: str) -> SenseMeans:
     """Compute the mean vector of each sense of a word. frame: columns sentence, word, sense.
 
-    Raises ValueError unless the word has at least two senses with four usable rows each.
+    Raises ValueError if `check_rows` finds fewer than two senses of the word with four usable rows each.
     """
     usable = rows_of(encoder, frame, word)
     units, labels = last_units(encoder, usable["placed"]), usable["sense"]

@@ -145,7 +145,7 @@ def _too_many(usable: pd.DataFrame, most: int) -> dict[object, str]:
         first = most // usable.loc[usable["word"] == word, "sense"].nunique()
         reason = (
             f"Only the first {first} sentences of {word!r} in the sense {sense!r} are used: "
-            f"the limit is {most} sentences for all senses of a word."
+            f"the limit is {most} sentences for all senses of a word together."
         )
         reasons |= dict.fromkeys(rows.index[first:], reason)
     return reasons

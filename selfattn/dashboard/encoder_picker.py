@@ -122,7 +122,10 @@ def _kept(key: tuple, make: Callable[[], Encoder]) -> Encoder:
 
 
 def _note_link(key: session.Key, name: str, revision: str) -> None:
-    """Remember the encoder that the link names, until another encoder is chosen. Call this before `say_what_is_missing`."""
+    """Remember the encoder that the opened link names, until the visitor chooses another.
+
+    Call this before `say_what_is_missing`.
+    """
     linked_to = session.LINKED_TO.of(key)
     named = (name, revision)
     if st.session_state.setdefault(linked_to, named if linked(key) else None) != named:

@@ -81,7 +81,7 @@ def test_method_text_compares_single_heads_with_all_heads(report, other):
             f"add up to {share(heads)} of the distance" in method
             and f"at once, the move is {share(largest)}." in method
         )
-    # In the two reports, the single heads' moves sum to 30 % and 57 % less than the move by all heads at once.
+    # The single heads' shares add up to 30 % (second report: 57 %) less than the share with all heads at once.
     assert np.round(sums, 2).tolist() == [[0.14, 0.20], [0.04, 0.10]]
 
 

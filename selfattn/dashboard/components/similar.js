@@ -33,7 +33,10 @@ class SimilarView extends View {
     return this.data.sides[side].words[at];
   }
 
-  /** Return the cosine of texts A and B, with word a of A and word b of B hidden (null: none); null if no word is left. */
+  /**
+   * Return the cosine of texts A and B, with word a of A and word b of B hidden. If a or b is null, no word of that text is
+   * hidden. The cosine is null if a text has no word left.
+   */
   cosine([a, b] = [null, null]) {
     return this.rows[a === null ? 0 : a + 1][b === null ? 0 : b + 1];
   }
