@@ -41,7 +41,7 @@ def show() -> None:
         ".st-key-both_sentences{max-height:7rem;overflow:auto}"  # a text may have 512 tokens
         # Page "Two encoders": the two halves fill the window.
         "[class*=st-key-halves]{flex-wrap:wrap}[class*=st-key-halves]>*{flex:1 1 460px!important;min-width:0!important}"
-        # Page "All heads": lines between the steps, and a frame around the chosen head's name.
+        # Page "All heads": lines between the numbered steps, and a frame around the chosen head's name.
         ".st-key-all_heads>*+*{padding-top:1.2rem;border-top:1px solid color-mix(in srgb,currentColor 15%,transparent)}"
         ".st-key-all_heads h3{padding:.2rem 0 .7rem!important;font-size:20px!important}"
         ".st-key-all_heads h3 code{padding:0 .35em;border:2.5px solid;border-radius:5px;background:none;font:inherit}"

@@ -101,7 +101,8 @@ def note_identity(key: str, encoder: Encoder | None, asked_for: Callable[[], str
     if linked(by) and by == older and start == begins:
         if _still_asked(older, (), encoder.title):
             st.info(
-                literal(f"{OLD_LINK} The weights' sha256 begins with {begins}. {LEFT_OPEN}"), icon=":material/link:"
+                literal(f"{OLD_LINK} The sha256 of both encoders' weights begins with {begins}. {LEFT_OPEN}"),
+                icon=":material/link:",
             )
     elif linked(by):
         made = title or (BUNDLED_NAME if start == bundled[:DIGITS] else asked_for() or "another encoder")

@@ -75,12 +75,12 @@ class WordRankings:
         return self._measured(ways, (len(groups),))
 
     def along(self, word: PlacedWord, unit: Tensor, groups: Groups, axes: Tensor) -> dict[str, Tensor]:
-        """Return how far the target word moves along k axes if one of m words loses its influence: (k, m) for each method.
+        """Return how far the target word moves along k axes if one of m other words loses its influence: (k, m) for each method.
 
         unit: the target word's last hidden state, scaled to length 1, (d_model,), float64.
         axes: the directions, (k, d_model), float64.
         "gradient" estimates to first order how far the target word moves if its attention to the other word is masked.
-        "value zeroing" subtracts weight x value of the other word and keeps the remaining weights.
+        "value zeroing" subtracts the other word's weight x value from each head's context and keeps the remaining weights.
         """
         copies = [word.sentence] * len(groups)
         ways = {

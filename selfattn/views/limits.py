@@ -35,7 +35,7 @@ def other_weights(passage: Encoding) -> Panel | None:
     most = 1.2 * max(map(max, columns.values()))  # one scale for both charts, with room for the numbers
     return lesson_panel(
         "other weights",
-        f'In {head}, "{passage.tokens[2]}" could move {share(rows.moved)} of its weight to other tokens '
+        f'In {head}, "{passage.tokens[2]}" could move {share(rows.moved)} of its attention to other tokens '
         "and keep the same context.",
         {title: drawing(bar_list, frame, title, domain=(0, most), marked=0) for title in columns},
         note=f'The text begins "{passage.text.partition(".")[0]}." With these other weights, the context changes by at most '

@@ -68,7 +68,7 @@ def first_asked(encoder: Encoder, gap: bool) -> str:
 
 
 def class_question(head: ClassHead, sentence: Encoding, chosen: str | None = None, where: str = "") -> Question:
-    """Return the question about the score of the class `chosen`, by default the likeliest class."""
+    """Make a `Question` about the score of the class `chosen`, by default the likeliest class."""
     logits = head.logits(sentence.states[-1])
     named = f"{where.removeprefix(' in ').capitalize()}: " if where else ""
     number, table = _likeliest(head, logits, "class", chosen)
@@ -87,7 +87,7 @@ def class_question(head: ClassHead, sentence: Encoding, chosen: str | None = Non
 
 
 def tag_question(head: TagHead, sentence: Encoding, at: int, chosen: str | None = None) -> Question:
-    """Return the question about the margin of the tag `chosen`, by default the word's likeliest tag."""
+    """Make a `Question` about the margin of the tag `chosen`, by default the word's likeliest tag."""
     word = sentence.words[at]
     number, table = _likeliest(head, head.logits(sentence.states[-1][list(word.positions)]), "tag", chosen)
     python = _python(f"tag_score(load_tag_head(encoder), sentence.words[{at}], {number})", "classification")

@@ -1,4 +1,4 @@
-"""List views (sets of choices) of every page, and collect what each view shows."""
+"""List every page's views, and collect what each view shows. A view is a set of a visitor's choices."""
 
 import re
 from functools import cache

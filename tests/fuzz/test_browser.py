@@ -1,4 +1,4 @@
-"""Test that generated links and markup never break a page."""
+"""Test that random links and typed markup never break a page."""
 
 import re
 from urllib.parse import urlencode

@@ -311,7 +311,7 @@ def test_older_link_opens_with_note(relu, started_with):
     at = open_link(digest=f"{encoder.digest[:8]} tiny")
     assert warnings(at) == [] and infos(at) == [
         "This old link identifies its encoder only by the weights. The encoder of this page has the same weights. "
-        f"The weights' sha256 begins with {encoder.digest[:8]}. "
+        f"The sha256 of both encoders' weights begins with {encoder.digest[:8]}. "
         "The configuration and the tokeniser may differ from those of the link's encoder."
     ]
     assert at.query_params["content"] == f"{encoder.content[:8]} tiny" and "digest" not in at.query_params

@@ -45,7 +45,7 @@ def test_panel_is_omitted_if_little_weight_can_move(monkeypatch):
 
     assert panel(0.0099) is None
     own = panel(0.01)
-    assert own.finding.startswith('In L0 H1, "t2" could move 1\u00a0% of its weight to other tokens')
+    assert own.finding.startswith('In L0 H1, "t2" could move 1\u00a0% of its attention to other tokens')
     first, second = (
         own.table[title].dropna().tolist() for title in ("weights of the head", "other weights, same context")
     )
