@@ -19,9 +19,9 @@ def bar_list(
     width: int = 240,
     marked: int | None = None,
 ) -> Spec:
-    """Draw a horizontal bar with a number for each row.
+    """Draw a horizontal bar for each row, and write the row's value beside the bar.
 
-    frame: the column "token", and the column that `value` names. number: a d3 format.
+    frame: the column "token", and the column that `value` names. number: the d3 format of the values.
     marked: the index of the row whose bar is deep blue (None: the largest).
     """
     deep = frame[value] == frame[value].max() if marked is None else [place == marked for place in range(len(frame))]

@@ -304,7 +304,7 @@ def _layer_differs(recording: LayerRecording, eager: Tensor | None) -> str:
 
 
 def _contexts_differ(recording: LayerRecording, weights: Tensor, more: float = 1.0, rows: slice = slice(None)) -> str:
-    """Describe how W_O's input differs from `weights` (n_heads, n_rows, n) times values, or return ""."""
+    """Describe how W_O's input differs from `weights` (n_heads, n_rows, n) @ `recording.value`: "" if it doesn't."""
     if recording.context.shape[-1] != recording.value.shape[-1]:
         return "the output matrix has other inputs besides the heads' contexts"
     theirs = weights @ recording.value[0].cpu()

@@ -1,4 +1,4 @@
-"""Rank labelled sentences by the cosine between their word's vector and a given vector."""
+"""Rank labelled sentences by the cosine between the labelled word's vector and a given vector."""
 
 import pandas as pd
 from torch import Tensor

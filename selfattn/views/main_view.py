@@ -188,7 +188,7 @@ def first_head(encoder: Encoder, pair: HiddenPair, heads: Sequence[HeadsOfWord])
 
 
 def _most_to_another(sides: Sequence[Attended]) -> Head:
-    """Add up the chosen word's largest weights to another word in A and in B. Return the head with the largest sum."""
+    """Return the head with the largest sum, over A and B, of the chosen word's largest weight to another word."""
     most = []
     for side in sides:
         others = [place for place, at in enumerate(side.others) if at is not None]

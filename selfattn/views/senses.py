@@ -174,7 +174,7 @@ def one_word(reports: Mapping[str, HiddenWordsReport]) -> Panel:
 
 
 def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) -> Panel:
-    """Make the panel that shows how often the most attended word is the word that gives the sense."""
+    """Make the panel that shows how often the most attended word also decides the ambiguous word's sense."""
     ways = report.agreement.set_index("way").dropna(subset="agreement")
     *others, zeroed, masked = (way for way in report.agreement["way"] if way != "nearest")
     pairs = pd.Series(made_up, dtype=float).reindex(["most attended", "hiding"]).dropna().to_frame("agreement")
@@ -220,7 +220,7 @@ def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) ->
 
 
 def heads(report: HiddenWordsReport, head: Head) -> Panel:
-    """Make the panel of heads: how far the labelled word moves if another word is hidden in one head."""
+    """Make the panel of heads: how far the labelled word's vector moves if another word is hidden in one head."""
     frame = _heads_of_all(report)
     leading = frame.nlargest(2, "share")
     first = leading.iloc[0]

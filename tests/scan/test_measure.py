@@ -230,7 +230,7 @@ def test_batches_with_hidden_words_respect_token_limit(encoder_of, monkeypatch):
     assert max(map(len, passes)) > 4
 
 
-def test_text_with_nan_after_hiding_is_rejected(encoder_of, monkeypatch):
+def test_text_is_rejected_if_hiding_gives_nan(encoder_of, monkeypatch):
     def broken(self, copies, layers=False):
         return torch.tensor([[torch.nan if "rain" in copy.word.sentence.text else 1.0] for copy in copies])
 

@@ -107,7 +107,7 @@ def test_query_and_document_have_separate_rows(encoder, hidden):
         level=torch.tensor([NAN, 0.25, 0.25, 0.25]), words=tokens.words[:2], effect=torch.tensor([-0.1, 0.4]),
     )  # fmt: skip
     panel = shown((" in document 1", pair), (" in document 2", pair))
-    # The query's noise level is NaN, so the finding doesn't name the query, although its effect is largest.
+    # The first text, the query, has a noise level of NaN, so the finding doesn't name it, although its effect is largest.
     assert panel.finding == 'Hide "We sat." in document 1, and the score changes by −0.50.'
     rows = panel.live.data["rows"]
     assert [row["said"].partition("hidden in ")[2] for row in rows] == [

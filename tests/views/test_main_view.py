@@ -301,7 +301,7 @@ def test_finding_says_if_hidden_word_changes_nearest_sense():
     assert "ends nearer" not in finding(pair, ([3], []), math.nan)
 
 
-def test_lost_sentences_are_counted():
+def test_zero_or_negative_count_is_written_as_none():
     assert [_lost(count) for count in (15, 0, -2)] == ["15 in 100", "none", "none"]
 
 
