@@ -32,7 +32,7 @@ class EncoderComparison:
 
     @property
     def difference(self) -> Tensor:
-        """The first head's weights minus the second's: (k, k)."""
+        """The first head's weights minus the second's: (k, k) for k words."""
         return self.first - self.second
 
 

@@ -59,7 +59,7 @@ document.querySelectorAll(".st-key-history script").forEach((done) => done.remov
 
 
 def one_entry_a_page(style: str) -> None:
-    """Add the CSS and the history script, which contain no visitor's text. Call this function first in app.py."""
+    """Add `style` and the history script. Neither contains text typed by a visitor. Call this function first in app.py."""
     if came_back():
         restore_address()
     with st.container(key="history"):

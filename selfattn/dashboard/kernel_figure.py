@@ -91,7 +91,7 @@ def _choose(
 
 
 def _keep(encoder: Encoder, sides: Sides, side: PlacedWord[Encoding], position: int) -> None:
-    """Store the chosen token's position in its sentence. Forget the tokens chosen in sentences that aren't shown."""
+    """Store the position of the token chosen in a sentence. Forget the tokens chosen in sentences that aren't shown."""
     shown, kept = [_kept_by(encoder, each) for each in sides.values()], session.QUERIES.get()
     session.QUERIES.set({key: kept[key] for key in shown if key in kept} | {_kept_by(encoder, side): position})
 

@@ -190,7 +190,9 @@ def _check_columns(file: Path, header: Sequence[str], columns: Sequence[str]) ->
     names = list(map(_plain, header))
     found = [name for name in names if name in columns]
     if not _has_columns(names, columns) or len(found) > len({*found}):
-        expected = "the columns sentence, word and (if known) sense, each once, or the option --word"
+        expected = (
+            "the columns sentence, word and (if known) sense, each once (the option --word replaces the column word)"
+        )
         if columns is SEARCHED:
             expected = "a column named sentence or text"
         got = ", ".join(map(str.strip, header))[:200].encode("utf-8", "backslashreplace").decode() or "nothing"

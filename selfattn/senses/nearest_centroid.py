@@ -176,7 +176,7 @@ def centroid_cosines(between: Tensor, labels: Tensor, n_senses: int) -> Tensor:
 
 
 def each_left_out(between: Tensor, labels: Tensor, n_senses: int, starts: Tensor) -> Tensor:
-    """Return each sentence's `score` if the centroids leave it and one sentence of each other sense out: (features, n).
+    """Return each sentence's `score` with centroids that omit it and one sentence of every other sense: (features, n).
 
     between (features, n, n): from `cosines`. labels (n,): index of each sentence's sense
     starts (n,): position of each sentence's word; sentences with similar positions are left out together

@@ -53,7 +53,7 @@ class WordRankings:
 
     @property
     def blank(self) -> str:
-        """The name of the method that replaces a word by `blank_token`: this token, or "[MASK]" if none exists."""
+        """The name of the method that replaces a word by a blank token. It is this token, or "[MASK]" if the encoder has none."""
         try:
             return blank_token(self.encoder)[0]
         except NotRecomputable:

@@ -1,4 +1,4 @@
-"""Test the measures and patterns of heads against plain loops."""
+"""Compare the measures and patterns of heads with numbers that plain loops compute."""
 
 import math
 from types import SimpleNamespace

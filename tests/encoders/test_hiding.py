@@ -92,7 +92,7 @@ def test_hide_in_one_head_changes_one_attention_row(encoder):
     torch.testing.assert_close(after[4, 5, others], before[4, 5, others] / (1 - before[4, 5, 3]), atol=1e-6, rtol=0)
 
 
-def test_hide_returns_vector_for_each_hidden_word(encoder):
+def test_hide_gives_same_vectors_as_encode(encoder):
     text = "The river bank, the snow bank and the bank."
     words = ["river", 7, (6, 7)]
     vectors = encoder.hide(text, 3, words)

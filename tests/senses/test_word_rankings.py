@@ -22,7 +22,7 @@ def ranked(encoder):
     """Return (word, groups, unit, moves) for the word "riverbank".
 
     groups: the token positions of each of the m other words. unit: the unit vector of "riverbank".
-    moves: for each method of WordRankings, the change of `unit` if one of the m words loses its influence, (m, d_model).
+    moves: for each ranking method, the change of `unit` if one of the m words loses its influence, (m, d_model).
     """
     encoding = encoder.encode(TEXT)
     word = encoding.places("riverbank")[0]
