@@ -214,7 +214,7 @@ def _say_not_offered(key: str, offered: Collection[str], shown: str, what: str, 
 
 
 def _not_had(key: str, other: str) -> str:
-    """Return the encoder name in the opened link; "" if the link has none or the name was already used."""
+    """Return the name of the encoder that session.LINK asks for; "" if it asks for none."""
     return linked(other) if linked(key) == OTHER else linked(key)
 
 

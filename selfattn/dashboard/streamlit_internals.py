@@ -24,7 +24,8 @@ _places = itertools.count()
 def let_navigation_find_the_pages() -> None:
     """Tell Streamlit not to look for pages in the folder pages/.
 
-    Otherwise a first visitor's link shows "page not found" (streamlit/streamlit#8860 and #9992, closed).
+    Otherwise the server's first visitor sees "page not found" after opening a link to a page
+    (streamlit/streamlit#8860 and #9992, closed).
     """
     PagesManager.uses_pages_directory = False
 

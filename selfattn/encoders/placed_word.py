@@ -1,4 +1,4 @@
-"""Define the tokens of a text, and a word's place among them."""
+"""Represent a text's tokens, and a word's place among them."""
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field, replace

@@ -53,7 +53,7 @@ def _queries(mask: Tensor | None, rows: slice) -> Tensor | None:
 
 
 def eager_twin(model: nn.Module) -> nn.Module:
-    """Return an eager copy of the model, with the same parameters."""
+    """Return an eager copy that shares the model's parameters and buffers."""
     shared = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
     twin = copy.deepcopy(model, shared)
     # Unlike transformers' "eager", our EAGER hides the tokens that a Recorder hides.

@@ -39,7 +39,7 @@ def sources(encoder: Encoder, table: pd.DataFrame) -> Panel:
     open = OPEN if len(set(table["sentence"])) > 1 else ""
     finding = (
         f'Of all hidden words, "{first["source"]}" most often has the largest effect on "{word}": in '
-        f"{numbers.count(first['n'])} of {numbers.count(n)} occurrences."
+        f"{numbers.count(first['n'])} of {numbers.count(n)} occurrences of the target word."
     )
     more = (
         f"The figure shows {SHOWN} of {numbers.count(len(table))} words: those that most often have the largest effect. "

@@ -260,7 +260,7 @@ def test_scan_findings_name_leading_word_or_head(encoder):
     panel = scanned.sources(encoder, table)
     assert (
         panel.finding
-        == 'Of all hidden words, "river" most often has the largest effect on "bank": in 12 of 20 occurrences.'
+        == 'Of all hidden words, "river" most often has the largest effect on "bank": in 12 of 20 occurrences of the target word.'
     )
     row = panel.live.data["rows"][0]
     assert (

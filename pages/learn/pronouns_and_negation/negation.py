@@ -57,8 +57,8 @@ def show(encoder: Encoder) -> None:
         positive, negative = bag_of_words(MOVIE)
         teaching.prose(
             f"A model that only counts words finds {positive} positive words, *good* and *amazing*, and {negative} negative "
-            "words. It misses *not*, so it calls the film good. Attention could link *not* to *good*, but not to *amazing*. "
-            "One published lesson prints made-up weights, in which *good* gives *not* the weight .55."
+            "words. It misses *not*, so it calls the film good. Attention could link *not* to *good* without linking it to "
+            "*amazing*. One published lesson prints made-up weights, in which *good* gives *not* the weight .55."
         )
         question = (
             f"Of all heads, {best} links negated words most clearly to their negators. In this head, does *amazing* give "
