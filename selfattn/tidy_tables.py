@@ -167,8 +167,8 @@ def shaded_frame(report: HiddenWordsReport, sentences: Mapping[Hashable, Sequenc
 def sentence_words(rows: Iterable[tuple[Hashable, Word, str, float, bool]], first: str, number: str) -> pd.DataFrame:
     """Return a row for each word.
 
-    rows: for each word, (value of the column `first`, Word, value of the column "text", value of the column `number`,
-    True for the chosen word).
+    rows: for each word, (value of the first column, Word, value of the column "text", value of the numeric column, True for
+    the chosen word). first, number: names of the first column and of the numeric column.
     """
     found, end = [], None
     for key, word, text, value, chosen in rows:

@@ -82,7 +82,7 @@ def test_chart_of_all_heads_shows_effects_of_removal(encoder_of):
     assert outlined.index(True) == int(effect.argmax()) and sum(outlined) == 1
 
 
-def test_chart_of_steps_draws_first_token_of_word(encoder):
+def test_steps_chart_has_first_token_as_query(encoder):
     chart = notebook.steps(encoder, *WADED[:2], "waded", layer=3, head=7).to_dict()
     rows = [word_row(encoder.encode(text).places("waded")[0], Head(3, 7), name) for name, text in zip("AB", WADED)]
     assert [row.query for row in rows] == [pieces[0] for pieces in PIECES[:2]]

@@ -87,7 +87,7 @@ def test_all_mpnet_base_v2_has_stored_reports():
 
 @pytest.fixture
 def two_words(monkeypatch, tmp_path):
-    """Replace the built-in sentences by sentences whose labelled word is "riverbank" or "bank"."""
+    """Replace the built-in sentences by sentences with the word "riverbank" or "bank"."""
     table = tiny_table("water", "money").sort_values("word")
     monkeypatch.setattr(stored_reports, "labelled_sentences", lambda: table)
     monkeypatch.setattr(stored_reports, "MOST_TELLING", ("riverbank", "bank"))

@@ -186,7 +186,7 @@ def test_every_tokeniser_gives_same_words(kind, tokens, spans):
     assert [(word.start, word.stop) for word in words] == spans
 
 
-def test_text_pieces_that_share_token_are_merged():
+def test_words_that_share_token_are_merged():
     text = "The bank lent $5 of 1,000 in a/river 24/7 .com"
     starts = [0, *(at + 1 for at, character in enumerate(text) if character == " ")]
     offsets = [(start, stop - 1) for start, stop in zip(starts, [*starts[1:], len(text) + 1])]

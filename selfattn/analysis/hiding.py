@@ -1,7 +1,7 @@
 """Hide other words from a chosen word, and measure how far the chosen word's vector moves.
 
 A hidden word is masked, so that the chosen word can't attend to it.
-The *way* is the vector from the mean of the chosen word's sense to the mean of its other senses.
+The *way* is the vector from the chosen word's mean vector in the sentence's sense to the mean of its other senses' mean vectors.
 A *share* is how far the chosen word's vector moves along the way, in lengths of the way.
 Sources: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5;
 DeYoung et al. 2020, "ERASER", section 4; Nanda 2023, "Attribution Patching" (estimates by gradient).

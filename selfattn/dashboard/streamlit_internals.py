@@ -74,7 +74,7 @@ def hold_file(data: bytes, kind: str, file_name: str) -> None:
     """Keep a downloadable file until HELD newer files exist.
 
     Otherwise Streamlit (since streamlit/streamlit#12942) removes a file after two more page runs by any visitors, so
-    downloads often end in a 404. We found no issue about this.
+    downloads often end in a 404. We found no GitHub issue about this.
     """
     with working_for(SimpleNamespace(session_id="downloads")):  # a session that never ends
         # When the download button later adds the same bytes, Streamlit uses this file.
@@ -91,7 +91,7 @@ def stop_if_left(session: Any) -> None:
 def bound_uploads(most: int) -> None:
     """Limit all uploads together to `most` bytes; remove the oldest first.
 
-    Streamlit limits only the size of each file. We found no issue about this.
+    Streamlit limits only the size of each file. We found no GitHub issue about this.
     """
     manager: Any = runtime.get_instance().uploaded_file_mgr  # its public interface can only read
     add, sizes, adding = manager.add_file, {}, threading.Lock()

@@ -283,9 +283,9 @@ def nearest(row: Row) -> list[int]:
 
 
 def between(rows: Sequence[Row], found: Sequence[Vectors]) -> dict[bool, float]:
-    """Return the fraction of all sentence pairs in which both sentences have a word that passes `is_named`.
+    """Return the fraction of sentence pairs in which both sentences have a word that passes `is_named`.
 
-    The key is True for pairs with the same sense, False for pairs with two senses.
+    The value at True is over the pairs with the same sense; the value at False is over the pairs with two senses.
     """
     named: dict[bool, list[bool]] = {False: [], True: []}
     for a, b in itertools.combinations(range(len(rows)), 2):

@@ -76,7 +76,7 @@ def kernel(picture, answered: bool) -> None:
 
 
 def _layer() -> dict[str, tuple[AttentionTrace, Sequence[str], int, str]]:
-    """Return an example with all heads of layer 0, or {} if `attend` alone can't reproduce layer 0."""
+    """Return the example LAYER, or {} if `attend` alone can't reproduce the encoder's layer 0."""
     encoder = current_encoder()
     if not encoder.recomputable:
         return {}
