@@ -65,7 +65,7 @@ def bare(encoder: Encoder, path: Path) -> None:
 
 
 def scanned(encoder: Encoder, path: Path, sources: bool = False) -> None:
-    """Scan the table with `encoder`, so that the scan loads no encoder."""
+    """Scan the table at `path` with `encoder`, which is already loaded."""
     with tempfile.TemporaryDirectory() as folder, mock.patch.object(Job, "load", lambda job: encoder):
         run(Job(str(path), f"{folder}/scan", sources=sources))
 

@@ -46,7 +46,10 @@ class Row(NamedTuple):
 
 
 def input_files(source: Path, searched: bool = False) -> list[Path]:
-    """Return the file, or the folder's tables sorted by name. Raises InputError."""
+    """Return the file `source`, or the tables in the folder `source`, sorted by name. Raises InputError.
+
+    searched: accept .txt files too
+    """
     kinds = (*KINDS, PLAIN) if searched else KINDS
     inside = (path for path in source.rglob("*") if "/." not in f"/{path.relative_to(source).as_posix()}")
     files = [source] if source.is_file() else sorted(filter(Path.is_file, inside))

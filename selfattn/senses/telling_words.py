@@ -337,8 +337,9 @@ def _rank(numbers: np.ndarray, share: np.ndarray) -> float:
 
 
 def _named(moved: np.ndarray, ways: np.ndarray) -> np.ndarray:
-    """Return, for each row of `ways`, whether one word's share is at least NAMED and at least CLEAR times any other word's.
+    """Return, for each row of `ways`, whether a hidden word's share is large enough to name the word.
 
+    The share must be at least NAMED, and at least CLEAR times the next largest share.
     A word's share: how far hiding the word moves the target's vector along the row, divided by the row's length.
     moved: the target's move for each hidden word, (n_words, d_model).
     ways: the vectors from the target's vector to each sentence's vector, (n_rows, d_model).

@@ -60,7 +60,7 @@ def test_visitor_hides_word_and_chooses_head(page, server):
     )
 
 
-def test_keyboard_choices_keep_focus(page, server):
+def test_focus_stays_on_item_chosen_by_keyboard(page, server):
     open_page(page, server)
     word(page, "sat").focus()
     page.keyboard.press("Enter")

@@ -54,7 +54,7 @@ def test_charts_on_recurrence_show_computed_numbers(monkeypatch):
     at.selectbox(key="recurrence.stop").set_value(4)
     at.button(key="recurrence.time").click().run()
     path, gradient, share, cost = charts(at)
-    # The chart has two hops (recurrence) and one arc (attention).
+    # The chart `path` has two hops (recurrence), and one arc of 17 points (attention).
     assert mark(path, "trail").records["left"].nunique() == 2 and len(mark(path, "line").records) == 17
     assert list(lines(gradient)["plain recurrence"].values()) == pytest.approx([1, 0.8, 0.64])
     assert set(lines(gradient)) == {"plain recurrence", "gated recurrence", "attention"}

@@ -68,7 +68,7 @@ def test_noise_level_needs_300_sentences():
     assert np.isnan(noise_level(np.zeros(300), np.zeros(300), 1)).all()
 
 
-def test_chance_is_fraction_of_negative_shares():
+def test_chance_is_fraction_of_shares_that_are_negative():
     """`chance_of(x)` counts only shares whose absolute value is about x."""
     shares = np.array([0.0749, 0.0751, 0.1, 0.1249, 0.125, -0.1, -0.0751, -0.07, 0.3])
     words = pd.DataFrame({"text": ["a"] * 9 + ["!"], "share": [*shares, -0.1]})
