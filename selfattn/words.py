@@ -46,7 +46,7 @@ ALIKE = str.maketrans("’‘ʼ＇\u2010\u2011", "''''--")
 
 @dataclass(frozen=True)
 class Word:
-    """An orthographic word, and the positions of its tokens (`stop` excluded)."""
+    """An orthographic word. Its tokens have the positions from `start` to `stop` - 1."""
 
     text: str
     start: int

@@ -381,7 +381,7 @@ def heads_of_word(
 def leading_head(encoder: Encoder, pair: HiddenPair, heads: HeadsOfWord) -> Head | None:
     """Return the head in which hiding `heads.word` has the largest effect, or None if no effect is known.
 
-    If `heads` has only estimates, and single heads can be masked, measure the eight heads with the largest estimates.
+    If `heads` has only estimates and the encoder can hide a word in one head, measure the eight heads with the largest estimates.
     """
     estimated = pair.by_head[heads.side][heads.at]
     if not estimated.isfinite().any():

@@ -150,7 +150,7 @@ def _built_in() -> dict[str, pd.DataFrame]:
 
 
 def means_of_senses(encoder: Encoder, labels: Labels) -> SenseMeans | None:
-    """Return the mean vector of each sense of the word; None if sentences are too few or the encoder can't hide words."""
+    """Return the mean vector of each sense of the word; None if too few sentences are labelled or words can't be hidden."""
     if labels.rows.empty or encoder.hide_reason:
         return None
     word = labels.key[0]

@@ -77,7 +77,7 @@ def hold_file(data: bytes, kind: str, file_name: str) -> None:
     downloads often end in a 404. We found no GitHub issue about this.
     """
     with working_for(SimpleNamespace(session_id="downloads")):  # a session that never ends
-        # When the download button later adds the same bytes, Streamlit uses this file.
+        # When the download button later adds the same bytes, Streamlit uses the file that is added here.
         files = runtime.get_instance().media_file_mgr
         files.add(data, kind, f"held-{next(_places) % HELD}", file_name=file_name, is_for_static_download=True)
 

@@ -44,7 +44,7 @@ def same_output(weights: Tensor, values: Tensor) -> SameOutput:
 
 
 def freest_row(encoding: Encoding, position: int) -> tuple[Head, SameOutput]:
-    """Return the head whose largest weight from query `position` can be lowered most without changing the context."""
+    """Return the head whose largest weight in row `position` can be lowered most without changing the row's weights @ values."""
     heads = [Head(*head) for head in np.ndindex(encoding.n_layers, encoding.n_heads)]
     traces = ((head, encoding.trace(*head)) for head in heads)
     rows = [(head, same_output(trace.weights[position], trace.value)) for head, trace in traces]

@@ -79,7 +79,7 @@ class HiddenWordsReport(OfTables):
     # leads: how often this head has the largest share, 0 to 1
     one_head: pd.DataFrame
     # columns of one_head: word, row (both as in `words`)
-    # largest, smallest: the leading word's largest and smallest share if it is hidden in one head only
+    # largest, smallest: over all heads, the leading word's largest and smallest share if it is hidden in that head only
     rejected: pd.DataFrame  # the rejected rows, with the columns row and reason
     reason: str  # why a method of ranking words has no numbers, or ""
 

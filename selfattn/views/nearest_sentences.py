@@ -1,4 +1,4 @@
-"""Make the panel of the labelled sentences nearest to a word's vector."""
+"""Make the panel of the labelled sentences whose word vectors are nearest to a given vector."""
 
 import pandas as pd
 

@@ -41,7 +41,7 @@ HABITS = {
 class Line:
     """The line onto which the chosen word's vectors are projected.
 
-    The line's ends, 0 and 1, are the averages of two senses, or the word's vectors in sentences A and B.
+    The line's ends, 0 and 1, are the mean vectors of two senses, or the word's vectors in sentences A and B.
     """
 
     between: str  # "senses" or "sentences"

@@ -19,7 +19,7 @@ ALL_ROWS = (
 
 @pytest.fixture(autouse=True)
 def join_few(monkeypatch):
-    """Skip unchanged layers even for one copy of a sentence. Normally, layers are skipped only for FEW or more copies."""
+    """Let even one copy skip the layers before its first changed head. Without this fixture, only FEW or more copies do."""
     monkeypatch.setattr("selfattn.encoders.encoder.FEW", 1)
 
 

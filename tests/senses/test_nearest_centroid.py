@@ -68,7 +68,8 @@ def small(encoder, labelled):
 def beyond_baselines_loop(scores, baselines, senses):
     """Return each sentence's score minus a baseline's score for this sentence.
 
-    We subtract the baseline that scores higher in the other half of the sentences; in a tie, the mean of both baselines.
+    Sentences are split into two halves. We subtract the baseline that scores higher in the half without this sentence; in a tie,
+    the mean of both baselines.
     """
     seen, halves = {}, []
     for sense in senses:

@@ -1,7 +1,7 @@
 """Test the noise level of the effects of hiding words.
 
-A share is the move of a word's vector toward its other senses, divided by the distance between the senses. A move away from the
-other senses has a negative share.
+Each effect is given as a share: the move of a word's vector toward its other senses, divided by the distance between the senses.
+A move away from the other senses has a negative share.
 """
 
 import numpy as np

@@ -1,5 +1,5 @@
 /* Ribbons from other words to the chosen word, and bands ("streams") from the chosen word down to
-   the circles that show where its vector lies with and without the hidden word. */
+   the circles that mark the place of its vector before and after another word is hidden. */
 
 const GAP = 1.5; // pixels between ribbons
 
