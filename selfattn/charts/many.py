@@ -46,7 +46,7 @@ def _array(sheet: Sheet, data: Data, bar: Data, x: float, y: float) -> None:
     """Draw 100 dots, one for each percent of the answers: right, wrong, or lost (right only in the first bar)."""
     theme, tick, rate, first = sheet.theme, data["tick"], bar["value"], data["bars"][0]["value"]
     count = numbers.decimal(100 * rate, 0)
-    sheet.text(x, y + 14, f"{count} in 100", COUNT, bold=True)
+    sheet.text(x, y + 14, f"{count} in 100 right", COUNT, bold=True)
     sheet.text(x, y + 32, bar["label"], SMALL)
     y += 39
     looks = {

@@ -211,7 +211,7 @@ def _in_general(over_many: HiddenWordsReport, senses: bool) -> dict[str, Any]:
     every, random, most = (math.floor(100 * bar["value"] + 0.5) for bar in bars)
     return {
         "text": f"In {n} sentences with {words} ambiguous words, hiding the most influential word costs {_lost(every - most)} "
-        f"their sense, hiding a random word {_lost(every - random)}",
+        f"the right sense; hiding a random word costs {_lost(every - random)}",
         "bars": bars,
         "tick": {"label": "by guessing", "value": GUESS},
         "link": link,

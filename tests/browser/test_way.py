@@ -111,7 +111,7 @@ def test_each_rate_is_drawn_as_100_marks(open_way):
     expect(page.locator(".limit")).to_have_text(f"{beyond['text']} {beyond['link']['text']}")
     expect(page.locator(".beyond a")).to_have_attribute("href", beyond["link"]["href"])
     expect(page.locator(".rate")).to_have_text(
-        [f"{100 * bar['value']:.0f} in 100 {bar['label']}" for bar in beyond["bars"]]
+        [f"{100 * bar['value']:.0f} in 100 right {bar['label']}" for bar in beyond["bars"]]
     )
     kinds = "all => all.map(each => ['right', 'lost', 'wrong'].map(kind => each.querySelectorAll('.' + kind).length))"
     assert page.locator(".array").evaluate_all(kinds) == [[92, 0, 8], [77, 15, 8]]

@@ -262,8 +262,8 @@ def test_panel_shows_accuracies_from_hidden_words_report(made, reports):
     assert panel.live.data["below"] == ["Even then it stays nearer to riverside."]
     beyond, own = panel.live.data["beyond"], reports["hidden_words"].of()["accuracy"]
     assert beyond["text"] == (
-        "In 768 sentences with 32 ambiguous words, hiding the most influential word costs 15 in 100 their sense, hiding a random "
-        "word none"
+        "In 768 sentences with 32 ambiguous words, hiding the most influential word costs 15 in 100 the right sense; hiding a "
+        "random word costs none"
     )
     rates = [
         ("hiding nothing", "as it is", 0.92), ("hiding a random word", "any other hidden", 0.92),

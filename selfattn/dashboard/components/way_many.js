@@ -22,7 +22,7 @@ function beyondPart(view) {
     const less = shape("text", missing, fewer > 0 ? `${fewer} fewer` : "");
     const guessing = shape("text", below, `${count(tick.value)} ${tick.label}`);
     return element("div", {}, [
-      element("p", "rate", [element("strong", {}, `${count(value)} in 100`), " ", element("span", {}, label)]),
+      element("p", "rate", [element("strong", {}, `${count(value)} in 100 right`), " ", element("span", {}, label)]),
       shape("svg", size, [...marks, line, guessing, less]),
     ]);
   };
