@@ -25,7 +25,7 @@ def nothing_is_set(monkeypatch):
 
 
 @pytest.mark.parametrize("name", GIVEN)
-def test_setting_is_read_from_variable(monkeypatch, name):
+def test_setting_is_read_from_environment_variable(monkeypatch, name):
     text, value = GIVEN[name]
     monkeypatch.setenv(f"SELFATTN_{name.upper()}", text)
     assert Settings.read() == replace(Settings(), **{name: value})

@@ -78,8 +78,9 @@ st.markdown("**The loaded encoder**")
 st.dataframe(facts(encoder), hide_index=True, height="content")
 
 st.caption(
-    "If torch finds a GPU, selfattn uses the GPU. On an NVIDIA H200 (2026-11-26), hidden states and effects differed by at "
-    "most 0.00001 from those on the CPU. Run `make gpu-check` to compare your GPU with your CPU. "
+    "If torch finds a GPU, selfattn uses the GPU. On an NVIDIA H200 (2026-11-26), hidden states and the effects of "
+    "hiding words or removing heads differed by at most 0.00001 from those on the CPU. "
+    "Run `make gpu-check` to compare your GPU with your CPU. "
     "docs/support.md lists the model types that selfattn can open, with their measured errors."
 )
 

@@ -189,9 +189,9 @@ class Recorder:
     differentiable: True allows gradients with respect to the contexts
     until: the layer after whose attention the pass ends
 
-    joins, narrow and after are for copies of one sentence that hide tokens or change heads (`joining.py`).
+    joins, narrow and after are for copies of one sentence, with hidden tokens or changed heads (`joining.py`).
     joins: for each copy, the layer at which the copy is added to the batch, ascending
-    narrow: (the model's last layer, the only positions that are computed after this layer's attention)
+    narrow: (index of the last layer, the only positions that are computed after that layer's attention)
     after: True adds each copy after its layer in `joins` has run, not before
     """
 

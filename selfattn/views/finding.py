@@ -162,7 +162,6 @@ def _alike(pair: HiddenPair) -> bool:
 
 
 def _then(pair: HiddenPair, side: int, at: int, level: float) -> str:
-    """Say what the finding leaves out: how far hiding word `at` moves the chosen word, or which sense is nearer then."""
     assert pair.senses is not None
     place, share, (own, other) = (
         pair.places[side],

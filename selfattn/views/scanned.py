@@ -60,8 +60,8 @@ def sources(encoder: Encoder, table: pd.DataFrame) -> Panel:
 
 def _said(source: str, n: int, move: float) -> str:
     return (
-        f'"{source}" has the largest effect on {numbers.count(n)} occurrences of the target word; '
-        f"the mean move of their vectors (1 minus cosine) is {numbers.decimal(move, 3)}"
+        f'Hiding "{source}" has the largest effect on {numbers.count(n)} occurrences of the target word: '
+        f"on average, it moves their vectors (1 minus cosine) by {numbers.decimal(move, 3)}"
     )
 
 

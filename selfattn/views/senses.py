@@ -132,7 +132,10 @@ def opened(report: HiddenWordsReport, frame: pd.DataFrame, word: str) -> pd.Data
 
 
 def one_word(reports: Mapping[str, HiddenWordsReport]) -> Panel:
-    """Make the panel that shows how often the right sense is found without the most telling word, or with only it."""
+    """Make the panel that shows how often the right sense is found without one word, and with only this word.
+
+    This word is the sentence's most telling word: hiding it moves the labelled word furthest toward its other senses.
+    """
     report = next(iter(reports.values()))
     own, n = report.of(), report.words["word"].nunique()
     what = ("as it is", "the word hidden", "the word alone", "any other alone")

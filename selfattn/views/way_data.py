@@ -81,8 +81,8 @@ def line_of(pair: HiddenPair, means: SenseMeans | None) -> Line:
     )
     if len(means.senses) > 2:
         about += (
-            f' "{word}" has {len(means.senses)} labelled senses. In a sentence with one of them, moves are measured toward the '
-            "average of the other senses."
+            f' "{word}" has {len(means.senses)} labelled senses. In a sentence with one of these senses, the word\'s moves '
+            "are measured toward the average of the other senses."
         )
     at = (first, second if alike else 1 - second)
     return Line("senses", (a, end), dots, at, (1, 1 if alike else -1), about)

@@ -265,8 +265,8 @@ def test_scan_findings_name_leading_word_or_head(encoder):
     row = panel.live.data["rows"][0]
     assert (
         row["said"]
-        == '"river" has the largest effect on 12 occurrences of the target word; '
-        "the mean move of their vectors (1 minus cosine) is 0.081"
+        == 'Hiding "river" has the largest effect on 12 occurrences of the target word: '
+        "on average, it moves their vectors (1 minus cosine) by 0.081"
         and panel.live.data["open"]
     )
     assert [(word["text"], word["number"]) for word in row["words"] if word["number"]] == [("river", "60 %")]

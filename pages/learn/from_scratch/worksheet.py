@@ -42,7 +42,7 @@ def _by_hand(given: Mapping[str, Tensor], found: pd.DataFrame, power: str, weigh
 
 
 def _map_row(at: int, word: str, weights: Tensor) -> str:
-    """Return one row of the attention map. The worksheet leaves the row of "bank" blank."""
+    """Return one row of the attention map. In a sheet without answers, `page` empties the row of "bank"."""
     kind = ' class="answer"' if at == BANK else ""
     shades = (f"background:rgba(8, 48, 107, {w:.2f});color:{'#fff' if w > 0.5 else '#111'}" for w in weights.tolist())
     cells = (f'<td{kind} style="{shade}">{w:.2f}</td>' for shade, w in zip(shades, weights.tolist()))

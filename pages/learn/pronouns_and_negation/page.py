@@ -1,4 +1,4 @@
-"""Test attention heads on pronouns, on negation, and on "one head, one relation"."""
+"""Test attention heads on pronouns and on negation, and test the claim "one head, one relation"."""
 
 from pages.learn.pronouns_and_negation import many_heads, negation, pronouns
 from selfattn.dashboard import session, teaching
