@@ -99,7 +99,7 @@ class Encoding(Tokens):
         return self.recordings[_within(layer, self.n_layers, "layer")].context[0].transpose(0, 1).float().cpu()
 
     def context(self, positions: Sequence[int]) -> Tensor:
-        """Return each head's context, averaged over some positions: (n_layers, n_heads, d_head)."""
+        """Return each head's context vector, averaged over the tokens at `positions`: (n_layers, n_heads, d_head)."""
         at = list(positions)
         return torch.stack([self.own_context(layer)[:, at].mean(dim=1) for layer in range(self.n_layers)])
 

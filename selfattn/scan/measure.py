@@ -227,7 +227,7 @@ def _moves(
 
 
 def word_rows(recording: LayerRecording, sentence: Tensor, position: Tensor) -> Tensor:
-    """Compute the attention weights of single queries: (n_pieces, n_heads, n), float32.
+    """Compute the attention weights of n_pieces queries, each of one token: (n_pieces, n_heads, n), float32.
 
     sentence, position (n_pieces,): index of each query's sentence, and of the query in this sentence
     """

@@ -245,7 +245,7 @@ def _short(text: str) -> str:
     return text.replace("under ", "<")
 
 
-# The functions below write the arithmetic as text, with enough decimals to check each step.
+# The functions below write out how a token's weight is computed, with enough decimals to check each step.
 
 
 def factor(trace: AttentionTrace) -> tuple[str, float]:

@@ -450,7 +450,7 @@ def test_cosines_of_word_vectors_are_drawn(encoder):
     drawn = stage(at)
     assert all(same(drawn[str(n)], place, 6e-4) for n, place in enumerate(near.numpy(), start=1))
     asked = stage(stop("one-vector", reveal=False))
-    # Before the answer, all dots are at one point.
+    # Before the page shows the answer, all dots are at one point.
     assert same(asked["1"], asked["6"]) and not same(drawn["1"], drawn["2"])
     last = cosine_similarity(vectors[:, None, -1], vectors[None, :, -1], dim=-1)  # (sentence, sentence)
     (baselines,) = charts(at)

@@ -484,7 +484,7 @@ def test_panel_has_tables_and_arrays(made, word):
     assert ("Noise level 21\u00a0%" in panel.method) == (pair.senses is not None)
 
 
-def test_stored_integers_round_to_printed_percentages():
+def test_rounded_integers_print_same_percentages_as_exact_numbers():
     values = torch.tensor([[0.125, 0.12499, -0.125, 0.00499, math.nan, 0.44995]])
     (text,) = whole_numbers(values, 10_000)
     for part, value in zip(ints(text), values[0].tolist()):
