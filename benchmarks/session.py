@@ -32,7 +32,7 @@ class Run:
 
 
 class Session:
-    """One connection to the dashboard. Widgets keep the values that were set."""
+    """One connection to the dashboard. Widget values stay set until `open` is called."""
 
     def __init__(self, address: str, headers: Mapping[str, str] | None = None):
         self._address = address.rstrip("/")

@@ -96,7 +96,8 @@ def labelled_sentences() -> pd.DataFrame:
     """Return the table data/senses.csv, with columns sentence, word and sense.
 
     Each word has two senses, with twelve sentences each.
-    In the bundled encoder, the word's sorted token positions are equal for both senses, so a position doesn't reveal the sense.
+    In the bundled encoder, the word is at each token position equally often in both senses.
+    So a position doesn't reveal the sense.
     """
     return _table("senses")
 

@@ -162,8 +162,8 @@ def verdict(table: pd.DataFrame) -> str:
     lengths = " and ".join(f"{n:,}" for n in table.columns[quicker])
     if not lengths:
         return (
-            "Attention as one matrix product was always quicker than the recurrence. In longer texts, n × n scores take longer "
-            "than n steps."
+            "Attention as one matrix product was always quicker than the recurrence. In still longer texts, n × n scores take "
+            "longer than n steps."
         )
     return f"The recurrence was quicker at {lengths} words, because attention computes n × n scores."
 

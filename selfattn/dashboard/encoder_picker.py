@@ -219,7 +219,7 @@ def _not_had(key: str, other: str) -> str:
 
 
 def link_to(encoder: Encoder) -> dict[str, str]:
-    """Return address parameters that open this encoder on any server."""
+    """Return the URL parameters that open this encoder on any server."""
     identity = {"content": encoder.content[:DIGITS]}
     listed, others = offered_encoders()
     if encoder.name in CURATED or (encoder.name in listed and (beyond_localhost() or not others)):

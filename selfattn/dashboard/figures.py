@@ -49,7 +49,7 @@ class Page:
     texts: dict[str, tuple[Encoder, Encoding]] = field(default_factory=dict)
     panels: list[Panel] = field(default_factory=list)
     tables: dict[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)  # tables that no panel draws
-    address: dict[str, str | None] = field(default_factory=dict)  # address parameters without a widget
+    address: dict[str, str | None] = field(default_factory=dict)  # URL parameters without a widget
     later: list[Callable[[], None]] = field(default_factory=list)  # called after the pictures are drawn
 
 

@@ -117,7 +117,7 @@ def save_tiny(
 
 
 def fill(model: nn.Module, seed: int, spread: float) -> None:
-    """Fill matrices with random numbers, and add random numbers to biases and norms."""
+    """Fill matrices with random numbers, and add random numbers to all other parameters."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in model.parameters():

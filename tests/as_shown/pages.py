@@ -23,7 +23,7 @@ from selfattn.panel import Look
 from tests.as_shown.record import Lines, figure, table, texts
 from tests.pages.conftest import APP, load_asked
 
-View = dict[str, Any]  # session keys and values; "query": address parameters; "click": a button
+View = dict[str, Any]  # session keys and values; "query": URL parameters; "click": a button
 
 OWN: View = {
     "a": "The old riverbanks were muddy.", "b": "She photographed riverbanks yesterday.", "c": "Wide riverbanks flooded.",

@@ -77,7 +77,7 @@ def heads_with(chosen):
 def some_arrows():
     kinds = {"kind": ["query", "key", "key", "key"], "label": ["its", "if", "crane", "wings"]}
     frame = pd.DataFrame({"x": [3, 0, -2, 3], "y": [4, 2, -2, 4], "score": [1, 0.5, -1, 0.2], **kinds})
-    # The arrows of "its" and "wings" have the same direction, so "wings" is moved sideways by 3 % of the axis.
+    # The arrows of "its" and "wings" have the same direction, so "wings" is moved sideways by 3 % of the axis length.
     aside = [0.03 * (6 + 2 * 0.18 * 6) * part for part in (0.8, -0.6)]
     tips = {"x": [0, -2, 3 + aside[0], 3], "y": [2, -2, 4 + aside[1], 4]}
     ends = {"x1": [0, 0, aside[0], 0], "y1": [0, 0, aside[1], 0], "x2": tips["x"], "y2": tips["y"]}

@@ -336,7 +336,7 @@ def attended(model, row: Row) -> np.ndarray:
 
 
 def without_axis(model, row: Row) -> dict[str, np.ndarray]:
-    """Score the m other words of the sentence by four methods that need no axis between senses. Works only for BERT."""
+    """Score each word of `row.others` by four methods that ignore the senses. Works only for BERT."""
     _, hiding = run(model, row.ids, edges_of(model, row, [()]))
     norm, rollout = np.zeros(len(row.others)), torch.eye(len(row.ids), dtype=torch.float64)
     for layer, (weights, values) in enumerate(hiding.seen):
