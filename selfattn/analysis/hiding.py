@@ -352,7 +352,7 @@ class HeadsOfWord:
     side: int  # 0: in A, 1: in B
     at: int  # index in `pair.words[side]`
     word: Word
-    share: Tensor  # (n_layers, n_heads): moves in lengths of the way, or NaN
+    share: Tensor  # (n_layers, n_heads): moves along `pair.ways[side]`, divided by its length; NaN if unknown
     exact: bool  # True: measured; False: estimated by gradient
 
 

@@ -57,7 +57,7 @@ class PartWorker:
         return encoder
 
     def scan(self, part: Part) -> int:
-        """Scan a part, and return its number of rows. Raises ScanError."""
+        """Scan one part of the input, and return the part's number of rows. Raises ScanError."""
         scan_part(self._job, self._encoder, part)
         return len(part[1])
 

@@ -491,7 +491,7 @@ def test_texts_do_not_overlap(open_way, name):
 
 
 def test_figure_fits_on_screen_without_scrolling(open_way):
-    # 772 = 900 (window height) - 128 (above the figure)
+    # The window is 900 pixels high. 128 pixels of it are above the figure, which leaves 772.
     data = way_data()
     page = open_way(data | {"chosen": {**data["chosen"], "open": False}}, 1100)
     assert page.locator(".heads").evaluate("each => each.getBoundingClientRect().bottom + scrollY") <= 772

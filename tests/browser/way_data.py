@@ -23,7 +23,7 @@ def _side(
 ) -> Data:  # fmt: skip
     """Make the data of one sentence.
 
-    shares: how far the chosen word moves, keyed by the word that is hidden from it.
+    shares: the chosen word's move when another word is hidden, keyed by the hidden word. 1 is the whole way to the other sense.
     run: None keeps all shares. A number n keeps only the n largest shares, and sets the others to None.
     """
     draw = random.Random(text)

@@ -126,7 +126,7 @@ def powers():
     return draw.lines(pd.DataFrame(points), "x", "y", LIGHT, log="xy"), {"line": points, "symbol": points}
 
 
-# Keys begin with the name of the function that draws the chart.
+# Each key begins with the name of a chart function in `draw`.
 CHARTS = {
     "arrows": some_arrows,
     "bar_list": a_list,

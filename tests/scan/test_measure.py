@@ -245,7 +245,7 @@ def test_option_sources_needs_encoder_that_can_hide_words(encoder_of):
         measure(encoder_of("XLNet"), rows_of(SENTENCES[:1]), sources=True)
 
 
-def test_search_finds_word_of_several_tokens(encoder):
+def test_measure_accepts_word_of_several_tokens(encoder):
     texts = ("我中国大", "大 a bank 中国")
     table, rejects = measure(encoder, rows_of([(text, "中国") for text in texts]), sources=True)
     assert not rejects and table["word"].to_pylist() == ["中国"] * 2 and table["start"].to_pylist() == [1, 9]

@@ -209,7 +209,7 @@ function widthOf(text) {
   return 8.6 * text.length;
 }
 
-/** Place labels { tip, width, node } near their points `tip`, with few overlaps. side: width and height of the drawing. */
+/** Place each label { tip, width, node } near its point `tip`, covering few dots and labels. side: the square drawing's width. */
 function placeLabels(labels, dots, side) {
   const [taken, high] = [[], 15];
   for (const { tip, width, node } of labels) {
@@ -235,7 +235,7 @@ function headName(head, heads) {
   return `head ${head % heads} of layer ${Math.floor(head / heads)}`;
 }
 
-/** Return a map with a button for each head. A click calls choose(head); hovering calls preview(head), then preview(null). */
+/** Return a map with a button for each head. A click calls choose(head), hovering preview(head), and leaving preview(null). */
 function headMap(layers, heads, choose, preview) {
   const range = (length, make) => Array.from({ length }, (_, i) => make(i));
   const cells = range(layers * heads, (head) => {
