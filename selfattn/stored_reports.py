@@ -246,7 +246,7 @@ def measured(encoder: Encoder, progress: Progress = silent) -> senses.HiddenWord
 
 
 def made_once(name: str, encoder: Encoder, progress: Progress = silent) -> Any:
-    """Compute a report, store it in the user's cache, and return it."""
+    """Compute and return a report. If the encoder's dtype is float32, also store it in the user's cache."""
     read = KINDS[name].reads()
     report = KINDS[name].make(encoder, read, progress=progress)
     if encoder.dtype == "float32":

@@ -22,7 +22,7 @@ from selfattn.encoders.sources import resolve
 from selfattn.encoders.tokenizer import SAMPLE
 
 AnyHead = TypeVar("AnyHead", bound="ClassHead")
-# Allowed relative difference between a head's logits and those of the complete model (encoder and head).
+# Allowed relative difference between a `ClassHead`'s logits and those of the complete model, encoder included.
 LOGITS = PARITY | {"float32": 1e-5}
 
 

@@ -240,9 +240,10 @@ def _words(
 
 
 def chance(over_many: HiddenWordsReport, share: float) -> str:
-    """Say how often a move about as long as `share` goes away from the other sense.
+    """Say how many of the moves about as long as `share` go away from the other sense.
 
-    Returns "" if the share isn't positive or the report has no such moves.
+    A move is the change of a labelled word's vector when another word of its sentence is hidden.
+    Returns "" if `share` isn't positive or no move in the report is about that long.
     """
     often = over_many.chance_of(share) if share > 0 else math.nan
     if often != often:

@@ -160,7 +160,7 @@ def test_score_is_divided_among_tied_senses():
     assert score(centroid_cosines(cosines(zeros), three, 3), three)[0, 0].tolist() == pytest.approx([1 / 3] * 6)
 
 
-def test_shuffled_accuracy_agrees_with_separate_shuffles():
+def test_shuffled_accuracy_equals_accuracies_computed_one_by_one():
     generator = torch.Generator().manual_seed(0)
     between = cosines(torch.randn(7, 3, 5, generator=generator))
     labels = torch.tensor([0, 0, 0, 1, 1, 2, 2])

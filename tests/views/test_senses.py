@@ -202,8 +202,8 @@ def test_finding_includes_effect_equal_to_noise_level(encoder, report):
     assert senses.sentences(encoder, own, FRAME, "bank").finding.startswith("In 5 of 24 sentences, hiding one word")
 
 
-def test_finding_names_no_word_if_shares_are_random(encoder, report):
-    """Each share has a random sign; each head's interval includes 0."""
+def test_finding_names_no_word_if_signs_are_random(encoder, report):
+    """Each hidden word's effect gets a random sign, and each head's interval includes 0."""
     signs = np.random.default_rng(0).choice([-1, 1], len(report.words))
     words = report.words.assign(share=report.words["share"] * signs).sort_values("word", key=lambda own: own != "bank")
     words = words[words.groupby(["word", "row"], sort=False).ngroup() < 300]  # the minimum for a noise level

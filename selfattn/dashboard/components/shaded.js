@@ -1,8 +1,8 @@
 /* Rows: each is a sentence with tinted words, or a long text with tinted sentences (see shaded.schema.json). */
 
 /**
- * A click sets one of three states: on a row "open" (row number), on a word "word" (the word's number in its row),
- * on a sentence of a long text "opened" (row number, sentence number).
+ * A click on a row sets the state "open" to the row's number. A click on a word sets "word" to the word's number in its row.
+ * A click on a sentence of a long text sets "opened" to the row's number and the sentence's number.
  */
 export default function shaded(given) {
   return showIn(ShadedView, "shaded", given);
