@@ -18,7 +18,7 @@ LONG, SENTENCES = 64, 3  # a long text has more than 64 tokens and at least 3 se
 DRAWS = 19  # chance exceeds the largest of 19 draws once in 20
 STEP = 1.5  # sentences with lengths up to this factor apart share their draws
 
-# A sentence ends at . ! ? or ... if whitespace follows, and then a character that isn't a lower-case letter.
+# A sentence ends at . ! ? … or several dots if whitespace and a character other than a lower-case letter follow.
 # The dot of a single letter or an abbreviation ends no sentence. 。！？ and line breaks always end one.
 SHORT_FORMS = r"(?<!\b(?:\p{L}|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|No|Fig|vs|etc|approx|e\.g|i\.e)\.)"
 CLOSING = r"[\"'”’»)\]」』）]*"

@@ -159,7 +159,7 @@ def weight_files(folder: Path) -> list[Path]:
         raise LoadError(f"{folder.name}/{index.name} lists no weights files. Download the model again.")
     names = sorted(set(shards.values()))
     for name in names:
-        # transformers would read files with other suffixes as pickles.
+        # transformers would read a file without the suffix .safetensors as a pickle.
         if Path(name).name != name or not name.endswith(WEIGHTS) or not (folder / name).is_file():
             raise LoadError(f"{folder.name} lacks the weights file {name[:200]!r}. Download the model again.")
     return [folder / name for name in names]

@@ -1,4 +1,4 @@
-"""Load the head (such as a classifier) on top of a checkpoint's encoder."""
+"""Load the output head of a checkpoint, such as a classifier."""
 
 import re
 

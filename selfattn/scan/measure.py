@@ -108,7 +108,7 @@ def schema(
 
 
 def words_to_find(words: Sequence[str]) -> tuple[str, ...]:
-    """Fold and sort the words to search for. Raises InputError."""
+    """Apply `fold` to the words to search for, and sort them. Raises InputError if an item isn't one word."""
     for word in words:
         if (n := len(character_spans(word))) != 1:
             raise InputError(f"Expected one word to search for, got {word[:80]!r} ({n} words or symbols).")

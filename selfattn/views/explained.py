@@ -60,7 +60,7 @@ def _by_sentence(
     found: Explained, segment: int, words: Sequence[dict[str, Any]], places: Sequence[int], what: str, write: Write,
     largest: float, whole: Tokens | None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Return the figure's data of one long text, sentence by sentence.
+    """Return the figure's data for one long text: its sentences, each with its measured words.
 
     largest: the effect or noise level that is drawn at full height
     """

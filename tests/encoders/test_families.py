@@ -148,7 +148,7 @@ def test_max_tokens_is_length_of_longest_text(encoder_of, name, limit):
     ("dtype", "error", "recomputable"),
     [("float32", 8e-6, True), ("float32", 3e-5, False), ("bfloat16", 0.06, False), ("float16", float("nan"), False)],
 )
-def test_large_errors_of_weights_make_encoder_not_recomputable(checkpoint, monkeypatch, dtype, error, recomputable):
+def test_large_attention_errors_make_encoder_not_recomputable(checkpoint, monkeypatch, dtype, error, recomputable):
     right = capture.attend_precisely
 
     def off(query, key, value, *others):
@@ -180,7 +180,7 @@ def test_attention_rows_not_summing_to_one_are_refused(checkpoint, monkeypatch, 
         assert not load_encoder(str(checkpoint("BERT"))).recomputable
 
 
-def test_bfloat16_error_exceeds_float32_limit(checkpoint):
+def test_bfloat16_encoder_may_exceed_error_limit_of_float32(checkpoint):
     encoder = load_encoder(str(checkpoint("BERT")), dtype="bfloat16")
     assert encoder.recomputable, encoder.reason
     error = (encoder.encode(TEXTS[1]).weights(0) - encoder.reference_weights(TEXTS[1])[0]).abs().max()

@@ -57,7 +57,7 @@ def test_tags_equal_those_of_pipeline(tagger, family):
 
 
 @pytest.mark.parametrize("family", SAMPLE)
-def test_hiding_word_equals_masking_its_tokens(tagger, family):
+def test_hiding_word_equals_masking_attention_to_its_tokens(tagger, family):
     encoder, model = tagger(family)
     sentence = encoder.encode(TEXT)
     word, other = sentence.words[4], sentence.words[1]

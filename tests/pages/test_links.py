@@ -320,7 +320,7 @@ def test_older_link_opens_with_note(relu, started_with):
     assert infos(at) == warnings(at) == []
 
 
-def test_older_link_made_with_other_weights_gives_warning(folder, started_with):
+def test_link_with_digest_of_other_weights_gives_warning(folder, started_with):
     link = {"digest": load_encoder(str(folder)).digest[:8] + " tiny"}
     at = open_link(**link)
     own = BUNDLED_DIGESTS["model.safetensors"][:8]
