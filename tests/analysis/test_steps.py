@@ -70,7 +70,7 @@ def test_steps_without_projections_start_at_query(encoder, encoding, monkeypatch
     monkeypatch.setattr("selfattn.encoders.projections.output_layer", lambda module, around: None)
     steps = head_steps(encoder, encoding, 2, 4)
     assert [step.name for step in steps.steps] == ["query", "key", "value", "weights", "context"]
-    assert "start from the recorded query, key and value" in steps.note
+    assert "recomputed from the recorded query, key and value" in steps.note
     assert steps["weights"].error <= 1e-5
 
 
