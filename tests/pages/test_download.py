@@ -97,7 +97,7 @@ def test_provenance_of_lesson_names_no_encoder(views):
     assert not views[-1].arrays
 
 
-def test_link_in_provenance_keeps_unknown_parameters(views):
+def test_link_in_provenance_keeps_parameters_the_page_does_not_use(views):
     at = at_address("inside-a-head", encoder="x", self="x", **{"model name": "x"})
     at.session_state["download"] = True
     at.run()
