@@ -195,7 +195,7 @@ def scan_rate(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
     job(), bare()
     seconds, least = _seconds(job, encoder.device), _seconds(bare, encoder.device)
     yield Check("rate of a corpus scan", f"{len(rows) / seconds:,.0f} rows a second")
-    # The next ratio needn't meet a limit: on a GPU, making the tables takes longer than the forward passes.
+    # The next ratio needn't meet a limit: on a GPU, a scan's other work takes longer than its forward passes.
     yield Check("rate of a corpus scan / rate of plain passes", f"{least / seconds:.2f}")
 
 
