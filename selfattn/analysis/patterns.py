@@ -12,7 +12,7 @@ from torch import Tensor
 from selfattn.analysis.measures import ordinary_rows, row_measures
 from selfattn.encoders.encoding import Encoding
 
-# name: (what a head that fits the pattern has, threshold)
+# The meaning and the threshold of each pattern, as in `Fit`
 PATTERNS = {
     "previous token": ("at least half of its weight on the token before", 0.5),
     "next token": ("at least half of its weight on the token after", 0.5),

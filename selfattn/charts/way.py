@@ -1,4 +1,4 @@
-"""Draw the main view as one picture."""
+"""Draw the main view, "A word in two sentences", as one picture."""
 
 import math
 from collections.abc import Sequence

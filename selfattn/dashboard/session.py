@@ -72,7 +72,7 @@ INSTEAD = Key("instead", "for each unusable value of the link, the value shown i
 DEFAULT_OF = Key("default of {}", "the default of the widget {} in the previous run")
 LINKED_TO = Key(
     "{} linked to",
-    "the encoder and revision that a link names; None after the visitor chose another encoder or agreed to load the link's",
+    "the encoder and revision that a link names; None after the visitor agreed to load this encoder or chose another",
 )
 PAGE = Key("page", "the address of the page that was drawn last")
 

@@ -92,7 +92,7 @@ def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
 
 
 def differs_in_precision(encoder: Encoder, short: Tokens, allowed: float) -> str:
-    """In a lower-precision model, compare recomputed attention weights with the eager ones. Return how they differ, or "".
+    """Return how a half-precision model's recomputed attention weights differ from its eager pass's, or "".
 
     Raises LoadError.
     """

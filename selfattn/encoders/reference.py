@@ -56,7 +56,7 @@ def eager_twin(model: nn.Module) -> nn.Module:
     """Return an eager copy that shares the model's parameters and buffers."""
     shared = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
     twin = copy.deepcopy(model, shared)
-    # Unlike transformers' "eager", our EAGER hides the tokens that a Recorder hides.
+    # EAGER masks the tokens that `Recorder.hide` hides; transformers' "eager" doesn't mask them.
     twin.set_attn_implementation(EAGER if twin.config._attn_implementation == IMPLEMENTATION else "eager")
     return twin
 

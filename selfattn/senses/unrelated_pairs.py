@@ -21,7 +21,7 @@ class UnrelatedPairs:
     """Pairs of sentences whose labelled words differ, and the cosine of each pair."""
 
     pairs: pd.DataFrame
-    # first, second: index labels of the two sentences in the table `frame` of `unrelated_pairs`
+    # first, second: index labels of the two sentences in the `frame` passed to `unrelated_pairs`
     # cosine: cosine of the sentence vectors, -1 to 1
 
     @cached_property

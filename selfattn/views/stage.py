@@ -64,7 +64,6 @@ class Column:
         }  # fmt: skip
 
     def _above(self, empty: bool) -> str:
-        """Return the title of the matrix above the column, with the matrix's shape unless `empty`."""
         title, matrix = self.above or ("", torch.empty(0))
         return title if empty or len(matrix) == 1 else f"{title} {' × '.join(map(str, matrix.shape))}"
 

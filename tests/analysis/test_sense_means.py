@@ -1,4 +1,4 @@
-"""Test where labelled words' vectors lie between the means of their senses."""
+"""Test the positions of labelled words' vectors between the means of their senses."""
 
 import pytest
 import torch

@@ -113,7 +113,7 @@ def test_malformed_csv_line_spoils_no_other_line(tmp_path, broken):
 
 @pytest.mark.parametrize(("others", "n_bad"), [("The bank opened.,bank", 5700), ('"Well, a bank.","bank"', 2)])
 def test_unclosed_quotation_is_rejected(tmp_path, others, n_bad):
-    """Lines are rejected up to the next quotation mark, but for at most 131,072 characters."""
+    """Lines are rejected up to the next quotation mark or for 131,072 characters, whichever is shorter."""
     rows = odd(tmp_path, "table.csv", "sentence,word\n" + '"An open mark.,bank\n' + f"{others}\n" * 10_000)
     bad = [row for row in rows if row.problem]
     assert len(rows) == 10_001 and [row.line for row in rows] == list(range(2, 10_003))
