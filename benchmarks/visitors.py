@@ -28,7 +28,7 @@ PAIRS = {
     12: ("We sat on the bank of the wide green river at noon.", "We went to the bank in town for a small new loan."),
     64: (text(66), " ".join(text(77).split()[11:])),
 }
-# (tokens in the typed sentence, most seconds until the first new picture, most seconds until the last one)
+# (tokens in the typed sentence, limit in seconds until the first new picture, limit in seconds until the last one)
 TYPED = ((12, 0.25, 0.6), (128, 0.5, 1.5))
 MESSAGES = 12  # at most, after one click
 SHOWN = 0.1  # seconds at most until the first change, in 95 % of the rounds

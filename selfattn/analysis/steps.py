@@ -33,7 +33,7 @@ class Step:
 
     @property
     def size(self) -> float:
-        """The step's largest absolute number, to compare with `error`."""
+        """The largest absolute value in `values`, to compare with `error`."""
         return float(self.values.abs().max())
 
 

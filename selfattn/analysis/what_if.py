@@ -65,12 +65,12 @@ class Masking:
 
 
 def four_ways(trace: AttentionTrace, allowed: Tensor) -> tuple[Masking, ...]:
-    """Return the weights of four ways to hide tokens. allowed: (n, n), False for hidden tokens.
+    """Hide tokens in four ways, and return the weights that result from each. allowed: (n, n), False for hidden tokens.
 
     1. Add minus infinity to the scores, as `attend` does.
-    2. Multiply the scores by 0: hidden tokens keep weight (e^0 = 1).
-    3. Multiply the weights by 0: rows no longer sum to 1.
-    4. Multiply the weights by 0, then divide each row by its sum: the same weights as in 1.
+    2. Multiply the hidden tokens' scores by 0: these tokens keep weight (e^0 = 1).
+    3. Multiply the hidden tokens' weights by 0: rows no longer sum to 1.
+    4. As in 3, then divide each row by its sum: the weights are the same as in 1.
     """
     trace = rounded(trace, torch.float32)
     mask = combine(trace.mask, allowed)

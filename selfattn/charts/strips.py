@@ -35,7 +35,7 @@ def strips(
     together: bool = False,
     marked: tuple[int, int] | None = None,
 ) -> Spec:
-    """Draw groups of strips, with a title above each group.
+    """Draw groups of vectors as strips of coloured cells, with a title above each group.
 
     together: True if all groups share one colour scale. marked: the index of a group, and of the dimension to outline in it.
     """

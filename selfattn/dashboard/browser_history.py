@@ -67,7 +67,10 @@ def one_entry_a_page(style: str) -> None:
 
 
 def carry_choice(page: str) -> None:
-    """Take over the choices of the previous page. Call this function before the pickers. page: this page's address."""
+    """Keep the sentences, word and heads chosen on the previous page. Call this function before drawing their fields.
+
+    page: this page's address.
+    """
     new, back = session.PAGE.get() != page, came_back()
     for key in (session.HEAD, session.SECOND_HEAD):
         if back or (new and key in st.query_params):

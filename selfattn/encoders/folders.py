@@ -38,7 +38,7 @@ def saved_model(folder: Path, name: str, allowed: Callable[[Path], bool] = lambd
             read_json(config)
         except LoadError as error:  # don't silently open the inner model
             inner = Path(name, found[0].relative_to(folder))
-            raise LoadError(f"{error} Or open the saved model inside this folder: {inner}.") from None
+            raise LoadError(f"{error} Or open this saved model: {inner}.") from None
     if len(found) <= 1:
         return found[0] if found else folder
     names = sorted((str(inner.relative_to(folder)) for inner in found), key=_by_number)

@@ -68,17 +68,17 @@ class HiddenWordsReport(OfTables):
     # agreement, low, high: how often the method ranks the picked word first, 0 to 1
     # rank: mean rank correlation with the shares
     between: pd.DataFrame
-    # columns of between: word
+    # columns of `between`: word
     # senses: "one" for pairs of sentences with the same sense, else "two"
     # named, low, high: fraction of pairs in which each sentence has a word whose share is >= NAMED, and
     # >= CLEAR times the next largest
     # n: number of pairs
     heads: pd.DataFrame
-    # columns of heads: word, layer, head
+    # columns of `heads`: word, layer, head
     # share, low, high: the leading word's estimated share if it is hidden in this head only
     # leads: how often this head has the largest share, 0 to 1
     one_head: pd.DataFrame
-    # columns of one_head: word, row (both as in `words`)
+    # columns of `one_head`: word, row (both as in `words`)
     # largest, smallest: over all heads, the leading word's largest and smallest share if it is hidden in that head only
     rejected: pd.DataFrame  # the rejected rows, with the columns row and reason
     reason: str  # why a method of ranking words has no numbers, or ""

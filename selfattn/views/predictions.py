@@ -50,7 +50,7 @@ class Question:
 
     @property
     def said(self) -> str:
-        """The number's name, with the sentence: "the cosine in A"."""
+        """The name of the number and of its sentence, such as "the cosine in A"."""
         return f"{self.what}{self.where}"
 
 
@@ -87,7 +87,10 @@ def class_question(head: ClassHead, sentence: Encoding, chosen: str | None = Non
 
 
 def tag_question(head: TagHead, sentence: Encoding, at: int, chosen: str | None = None) -> Question:
-    """Make a `Question` about the margin of the tag `chosen`, by default the word's likeliest tag."""
+    """Make a `Question` about the margin (logit minus the largest other logit) of the tag `chosen`.
+
+    chosen: by default the word's likeliest tag.
+    """
     word = sentence.words[at]
     number, table = _likeliest(head, head.logits(sentence.states[-1][list(word.positions)]), "tag", chosen)
     python = _python(f"tag_score(load_tag_head(encoder), sentence.words[{at}], {number})", "classification")

@@ -38,7 +38,7 @@ def site(request, encoder, tmp_path_factory):
 
 @pytest.fixture
 def open_file(browser):
-    """Return a function that opens a file without a network."""
+    """Return a function that opens a file in a browser without a network."""
     contexts = []
 
     def opened(path, scheme="light", width=1100, **options):

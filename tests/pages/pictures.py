@@ -32,7 +32,7 @@ class Mark:
 
 
 def charts(at):
-    """Return one list of marks for each part of each chart."""
+    """Return the Vega-Lite marks of the page's charts: one list for each chart of a concatenation."""
     return [marks for chart in at.get("vega_lite_chart") for marks in _marks(chart)]
 
 

@@ -31,7 +31,7 @@ def apart(one, other, layer, head, of):
     return float((first - second)[1:-1].abs().sum(-1).mean() / 2)
 
 
-def test_distances_agree_with_plain_loops(encoders):
+def test_distances_equal_those_computed_with_plain_loops(encoders):
     one, other = encoders["before"], encoders["after"]
     report = compare_checkpoints(one, other, TEXTS)
     row = report.heads.set_index(["layer", "head"]).loc[(2, 1)]

@@ -42,7 +42,7 @@ def test_head_profiles_agree_with_plain_loops(encoder, labelled, monkeypatch):
 
 
 @pytest.mark.slow
-def test_sentences_without_other_words_are_omitted(encoder, labelled):
+def test_sentences_of_only_the_labelled_word_are_omitted(encoder, labelled):
     alone = labelled.iloc[[0, 1]].assign(sentence=["bank!", "Bank"], sense="water")
     found = head_profiles(encoder, pd.concat([labelled, alone], ignore_index=True))
     assert not found.sentences["row"].isin([len(labelled), len(labelled) + 1]).any()

@@ -390,7 +390,7 @@ def test_alt_text_states_moves_along_line():
         (("money", "money"), "money water boat", "its other senses", [0.1], [0.7, 0.5], 1, 0.4),
     ],
 )
-def test_line_runs_from_own_sense_to_other(senses, known, end, near, far, toward, at):
+def test_line_runs_from_own_sense_to_another_sense(senses, known, end, near, far, toward, at):
     known, pair = known.split(), hidden_pair_of(senses=senses, places=(0.2, 0.4))
     placed = [
         PlacedWord(SimpleNamespace(**vars(each.sentence), ids=(n,)), each.positions)
