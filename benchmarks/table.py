@@ -83,7 +83,8 @@ def spread(what: str, sides: Sequence[Sequence[float]], aim: float | None = None
 def beside(what: str, figures: Sequence[float | None], shown: Sequence[str], rounds: int, aim: str = "") -> Row:
     """Return a row for one or two checkouts.
 
-    figures: one number for each checkout, to compute their ratio; None for no ratio. shown: a text for each checkout.
+    figures: one number for each checkout, to compute their ratio. If a number is None, the row has no ratio.
+    shown: a text for each checkout.
     """
     ratio = figures[0] / figures[1] if len(figures) == 2 and None not in figures else None
     return Row(what, shown[0], shown[1] if len(shown) == 2 else "", ratio, rounds, aim=aim)

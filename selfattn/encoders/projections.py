@@ -20,7 +20,7 @@ from selfattn.encoders.hooks import is_linear, output_layer, separate
 FUSED = "Wqkv"  # ModernBERT
 NORM_BEFORE = ("ln", "attn_norm", "input_layernorm", "layer_norm", "LayerNorm", "self_attn_layer_norm")
 
-# Differences that rounding explains, as fractions of the compared tensor's largest absolute number.
+# Rounding may change a recomputed tensor by up to these fractions of its largest absolute number.
 ROUNDING = {"float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1}
 
 

@@ -37,7 +37,7 @@ class PronounRows:
 
 @dataclass(frozen=True, eq=False)
 class PronounWeights:
-    """The weights from pronouns to both nouns, each (n_sentences, n_layers, n_heads)."""
+    """The weights from pronouns to both nouns. Each array is (n_sentences, n_layers, n_heads)."""
 
     antecedent: np.ndarray
     distractor: np.ndarray

@@ -89,7 +89,7 @@ def way_data(
     toward: tuple[int, int] = (1, -1), level: float | None = 0.21, between: str = "senses", finding: str = "",
     layers: int = 6, heads: int = 12, rtl: bool = False, run: int | None = None, guess: bool = False, **more: Any,
 ) -> Data:  # fmt: skip
-    """Make the figure's data, by default for two sentences with "bank"."""
+    """Make data for the component `way`, by default for two sentences with "bank"."""
     size = {"layers": layers, "heads": heads}
     sides = [
         _side(name, *each, level, **size, rtl=rtl, run=run) for name, *each in zip("AB", sentences, (word,) * 2, shares)

@@ -1,9 +1,9 @@
 """Hide words with a second, plain implementation, in float64.
 
 u           (d_model,) the word's unit vector, with nothing hidden
-hidden[w]   (m, d_model) u with word w hidden; m: number of other words
-alone[w]    (m, d_model) u if the word sees only w, itself and special tokens
-way         vector along which a share is measured: ((u without w) - u) . way / |way|^2
+hidden      (m, d_model) row w: u with the other word w hidden; m: number of other words
+alone       (m, d_model) row w: u if the word sees only w, itself and special tokens
+way         vector along which a share is measured: (hidden[w] - u) . way / |way|^2
 """
 
 import itertools
