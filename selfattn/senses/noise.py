@@ -29,7 +29,7 @@ class NoiseLevel(NamedTuple):
 
 
 def noise_counts(largest: np.ndarray, smallest: np.ndarray) -> pd.DataFrame:
-    """Count, for each share, the sentences in which hiding some word moves the labelled word by at least this share.
+    """For each share, count the sentences in which hiding some word moves the labelled word's vector at least this far.
 
     A share is a move as a fraction of the distance between the sense means.
     largest, smallest (n,): the extreme shares in each sentence

@@ -183,7 +183,10 @@ def _places(pair: HiddenPair, line: Line | None) -> pd.DataFrame:
 
 
 def first_head(encoder: Encoder, pair: HiddenPair, heads: Sequence[HeadsOfWord]) -> Head:
-    """Return the head in which hiding a word has the largest effect; if unknown, the head from `_most_to_another`."""
+    """Return the head in which hiding the word of `heads[0]` has the largest effect on the chosen word's vector.
+
+    If no effect is known, return the head from `_most_to_another`.
+    """
     return (leading_head(encoder, pair, heads[0]) if heads else None) or _most_to_another(_bars(pair))
 
 

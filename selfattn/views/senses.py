@@ -214,7 +214,8 @@ def attention(report: HiddenWordsReport, made_up: Mapping[str, float] = NONE) ->
         method += (
             "\n\nRAW-C (Trott and Bergen 2021) has pairs of short sentences with the same ambiguous word. The sentences of "
             "a pair differ in one other word, which decides the sense. In most of these sentences, that word gets the largest "
-            "mean attention weight. In most natural sentences, the most telling word doesn't get the largest weight."
+            "attention weight, averaged over all heads. In most natural sentences, the most telling word doesn't get the "
+            "largest average."
         )
     return dots_panel(
         "attention", finding, drawn, guess=("at random", report.luck), marked=["most attended"],

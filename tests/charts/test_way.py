@@ -282,7 +282,7 @@ def test_each_accuracy_is_drawn_as_100_dots():
     assert min(start for start, _ in guess) == pytest.approx(left, abs=0.02)
 
 
-def test_answer_is_word_that_finding_names():
+def test_answer_is_word_named_in_finding():
     data = way_data()
     for between, level, named, at, answer in (
         ("senses", None, [], (0.49, 0.5), (0, 6)), ("senses", None, [], (0.1, 0.49), None),

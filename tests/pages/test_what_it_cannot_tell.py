@@ -43,7 +43,6 @@ def test_stored_reports_are_not_computed_again(monkeypatch):
 
 
 def test_missing_reports_are_computed_from_few_sentences(encoder, tmp_path, monkeypatch):
-    """`made` stands in for the slow computation: it returns the stored report."""
     asked = []
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(longer(tmp_path)))
 
