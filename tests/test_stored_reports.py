@@ -167,7 +167,7 @@ def test_failed_write_keeps_stored_report(encoder, tmp_path, monkeypatch):
     assert [each.name for each in (tmp_path / encoder.content[:12]).iterdir()] == ["sense_means"]
 
 
-def test_list_of_most_telling_words_is_sorted(encoder):
+def test_words_are_listed_by_difference_of_accuracies(encoder):
     accuracy = stored("hidden_words", encoder, labelled_sentences()).report.accuracy
     by_word = accuracy[accuracy["word"] != "all"].pivot(index="word", columns="what", values="accuracy")
     difference = by_word["the word alone"] - by_word["any other alone"]

@@ -160,7 +160,7 @@ def swarm(shown: Shown, place: Scale) -> list[tuple[float, int, Data, int]]:
 
 
 def _axis(sheet: Sheet, shown: Shown, place: Scale, y: float, width: float, top: float) -> None:
-    """Draw the axis, and mark its middle with a line from `top`: each half is nearer to one end."""
+    """Draw the axis, and a vertical line from `top` through its middle."""
     theme, middle = sheet.theme, place(0.5)
     sheet.rule(0, y, width, y, sheet.pale(theme.muted, 0.6))
     hues = [shown.end_color(theme, end) for end in (0, 1)]

@@ -56,7 +56,7 @@ NARROW = 760  # pixels: a narrower window has one chart in a row
 def in_rows(charts: Mapping[str, Spec], columns: int = 0) -> Spec:
     """Join charts, each below its title, with `columns` charts in a row (0: all).
 
-    Vega-Lite's schema lacks signals that follow the window's width. Vega-Lite passes `window_width` on to Vega.
+    The signal `window_width` isn't valid in Vega-Lite's schema, but Vega-Lite passes it on to Vega.
     """
     size = "windowSize()[0] > 0 ? windowSize()[0] : 1440"  # 0: there is no window
     resized = {"events": {"source": "window", "type": "resize"}, "update": size}

@@ -1,4 +1,4 @@
-"""Show "Copy link" and "Download"."""
+"""Show the buttons "Copy link" and "Download"."""
 
 import json
 import re
@@ -64,7 +64,7 @@ def _warn_of_missing_fonts(*drawn: Any) -> None:
 
 
 def show_download(page: Page) -> None:
-    """Show "Copy link" and "Download" beside the heading."""
+    """Show the buttons "Copy link" and "Download" beside the heading."""
     if page.links is None or not (page.panels or page.tables):
         return
     with page.links:

@@ -64,7 +64,7 @@ def this_page() -> Page:
 
 
 def heading(title: str, question: bool = False) -> None:
-    """Show the page's title. question: True to leave the title's place empty for the page's question."""
+    """Show the page's title. question: True if the page shows a question instead of the title."""
     page = this_page()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         page.headline = st.container(width="stretch", gap=None, key="headline")

@@ -56,7 +56,7 @@ def give_memory_back() -> None:
 
 
 def give_freed_back() -> None:
-    """Let Arrow and glibc return their unused memory to the operating system."""
+    """Make Arrow and glibc return their unused memory to the operating system."""
     if (arrow := sys.modules.get("pyarrow")) is not None:
         arrow.default_memory_pool().release_unused()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None

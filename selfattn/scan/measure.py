@@ -208,7 +208,7 @@ def _moves(
 ) -> list[list[tuple[float, str]]]:
     """For each occurrence, hide the other words one by one. Return pairs (move, hidden word).
 
-    The move is 1 - cosine of the occurrence's vectors before and after.
+    The move is 1 - cosine between the occurrence's vectors before and after hiding.
     """
     copies = [(at, word) for at, placed in enumerate(occurrences) for word in placed.others if not word.is_punctuation]
 

@@ -185,7 +185,7 @@ def test_legend_explains_dots_and_lengths(open_way, width):
         assert all(name["bottom"] <= key["top"] for name in names)
 
 
-def test_legend_leaves_out_dots_and_noise_level_if_there_are_none(open_way):
+def test_legend_omits_missing_dots_and_noise_level(open_way):
     keys = open_way(VARIANTS["sentences"]).locator(".way-line .key")
     expect(keys).to_have_text([f"{percent(1)}: the distance between the ends"])
 

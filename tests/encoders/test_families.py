@@ -52,7 +52,7 @@ def test_recomputed_weights_equal_models_own(encoder_of, name):
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_unrecomputable_encoder_returns_models_attention_weights(encoder_of, name):
+def test_unrecomputable_encoder_returns_reference_weights(encoder_of, name):
     encoder = encoder_of(name)
     assert not encoder.recomputable
     assert SHOWN[name] in encoder.reason

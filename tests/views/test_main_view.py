@@ -193,7 +193,7 @@ def test_figure_data_equal_measured_numbers(encoder, made, word):
             assert numbers.percent(part / 10_000) == numbers.percent(value)
 
 
-def test_labelled_sentences_are_placed_on_line(encoder, made):
+def test_figure_has_one_dot_per_labelled_sentence(encoder, made):
     pair, panel = made("bank")
     way = panel.live.data["way"]
     assert [(end["label"], end["count"]) for end in way["ends"]] == [("riverside", 12), ("finance", 12)]
