@@ -234,7 +234,7 @@ def reset(stop: str, published: Mapping[str, object], label: str = "Reset to the
 
 @contextmanager
 def messages(what: str = "These numbers can't be used.") -> Iterator[None]:
-    """If the `with` block raises ValueError, show the error and end the page."""
+    """If the `with` block raises ValueError, show the error and stop drawing the page."""
     try:
         yield
     except ValueError as error:

@@ -41,9 +41,9 @@ def compared(pair: HiddenPair) -> str:
 
 
 def beside(pair: HiddenPair) -> str:
-    """State two cosines of the word's vectors.
+    """State two cosines of the word's vectors: A with B, and A with the control sentence.
 
-    First in A and B, if words other than those with the largest effects are hidden; then in A and the control sentence.
+    The first is the largest cosine over pairs of hidden words, one in A and one in B, except those with the largest effects.
     """
     parts = []
     if (others := pair.other_words) == others:

@@ -105,7 +105,7 @@ def _row(compared: EncoderComparison, at: int, names: Sequence[str], heads: Sequ
 
 
 def _heads(names: Sequence[str], heads: Sequence[Head]) -> tuple[str, str]:
-    """Return the phrases after "In" and "than in" in a finding, such as "head 2 of layer 1 of BERT" and "RoBERTa"."""
+    """Name both encoders' heads. If layer and head are the same in both, the second name is only the encoder's."""
     first, second = heads
     if first == second:
         return f"{_named(*first)} of {names[0]}", names[1]

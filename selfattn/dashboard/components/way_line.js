@@ -188,7 +188,7 @@ function linePart(view) {
     if (longest + 9 + SPACE > x(0.5) - x(0)) halves.forEach((half) => half.remove());
   }
 
-  /** Explain, below the line, the dots, the length of 100 % and the noise level. */
+  /** Write the legend below the line. It explains the dots, the scale and the noise level. */
   function explain(way) {
     const whole = drawn.x(1) - drawn.x(0);
     const sentence = [0, 1].map((end) => element("span", { class: colour(way, end), "aria-hidden": "true" }, "●"));

@@ -36,7 +36,7 @@ def soft_lookup() -> Scene:
     made, drawers = compute().trace, WORDS["river"]
     st.markdown(
         "| | filing cabinet | library | in attention |\n|---|---|---|---|\n| I look for | sticky note | question | query |\n"
-        "| filed under | label | spine | key |\n| hands over | contents | book | value |"
+        "| filed under | label | spine | key |\n| I get | contents | book | value |"
     )
     name = "Temperature T (low: one drawer gets all the weight, high: all get the same)"
     temperature = st.select_slider(name, TEMPERATURES, 1.0, key="soft-lookup.t")
