@@ -84,7 +84,7 @@ def _part(chart: Spec) -> Spec:
             return part
         if part.get("name") in datasets and len(part) == 1:
             return {"values": datasets[part["name"]]}
-        # In a concatenated chart, the expressions "width" and "height" mean the whole figure.
+        # In a concatenated chart, the expressions "width" and "height" give the whole figure's size.
         if len(part) == 1 and part.get("expr") in ("width", "height"):
             return chart[part["expr"]]
         return {key: inline(value) for key, value in part.items()}

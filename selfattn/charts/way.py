@@ -159,6 +159,6 @@ def _bars_of(
 
 
 def _fits(labels: Sequence[str], size: float, step: float) -> bool:
-    """Return True if labels `step` pixels apart don't touch."""
+    """Return True if labels don't touch when their centres are `step` pixels apart."""
     wide = [text_width(label, size) for label in labels]
     return all((one + other) / 2 + 5 <= step for one, other in pairwise(wide))

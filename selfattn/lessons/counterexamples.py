@@ -52,7 +52,7 @@ def freest_row(encoding: Encoding, position: int) -> tuple[Head, SameOutput]:
 
 
 def noise_weights() -> tuple[Tensor, Tensor]:
-    """Return random attention weights (8, 8), computed by `attend` and by torch."""
+    """Compute attention weights (8, 8) for random queries and keys, by `attend` and by torch."""
     query, key = torch.randn(2, 8, 32, generator=torch.Generator().manual_seed(0))
     value = torch.eye(8)  # torch returns only contexts, which equal weights for these values
     own = torch.nn.functional.scaled_dot_product_attention(query[None], key[None], value[None])[0]

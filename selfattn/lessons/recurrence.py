@@ -26,7 +26,7 @@ Network = Callable[[Tensor], Tensor]  # word vectors (..., n, d) to states (...,
 
 
 def operations(lengths: Sequence[int], d_model: int = 512) -> pd.DataFrame:
-    """Count the multiplications in one layer, for each length and network.
+    """Count the multiplications in one layer, for each number of words and each network.
 
     Recurrent: two d x d products per word
     Attention: scores and weighted values (as in table 1 of Vaswani et al.), and four d x d projections per word

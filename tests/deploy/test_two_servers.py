@@ -76,7 +76,6 @@ def test_visitors_reach_other_server_if_theirs_dies(proxied):
 
 
 def _readings(address: str, cookie: str) -> list[str]:
-    """Open LINK, and return the page's texts that name the head or a word of the link."""
     with Session(address, {"Cookie": cookie}) as session:
         run = session.open("", LINK)
         assert not run.exceptions

@@ -77,7 +77,7 @@ def test_table_of_hundred_rows_is_complete(view):
     assert "of which" not in "".join(report._tables(small))
 
 
-def test_report_says_that_error_was_not_measured(view):
+def test_report_says_that_largest_difference_was_not_measured(view):
     origin = replace(view.provenance, revision="", error=None)
     shown = report._origin(view_of(origin, panel_of({}, pd.DataFrame({"weight": [0.5]}))))
     assert shown["revision"] == "none: loaded from a folder" and shown[

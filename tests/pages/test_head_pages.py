@@ -169,7 +169,7 @@ def test_head_profile_comes_from_stored_report(encoder):
     )
 
 
-def test_head_profile_without_stored_report_describes_one_sentence(tmp_path, started_with):
+def test_head_profile_of_new_encoder_covers_one_sentence(tmp_path, started_with):
     folder = save_tiny(FAMILIES["BERT"], tmp_path)
     started_with(folder)
     at = open_page(ALL, head="L1 H1", a="The bank of the river.", b="The bank lent it.")

@@ -115,7 +115,7 @@ def test_exit_status_depends_on_rejected_rows(tmp_path, capsys):
     table, output = write(tmp_path / "table.csv", 5, bad=(1,)), tmp_path / "scan"
     for more, status in [("", 3), ("--max-rejects 0.2", 0), ("--max-rejects 0.19", 3), ("--max-rejects 1 --strict", 1)]:
         assert scan(table, output, *more.split()) == status  # from the second run on, all parts are already scanned
-    # Texts without the word don't count toward --max-rejects.
+    # Without the 18 texts that lack the word, the share of rejects is 1/2.
     (tmp_path / "corpus.txt").write_text("A bank.\n" + "bank " * 600 + "\n" + "Nothing here.\n" * 18, "utf-8")
     assert scan(tmp_path / "corpus.txt", tmp_path / "second", "--word", "bank") == 3
     counted = "1 occurrence(s) in 1 text(s), 1 rejected (see rejects/), 18 text(s) without any of the words"
