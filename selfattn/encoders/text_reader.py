@@ -127,9 +127,9 @@ class TextReader:
         return places
 
     def placed(self, where: PlacedWord | tuple) -> PlacedWord:
-        """Return a PlacedWord for (text, positions) or, in a pair of texts, (text, positions, second text).
+        """Return a PlacedWord unchanged, or make one from (text, positions) or (text, positions, second text of a pair).
 
-        Raises TextError; IndexError for positions outside the text; ValueError for another encoder's tokens.
+        Raises TextError; IndexError for positions outside the text; ValueError for Tokens from another tokeniser.
         """
         if isinstance(where, PlacedWord):
             self.tokenize(where.sentence)

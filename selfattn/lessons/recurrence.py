@@ -1,4 +1,4 @@
-"""Compare recurrence and attention: a word's effect on later states, the multiplications, and the time.
+"""Compare recurrence and attention: a word's effect on later states, the number of multiplications, and the time.
 
 Sources: Bengio, Simard and Frasconi 1994; Cho et al. 2014 (gates); Vaswani et al. 2017, table 1.
 """

@@ -19,7 +19,7 @@ FIRST = 8  # rows shown before a click on "more"
 
 @dataclass(frozen=True, eq=False)
 class Tint:
-    """The number that tints the words, its format and scale."""
+    """The column whose numbers tint the words, and how these numbers are written and scaled."""
 
     column: str  # the frame's column
     write: Callable[[float], str]

@@ -221,10 +221,7 @@ def _data(
 
 
 def _lines(parts: CosineParts | None, **of: int) -> list[list[float]]:
-    """Return [index in text A, index in text B, part, interaction] for each pair of words joined by a line.
-
-    part, interaction: as in `CosineParts.parts`.
-    """
+    """Return [index in A, index in B, part of the cosine, `parts.interaction`] for each pair of words joined by a line."""
     if parts is None:
         return []
     return [

@@ -123,7 +123,7 @@ def test_tokeniser_without_special_tokens_is_accepted(tmp_path):
 
 
 @pytest.mark.parametrize("name", RECOMPUTED)
-def test_vectors_ignore_other_words_if_all_heads_are_removed(encoder_of, name):
+def test_other_words_have_no_effect_if_all_heads_are_removed(encoder_of, name):
     encoder = encoder_of(name)
     texts, off = ["the bank of the river", "the bank in the loan"], encoder.removed(encoder.all_heads)
     first, second = encoder.encode_batch(texts, [off, off])

@@ -94,7 +94,7 @@ def run(model, ids: Tensor, edges: Tensor, strength: float = 1.0, renormalised: 
 
 
 def edges_of(model, row: Row, keys: Sequence[Collection[int]], heads=None) -> Tensor:
-    """Return a mask, True where a query of the word in copy i of the sentence must not see a key at the positions keys[i].
+    """Make a mask that hides the positions keys[i] from the word's queries in copy i of the sentence (True: hidden).
 
     heads[i]: the heads of copy i in which the positions are hidden. None: all heads. Returns (copies, n_layers, n_heads, n, n).
     """
@@ -183,9 +183,9 @@ def both_hidden(a: Row, b: Row, cosine: np.ndarray, i: int, j: int):
 
 
 def by_head(model, row: Row, word: int, way: np.ndarray, **how) -> np.ndarray:
-    """Return how far hiding a word in one head moves the labelled word along `way`, in lengths of `way`: (n_layers, n_heads).
+    """Hide a word in one head at a time. Return the labelled word's moves along `way`, as fractions of the length of `way`.
 
-    word: the hidden word's index in `row.others`
+    word: the hidden word's index in `row.others`. Returns (n_layers, n_heads).
     """
     shape = model.config.num_hidden_layers, model.config.num_attention_heads
     heads = [[head] for head in np.ndindex(shape)]

@@ -12,7 +12,7 @@ from tests.encoders.test_families import RECOMPUTED
 from tests.senses import plain_hiding
 
 TEXT = "She sat by the riverbank of the river and the well-known bank, in the rain."
-# These families normalise in float32 even in a float64 model, so finite differences are rough.
+# These families compute a norm or the softmax in float32 even in a float64 model, so finite differences are rough.
 SINGLE = ["ModernBERT", "EuroBERT", "T5 (encoder half)", "mT5 (encoder half)"]
 # plain_hiding.py needs transformers' AttentionInterface, which these families don't use.
 HOOKED = ["DeBERTa", "DeBERTa-v2", "DeBERTa-v3", "MPNet", "RoFormer", "RemBERT", "MegatronBERT", "XLM", "LUKE"]
