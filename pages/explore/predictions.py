@@ -157,7 +157,7 @@ def _similarity(encoder: Encoder, text: str) -> list[Question]:
 
 
 def _as_read(encoder: Encoder, pooling: Pooling, text: str, name: str) -> tuple[Encoding, Tokens]:
-    """Return the text as the embedder reads it (too long texts are cut), and the uncut text."""
+    """Return the text as the embedder reads it (cut if it is too long), and the uncut text."""
     check_length(text)
     read, whole = pooling.read(encoder, text)
     if len(read.ids) == len(whole.ids):

@@ -197,7 +197,7 @@ def _names(sheet: Sheet, shown: Shown, place: Scale, y: float, width: float) -> 
 
 
 def _legend(sheet: Sheet, shown: Shown, place: Scale, y: float, width: float) -> float:
-    """Explain the dots, the length of 100 % and the noise level. Return the y coordinate below the texts."""
+    """Explain what the dots, 100 % and the noise level mean. Return the y coordinate below the texts."""
     way, theme = shown.data["way"], sheet.theme
     length = (way["level"] or 0.0) * (place(1) - place(0))
 

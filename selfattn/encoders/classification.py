@@ -128,8 +128,8 @@ def _load(encoder: Encoder, kind: type[AnyHead], activation: str) -> AnyHead:
         raise NoHead(f"{encoder.title}'s {kind.kind} needs more than the last hidden states: {brief(error)}") from None
     if not most <= LOGITS[encoder.dtype]:
         raise NoHead(
-            f"{encoder.title}'s {kind.kind} can't be used: on the last hidden states alone, its logits differ from the "
-            f"complete model's logits by "
+            f"{encoder.title}'s {kind.kind} can't be used: its logits, computed from the last hidden states alone, "
+            f"differ from the complete model's logits by "
             f"{most:.1g}. Expected at most {LOGITS[encoder.dtype]:g}."
         )
     return head

@@ -144,7 +144,7 @@ def test_hidden_pair_matches_plain_transformers(encoder, model, pair_of):
 
 
 def test_distance_moved_toward_other_senses_matches_second_implementation(encoder, model):
-    """Of the two sentences, only the first is in the table of labelled sentences."""
+    """The first sentence is in the table of labelled sentences; the sentence `typed` isn't."""
     frame = labelled_sentences()
     frame = frame[frame["word"] == "bark"].groupby("sense").head(5)
     rows = plain.rows_of(encoder, frame)

@@ -175,7 +175,7 @@ def test_filled_repeats_text_to_wanted_length(encoder_of):
     assert filled(tokens, len(tokens.ids)).ids == tokens.ids
 
 
-def test_allowed_difference_of_contexts_grows_with_scores():
+def test_larger_factor_allows_larger_difference_of_contexts():
     value = torch.ones(1, 1, 2, 4)
     recording = SimpleNamespace(value=value, context=(value + 5e-5).transpose(1, 2))
     weights = torch.full((1, 2, 2), 0.5)

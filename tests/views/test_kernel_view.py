@@ -129,7 +129,7 @@ def places(text):
 
 
 @pytest.mark.parametrize("head", [(0, 10), (2, 3), (5, 7)])
-def test_printed_numbers_match_trace(encoder, head):
+def test_printed_numbers_match_computed_tensors(encoder, head):
     rows = [word_row(encoder.encode(text).places("bank")[0], Head(*head), name) for name, (text, _) in TEXTS.items()]
     data = data_of(rows)
     assert [column["id"] for column in data["columns"]] == [

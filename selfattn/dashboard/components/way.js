@@ -83,7 +83,7 @@ class WayView extends View {
     return b > a ? 1 : 0;
   }
 
-  /** The word (side, at) for which the map shows the effects of heads. */
+  /** The map of heads shows the effects of hiding this word, given by its side and index `at`. */
   get subject() {
     if (this.hovered) return this.hovered;
     const side = this.last ?? [0, 1].find((each) => this.hidden[each] !== null) ?? this.leading;
