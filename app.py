@@ -30,7 +30,7 @@ def show() -> None:
         "[data-testid=stText]{font-size:.9rem}"  # the pages use st.text for captions
         "input,textarea{unicode-bidi:plaintext}"  # right-to-left sentences are typed from the right
         ".st-key-history,:has(>.st-key-news):not(:has(>.st-key-news>*>:not(.stEmpty))){display:none}"
-        # Give the button "Your own" the look of the chosen example's button while typed sentences are shown.
+        # While typed sentences are shown, give the button "Your own" the look of a chosen example's button.
         "[data-testid=stPopover] button[kind=primary]"
         "{color:inherit!important;background:color-mix(in srgb,#174f97 12%,transparent)!important}"
         "[data-testid=stLayoutWrapper]:has(>.st-key-headline){min-width:min(100%,260px)}"  # a narrower title would break words

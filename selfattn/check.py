@@ -34,7 +34,7 @@ from selfattn.words import to_groups
 # methods that rank the other words of a sentence by their influence on the target word
 WAYS = ("hiding", "most attended", "last layer", "largest single weight", "rollout", "gradient")
 LAST_FOUR = "sum of the last four"  # the sum of the last four layers is the word's vector in the CoarseWSD paper
-PUBLISHED = f"the paper's score for BERT-base is 0.940 (feature extraction, {LAST_FOUR} layers)"
+PUBLISHED = f"the accuracy of BERT-base in the CoarseWSD paper is 0.940 (feature extraction, {LAST_FOUR} layers)"
 MEASURED = Path(__file__).with_name("data") / "raw_c.csv"
 BATCH = 64  # sentences in one batch
 

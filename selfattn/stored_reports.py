@@ -71,7 +71,7 @@ class Stored(Generic[T]):
 
 @dataclass(frozen=True, eq=False)
 class AllSenseMeans:
-    """The `SenseMeans` of every word."""
+    """The mean vectors of the senses of all labelled words."""
 
     senses: pd.DataFrame  # word, sense; count, within: as in `SenseMeans`
     means: np.ndarray  # (len(senses), d_model)

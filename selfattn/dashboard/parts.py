@@ -12,7 +12,7 @@ from selfattn.encoders.errors import NotFinite, OutOfMemory
 
 
 def show_part(key: str, show: Callable[[], None]) -> None:
-    """Draw a part of the page with `show`. A callback can rerun only this part with st.rerun([key])."""
+    """Draw a part of the page with `show`. To rerun this part alone, a callback calls st.rerun([key])."""
     record, failed = this_page(), list[Exception]()
 
     def part() -> None:

@@ -180,7 +180,7 @@ def of_heads(exact, weights, **more):
     ],
 )
 def test_cells_show_effects_of_heads(exact, opacities, printed, brown):
-    """A head's effect is printed in its cell if the effect is 5 % or more."""
+    """Each effect of at least 5 % of the distance to the other sense is printed in its head's cell."""
     sets = way(of_heads(exact, [40] * 11), LIGHT)["datasets"]
     cells = what(sets["rects"], "head")
     assert [each["value"] for each in cells] == row(exact, 10_000) and [each["opacity"] for each in cells] == opacities

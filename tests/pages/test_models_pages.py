@@ -103,7 +103,7 @@ def test_checkpoints_are_compared_head_by_head(folders):
     assert ("before, L1 H2" in spec(at, 2)) and ("after, L1 H2" in spec(at, 3))
 
 
-def test_cosine_parts_of_two_embedders_are_compared(tmp_path):
+def test_page_compares_what_word_pairs_add_to_cosine(tmp_path):
     folders = [
         str(embedder(save_tiny(FAMILIES["BERT"], tmp_path / name, seed))) for seed, name in enumerate(("old", "new"))
     ]

@@ -184,7 +184,7 @@ def test_hidden_word_has_zero_weight(encoder):
     assert grown == pytest.approx([1 / (1 - 0.6327)] * 3, rel=1e-3)
 
 
-def test_tokens_beyond_the_24_leading_share_one_row(encoder):
+def test_tokens_with_small_weights_share_one_row(encoder):
     placed = encoder.encode(LONG).places("bank")[0]
     row = word_row(placed, HEAD)
     n, weights = len(row.tokens), row.of("weights")

@@ -31,7 +31,7 @@ def test_lesson_panel_is_drawn_in_both_themes():
         assert svg.count(">One<") == svg.count(">Other<") == 1
 
 
-def test_columns_limit_charts_per_row():
+def test_number_of_charts_per_row_can_be_chosen():
     assert panel().picture(Look())["columns"]["signal"] == "window_width < 760 ? 1 : 2"
     wide, tall = (vl_convert.vegalite_to_svg(panel(columns).picture(Look())) for columns in (2, 1))
     assert size(wide)[0] > size(tall)[0] and size(wide)[1] < size(tall)[1]

@@ -46,7 +46,7 @@ def show(encoder: Encoder) -> None:
     with picture:
         finding = (
             f"Over all heads, the token with the most weight is most often {most}. "
-            f"Number of heads that give each token the most weight: {kinds}."
+            f"Number of heads, by the token that gets the most weight: {kinds}."
         )
         teaching.steps("favourites", finding, {"The token with the most weight in each head": chart}, answered=answered)
     if not answered:

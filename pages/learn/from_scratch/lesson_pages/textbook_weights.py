@@ -28,7 +28,7 @@ from selfattn.views.lesson import drawing
 from selfattn.words import between_groups
 
 shares = partial(normalize, p=1, dim=-1)  # scales each row to sum to 1, except rows of zeros
-# A head is near the made-up weights if its distance from them is < NEAR and its weight on the words of `keys` is >= KEPT.
+# A near head has a distance below NEAR from the made-up weights, and gives at least KEPT of its weight to `keys`.
 NEAR, KEPT = 0.1, 0.25
 
 
