@@ -21,7 +21,7 @@ WIDGETS = ("text_input", "text_area", "selectbox", "slider", "checkbox", "button
 
 @dataclass
 class Run:
-    """The messages that the server sent in one run of the page."""
+    """One run of a page: its duration, and what the server sent."""
 
     seconds: float = 0.0
     first_chart: float | None = None  # seconds until the first chart or figure arrives

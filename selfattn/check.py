@@ -236,7 +236,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             tables = report.ways, report.distances
             apart = (~report.sentences["next"]).sum()
             summary = (
-                f"{len(report.sentences)} sentences; in {apart}, the word that decides the sense "
+                f"{len(report.sentences)} sentences; in {apart} of them, the word that decides the sense "
                 "is not beside the target word"
             )
         else:

@@ -160,7 +160,10 @@ def test_command_prints_tables(encoder_of, pairs, coarse, tmp_path, monkeypatch,
     assert check.main(["rawc", str(tmp_path / "pairs.csv"), "--encoder", "a folder"]) == 0
     assert check.main(["coarsewsd", str(coarse)]) == 0
     printed = capsys.readouterr().out
-    assert "5 sentences; in 1, the word that decides the sense is not beside the target word; rejected: 2." in printed
+    assert (
+        "5 sentences; in 1 of them, the word that decides the sense is not beside the target word; rejected: 2."
+        in printed
+    )
     assert "0.940" in printed and "feature extraction" in printed and "sum of the last four" in printed
     assert asked == ["a folder", None]
 

@@ -68,7 +68,7 @@ def answer_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> Answer:
 
 
 def is_answered(encoder: Encoder, pair: Pair) -> bool:
-    """Return True if the effects of hiding words in this pair are cached."""
+    """Return True if the effects of hiding words in the pair's sentences are cached."""
     labels = labels_of(pair.word)
     return any(is_cached(encoder, ("hidden", pair.key, between)) for between in (labels.key, None))
 

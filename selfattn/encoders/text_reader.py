@@ -41,7 +41,10 @@ class TextReader:
         return tokens
 
     def uncut(self, text: str, pair: str | None = None) -> Tokens:
-        """Return all tokens of a text, even if the encoder can't read so many. Raises TextError."""
+        """Return all tokens of a text, even if the encoder can't read so many.
+
+        Raises TextError if the text is empty, or if the tokeniser can't read it.
+        """
         for part in (text,) if pair is None else (text, pair):
             _check_text(part)
         with failing_as(

@@ -375,7 +375,7 @@ def _agreement(words: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _head_shares(word: str, heads: pd.DataFrame, by_head: np.ndarray, groups: np.ndarray) -> pd.DataFrame:
-    """Average each head's column of `by_head` over the rows of each group, then over the groups."""
+    """Average the rows of `by_head` within each group, then over the groups. Resampling gives the intervals."""
     known, generator = ~np.isnan(by_head).any(axis=1), np.random.default_rng(SEED)
     by_group = [by_head[known & (groups == name)] for name in np.unique(groups[known])]
     found = {name: np.full(len(heads), np.nan) for name in ("share", "low", "high", "leads")}

@@ -170,7 +170,7 @@ def _terms(side: Followed, dimension: int) -> pd.DataFrame:
 
 
 def goes_out(encoder: Encoder, sides: Sequence[Followed], head: Head) -> Iterator[Panel]:
-    """Yield a panel of the head's output, and a panel that adds this output to the hidden state."""
+    """Yield two panels: the head's output, and the hidden state with the outputs that are added to it."""
     if sides[0].steps.projected is None:
         return
     added = [side.output for side in sides]

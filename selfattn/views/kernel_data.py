@@ -76,7 +76,7 @@ def _plane(row: QueryRow, back: str) -> dict[str, Any]:
 
 
 def _largest(sides: Sequence[dict[str, Any]]) -> dict[str, int]:
-    """Return the largest absolute integer in each kind of strip (a strip shows a vector as coloured cells)."""
+    """Return the largest absolute value in each kind of strip (a strip shows a vector as coloured cells)."""
     rows = [row for side in sides for row in side["rows"]]
     strips = {
         "vectors": [side["query"]["values"] for side in sides],

@@ -57,5 +57,5 @@ def test_operations_include_projections():
     bare = found["attention without projections"] / found["recurrent"]
     assert bare.tolist() == pytest.approx([1 / 512, 1, 2])
     assert (found["attention"] / found["recurrent"]).tolist() == pytest.approx([2 + 1 / 512, 3, 4])
-    # One word needs four projections, one score and one weighted value.
+    # With one word, attention computes four projections, one score and one weighted value.
     assert found.loc[1, "attention"] == 4 * 512 * 512 + 2 * 512

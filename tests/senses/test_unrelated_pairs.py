@@ -35,7 +35,7 @@ def test_cosine_compares_sentence_vectors(encoder):
         assert cosine == pytest.approx(float(torch.nn.functional.cosine_similarity(*vectors, dim=0)), abs=1e-5)
 
 
-def test_percentile_counts_half_of_pairs_with_equal_cosine():
+def test_percentile_counts_ties_as_half():
     report = UnrelatedPairs(pd.DataFrame({"cosine": [0.7, 0.1, 0.2, 0.2]}))
     assert report.cosines.tolist() == [0.1, 0.2, 0.2, 0.7] and report.median == pytest.approx(0.2)
     assert [report.percentile(value) for value in (0.0, 0.1, 0.2, 0.25, 0.9)] == [0, 0.125, 0.5, 0.75, 1]

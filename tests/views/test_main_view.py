@@ -69,7 +69,7 @@ def ints(text):
         ("wave", "The encoder takes both for sea swell: it does not tell these two apart."),
     ],
 )
-def test_finding_names_leading_word_or_says_why_not(made, word, expected):
+def test_finding_names_most_telling_word_or_says_why_not(made, word, expected):
     assert plain(made(word)[1].finding) == expected
 
 
