@@ -31,8 +31,8 @@ def found(encoder):
     return replace(explained(), sentence=sentence, words=sentence.words, target=SimpleNamespace(positions=()))
 
 
-def test_finding_names_word_with_largest_effect(found):
-    """The full stop's effect is larger, but the finding never names punctuation."""
+def test_finding_is_about_most_influential_word(found):
+    """Here the full stop has the largest effect, but the finding never names punctuation."""
     panel = predictions.words({asked(" in A"): found, asked(" in B"): replace(found, effect=found.effect / 2)})
     assert panel.finding == 'Hide "sat" in A, and the margin changes by −0.30.'
     assert (
