@@ -49,7 +49,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Plan:
-    """How much the checks measure: text lengths in tokens, and numbers of timed rounds, scanned rows and labelled words."""
+    """The size of the checks: text lengths in tokens, and numbers of timed rounds, scanned rows and labelled words."""
 
     lengths: tuple[int, ...] = (16, 128, 512)
     rounds: int = 30

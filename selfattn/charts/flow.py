@@ -45,7 +45,7 @@ class Sentence:
 
     @property
     def flowing(self) -> list[Placed]:
-        """Words with a positive `share` that stand on the chosen word's line of text, the nearest to the chosen word first."""
+        """Words with a positive `share` on the chosen word's line of text, the nearest to the chosen word first."""
         words = [one for one in self.words if one.line == self.chosen.line and (one.word["share"] or 0) > 0]
         words = [one for one in words if one.word["kind"] == "word"]
         return sorted(words, key=lambda one: abs(one.middle - self.chosen.middle))

@@ -89,10 +89,8 @@ def _reach(sheet: Sheet, shown: Shown, move: Move, place: Scale, y: float) -> No
     way = shown.data["way"]
     if way["level"] is None or move.covered:
         return
-    end, grey = (
-        place(way["at"][move.side] + way["toward"][move.side] * way["level"]),
-        sheet.pale(sheet.theme.muted, 0.6),
-    )
+    end = place(way["at"][move.side] + way["toward"][move.side] * way["level"])
+    grey = sheet.pale(sheet.theme.muted, 0.6)
     sheet.rule(move.start, y, end, y, grey, 2.5)
     sheet.rule(end, y - 5, end, y + 5, grey, 2.5)
 

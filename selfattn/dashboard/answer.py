@@ -45,7 +45,7 @@ class Labels(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """How far the chosen word's vector moves in sentences A and B if one other word at a time is hidden."""
+    """The measured moves of the chosen word's vector in sentences A and B, with one other word hidden at a time."""
 
     pair: Pair
     way: str  # SENSES or SENTENCES

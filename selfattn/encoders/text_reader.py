@@ -165,7 +165,7 @@ class TextReader:
 
     @cached_property
     def reader(self) -> str:
-        """What identifies the tokeniser: the digest of tokenizer.json, or the encoder's name if the file is missing."""
+        """The tokeniser's identity: the digest of tokenizer.json, or the encoder's name if the file is missing."""
         return self.files.get("tokenizer.json", self.name)
 
     def inputs(self, batch: Sequence[Tokens]) -> dict[str, Tensor]:

@@ -33,7 +33,7 @@ MAX_PIXELS = 64_000_000  # 256 MB while a PNG is drawn
 LETTER = 5.9  # SVG pixels: average width of a letter, rounded up
 NARROWEST = 260  # SVG pixels: least width of the text above a chart
 NUMBER = re.compile(r"^\d+\. ")  # the number before a figure's name
-SUBTITLE_LINES = 12  # at most so many lines of one sentence stand above a chart
+SUBTITLE_LINES = 12  # at most so many lines of one sentence are written above a chart
 painter: ContextVar[Any] = ContextVar("painter", default=vlc)  # vl-convert, or an object that draws in another process
 NO_CHARACTER = "\U0001fffe"  # Unicode never assigns it, so no font has it
 BLANK = {"Cc", "Cf", "Mn", "Zs"}  # categories of characters that a font may draw as nothing

@@ -163,11 +163,8 @@ def _alike(pair: HiddenPair) -> bool:
 
 def _then(pair: HiddenPair, side: int, at: int, level: float) -> str:
     assert pair.senses is not None
-    place, share, (own, other) = (
-        pair.places[side],
-        float(pair.share[side][at]),
-        (pair.senses[side], pair.senses[1 - side]),
-    )
+    place, share = pair.places[side], float(pair.share[side][at])
+    own, other = pair.senses[side], pair.senses[1 - side]
     if _crosses(pair, side, at, level):
         return f"It moves {percent(share)} of the distance between the senses."
     if place + share > 0.5:

@@ -49,7 +49,7 @@ def test_ray_engine_gives_same_rows_as_local_engine(tmp_path, table):
     pd.testing.assert_frame_equal(one[plain], other[plain])
     for name in ("top_weight", "entropy", "special_share"):
         assert np.allclose(np.stack(one[name]), np.stack(other[name]), atol=2e-5), name
-    # Where two words have the same largest weight, the engines may differ in top_word.
+    # If two words have the same largest weight, the engines may differ in top_word.
     assert (np.stack(one["top_word"]) == np.stack(other["top_word"])).mean() > 0.999
     pd.testing.assert_frame_equal(ours.rejects(), theirs.rejects())
 

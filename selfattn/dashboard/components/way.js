@@ -213,7 +213,7 @@ function sentencePart(view, side) {
   );
   const boxOf = (node) => node.querySelector(".ink").getBoundingClientRect();
 
-  /** Return the words that have a positive effect and stand on the chosen word's line of text, nearest first. */
+  /** Return the words that have a positive effect and are on the chosen word's line of text, nearest first. */
   function flows() {
     const to = boxOf(chosen);
     const far = (box) => box.left + box.width / 2 - to.left - to.width / 2;
