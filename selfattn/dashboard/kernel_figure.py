@@ -56,9 +56,10 @@ def show_kernel(
 ) -> None:
     """Show the panel. A click on a token makes this token the query.
 
-    choose_above: called if the visitor chooses a head ("head") or hides a word ("hidden") in the figure above this one.
+    choose_above: called if, in the figure above this one, the visitor chooses a head ("head"), hides a word ("hidden"), or
+        hides a word whose effects in single heads are unknown ("heads").
     """
-    states = ("query",) if choose_above is None else ("query", "head", "hidden")
+    states = ("query",) if choose_above is None else ("query", "head", "hidden", "heads")
     show_panel(panel, choose=partial(_choose, encoder, sides, choose_above), states=states, **more)
 
 

@@ -57,6 +57,22 @@ def complete_figure(encoder: Encoder, answer: Answer) -> None:
         this_page().panels[0] = _panel(encoder, answer, heads=True)
 
 
+def exact_heads(encoder: Encoder, answer: Answer) -> dict[str, Any]:
+    """Return the exact effects of hiding words in one head at a time, as the kernel figure hands them to the main view's figure.
+
+    Returns {} while the map of heads is closed.
+    """
+    if session.HEADS.get() != answer.key:
+        return {}
+    complete(encoder, answer)
+    live = _panel(encoder, answer, heads=True).live
+    return (
+        {}
+        if live is None
+        else {"exact": {"key": live.data["key"], "sides": [side["exact"] for side in live.data["sides"]]}}
+    )
+
+
 def _panel(encoder: Encoder, answer: Answer, heads: bool) -> Panel:
     guessed, hidden = session.GUESS.get(), hidden_now(answer)
     panel = panel_of(encoder, answer, heads=heads, hidden=hidden, guess=guessed == ASKED)

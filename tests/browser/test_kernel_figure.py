@@ -197,6 +197,16 @@ def test_choice_events_are_sent_as_triggers(open_kernel):
     assert not page.evaluate(choose, head) and page.evaluate("triggers.length") == 3
 
 
+def test_exact_effects_of_heads_are_handed_on(open_kernel):
+    page = open_kernel(VARIANTS["bank"])
+    page.evaluate("window.handed = []; addEventListener('selfattn-exact', event => { handed.push(event.detail); })")
+    page.evaluate("data => { show(data); }", VARIANTS["bank"])
+    assert page.evaluate("handed") == []
+    exact = {"key": "a figure", "sides": [{"4": "1,2"}, {}]}
+    page.evaluate("data => { show(data); }", VARIANTS["bank"] | {"exact": exact})
+    assert page.evaluate("handed") == [exact]
+
+
 def test_keyboard_reaches_tokens_and_dimensions(open_kernel):
     data = VARIANTS["bank"]
     page = open_kernel(data)

@@ -75,12 +75,19 @@ def test_focus_stays_on_item_chosen_by_keyboard(page, server):
     expect(cell(page, 1, 10)).to_be_focused()
 
 
+def word_with_open_map(page, text):
+    page.locator(".heads summary").click()
+    expect(page.locator(".effects .small")).to_have_text(re.compile("^A cell:"))
+    return word(page, text)
+
+
 @pytest.mark.parametrize(
     ("choose", "said", "query"),
     [
         (lambda page: cell(page, 2, 3), "Head 3 of layer 2", "head=L2+H3"),
         (lambda page: word(page, "river"), 'Head 10 of layer 0, "river" hidden in A', "hide_a=river"),
         (lambda page: word(page, "sat"), 'Head 10 of layer 0, "sat" hidden in A', "hide_a=sat"),
+        (lambda page: word_with_open_map(page, "sat"), 'Head 10 of layer 0, "sat" hidden in A', "hide_a=sat"),
     ],
 )
 def test_choice_reruns_page_once(page, server, choose, said, query):

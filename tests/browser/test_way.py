@@ -337,6 +337,27 @@ def test_map_of_heads_requests_effects_only_while_open(open_way):
     assert page.evaluate("[sent.at(-1), triggers.length]") == [["hidden", [4, None]], 1]
 
 
+def test_exact_effects_of_heads_replace_gradients_as_they_arrive(open_way):
+    data = way_data()
+    page, label = open_way(data), "head 10 of layer 0"
+    caption, cell = page.locator(".effects .small"), page.locator('[data-id="head 10"]')
+    word(page, "of").click()
+    rough = row(data["sides"][0]["gradient"][4], 10000)[10]
+    assert page.evaluate("triggers") == [["heads", [4, None]]]
+    expect(caption).to_contain_text("moves, by gradient.")
+    expect(cell).to_have_attribute("aria-label", f"{label}: {percent(rough)}")
+    sides = [{"4": ",".join(["37"] * 10 + ["4100"] + ["37"] * 61)}, {}]
+    arrive = "detail => { dispatchEvent(new CustomEvent('selfattn-exact', { detail })); }"
+    page.evaluate(arrive, {"key": "another figure", "sides": sides})
+    expect(cell).to_have_attribute("aria-label", f"{label}: {percent(rough)}")
+    page.evaluate(arrive, {"key": data["key"], "sides": sides})
+    expect(cell).to_have_attribute("aria-label", f"{label}: {percent(0.41)}")
+    expect(caption).to_contain_text("then moves. ")
+    page.evaluate("data => { show(data); }", data)
+    expect(cell).to_have_attribute("aria-label", f"{label}: {percent(0.41)}")
+    assert page.evaluate("triggers.length") == 1
+
+
 def test_unfolding_map_requests_effects_of_heads(open_way):
     whole = way_data()
     data = {**whole, "chosen": {"hidden": [None, None], "head": None, "open": False}}

@@ -218,6 +218,16 @@ def test_effects_become_exact_when_map_of_heads_opens(nothing_computed):
     assert all(side["exact"] for side in figure(at.run())["sides"])
 
 
+def test_kernel_figure_hands_on_exact_effects_of_hidden_word(nothing_computed):
+    at = open_link(hide_a="of")
+    assert "exact" not in live(at, "kernel")
+    at.session_state[session.HEADS] = at.session_state[session.HIDDEN][0]
+    exact, shown = live(at.run(), "kernel")["exact"], figure(at)
+    (of,) = (str(word["at"]) for word in shown["sides"][0]["words"] if word["text"] == "of")
+    assert exact["key"] == shown["key"] and of in exact["sides"][0]
+    assert exact["sides"] == [side["exact"] for side in shown["sides"]]
+
+
 def test_download_has_exact_effects_of_heads(main_view, monkeypatch):
     runs, offered, noted = [], [], word_figure.note_hidden
     monkeypatch.setattr(word_figure, "note_hidden", lambda *given: (runs.append(given), noted(*given)))

@@ -1,5 +1,6 @@
 """Show the chosen head's attention maps, and how the head computes the weights."""
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -12,7 +13,7 @@ from selfattn.dashboard.kernel_figure import kernel_of, queries_now, show_kernel
 from selfattn.dashboard.link import say_what_is_missing
 from selfattn.dashboard.navigation import show_link
 from selfattn.dashboard.pickers import chosen_head, pick_map_options, segmented, whole, zoomed
-from selfattn.dashboard.word_figure import hidden_words_now, keep_choice
+from selfattn.dashboard.word_figure import exact_heads, hidden_words_now, keep_choice
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.views.one_head import SOURCES, Sides, head_maps
@@ -41,6 +42,8 @@ def show(encoder: Encoder, answer: Answer) -> None:
     _show_maps(sides, head, session.VIEW.get() or ("scratch" if encoder.recomputable else "own"))
     if encoder.recomputable:
         panel = kernel_of(encoder, sides, head, queries_now(encoder, sides))
+        assert panel.live is not None
+        panel = replace(panel, live=panel.live.changed(**exact_heads(encoder, answer)))
         show_kernel(panel, encoder, sides, partial(keep_choice, encoder, answer), method=False)
     elif encoder.patchable:
         say(f"selfattn can't show how this head computes weights: {encoder.reason}")

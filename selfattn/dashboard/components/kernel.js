@@ -6,7 +6,8 @@ const MANY = 4; // columns of numbers: more are drawn smaller on a phone
 
 /**
  * Called by Streamlit. A click on a token sets the state "query" to a pair: the sentence's index and the token's position.
- * This view also forwards choices from the main view (way.js): a chosen head as the trigger "head", a hidden word as "hidden".
+ * This view also forwards choices from the main view (way.js) as triggers: "head", "hidden" and "heads". The answer to "heads"
+ * comes with this view's data, as `exact`, and is handed to the main view.
  */
 export default function kernel(given) {
   return showIn(KernelView, "kernel", given);
@@ -34,6 +35,7 @@ class KernelView extends View {
       if (this.plane) this.body.before(this.plane.node);
     }
     this.draw();
+    if (given.exact) dispatchEvent(new CustomEvent("selfattn-exact", { detail: given.exact }));
   }
 
   /** Show the numbers for a query that the visitor dragged. */

@@ -13,10 +13,22 @@ export default function way(given) {
 
 /** The main view: its data, the visitor's choices, and its parts. */
 class WayView extends View {
+  constructor(parent, name) {
+    super(parent, name);
+    const take = ({ detail }) => {
+      if (!this.root.isConnected) return removeEventListener("selfattn-exact", take);
+      if (detail.key !== this.data?.key) return;
+      detail.sides.forEach((rows, side) => Object.assign(this.run[side], rows));
+      this.paint();
+    };
+    addEventListener("selfattn-exact", take);
+  }
+
   show(data, send, trigger) {
     if (data.key !== this.data?.key) {
       const { hidden, head, open } = data.chosen;
       Object.assign(this, { hidden: [...hidden], head, open, hovered: null, hoveredHead: null, last: null });
+      this.run = [{}, {}]; // exact effects of heads that kernel.js handed on, by side and word
     }
     const others = data.sides.map(({ words }) => words.filter(({ at }) => at !== null));
     Object.assign(this, {
@@ -101,22 +113,28 @@ class WayView extends View {
     return this.data.sides.some(({ weights }) => weights.length);
   }
 
+  /** The exact effects of hiding a word in one head at a time; undefined if they weren't computed. */
+  exact(side, at) {
+    return this.data.sides[side].exact[at] ?? this.run[side][at];
+  }
+
   /** Ask Python for missing effects of heads, once for each choice of words. Return true if this call asked. */
   askForHeads() {
     const drawn = [0, 1].map((side) => this.drawn(side));
-    const unrun = drawn.some((at, side) => this.share(side, at) !== null && !this.data.sides[side].exact[at]);
+    const unrun = drawn.some((at, side) => this.share(side, at) !== null && !this.exact(side, at));
     const missing = !this.knowsHeads || (this.data.heads?.runnable && unrun);
     const asked = JSON.stringify([this.data.key, drawn]);
     if (!this.open || this.data.guess || !missing || asked === this.asked) return false;
     this.asked = asked;
-    this.trigger("heads", this.hidden);
+    if (this.knowsHeads) this.choose("heads", this.hidden);
+    else this.trigger("heads", this.hidden); // the weights come with this figure's data
     return true;
   }
 
   /** Send a choice to Python. If the page has a kernel.js figure, that figure sends it, so that less of the page reruns. */
   choose(state, value) {
     const event = new CustomEvent("selfattn-choice", { detail: { state, value }, cancelable: true });
-    if (dispatchEvent(event)) this.send(state, value);
+    if (dispatchEvent(event)) (state === "heads" ? this.trigger : this.send)(state, value);
   }
 }
 
@@ -293,8 +311,7 @@ function headsPart(view) {
 
   /** For each head, return how far the chosen word's vector moves if word `at` is hidden in that head only. */
   function effects(side, at) {
-    const { exact, gradient } = view.data.sides[side];
-    const row = at === null ? "" : exact[at] || gradient[at];
+    const row = at === null ? "" : view.exact(side, at) || view.data.sides[side].gradient[at];
     return row ? numbersOf(row, 10000) : null;
   }
 
@@ -325,7 +342,7 @@ function headsPart(view) {
     write(badge, known ? sides[side].name : "");
     assign(badge, "class", `badge ${"ab"[side]}`);
     const waiting = reads ? "" : "Running the heads ...";
-    write(how, about.reason || (values ? key(values, share, !sides[side].exact[at]) : waiting));
+    write(how, about.reason || (values ? key(values, share, !view.exact(side, at)) : waiting));
     const [label, noise] = [`${title.textContent}: ${how.textContent}`, about.level ?? 0];
     map.paint({ label, values, largest, printed: PRINTED, noise, chosen: view.head, shown: view.hoveredHead });
     reads?.paint();
