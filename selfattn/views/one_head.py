@@ -33,6 +33,7 @@ def head_maps(sides: Sides, maps: Mapping[str, WordMap], head: Head, source: str
     """Make the panel of a head's attention maps of sentences A and B. source: a key of SOURCES."""
     differ = source == "difference"
     hidden = {name: f', "{word}" hidden' for name, word in hidden_by_sentence(sides).items()}
+    of = f"Head {head.head} of layer {head.layer}" + "".join(f"{said} in {name}" for name, said in hidden.items())
     whose = "" if source == "scratch" else f", {SOURCES[source]}"
     titles = {name: f"{name}   {head}{whose}{hidden.get(name, '')}" for name in maps}
     draw = partial(
@@ -55,7 +56,7 @@ def head_maps(sides: Sides, maps: Mapping[str, WordMap], head: Head, source: str
     found = [
         largest_difference(view, name) if differ else surest_word(view, f"in {name}") for name, view in maps.items()
     ]
-    finding, notes = " ".join(found), {name: left_out(view) for name, view in maps.items()}
+    finding, notes = " ".join([f"{of}.", *found]), {name: left_out(view) for name, view in maps.items()}
     return Panel(
         name="maps",
         finding=finding,

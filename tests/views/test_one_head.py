@@ -92,6 +92,7 @@ def test_map_names_head_and_hidden_word(encoder, placed, maps):
     panel = head_maps(placed | {"B": PlacedWord(without, b.positions)}, maps, HEAD, "own")
     titles = [chart["title"]["text"] for chart in specs(panel).values()]
     assert titles == ["A   L3 H7, model's own", 'B   L3 H7, model\'s own, "wings" hidden']
+    assert panel.finding.startswith('Head 7 of layer 3, "wings" hidden in B. Of the words in A, ')
     assert panel.one_head and [*panel.tables] == ["map of A", "map of B"]
     for table, view in zip(panel.tables.values(), maps.values()):
         assert table["weight"].tolist() == pytest.approx(view.matrix.flatten().tolist())

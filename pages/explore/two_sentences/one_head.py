@@ -8,7 +8,7 @@ import streamlit as st
 from selfattn.dashboard import session
 from selfattn.dashboard.answer import Answer
 from selfattn.dashboard.cache import cached_hidden
-from selfattn.dashboard.figures import literal, say, show_panel, this_page
+from selfattn.dashboard.figures import say, show_panel, this_page
 from selfattn.dashboard.kernel_figure import kernel_of, queries_now, show_kernel
 from selfattn.dashboard.link import say_what_is_missing
 from selfattn.dashboard.navigation import show_link
@@ -37,8 +37,6 @@ def show(encoder: Encoder, answer: Answer) -> None:
     sides = dict(answer.pair.sides)
     hidden = {} if encoder.hide_reason else hidden_words_now(answer)
     sides |= {name: cached_hidden(encoder, sides[name], word) for name, word in hidden.items()}
-    said = "".join(f', "{word.label}" hidden in {name}' for name, word in hidden.items())
-    st.markdown(f"**Head {head.head} of layer {head.layer}**{literal(said)}")
     _show_maps(sides, head, session.VIEW.get() or ("scratch" if encoder.recomputable else "own"))
     if encoder.recomputable:
         panel = kernel_of(encoder, sides, head, queries_now(encoder, sides))
