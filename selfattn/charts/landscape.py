@@ -4,7 +4,7 @@ The line's ends are the mean vectors of two senses, or the word's vectors in sen
 Browser version: dashboard/components/way_line.js.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from selfattn.charts.flow import MARK, Move, marks, move_of, streams
@@ -22,7 +22,6 @@ END = 15  # pixels: half the height of the line's ends
 EDGE = 74  # pixels for outer labels
 KEYS = 26  # pixels between the texts of the legend
 Piece = tuple[str, float, str, bool]  # text, letter size, colour, bold
-Key = tuple[Callable[[float, float], None], float, str]  # draws a sign at (x, y), the width of the sign, text
 
 
 @dataclass(frozen=True)
@@ -195,37 +194,31 @@ def _names(sheet: Sheet, shown: Shown, place: Scale, y: float, width: float) -> 
 
 
 def _legend(sheet: Sheet, shown: Shown, place: Scale, y: float, width: float) -> float:
-    """Explain what the dots, 100 % and the noise level mean. Return the y coordinate below the texts."""
+    """Explain what 100 % and the noise level mean. Return the y coordinate below the texts."""
     way, theme = shown.data["way"], sheet.theme
-    length = (way["level"] or 0.0) * (place(1) - place(0))
+    ends, level = "averages" if way["between"] == "senses" else "ends", way["level"]
+    keys = [(0.0, f"{percent(1)}: the distance between the {ends}")]  # (length of the ruler before the text, text)
+    if level is not None:
+        keys.append((level * (place(1) - place(0)), f"{percent(level)}: shorter moves could be chance"))
 
-    def dots(x: float, y: float) -> None:
-        for end in (0, 1):
-            sheet.point(x + 4 + 10 * end, y, DOT - 1.5, shown.end_color(theme, end))
+    def size(row: Sequence[tuple[float, str]]) -> float:
+        return sum(length + 8 + text_width(text, SMALL) + KEYS for length, text in row) - KEYS
 
-    def ruler(x: float, y: float) -> None:
-        for ends in ((x, y, x + length, y), *((end, y - 5, end, y + 5) for end in (x, x + length))):
-            sheet.rule(*ends, sheet.pale(theme.muted, 0.6), 2.5)
-
-    whole = f"{percent(1)}: the distance between the {'averages' if way['between'] == 'senses' else 'ends'}"
-    keys: list[Key] = [(lambda x, y: None, 0, whole)]
-    if any(way["dots"]):
-        keys.insert(0, (dots, 22, "a sentence, compared with averages without it"))
-    if way["level"] is not None:
-        keys.append((ruler, length + 8, f"{percent(way['level'])}: shorter moves could be chance"))
-
-    def size(row: Sequence[Key]) -> float:
-        return sum(wide + text_width(text, SMALL) + KEYS for _, wide, text in row) - KEYS
-
-    rows = [keys] if size(keys) <= width else [[key] for key in keys]
-    for row in rows:
+    for row in [keys] if size(keys) <= width else [[key] for key in keys]:
         x, top = max(0.0, (width - size(row)) / 2), y
-        for sign, wide, text in row:
-            sign(x, top + 8)
-            lines = wrapped(text, width - x - wide + 1, SMALL)
-            y = sheet.lines(x + wide, top + 12, lines, SMALL, theme.muted) - 9
-            x += wide + text_width(text, SMALL) + KEYS
+        for length, text in row:
+            if length:
+                _ruler(sheet, x, x + length, top + 8)
+            x += length + 8
+            y = sheet.lines(x, top + 12, wrapped(text, width - x + 1, SMALL), SMALL, theme.muted) - 9
+            x += text_width(text, SMALL) + KEYS
     return y
+
+
+def _ruler(sheet: Sheet, start: float, end: float, y: float) -> None:
+    """Draw a line that shows the noise level's length, with a tick at each end."""
+    for ends in ((start, y, end, y), *((at, y - 5, at, y + 5) for at in (start, end))):
+        sheet.rule(*ends, sheet.pale(sheet.theme.muted, 0.6), 2.5)
 
 
 def _name(sheet: Sheet, shown: Shown, end: int, width: float) -> list[list[Piece]]:
@@ -239,7 +232,8 @@ def _name(sheet: Sheet, shown: Shown, end: int, width: float) -> list[list[Piece
     if not count:
         return found
     return found + [
-        [(line, SMALL, theme.muted, False)] for line in wrapped(f"average of {count} other sentences", width, SMALL)
+        [(line, SMALL, theme.muted, False)]
+        for line in wrapped(f"average of {count} other sentences, a dot each", width, SMALL)
     ]
 
 

@@ -29,6 +29,8 @@ def many(sheet: Sheet, data: Data, y: float, width: float) -> float:
     beside = left >= LEAST
     text = wrapped(data["text"], left if beside else width, HEADING, bold=True)
     bottom = sheet.lines(0, y + HEADING, text, HEADING, bold=True)
+    about = wrapped(data["link"]["text"], left if beside else width, SMALL)
+    bottom = sheet.lines(0, bottom, about, SMALL, theme.muted)
     x, y = (left + GAP, y) if beside else (0.0, bottom)
     for bar, own in zip(bars, wide):
         if x and x + own > width + 1:

@@ -188,14 +188,13 @@ def beyond(encoder: Encoder, pair: HiddenPair, over_many: HiddenWordsReport | No
 @lru_cache(8)  # cached reports
 def _in_general(over_many: HiddenWordsReport, senses: bool) -> dict[str, Any]:
     n = numbers.count(over_many.sentences)
-    link = {"text": f"All {n} sentences", "href": SENSES_PAGE}
     if not senses:
         rows = over_many.between[over_many.between["word"] == ALL].set_index("senses")["named"]
         one, two = (numbers.decimal(100 * rows[senses], 0) for senses in ("one", "two"))
         return {
             "text": "The result above compares these two sentences, not two senses. In such comparisons, this page names a "
             f"word in {one} of 100 pairs with the same sense, and in {two} of 100 pairs with different senses.",
-            "link": link,
+            "link": {"text": f"All {n} sentences", "href": SENSES_PAGE},
         }
     own, words = over_many.of()["accuracy"], numbers.count(over_many.words["word"].nunique())
     shown = (
@@ -206,16 +205,16 @@ def _in_general(over_many: HiddenWordsReport, senses: bool) -> dict[str, Any]:
     bars = [{"label": label, "value": round(float(own[what]), 4)} for label, what in shown]
     every, random, most = (math.floor(100 * bar["value"] + 0.5) for bar in bars)
     return {
-        "text": f"In {n} sentences with {words} ambiguous words, hiding the most influential word costs {_lost(every - most)} "
-        f"the right sense; hiding a random word costs {_lost(every - random)}",
+        "text": f"Hiding the most influential word costs {_lost(every - most)} the right sense; hiding a random word costs "
+        f"{_lost(every - random)}.",
         "bars": bars,
         "tick": {"label": "by guessing", "value": GUESS},
-        "link": link,
+        "link": {"text": f"All {n} sentences with {words} ambiguous words", "href": SENSES_PAGE},
     }
 
 
 def _lost(count: int) -> str:
-    return f"{count} in 100" if count > 0 else "none"
+    return f"{count} of 100 sentences" if count > 0 else "none"
 
 
 def _notes(pair: HiddenPair) -> list[str]:

@@ -277,6 +277,7 @@ def test_each_accuracy_is_drawn_as_100_dots():
     counts = [len(what(sets["points"], name)) for name in ("right", "lost", "wrong")]
     assert counts == [92 + 77, 15, 8 + 8]
     assert {"92 in 100 right", "77 in 100 right", "15 fewer", "50 by guessing"} <= set(texts_of(sets))
+    assert data["link"]["text"] in texts_of(sets)
     guess = {(each["x"] - 5 * 10.5 * 2, each["x"] - 20 * 10.5 / 2) for each in sets["rules"] if each["width"] == 2}
     left = min(each["x"] for each in what(sets["points"], "right")) - 10.5 / 2
     assert min(start for start, _ in guess) == pytest.approx(left, abs=0.02)

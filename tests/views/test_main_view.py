@@ -262,8 +262,7 @@ def test_panel_shows_accuracies_from_hidden_words_report(made, reports):
     assert panel.live.data["below"] == ["Even then it stays nearer to riverside."]
     beyond, own = panel.live.data["beyond"], reports["hidden_words"].of()["accuracy"]
     assert beyond["text"] == (
-        "In 768 sentences with 32 ambiguous words, hiding the most influential word costs 15 in 100 the right sense; hiding a "
-        "random word costs none"
+        "Hiding the most influential word costs 15 of 100 sentences the right sense; hiding a random word costs none."
     )
     rates = [
         ("hiding nothing", "as it is", 0.92), ("hiding a random word", "any other hidden", 0.92),
@@ -274,7 +273,7 @@ def test_panel_shows_accuracies_from_hidden_words_report(made, reports):
     ]
     assert [bar["value"] for bar in beyond["bars"]] == pytest.approx([rate for *_, rate in rates], abs=0.005)
     assert beyond["tick"] == {"label": "by guessing", "value": 0.5}
-    assert beyond["link"] == {"text": "All 768 sentences", "href": "senses"}
+    assert beyond["link"] == {"text": "All 768 sentences with 32 ambiguous words", "href": "senses"}
     click = (
         "Click a word to hide it: \"{0}\" then can't attend to it in any head of all-MiniLM-L6-v2. A ribbon's width isn't "
         'attention: it shows how far "{0}" moves without that word.'
@@ -302,7 +301,7 @@ def test_finding_says_if_hidden_word_changes_nearest_sense():
 
 
 def test_zero_or_negative_count_is_written_as_none():
-    assert [_lost(count) for count in (15, 0, -2)] == ["15 in 100", "none", "none"]
+    assert [_lost(count) for count in (15, 0, -2)] == ["15 of 100 sentences", "none", "none"]
 
 
 def test_finding_depends_on_noise_level_and_senses():

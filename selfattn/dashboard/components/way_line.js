@@ -117,7 +117,7 @@ function linePart(view) {
     way.ends.forEach(({ label, count }, end) => {
       assign(names[end], "class", `name ${colour(way, end)}`);
       assign(names[end], "data-tip", way.about);
-      const about = count ? `average of ${count} other sentences` : "";
+      const about = count ? `average of ${count} other sentences, a dot each` : "";
       names[end].replaceChildren(element("bdi", {}, label), element("div", "count", about));
     });
     const dots = swarm(way.dots, x);
@@ -188,13 +188,11 @@ function linePart(view) {
     if (longest + 9 + SPACE > x(0.5) - x(0)) halves.forEach((half) => half.remove());
   }
 
-  /** Write the legend below the line. It explains the dots, the scale and the noise level. */
+  /** Write the legend below the line. It explains the scale and the noise level. */
   function explain(way) {
     const whole = drawn.x(1) - drawn.x(0);
-    const sentence = [0, 1].map((end) => element("span", { class: colour(way, end), "aria-hidden": "true" }, "●"));
-    const keys = [[`${percent(1)}: the distance between the ${way.between === "senses" ? "averages" : "ends"}`]];
-    if (drawn.dots.length) keys.unshift([...sentence, " a sentence, compared with averages without it"]);
-    legend.replaceChildren(...keys.map((key) => element("span", "key", key)));
+    const ends = way.between === "senses" ? "averages" : "ends";
+    legend.replaceChildren(element("span", "key", `${percent(1)}: the distance between the ${ends}`));
     if (way.level === null) return;
     const level = percent(way.level);
     const about = `In labelled sentences, of the moves of ${level} or more, at least eight go toward the other sense for each that goes away.`;
