@@ -94,7 +94,7 @@ def test_steps_chart_has_first_token_as_query(encoder):
     ("first", "second", "says"),
     [
         ("We sat on the bank of the river.", "We went to the bank for a loan.",
-         ["21 %: shorter moves could be chance", "average of 12 other sentences, a dot each"]),
+         ["up to 21 %: could be chance", "average of 12 other sentences"]),
         # In the first sentence, "jam" is far from both labelled senses.
         ("The printer had a paper jam again.", "They ate toast with jam.", ['"jam" in B', "100 %"]),
     ],

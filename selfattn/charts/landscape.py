@@ -14,13 +14,14 @@ from selfattn.charts.sheet import Point, Sheet
 
 LABEL, NAME = 14, 19  # letters in pixels: under the marks; of names
 SPACE, DOT = 10, 5.5  # pixels: between labels; dot radius
-LONG_FALL, SHORT_FALL = 112, 72  # pixels from sentences to marks, with long or short streams
-NEAR = 120  # pixels: nearer marks get separate rows
+LONG_FALL, SHORT_FALL = 98, 72  # pixels from sentences to marks, with long or short streams
+NEAR = 160  # pixels: nearer marks get separate rows
 ROW, WIDE_ROW = 82, 94  # pixels between rows of marks; with a number in the lower row
 CLEAR = 58  # pixels between marks and dots
+RULER, PLAIN, LABELLED = 44, 10, 26  # pixels: from marks to a ruler; what a ruler adds to a row's height
 END = 15  # pixels: half the height of the line's ends
 EDGE = 74  # pixels for outer labels
-KEYS = 26  # pixels between the texts of the legend
+KEYS, TWO_DOTS = 26, 22  # pixels: between the texts of the legend; two dots before a text
 Piece = tuple[str, float, str, bool]  # text, letter size, colour, bold
 
 
@@ -62,36 +63,42 @@ def landscape(
     labels = [_labels(sheet, shown, move, bool(starts), width) for move in moves]
     apart = _apart(moves) and sum(label.wide + SPACE for own in labels for label in own) <= width
     rows = [y + stretch * LONG_FALL if starts else y + SHORT_FALL] * len(moves)
+    plain, labelled = (PLAIN, LABELLED) if shown.data["way"]["level"] is not None else (0, 0)
     if len(moves) > 1 and not apart:
         lower = 1 - shown.leading
-        rows[lower] += WIDE_ROW if moves[lower].letters else ROW
+        rows[lower] += plain + (WIDE_ROW if moves[lower].letters else ROW)
     dots = swarm(shown, place)
-    axis = max(rows) + stretch * CLEAR + 2 * DOT * max((level + 1 for *_, level in dots), default=0)
+    rulers = labelled if rows[-1] == rows[0] else plain  # only the leading sentence's ruler has a label
+    axis = max(rows) + stretch * CLEAR + rulers + 2 * DOT * max((level + 1 for *_, level in dots), default=0)
     for move, row in zip(moves, rows):
         streams(sheet, move, row, starts.get(move.side))
         for x in {move.start, move.start if move.covered else move.end}:
             sheet.dotted(x, row + MARK + 26, axis, sheet.theme.sentence("AB"[move.side]))
-    _axis(sheet, shown, place, axis, width, max(rows) + MARK + 26)
+    _axis(sheet, shown, place, axis, width, max(rows) + MARK + 26 + rulers)
     for x, end, dot, level in dots:
         hue, height = sheet.pale(shown.end_color(sheet.theme, end), 0.65), axis - DOT - 3 - 2 * DOT * level
         sheet.point(x, height, DOT - 0.5, hue, what="dot", value=dot["x"], said=dot["text"])
     for move, row in zip(moves, rows):
-        _reach(sheet, shown, move, place, row + 11)
+        _ruler(sheet, shown, move, place, row + RULER, width)
         marks(sheet, shown, move, row)
     for row in dict.fromkeys(rows):
         _write(sheet, [label for own, at in zip(labels, rows) if at == row for label in own], row + MARK + 16, width)
-    return _legend(sheet, shown, place, _names(sheet, shown, place, axis + END + 2, width), width)
+    return _legend(sheet, shown, _names(sheet, shown, place, axis + END + 2, width), width)
 
 
-def _reach(sheet: Sheet, shown: Shown, move: Move, place: Scale, y: float) -> None:
-    """Draw how far the chosen word would move by the noise level."""
+def _ruler(sheet: Sheet, shown: Shown, move: Move, place: Scale, y: float, width: float) -> None:
+    """Draw how far the chosen word would move by the noise level, in the leading sentence with a label."""
     way = shown.data["way"]
     if way["level"] is None or move.covered:
         return
-    end = place(way["at"][move.side] + way["toward"][move.side] * way["level"])
-    grey = sheet.pale(sheet.theme.muted, 0.6)
-    sheet.rule(move.start, y, end, y, grey, 2.5)
-    sheet.rule(end, y - 5, end, y + 5, grey, 2.5)
+    start, end = move.start, place(way["at"][move.side] + way["toward"][move.side] * way["level"])
+    for ends in ((start, y, end, y), *((at, y - 5, at, y + 5) for at in (start, end))):
+        sheet.rule(*ends, sheet.pale(sheet.theme.muted, 0.6), 2.5)
+    if move.side == shown.leading:
+        text = f"up to {percent(way['level'])}: could be chance"
+        size = text_width(text, SMALL)
+        x = start + 8 if end > start else start - 8 - size
+        sheet.text(min(max(0.0, x), width - size), y + 18, text, SMALL, sheet.theme.muted)
 
 
 def _apart(moves: Sequence[Move]) -> bool:
@@ -193,32 +200,25 @@ def _names(sheet: Sheet, shown: Shown, place: Scale, y: float, width: float) -> 
     return y + max(sum(1.3 * line[0][1] for line in lines) for lines in names) + 6
 
 
-def _legend(sheet: Sheet, shown: Shown, place: Scale, y: float, width: float) -> float:
-    """Explain what 100 % and the noise level mean. Return the y coordinate below the texts."""
+def _legend(sheet: Sheet, shown: Shown, y: float, width: float) -> float:
+    """Explain what the dots and 100 % mean. Return the y coordinate below the texts."""
     way, theme = shown.data["way"], sheet.theme
-    ends, level = "averages" if way["between"] == "senses" else "ends", way["level"]
-    keys = [(0.0, f"{percent(1)}: the distance between the {ends}")]  # (length of the ruler before the text, text)
-    if level is not None:
-        keys.append((level * (place(1) - place(0)), f"{percent(level)}: shorter moves could be chance"))
-
-    def size(row: Sequence[tuple[float, str]]) -> float:
-        return sum(length + 8 + text_width(text, SMALL) + KEYS for length, text in row) - KEYS
-
-    for row in [keys] if size(keys) <= width else [[key] for key in keys]:
-        x, top = max(0.0, (width - size(row)) / 2), y
-        for length, text in row:
-            if length:
-                _ruler(sheet, x, x + length, top + 8)
-            x += length + 8
-            y = sheet.lines(x, top + 12, wrapped(text, width - x + 1, SMALL), SMALL, theme.muted) - 9
-            x += text_width(text, SMALL) + KEYS
+    keys = [f"{percent(1)}: the distance between the {'averages' if way['between'] == 'senses' else 'ends'}"]
+    if any(way["dots"]):
+        keys.insert(0, "one of these sentences, placed with averages of the others")
+    sizes = [text_width(key, SMALL) + (TWO_DOTS if key is not keys[-1] else 0) for key in keys]
+    beside = sum(sizes) + KEYS * (len(keys) - 1) <= width
+    x = (width - sum(sizes) - KEYS * (len(keys) - 1)) / 2
+    top = y
+    for key, size in zip(keys, sizes):
+        left = x if beside else max(0.0, (width - size) / 2)
+        if key is not keys[-1]:
+            for end in (0, 1):
+                sheet.point(left + 4 + 10 * end, top + 8, DOT - 1.5, shown.end_color(theme, end))
+            left += TWO_DOTS
+        y = sheet.lines(left, top + 12, wrapped(key, width - left + 1, SMALL), SMALL, theme.muted) - 9
+        x, top = x + size + KEYS, top if beside else y
     return y
-
-
-def _ruler(sheet: Sheet, start: float, end: float, y: float) -> None:
-    """Draw a line that shows the noise level's length, with a tick at each end."""
-    for ends in ((start, y, end, y), *((at, y - 5, at, y + 5) for at in (start, end))):
-        sheet.rule(*ends, sheet.pale(sheet.theme.muted, 0.6), 2.5)
 
 
 def _name(sheet: Sheet, shown: Shown, end: int, width: float) -> list[list[Piece]]:
@@ -232,8 +232,7 @@ def _name(sheet: Sheet, shown: Shown, end: int, width: float) -> list[list[Piece
     if not count:
         return found
     return found + [
-        [(line, SMALL, theme.muted, False)]
-        for line in wrapped(f"average of {count} other sentences, a dot each", width, SMALL)
+        [(line, SMALL, theme.muted, False)] for line in wrapped(f"average of {count} other sentences", width, SMALL)
     ]
 
 

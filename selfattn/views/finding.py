@@ -96,14 +96,11 @@ def _crosses(pair: HiddenPair, side: int, at: int, level: float) -> bool:
 
 def _none(pair: HiddenPair, level: float) -> str:
     """Return the finding to show when every hidden word's effect could be chance."""
-    word, longest = quoted_word(pair), 0.0
-    for words, share in zip(pair.words, pair.share):
-        longest = max(
-            longest, *(abs(float(share[at])) for at in known_shares(share) if not words[at].is_punctuation), 0.0
-        )
-    if longest >= level:  # a move away from the other sense
-        return f"No single word moves {word} far enough to rule out chance."
-    return f"No single word moves {word} far: {_under(longest, level)} at most, which could be chance."
+    word, leading = quoted_word(pair), leading_words(pair)
+    share = max((float(pair.share[side][at]) for side, at in leading), default=0.0)
+    if share < VISIBLE:
+        return f"No single word moves {word} toward its other sense."
+    return f"No single word moves {word} far toward its other sense: {_under(share, level)} at most, which could be chance."
 
 
 def _answer(pair: HiddenPair, named: Sequence[Sequence[int]], level: float) -> tuple[int, int] | None:

@@ -157,22 +157,20 @@ def test_line_ends_are_drawn_to_scale(open_way, name, width):
     expect(page.locator("svg.line .nearer")).to_have_text(ends if width == 1100 else [])
     classes = page.locator("svg.line .nearer").evaluate_all("all => all.map(each => each.classList[1])")
     assert classes == ["a", "b"][: 2 * (width == 1100)]
-    counts = ["average of 12 other sentences, a dot each"] * 2 if name == "bank" else ["", ""]
+    counts = ["average of 12 other sentences"] * 2 if name == "bank" else ["", ""]
     expect(page.locator(".ends .count")).to_have_text(counts)
 
 
 @pytest.mark.parametrize("width", [1100, 330])
-def test_legend_explains_lengths(open_way, width):
+def test_legend_explains_dots_and_scale(open_way, width):
     page = open_way(VARIANTS["bank"], width)
     settle(page)
     expect(page.locator(".way .legend .key")).to_have_text(
-        [f"{percent(1)}: the distance between the averages", f"{percent(0.21)}: shorter moves could be chance"]
+        [
+            "●● one of these sentences, placed with averages of the others",
+            f"{percent(1)}: the distance between the averages",
+        ]
     )
-    halves = page.locator(".shore").evaluate_all("all => all.map(each => each.getBBox().width)")
-    ruler = page.locator(".ruler").evaluate("each => each.getBoundingClientRect().width")
-    assert ruler == pytest.approx(0.21 * sum(halves), abs=0.5)
-    reach = page.locator(".line > .rail").evaluate_all("all => all.map(each => each.getBBox().width)")
-    assert reach == pytest.approx([ruler, ruler], abs=0.5)
     boxes = "all => all.map(each => each.getBoundingClientRect().toJSON())"
     legend, *keys = page.locator(".way-line .legend, .key").evaluate_all(boxes)
     names = page.locator(".ends .name").evaluate_all(boxes)
@@ -181,9 +179,31 @@ def test_legend_explains_lengths(open_way, width):
         assert all(name["bottom"] <= key["top"] for name in names)
 
 
+@pytest.mark.parametrize("width", [1100, 330])
+def test_rulers_show_noise_level(open_way, width):
+    page = open_way(VARIANTS["bank"], width)
+    settle(page)
+    halves = page.locator(".shore").evaluate_all("all => all.map(each => each.getBBox().width)")
+    rulers = page.locator(".line > .rail").evaluate_all("all => all.map(each => each.getBBox().width)")
+    assert rulers == pytest.approx([0.21 * sum(halves)] * 2, abs=0.5)
+    boxes = "all => all.map(each => each.getBoundingClientRect().toJSON())"
+    labels, marks = page.locator(".line > .doubt"), page.locator(".solid circle").evaluate_all(boxes)
+    expect(labels).to_have_text([f"up to {percent(0.21)}: could be chance", ""])  # A has the larger effect
+    (label, _), lines = labels.evaluate_all(boxes), page.locator(".line > .rail").evaluate_all(boxes)
+    assert lines[0]["left"] == pytest.approx(marks[0]["left"] + marks[0]["width"] / 2, abs=2)  # A moves right
+    assert lines[1]["right"] == pytest.approx(marks[1]["left"] + marks[1]["width"] / 2, abs=2)
+    around = page.locator("svg.line").evaluate("each => each.getBoundingClientRect().toJSON()")
+    assert lines[0]["bottom"] <= label["top"] + 4 and around["left"] <= label["left"]
+    assert label["left"] < lines[0]["right"] and label["right"] <= around["right"]
+    labels.first.hover()
+    expect(page.get_by_role("tooltip")).to_contain_text("at least eight go toward the other sense")
+
+
 def test_legend_omits_missing_dots_and_noise_level(open_way):
-    keys = open_way(VARIANTS["sentences"]).locator(".way-line .key")
-    expect(keys).to_have_text([f"{percent(1)}: the distance between the ends"])
+    page = open_way(VARIANTS["sentences"])
+    expect(page.locator(".way-line .key")).to_have_text([f"{percent(1)}: the distance between the ends"])
+    expect(page.locator(".line > .doubt")).to_have_text(["", ""])
+    assert page.locator(".line > .rail").evaluate_all("all => all.map(each => each.getAttribute('d'))") == ["", ""]
 
 
 def test_ribbon_width_shows_how_far_vector_moves(open_way):

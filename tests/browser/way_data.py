@@ -142,7 +142,7 @@ def _long(words: int) -> tuple[str, str]:
 STAR = dict(
     sentences=("The star twinkled above the roofs.", "The star posed for the cameras."), word="star",
     shares=({"The": 0.06, "twinkled": 0.05}, {"cameras": 0.14, "posed": 0.08}), names=("distant sun", "famous performer"),
-    at=(0.12, 0.49), finding='No single word moves "star" far: 14\u00a0% at most, which could be chance.',
+    at=(0.12, 0.49), finding='No single word moves "star" far toward its other sense: 14\u00a0% at most, which could be chance.',
 )  # fmt: skip
 VARIANTS = {
     "bank": way_data(),

@@ -418,11 +418,11 @@ def test_noise_level_is_drawn_to_scale(width):
     rulers = [each for each in sets["rules"] if each["width"] == 2.5 and each["y"] == each["y2"]]
     ends = [each["x"] for each in sets["rules"] if each["width"] == 3 and each["x"] == each["x2"]]
     length = 0.21 * (ends[1] - ends[0])
-    assert [each["x2"] - each["x"] for each in rulers] == pytest.approx(
-        [length, -length, length], abs=0.1
-    )  # A, B, legend
-    assert [each["x"] for each in rulers[:2]] == [what(sets["points"], name)[0]["x"] for name in "AB"]
-    assert "21\u00a0%: shorter moves could be chance" in texts_of(sets)
+    assert [each["x2"] - each["x"] for each in rulers] == pytest.approx([length, -length], abs=0.1)  # A and B
+    marks = [what(sets["points"], name)[0] for name in "AB"]
+    assert [(each["x"], each["y"]) for each in rulers] == [(mark["x"], mark["y"] + 44) for mark in marks]
+    (label,) = (each for each in sets["left_plain"] if each["text"] == "up to 21\u00a0%: could be chance")
+    assert (label["x"], label["y"]) == pytest.approx((marks[0]["x"] + 8, rulers[0]["y"] + 18), abs=0.1)
     assert not [each for each in way(VARIANTS["sentences"], LIGHT, width)["datasets"]["rules"] if each["width"] == 2.5]
 
 

@@ -65,7 +65,7 @@ def ints(text):
     ("word", "expected"),
     [
         ("bank", RIVER),
-        ("star", 'No single word moves "star" far: 14 % at most, which could be chance.'),
+        ("star", 'No single word moves "star" far toward its other sense: 14 % at most, which could be chance.'),
         ("wave", "The encoder takes both for sea swell: it does not tell these two apart."),
     ],
 )
@@ -308,9 +308,14 @@ def test_finding_depends_on_noise_level_and_senses():
     pair = hidden_pair_of(senses=("money", "water"), nearest=("money", "water"), places=(0.0, 0.01))
     assert leading_words(pair) == [(0, 3), (1, 0)]
     gap = 'Hide "river", and "bank" moves toward water, 50 % of the distance between the senses.'
-    none = 'No single word moves "bank" far: 50 % at most, which could be chance.'
+    none = 'No single word moves "bank" far toward its other sense: 50 % at most, which could be chance.'
     for level, named, said in ((0.2, ([1, 3], [0]), gap), (0.5, ([3], []), gap), (0.6, ([], []), none)):
         assert (named_words(pair, level), plain(finding(pair, named, level))) == (named, said)
+    away = replace(pair, share=(torch.tensor([-0.5, 0.0, 0.0, 0.08, -0.4]), torch.tensor([-0.2] * 3)), top=(3, None))
+    said = 'No single word moves "bank" far toward its other sense: 8 % at most, which could be chance.'
+    assert plain(finding(away, ([], []), 0.2)) == said  # the moves away don't count
+    (only,) = {finding(replace(away, top=tops), ([], []), 0.2) for tops in ((0, None), (None, 0))}
+    assert only == 'No single word moves "bank" toward its other sense.'
     back = replace(pair, share=(pair.share[0] * 0, pair.share[1]))
     assert (
         plain(finding(back, ([], [0]), 0.2))

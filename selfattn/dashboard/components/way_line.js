@@ -3,10 +3,11 @@
 const MARK = 14; // radius
 const SPACE = 24; // pixels between labels
 const DOT = 5.5; // radius
-const FALL = { long: 112, short: 72 }; // pixels from sentences to marks
+const FALL = { long: 98, short: 72 }; // pixels from sentences to marks
 const ROW = 82; // pixels between rows of marks
-const NEAR = 120; // pixels: nearer marks get separate rows
+const NEAR = 160; // pixels: nearer marks get separate rows
 const CLEAR = 58; // pixels between marks and dots
+const RULER = { down: 44, plain: 10, labelled: 26 }; // pixels: from marks to a ruler; what it adds to a row's height
 const END = 15; // pixels: half the height of the line's ends
 const EDGE = 74; // pixels for outer labels
 const STREAM = 17; // pixels between a word's middle and a stream
@@ -49,6 +50,7 @@ function sideMarks(name) {
     hollow: dot("hollow"),
     ghost: dot("ghost"),
     solid: dot("solid"),
+    doubt: shape("text", { class: "doubt", role: "img" }),
     much: shape("text", { class: "much", "text-anchor": "middle" }),
     before: shape("text", "label"),
     after: shape("text", "label"),
@@ -76,7 +78,20 @@ function linePart(view) {
   const svg = shape("svg", { class: "line", width: "100%", role: "group" }, [
     ...parts("fan", "pale", "full", "faint"),
     front,
-    ...parts("stem", "landing", "reach", "shaft", "head", "hollow", "ghost", "solid", "much", "before", "after"),
+    ...parts(
+      "stem",
+      "landing",
+      "reach",
+      "shaft",
+      "head",
+      "hollow",
+      "ghost",
+      "solid",
+      "doubt",
+      "much",
+      "before",
+      "after",
+    ),
   ]);
   const names = [0, 1].map(() => element("div", "name"));
   const ends = element("div", "ends", names);
@@ -113,16 +128,18 @@ function linePart(view) {
     const [a, b] = [0, 1].map((side) => positions(side).map(x));
     const apart = Math.max(...a) + NEAR < Math.min(...b) || Math.max(...b) + NEAR < Math.min(...a);
     const first = from ? FALL.long : FALL.short;
-    const rows = [0, 1].map((side) => (apart || side === view.leading ? first : first + ROW));
+    const [plain, labelled] = way.level === null ? [0, 0] : [RULER.plain, RULER.labelled];
+    const rows = [0, 1].map((side) => (apart || side === view.leading ? first : first + ROW + plain));
     way.ends.forEach(({ label, count }, end) => {
       assign(names[end], "class", `name ${colour(way, end)}`);
       assign(names[end], "data-tip", way.about);
-      const about = count ? `average of ${count} other sentences, a dot each` : "";
+      const about = count ? `average of ${count} other sentences` : "";
       names[end].replaceChildren(element("bdi", {}, label), element("div", "count", about));
     });
     const dots = swarm(way.dots, x);
-    const axis = Math.max(...rows) + CLEAR + 2 * DOT * Math.max(0, ...dots.map((dot) => dot.level + 1));
-    drawn = { x, axis, width, of, dots, from, rows };
+    const rulers = apart ? labelled : plain; // only the leading sentence's ruler has a label
+    const axis = Math.max(...rows) + CLEAR + rulers + 2 * DOT * Math.max(0, ...dots.map((dot) => dot.level + 1));
+    drawn = { x, axis, width, of, dots, from, rows, rulers };
     placeNames();
     assign(svg, "aria-label", way.about);
     drawLand(way);
@@ -177,8 +194,8 @@ function linePart(view) {
 
   /** Mark the middle of the line: left of it, a vector is nearer to one end, right of it to the other. */
   function drawMiddle(way) {
-    const { x, axis, rows } = drawn;
-    const d = `M${x(0.5)} ${Math.max(...rows) + MARK + 26} V${axis + END + 6}`;
+    const { x, axis, rows, rulers } = drawn;
+    const d = `M${x(0.5)} ${Math.max(...rows) + MARK + 26 + rulers} V${axis + END + 6}`;
     const halves = way.ends.map(({ label }, end) => {
       const place = { x: x(0.5) + (end ? 9 : -9), y: axis + END + 4, "text-anchor": end ? "start" : "end" };
       return shape("text", { class: `nearer ${colour(way, end)}`, ...place }, `nearer to ${label}`);
@@ -188,18 +205,12 @@ function linePart(view) {
     if (longest + 9 + SPACE > x(0.5) - x(0)) halves.forEach((half) => half.remove());
   }
 
-  /** Write the legend below the line. It explains the scale and the noise level. */
+  /** Write the legend below the line. It explains the dots and the scale. */
   function explain(way) {
-    const whole = drawn.x(1) - drawn.x(0);
-    const ends = way.between === "senses" ? "averages" : "ends";
-    legend.replaceChildren(element("span", "key", `${percent(1)}: the distance between the ${ends}`));
-    if (way.level === null) return;
-    const level = percent(way.level);
-    const about = `In labelled sentences, of the moves of ${level} or more, at least eight go toward the other sense for each that goes away.`;
-    const bar = element("span", "ruler");
-    bar.style.width = `${(way.level * whole).toFixed(1)}px`;
-    const said = { class: "key level", tabindex: 0, role: "img", "aria-label": about, "data-tip": about };
-    legend.append(element("span", said, [bar, `${level}: shorter moves could be chance`]));
+    const dot = [0, 1].map((end) => element("span", { class: colour(way, end), "aria-hidden": "true" }, "●"));
+    const keys = [[`${percent(1)}: the distance between the ${way.between === "senses" ? "averages" : "ends"}`]];
+    if (drawn.dots.length) keys.unshift([...dot, " one of these sentences, placed with averages of the others"]);
+    legend.replaceChildren(...keys.map((key) => element("span", "key", key)));
   }
 
   /** Place the shapes of one sentence, except its labels. Return the labels. */
@@ -229,7 +240,9 @@ function linePart(view) {
     assign(mark.pale, "d", covered ? "" : hidden ? stream(-1, from) : stream(1, to));
     assign(mark.faint, "d", ghost === null ? "" : stream(0, moved(ghost)));
     const level = moved(way.level ?? 0);
-    assign(mark.reach, "d", covered || !way.level ? "" : `M${from} ${y + 11} H${level} m0 -5 v10`);
+    const ruled = !covered && way.level;
+    assign(mark.reach, "d", ruled ? `M${from} ${y + RULER.down - 5} v10 m0 -5 H${level} m0 -5 v10` : "");
+    labelRuler(mark.doubt, ruled && side === view.leading ? way.level : null, from, sign, y + RULER.down + 19);
     for (const [stem, place] of [
       [mark.stem, from],
       [mark.landing, to],
@@ -264,6 +277,16 @@ function linePart(view) {
       { node: mark.before, x: from, y },
       { node: mark.after, x: named || hidden ? to : (from + to) / 2, y },
     ];
+  }
+
+  /** Label a ruler: moves up to its length could be chance. The label begins or ends at the ruler's start, at x = `from`. */
+  function labelRuler(label, level, from, sign, y) {
+    write(label, level === null ? "" : `up to ${percent(level)}: could be chance`);
+    const about = `In labelled sentences, of the moves of ${percent(level)} or more, at least eight go toward the other sense for each that goes away.`;
+    for (const [name, value] of Object.entries({ tabindex: 0, "aria-label": about, "data-tip": about }))
+      assign(label, name, level === null ? null : value);
+    const size = label.getComputedTextLength();
+    move(label, clamp(sign < 0 ? from - 8 - size : from + 8, drawn.width - size), y);
   }
 
   function paint() {
