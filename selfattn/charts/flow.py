@@ -13,6 +13,7 @@ from itertools import pairwise
 from selfattn.charts.labels import text_width
 from selfattn.charts.moved_word import GAP, NARROW, TEXT, Placed, Scale, Shown, pads, percent, placed_words
 from selfattn.charts.sheet import Point, Sheet
+from selfattn.charts.theme import Theme
 
 BESIDE, STACKED = (34, 20, 24), (24, 17, 22)  # letters in pixels: largest and smallest on one line; wrapped
 LONG, LONG_TYPE = 24, 18  # words; letters of longer sentences, in pixels
@@ -195,6 +196,11 @@ class Move:
     named: bool
     text: str  # printed effect
     by_visitor: bool  # True if the visitor hid the word
+    crossed: bool  # True if the move leads to the other sense's half of the line
+
+    def hue(self, theme: Theme, moved: bool = False) -> str:
+        """Return the sentence's colour. For the place without the hidden word (`moved`): the other's, if `crossed`."""
+        return theme.sentence("BA"[self.side] if moved and self.crossed else "AB"[self.side])
 
     @property
     def sign(self) -> int:
@@ -222,9 +228,13 @@ def move_of(shown: Shown, side: int, place: Scale) -> Move:
     """Return where hiding a word moves the chosen word of sentence A (side 0) or B (side 1)."""
     at, moved, here = shown.hidden(side), shown.moved(side), shown.data["way"]["at"][side]
     share = None if at is None else shown.share(side, at)
+    named, way = at in shown.sides[side]["named"], shown.data["way"]
+    apart = named and way["level"] is not None and way["toward"][0] != way["toward"][1]
+    before, after = ((place if side == 0 else 1 - place) for place in (here, here if moved is None else moved))
     return Move(
-        side, at, share, place(here), place(here if moved is None else moved), at in shown.sides[side]["named"],
+        side, at, share, place(here), place(here if moved is None else moved), named,
         "" if share is None else shown.printed(share), share is not None and shown.data["chosen"]["hidden"][side] is not None,
+        apart and before <= 0.5 < after,
     )  # fmt: skip
 
 
@@ -234,14 +244,15 @@ def streams(sheet: Sheet, move: Move, y: float, start: Point | None) -> None:
     y: the y coordinate of both places. start: the bands' upper end (None for short bands).
     """
     theme = sheet.theme
-    hue, teal = theme.sentence("AB"[move.side]), theme.effect[-1]
+    hue, moved, teal = move.hue(theme), move.hue(theme, moved=True), theme.effect[-1]
     x, top = start or ((move.start + move.end) / 2, y - 64)
     left, right = (fall(x + out * move.sign * STREAM, top, end, y) for out, end in ((-1, move.start), (1, move.end)))
     if not move.covered:
         color, opacity = (theme.effect[-2], 0.5) if move.named else (theme.muted, 0.15)
         sheet.area([*left, *reversed(right)], color, opacity, what="between", value=move.share)
-        sheet.area(band(left if move.by_visitor else right, THICK), sheet.pale(hue, 0.35), what="stream")
-    sheet.area(band(right if move.by_visitor else left, THICK), hue, what="stream")
+        pale = sheet.pale(hue if move.by_visitor else moved, 0.35)
+        sheet.area(band(left if move.by_visitor else right, THICK), pale, what="stream")
+    sheet.area(band(right if move.by_visitor else left, THICK), moved if move.by_visitor else hue, what="stream")
     if move.length > 18:
         color = teal if move.named else sheet.pale(theme.muted, 0.6)
         end, tip = (move.start + move.sign * length for length in (move.length - 16, move.length))
@@ -263,7 +274,7 @@ def marks(sheet: Sheet, shown: Shown, move: Move, y: float) -> None:
     if not move.covered:
         found.append((f"{name} without {word}", move.end, shown.moved(move.side), f"{name} without {word}"))
     for what, x, value, said in found:
-        hue, paper = theme.sentence(name), theme.background
+        hue, paper = move.hue(theme, moved=what != name), theme.background
         fill, stroke = (hue, paper) if (what == name) != (move.by_visitor and not move.covered) else (paper, hue)
         sheet.point(x, y, MARK - 1, fill, stroke=stroke, line=2, what=what, value=value, said=said)
         sheet.text(x, y + 5, name, 14, stroke, align="center", bold=True)

@@ -16,6 +16,7 @@ LABEL, NAME = 14, 19  # letters in pixels: under the marks; of names
 SPACE, DOT = 10, 5.5  # pixels: between labels; dot radius
 LONG_FALL, SHORT_FALL = 98, 72  # pixels from sentences to marks, with long or short streams
 NEAR = 160  # pixels: nearer marks get separate rows
+FAR = 400  # pixels: if sentences' marks are nearer, only one ruler has a label
 ROW, WIDE_ROW = 82, 94  # pixels between rows of marks; with a number in the lower row
 CLEAR = 58  # pixels between marks and dots
 RULER, PLAIN, LABELLED = 44, 10, 26  # pixels: from marks to a ruler; what a ruler adds to a row's height
@@ -68,33 +69,34 @@ def landscape(
         lower = 1 - shown.leading
         rows[lower] += plain + (WIDE_ROW if moves[lower].letters else ROW)
     dots = swarm(shown, place)
-    rulers = labelled if rows[-1] == rows[0] else plain  # only the leading sentence's ruler has a label
+    far = rows[-1] == rows[0] and abs(moves[-1].start - moves[0].start) > FAR
+    rulers = labelled if rows[-1] == rows[0] else plain  # the lower row has no label
     axis = max(rows) + stretch * CLEAR + rulers + 2 * DOT * max((level + 1 for *_, level in dots), default=0)
     for move, row in zip(moves, rows):
         streams(sheet, move, row, starts.get(move.side))
         for x in {move.start, move.start if move.covered else move.end}:
-            sheet.dotted(x, row + MARK + 26, axis, sheet.theme.sentence("AB"[move.side]))
+            sheet.dotted(x, row + MARK + 26, axis, move.hue(sheet.theme, moved=x == move.end))
     _axis(sheet, shown, place, axis, width, max(rows) + MARK + 26 + rulers)
     for x, end, dot, level in dots:
         hue, height = sheet.pale(shown.end_color(sheet.theme, end), 0.65), axis - DOT - 3 - 2 * DOT * level
         sheet.point(x, height, DOT - 0.5, hue, what="dot", value=dot["x"], said=dot["text"])
     for move, row in zip(moves, rows):
-        _ruler(sheet, shown, move, place, row + RULER, width)
+        _ruler(sheet, shown, move, place, row + RULER, width, far or move.side == shown.leading)
         marks(sheet, shown, move, row)
     for row in dict.fromkeys(rows):
         _write(sheet, [label for own, at in zip(labels, rows) if at == row for label in own], row + MARK + 16, width)
     return _legend(sheet, shown, _names(sheet, shown, place, axis + END + 2, width), width)
 
 
-def _ruler(sheet: Sheet, shown: Shown, move: Move, place: Scale, y: float, width: float) -> None:
-    """Draw how far the chosen word would move by the noise level, in the leading sentence with a label."""
+def _ruler(sheet: Sheet, shown: Shown, move: Move, place: Scale, y: float, width: float, label: bool) -> None:
+    """Draw how far the chosen word would move by the noise level. label: True to label the drawing."""
     way = shown.data["way"]
     if way["level"] is None or move.covered:
         return
     start, end = move.start, place(way["at"][move.side] + way["toward"][move.side] * way["level"])
     for ends in ((start, y, end, y), *((at, y - 5, at, y + 5) for at in (start, end))):
         sheet.rule(*ends, sheet.pale(sheet.theme.muted, 0.6), 2.5)
-    if move.side == shown.leading:
+    if label:
         text = f"up to {percent(way['level'])}: could be chance"
         size = text_width(text, SMALL)
         x = start + 8 if end > start else start - 8 - size
@@ -205,7 +207,7 @@ def _legend(sheet: Sheet, shown: Shown, y: float, width: float) -> float:
     way, theme = shown.data["way"], sheet.theme
     keys = [f"{percent(1)}: the distance between the {'averages' if way['between'] == 'senses' else 'ends'}"]
     if any(way["dots"]):
-        keys.insert(0, "one of these sentences, placed with averages of the others")
+        keys.insert(0, "one of the sentences, left out of its own average")
     sizes = [text_width(key, SMALL) + (TWO_DOTS if key is not keys[-1] else 0) for key in keys]
     beside = sum(sizes) + KEYS * (len(keys) - 1) <= width
     x = (width - sum(sizes) - KEYS * (len(keys) - 1)) / 2

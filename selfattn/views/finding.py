@@ -202,8 +202,8 @@ def _in_general(over_many: HiddenWordsReport, senses: bool) -> dict[str, Any]:
     bars = [{"label": label, "value": round(float(own[what]), 4)} for label, what in shown]
     every, random, most = (math.floor(100 * bar["value"] + 0.5) for bar in bars)
     return {
-        "text": f"Hiding the most influential word costs {_lost(every - most)} the right sense; hiding a random word costs "
-        f"{_lost(every - random)}.",
+        "text": f"Over many sentences, hiding the most influential word costs {_lost(every - most)} the right sense; hiding a "
+        f"random word costs {_lost(every - random)}.",
         "bars": bars,
         "tick": {"label": "by guessing", "value": GUESS},
         "link": {"text": f"All {n} sentences with {words} ambiguous words", "href": SENSES_PAGE},
@@ -211,7 +211,7 @@ def _in_general(over_many: HiddenWordsReport, senses: bool) -> dict[str, Any]:
 
 
 def _lost(count: int) -> str:
-    return f"{count} of 100 sentences" if count > 0 else "none"
+    return f"{count} of 100" if count > 0 else "none"
 
 
 def _notes(pair: HiddenPair) -> list[str]:

@@ -13,7 +13,7 @@ from selfattn.export.component_page import javascript
 from selfattn.views.way_data import asking
 from tests.browser.component import contrast, cut_or_overlapping, focused, settle
 from tests.browser.conftest import eventually
-from tests.browser.way_data import VARIANTS, way_data
+from tests.browser.way_data import CROSSING, VARIANTS, crossing, way_data
 
 pytestmark = pytest.mark.browser
 
@@ -166,10 +166,7 @@ def test_legend_explains_dots_and_scale(open_way, width):
     page = open_way(VARIANTS["bank"], width)
     settle(page)
     expect(page.locator(".way .legend .key")).to_have_text(
-        [
-            "●● one of these sentences, placed with averages of the others",
-            f"{percent(1)}: the distance between the averages",
-        ]
+        ["●● one of the sentences, left out of its own average", f"{percent(1)}: the distance between the averages"]
     )
     boxes = "all => all.map(each => each.getBoundingClientRect().toJSON())"
     legend, *keys = page.locator(".way-line .legend, .key").evaluate_all(boxes)
@@ -188,15 +185,40 @@ def test_rulers_show_noise_level(open_way, width):
     assert rulers == pytest.approx([0.21 * sum(halves)] * 2, abs=0.5)
     boxes = "all => all.map(each => each.getBoundingClientRect().toJSON())"
     labels, marks = page.locator(".line > .doubt"), page.locator(".solid circle").evaluate_all(boxes)
-    expect(labels).to_have_text([f"up to {percent(0.21)}: could be chance", ""])  # A has the larger effect
-    (label, _), lines = labels.evaluate_all(boxes), page.locator(".line > .rail").evaluate_all(boxes)
+    said = f"up to {percent(0.21)}: could be chance"
+    expect(labels).to_have_text([said, said if width == 1100 else ""])  # A has the larger effect
+    (label, other), lines = labels.evaluate_all(boxes), page.locator(".line > .rail").evaluate_all(boxes)
     assert lines[0]["left"] == pytest.approx(marks[0]["left"] + marks[0]["width"] / 2, abs=2)  # A moves right
     assert lines[1]["right"] == pytest.approx(marks[1]["left"] + marks[1]["width"] / 2, abs=2)
     around = page.locator("svg.line").evaluate("each => each.getBoundingClientRect().toJSON()")
     assert lines[0]["bottom"] <= label["top"] + 4 and around["left"] <= label["left"]
     assert label["left"] < lines[0]["right"] and label["right"] <= around["right"]
+    assert width == 330 or label["right"] < other["left"]
     labels.first.hover()
     expect(page.get_by_role("tooltip")).to_contain_text("at least eight go toward the other sense")
+
+
+@pytest.mark.parametrize(("at", "shares", "level", "crossed"), CROSSING)
+def test_mark_in_other_half_has_colour_of_other_sentence(open_way, at, shares, level, crossed):
+    page = open_way(crossing(at, shares, level))
+    classes = "all => all.map(each => each.classList.contains('a') ? 'A' : 'B')"
+
+    def colours(kind):
+        return page.locator(f".line > .{kind}").evaluate_all(classes)
+
+    moved = [{"A": "B", "B": "A"}[name] if name in crossed else name for name in "AB"]
+    assert (colours("hollow"), colours("stream.pale")) == (moved, moved)
+    assert (colours("solid"), colours("stream.full")) == (["A", "B"], ["A", "B"])
+    assert colours("stem") == [colour for pair in zip("AB", moved) for colour in pair]
+    word(page, "river").click()
+    assert (colours("solid")[0], colours("stream.full")[0]) == (moved[0], moved[0])
+    assert (colours("hollow")[0], colours("stream.pale")[0]) == ("A", "A")
+
+
+@pytest.mark.parametrize("more", [{"toward": (1, 1)}, {"between": "sentences"}])
+def test_mark_keeps_colour_without_two_senses(open_way, more):
+    page = open_way(way_data(shares=({"river": 0.5}, {"loan": 0.1}), at=(0.1, 0.9), **more))
+    assert page.locator(".hollow").evaluate_all("all => all.map(each => each.classList[1])") == ["a", "b"]
 
 
 def test_legend_omits_missing_dots_and_noise_level(open_way):

@@ -144,6 +144,17 @@ STAR = dict(
     shares=({"The": 0.06, "twinkled": 0.05}, {"cameras": 0.14, "posed": 0.08}), names=("distant sun", "famous performer"),
     at=(0.12, 0.49), finding='No single word moves "star" far toward its other sense: 14\u00a0% at most, which could be chance.',
 )  # fmt: skip
+# Positions of A and B, effects of hiding "river" and "loan", noise level, and the sentences whose mark reaches the other half.
+CROSSING = [
+    ((0.1, 0.9), (0.436, 0.4), 0.21, "A"), ((0.06, 0.9), (0.436, 0.41), 0.21, "B"), ((0.1, 0.9), (0.436, 0.45), 0.5, ""),
+    ((0.51, 0.49), (0.4, 0.4), 0.21, ""), ((0.5, 0.5), (0.25, 0.25), 0.21, "AB"),
+]  # fmt: skip
+
+
+def crossing(at: tuple[float, float], shares: tuple[float, float], level: float) -> Data:
+    return way_data(shares=({"river": shares[0]}, {"loan": shares[1]}), at=at, level=level)
+
+
 VARIANTS = {
     "bank": way_data(),
     "star": way_data(**STAR),

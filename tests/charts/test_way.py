@@ -22,7 +22,7 @@ from selfattn.export.files import draw_svg
 from selfattn.panel import Look
 from selfattn.stored_reports import stored
 from selfattn.views.main_view import main_view
-from tests.browser.way_data import VARIANTS, way_data
+from tests.browser.way_data import CROSSING, VARIANTS, crossing, way_data
 
 LABELLED = labelled_sentences()
 ARABIC = ("شربت من عين الماء في الجبل.", "أصيبت عين الطفل بالتهاب شديد.")
@@ -399,8 +399,8 @@ def test_line_ends_are_drawn_to_scale(between, width):
     halves = [(each["x"], each["x2"]) for each in thick if each["y"] == each["y2"]]
     assert halves == [pytest.approx((end, place[1]), abs=0.1) for end in (place[0], place[2])]
     axis = (ends[0]["y"] + ends[0]["y2"]) / 2
-    crossing = [each for each in sets["rules"] if each["width"] == 2 and min(each["y"], each["y2"]) < axis]
-    assert [each["x"] for each in crossing if each["x"] == each["x2"] and axis < max(each["y"], each["y2"])] == [
+    across = [each for each in sets["rules"] if each["width"] == 2 and min(each["y"], each["y2"]) < axis]
+    assert [each["x"] for each in across if each["x"] == each["x2"] and axis < max(each["y"], each["y2"])] == [
         pytest.approx(place[1], abs=0.1)
     ]
     nearer = [f"nearer to {end['label']}" for end in data["way"]["ends"]]
@@ -421,9 +421,30 @@ def test_noise_level_is_drawn_to_scale(width):
     assert [each["x2"] - each["x"] for each in rulers] == pytest.approx([length, -length], abs=0.1)  # A and B
     marks = [what(sets["points"], name)[0] for name in "AB"]
     assert [(each["x"], each["y"]) for each in rulers] == [(mark["x"], mark["y"] + 44) for mark in marks]
-    (label,) = (each for each in sets["left_plain"] if each["text"] == "up to 21\u00a0%: could be chance")
-    assert (label["x"], label["y"]) == pytest.approx((marks[0]["x"] + 8, rulers[0]["y"] + 18), abs=0.1)
+    said = "up to 21\u00a0%: could be chance"
+    labels = [(each["x"], each["y"]) for each in sets["left_plain"] if each["text"] == said]
+    places = [marks[0]["x"] + 8, marks[1]["x"] - 8 - text_width(said, 12)]
+    assert labels == [pytest.approx((x, rulers[0]["y"] + 18), abs=0.1) for x in places[: 1 + (width == 1100)]]
     assert not [each for each in way(VARIANTS["sentences"], LIGHT, width)["datasets"]["rules"] if each["width"] == 2.5]
+
+
+@pytest.mark.parametrize(("at", "shares", "level", "crossed"), CROSSING)
+def test_mark_in_other_half_has_colour_of_other_sentence(at, shares, level, crossed):
+    data, other = crossing(at, shares, level), {"A": "B", "B": "A"}
+    own = {name: LIGHT.sentence(name) for name in "AB"}
+    moved = {name: own[other[name] if name in crossed else name] for name in "AB"}
+    for hidden in (False, True):
+        sets = way({**data, "chosen": {**data["chosen"], "hidden": [6, 6] if hidden else [None, None]}}, LIGHT)[
+            "datasets"
+        ]
+        for name, word in (("A", "river"), ("B", "loan")):
+            (before,), (after,) = what(sets["points"], name), what(sets["points"], f'{name} without "{word}"')
+            inks = [mark["stroke" if mark["color"] == LIGHT.background else "color"] for mark in (before, after)]
+            assert inks == [own[name], moved[name]]
+            assert (after["color"] == moved[name]) == hidden
+        full, pale = (moved, own) if hidden else (own, moved)
+        streams = {full[name] for name in "AB"} | {Sheet(LIGHT).pale(pale[name], 0.35) for name in "AB"}
+        assert {each["color"] for each in what(sets["areas"], "stream")} == streams
 
 
 @pytest.mark.parametrize(

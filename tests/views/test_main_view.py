@@ -262,7 +262,7 @@ def test_panel_shows_accuracies_from_hidden_words_report(made, reports):
     assert panel.live.data["below"] == ["Even then it stays nearer to riverside."]
     beyond, own = panel.live.data["beyond"], reports["hidden_words"].of()["accuracy"]
     assert beyond["text"] == (
-        "Hiding the most influential word costs 15 of 100 sentences the right sense; hiding a random word costs none."
+        "Over many sentences, hiding the most influential word costs 15 of 100 the right sense; hiding a random word costs none."
     )
     rates = [
         ("hiding nothing", "as it is", 0.92), ("hiding a random word", "any other hidden", 0.92),
@@ -301,7 +301,7 @@ def test_finding_says_if_hidden_word_changes_nearest_sense():
 
 
 def test_zero_or_negative_count_is_written_as_none():
-    assert [_lost(count) for count in (15, 0, -2)] == ["15 of 100 sentences", "none", "none"]
+    assert [_lost(count) for count in (15, 0, -2)] == ["15 of 100", "none", "none"]
 
 
 def test_finding_depends_on_noise_level_and_senses():

@@ -6,6 +6,7 @@ const DOT = 5.5; // radius
 const FALL = { long: 98, short: 72 }; // pixels from sentences to marks
 const ROW = 82; // pixels between rows of marks
 const NEAR = 160; // pixels: nearer marks get separate rows
+const FAR = 400; // pixels: if sentences' marks are nearer, only one ruler has a label
 const CLEAR = 58; // pixels between marks and dots
 const RULER = { down: 44, plain: 10, labelled: 26 }; // pixels: from marks to a ruler; what it adds to a row's height
 const END = 15; // pixels: half the height of the line's ends
@@ -137,9 +138,9 @@ function linePart(view) {
       names[end].replaceChildren(element("bdi", {}, label), element("div", "count", about));
     });
     const dots = swarm(way.dots, x);
-    const rulers = apart ? labelled : plain; // only the leading sentence's ruler has a label
+    const rulers = apart ? labelled : plain; // the lower row has no label
     const axis = Math.max(...rows) + CLEAR + rulers + 2 * DOT * Math.max(0, ...dots.map((dot) => dot.level + 1));
-    drawn = { x, axis, width, of, dots, from, rows, rulers };
+    drawn = { x, axis, width, of, dots, from, rows, rulers, apart };
     placeNames();
     assign(svg, "aria-label", way.about);
     drawLand(way);
@@ -209,7 +210,7 @@ function linePart(view) {
   function explain(way) {
     const dot = [0, 1].map((end) => element("span", { class: colour(way, end), "aria-hidden": "true" }, "●"));
     const keys = [[`${percent(1)}: the distance between the ${way.between === "senses" ? "averages" : "ends"}`]];
-    if (drawn.dots.length) keys.unshift([...dot, " one of these sentences, placed with averages of the others"]);
+    if (drawn.dots.length) keys.unshift([...dot, " one of the sentences, left out of its own average"]);
     legend.replaceChildren(...keys.map((key) => element("span", "key", key)));
   }
 
@@ -227,6 +228,7 @@ function linePart(view) {
     const [sign, length] = [to < from ? -1 : 1, Math.abs(to - from) - MARK - 1];
     const covered = share === null || length < 0; // the marks overlap
     const named = sides[side].named.includes(at);
+    colourMoved(side, named && crosses(side, share), hidden);
     const [startX, startY] = starts?.[side] ?? [(from + to) / 2, y - 64];
     const knee = y - MARK - 6;
     const stream = (out, end) => {
@@ -242,7 +244,9 @@ function linePart(view) {
     const level = moved(way.level ?? 0);
     const ruled = !covered && way.level;
     assign(mark.reach, "d", ruled ? `M${from} ${y + RULER.down - 5} v10 m0 -5 H${level} m0 -5 v10` : "");
-    labelRuler(mark.doubt, ruled && side === view.leading ? way.level : null, from, sign, y + RULER.down + 19);
+    const labelled = side === view.leading || (drawn.apart && Math.abs(x(way.at[0]) - x(way.at[1])) > FAR);
+    labelRuler(mark.doubt, ruled && labelled ? way.level : null, from, sign, y + RULER.down + 19);
+    assign(mark.doubt, "tabindex", side === view.leading ? 0 : null);
     for (const [stem, place] of [
       [mark.stem, from],
       [mark.landing, to],
@@ -279,11 +283,27 @@ function linePart(view) {
     ];
   }
 
+  /** Return true if a move by `share` leads to the other sense's half of the line. */
+  function crosses(side, share) {
+    const { at, toward, level } = view.data.way;
+    const own = (place) => (side ? place >= 0.5 : place <= 0.5);
+    return level !== null && toward[0] !== toward[1] && own(at[side]) && !own(at[side] + toward[side] * share);
+  }
+
+  /** Draw the place without the hidden word in its own sentence's colour or, if `crossed`, in the other sentence's. */
+  function colourMoved(side, crossed, hidden) {
+    const { solid, full, hollow, pale, landing } = marks[side];
+    for (const part of [solid, full, hollow, pale, landing]) {
+      const other = crossed && [landing, ...(hidden ? [solid, full] : [hollow, pale])].includes(part);
+      flag(part, { ["ab"[side]]: !other, ["ba"[side]]: other });
+    }
+  }
+
   /** Label a ruler: moves up to its length could be chance. The label begins or ends at the ruler's start, at x = `from`. */
   function labelRuler(label, level, from, sign, y) {
     write(label, level === null ? "" : `up to ${percent(level)}: could be chance`);
     const about = `In labelled sentences, of the moves of ${percent(level)} or more, at least eight go toward the other sense for each that goes away.`;
-    for (const [name, value] of Object.entries({ tabindex: 0, "aria-label": about, "data-tip": about }))
+    for (const [name, value] of Object.entries({ "aria-label": about, "data-tip": about }))
       assign(label, name, level === null ? null : value);
     const size = label.getComputedTextLength();
     move(label, clamp(sign < 0 ? from - 8 - size : from + 8, drawn.width - size), y);
