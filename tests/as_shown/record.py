@@ -243,7 +243,8 @@ def alike(one: str, other: str) -> bool:
     first, second = (NUMBER.findall(text) for text in (one, other))
     sizes = [abs(_value(number)) for number in first + second]
     column = bool(NUMERIC.fullmatch(one) and NUMERIC.fullmatch(other))
-    if sizes and all(0 < size < NOISE for size in sizes):  # the quoted word is noise too
+    measured = [size for number, size in zip(first + second, sizes) if not number.isdecimal()]
+    if measured and all(0 < size < NOISE for size in measured):  # the quoted word is noise too
         one, other = (re.sub('"[^"]*"', "", text) for text in (one, other))
     if one == other or NUMBER.sub("#", one) != NUMBER.sub("#", other):
         return one == other

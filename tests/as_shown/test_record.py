@@ -16,6 +16,8 @@ from tests.as_shown import record
         ("0.31", "0.33", False), ("+0.12", "−0.12", False), ("3e-7", "-2e-7", True), ("by 0.0000004.", "by 0.000001.", True),
         ("by 7 × 10⁻¹⁶", "by 2 × 10⁻¹⁵", True), ("most in A", "most in B", False), ("12 rows", "13 rows", False),
         ('0.0000002, at "a"', '0.0000004, at "b"', True), ('0.2, at "a"', '0.2, at "b"', False),
+        ('Head 7: 0.0000002, at "a"', 'Head 7: 0.0000004, at "b"', True), ('Head 7, "a"', 'Head 7, "b"', False),
+        ('Head 7: 0.0000002, at "a"', 'Head 8: 0.0000002, at "b"', False),
     ],
 )  # fmt: skip
 def test_alike_allows_rounding_errors(one, other, same):
